@@ -1,4 +1,6 @@
-//! Student activity, summed by course and time bucket.
+//! Student activity, summed by course and time bucket: a UTC day or a quarter-hour.
+//!
+//! Times are milliseconds since the epoch.
 
 use std::collections::BTreeMap;
 
@@ -19,16 +21,16 @@ table::declare!(
         /// The course, or [`rollups::ALL_COURSES`].
         #[sea_orm(primary_key, auto_increment = false)]
         pub course_id: Uuid,
-        /// How long the bucket is.
+        /// The length of the bucket.
         #[sea_orm(primary_key, auto_increment = false)]
         pub grain: Grain,
-        /// When the bucket begins.
+        /// The start of the bucket.
         #[sea_orm(primary_key, auto_increment = false)]
         pub starts_at: i64,
         /// The shard of the sums. Concurrent writers write different shards, so they do not wait for each other.
         #[sea_orm(primary_key, auto_increment = false)]
         pub shard: i16,
-        /// Students created in the bucket and not deleted since.
+        /// Students created in the bucket and not deleted since. In the sums of a course, only those enrolled in it.
         pub students_new: i64,
         /// Enrollments created in the bucket and not deleted since: the completion cohort.
         pub enrollments_created: i64,
@@ -45,16 +47,16 @@ table::declare!(
     }
 );
 
-/// The key of a sum, without the shard.
+/// Identifies a bucket: the primary key without the shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ActivityBucket {
     /// The workspace.
     pub workspace_id: Uuid,
     /// The course, or [`rollups::ALL_COURSES`].
     pub course_id: Uuid,
-    /// How long the bucket is.
+    /// The length of the bucket.
     pub grain: Grain,
-    /// When the bucket begins.
+    /// The start of the bucket.
     pub starts_at: i64,
 }
 
@@ -81,6 +83,7 @@ rollups::sums!(
 /// The columns of [`ActivityBucket`]. With the shard, they are the primary key.
 const BUCKET: [Column; 4] = [Column::WorkspaceId, Column::CourseId, Column::Grain, Column::StartsAt];
 
+/// The columns of [`ActivitySums`], in the order of its fields.
 const SUMS: [Column; 7] = [
     Column::StudentsNew,
     Column::EnrollmentsCreated,
@@ -101,8 +104,8 @@ impl ActivityDeltas {
         *self.0.entry(bucket).or_default() += sums;
     }
 
-    /// Writes the collected changes to one shard and clears them. Buckets are written in key order, so that two concurrent
-    /// writers cannot deadlock.
+    /// Writes the collected changes to one shard and clears them. All writers write buckets in the order of their keys,
+    /// so they cannot deadlock.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
@@ -131,8 +134,8 @@ fn row(bucket: ActivityBucket, sums: ActivitySums, shard: i16) -> Model {
     }
 }
 
-/// Returns the activity of one workspace, in one course or in all courses, for each part of the ranges. Parts without activity
-/// are omitted.
+/// Returns the activity of one workspace in the ranges, in one course or in all courses: pairs of the index of a part
+/// (see [`BucketRange`]) and its sums. Parts without activity are omitted.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
@@ -140,20 +143,25 @@ pub async fn sums_of<C: ConnectionTrait>(
     conn: &C,
     workspace: Uuid,
     course: Option<Uuid>,
-    pieces: &[BucketRange],
+    ranges: &[BucketRange],
 ) -> Result<Vec<(usize, ActivitySums)>, DbErr> {
     let columns = SUMS.map(|sum| sum.to_string());
     let statement =
-        rollups::read::statement(conn, "activity_rollups", None, &columns, workspace, course, pieces);
+        rollups::read::sum_statement(conn, "activity_rollups", None, &columns, workspace, course, ranges);
     let rows = conn.query_all_raw(statement).await?;
-    rows.iter().map(|row| Ok((rollups::read::part(row)?, ActivitySums::from_row(row, 1)?))).collect()
+    rows.iter().map(|row| Ok((rollups::read::decode_part(row)?, ActivitySums::from_row(row, 1)?))).collect()
 }
 
-/// Moves up to `limit` rows of one grain into the first shard, oldest first, and returns the number of rows moved. Only buckets
+/// Moves up to `limit` rows of one grain into shard 0, oldest first, and returns the number of rows moved. Only buckets
 /// that begin before `before` are affected. The totals do not change.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn fold<C: ConnectionTrait>(conn: &C, grain: Grain, before: i64, limit: u32) -> Result<u64, DbErr> {
-    rollups::fold::fold(conn, "activity_rollups", &BUCKET, &SUMS, grain, before, limit).await
+pub async fn merge_shards<C: ConnectionTrait>(
+    conn: &C,
+    grain: Grain,
+    before: i64,
+    limit: u32,
+) -> Result<u64, DbErr> {
+    rollups::merge_shards::merge_shards(conn, "activity_rollups", &BUCKET, &SUMS, grain, before, limit).await
 }

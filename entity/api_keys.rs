@@ -1,4 +1,4 @@
-//! API keys and their scopes.
+//! API keys and their scopes. Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -31,20 +31,21 @@ table::declare!(
         /// The last four characters of the secret, for display.
         #[sea_orm(column_type = "Text")]
         pub last4: String,
-        /// The key's own limit of requests per minute; `None` uses the workspace's. Unless `operator_quota` is set, the
-        /// workspace's limit applies as well.
+        /// The maximum number of requests per minute; `None` uses the workspace's limit. Unless `operator_quota` is
+        /// set, the lower of this limit and the workspace's limit applies.
         pub per_minute: Option<i32>,
-        /// The key's own limit of requests per UTC day; `None` uses the workspace's, as above.
+        /// The maximum number of requests per UTC day; `None` uses the workspace's limit. Unless `operator_quota` is
+        /// set, the lower of this limit and the workspace's limit applies.
         pub per_day: Option<i32>,
         /// When it was created.
         pub created_at: i64,
-        /// When it was last used. Written at intervals, so the value may lag behind.
+        /// When it was most recently used; `None` if never. Written at intervals, so the value may lag behind.
         pub last_used_at: Option<i64>,
-        /// When it expires.
+        /// When it expires; `None` if it does not.
         pub expires_at: Option<i64>,
-        /// When it was revoked.
+        /// When it was revoked; `None` if it was not.
         pub revoked_at: Option<i64>,
-        /// Whether the operator set the quota. Such a quota may exceed the workspace's.
+        /// Whether the operator set `per_minute` or `per_day`. These limits may then exceed the workspace's limits.
         pub operator_quota: bool,
     }
 );
@@ -81,8 +82,8 @@ pub async fn by_secret_hash<C: ConnectionTrait>(conn: &C, hash: &[u8; 32]) -> Re
     statement::one(conn, Entity::find().filter(Column::SecretHash.eq(hash.to_vec()))).await
 }
 
-/// Returns the ids and secret hashes of up to `limit` keys that are not revoked, across workspaces, ordered by id and starting
-/// after `after`.
+/// Returns the ids and secret hashes of up to `limit` keys that are not revoked, in all workspaces, ordered by id and
+/// starting after `after`.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
@@ -107,10 +108,10 @@ pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Mode
     statement::one(conn, Entity::find_by_id(id)).await
 }
 
-/// Returns the keys revoked at or after `since`, across workspaces, so that caches can drop them.
+/// Returns the keys revoked at or after `since`, in all workspaces. Caches use it to remove revoked keys.
 ///
 /// # Errors
-/// Returns [`DbErr`] when the statement fails.
+/// Returns [`DbErr`] when the query fails.
 pub async fn revoked_since<C: ConnectionTrait>(conn: &C, since: i64) -> Result<Vec<Model>, DbErr> {
     statement::all(conn, Entity::find().filter(Column::RevokedAt.gte(since))).await
 }
@@ -120,10 +121,10 @@ pub async fn revoked_since<C: ConnectionTrait>(conn: &C, since: i64) -> Result<V
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
 pub async fn touch<C: ConnectionTrait>(conn: &C, id: Uuid, at: i64) -> Result<(), DbErr> {
-    let earlier = Column::LastUsedAt.is_null().or(Column::LastUsedAt.lt(at));
+    let no_later_use = Column::LastUsedAt.is_null().or(Column::LastUsedAt.lt(at));
     let update = Entity::update_many()
         .col_expr(Column::LastUsedAt, Expr::value(at))
         .filter(Column::Id.eq(id))
-        .filter(earlier);
+        .filter(no_later_use);
     update.exec(conn).await.map(drop)
 }

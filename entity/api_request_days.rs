@@ -1,4 +1,4 @@
-//! API requests per workspace and UTC day, counted by outcome.
+//! API requests per workspace and UTC day, counted by outcome. Times are milliseconds since the epoch.
 
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
@@ -17,27 +17,30 @@ table::declare!(
         pub day: i64,
         /// Requests with a status below 400.
         pub succeeded: i64,
-        /// Requests with a status from 400 to 499, except 429.
-        pub refused: i64,
-        /// Requests with status 429.
-        pub limited: i64,
+        /// Requests with a status from 400 to 499, except 429. The column is named `refused`.
+        #[sea_orm(column_name = "refused")]
+        pub rejected: i64,
+        /// Requests with status 429. The column is named `limited`.
+        #[sea_orm(column_name = "limited")]
+        pub rate_limited: i64,
         /// Requests with a status of 500 or above.
         pub failed: i64,
     }
 );
 
-/// Adds requests to the counts, for any number of workspaces. The same workspace and day must not occur twice.
+/// Adds these requests to the stored counts. The rows can be of several workspaces, but each workspace and day may
+/// occur only once.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn add<C: ConnectionTrait>(conn: &C, mut sums: Vec<Model>) -> Result<(), DbErr> {
+pub async fn add<C: ConnectionTrait>(conn: &C, mut requests: Vec<Model>) -> Result<(), DbErr> {
     // A fixed order prevents deadlocks between two processes that write at the same time.
-    sums.sort_unstable_by_key(|row| (row.workspace_id, row.day));
-    let counts = [Column::Succeeded, Column::Refused, Column::Limited, Column::Failed];
-    rollups::add::<_, Entity>(conn, sums, [Column::WorkspaceId, Column::Day], counts).await
+    requests.sort_unstable_by_key(|row| (row.workspace_id, row.day));
+    let counts = [Column::Succeeded, Column::Rejected, Column::RateLimited, Column::Failed];
+    rollups::add::<_, Entity>(conn, requests, [Column::WorkspaceId, Column::Day], counts).await
 }
 
-/// Returns the workspace's days in a time span, oldest first. Days without requests are omitted.
+/// Returns the workspace's days that start in a time span, oldest first. Days without requests are omitted.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
@@ -50,7 +53,7 @@ pub async fn of_workspace<C: ConnectionTrait>(
     statement::all(conn, rows.order_by_asc(Column::Day)).await
 }
 
-/// Deletes the days before `day` and returns the number of rows deleted.
+/// Deletes the days before `day`, in all workspaces, and returns the number of rows deleted.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.

@@ -1,4 +1,4 @@
-//! The log of API requests: one row per request, stored for one week.
+//! The log of API requests: one row per request, stored for one week. Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -9,7 +9,7 @@ use sea_orm::{
 use crate::{InWorkspace, Keyset, SpanMs, StringMap, api_keys, scope, statement, table};
 
 table::declare!(
-    /// One request. Secrets are masked before it is stored.
+    /// One request. Its secrets are masked before the row is stored.
     #[sea_orm(table_name = "api_requests")]
     pub struct Model {
         /// The row's id, generated at `received_at`.
@@ -22,7 +22,7 @@ table::declare!(
         /// The request id of the response. Not unique: callers may send the same id twice.
         #[sea_orm(column_type = "Text")]
         pub request_id: String,
-        /// The operation; `None` when the request was rejected before routing.
+        /// The id of the operation; `None` when the request was not routed to one.
         #[sea_orm(column_type = "Text", nullable)]
         pub operation: Option<String>,
         /// The HTTP method as sent by the client.
@@ -38,9 +38,9 @@ table::declare!(
         /// The client's IP address.
         #[sea_orm(column_type = "Text")]
         pub address: String,
-        /// The request's headers.
+        /// The request's headers, by lower-case name.
         pub headers: StringMap,
-        /// The response body; stored only when the request failed.
+        /// The beginning of the response body, if the request failed.
         pub error: Option<Vec<u8>>,
         /// When the request was received.
         pub received_at: i64,
@@ -53,7 +53,7 @@ scope::tenant!();
 pub struct RequestRowFilter {
     /// Requests of this API key.
     pub key_id: Option<Uuid>,
-    /// Requests with a status in this range, including the first value and excluding the second.
+    /// Requests with a status in this range: the first value is included, the second is not.
     pub statuses: Option<(i32, i32)>,
     /// Requests of this operation.
     pub operation: Option<String>,
@@ -62,17 +62,19 @@ pub struct RequestRowFilter {
 }
 
 impl RequestRowFilter {
-    /// Whether the filter selects only failures of any key. These have a separate index.
-    fn is_failed(&self) -> bool {
+    /// Returns whether the partial index of failed requests (status 400 or above) can be used: the filter selects only
+    /// failed requests and is not limited to one key.
+    fn uses_index_of_failures(&self) -> bool {
         self.key_id.is_none() && self.statuses.is_some_and(|(from, _)| from >= 400)
     }
 
+    /// Returns the conditions of the filter. The list is ordered by the column of `keyset`.
     fn condition(&self, keyset: &Keyset<Column>) -> Condition {
         let in_range = |(from, until)| Column::Status.gte(from).and(Column::Status.lt(until));
         Condition::all()
             .add_option(self.key_id.map(|key| Column::KeyId.eq(key)))
-            // A literal condition, since the partial index of failures requires it.
-            .add_option(self.is_failed().then(|| Expr::cust("status >= 400")))
+            // The literal condition of the partial index of failures, which is not used otherwise.
+            .add_option(self.uses_index_of_failures().then(|| Expr::cust("status >= 400")))
             .add_option(self.statuses.map(in_range))
             .add_option(self.operation.as_deref().map(|operation| Column::Operation.eq(operation)))
             .add(keyset.within(Column::ReceivedAt, self.received))
@@ -90,13 +92,14 @@ impl InWorkspace<Entity> {
         filter: &RequestRowFilter,
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
-        // The index of the key reads fewer rows.
+        // With a key, the index on the key is used, which has fewer rows to read than the index on the workspace.
         let rows = if filter.key_id.is_some() { self.select_unindexed() } else { self.select() };
         statement::all(conn, keyset.page(rows.filter(filter.condition(&keyset)), Column::ReceivedAt)).await
     }
 
-    /// Returns the receipt time and id of the request at position `row_count` in the log of the workspace or of one key.
-    /// Returns `None` when no request follows it.
+    /// Returns the receipt time and id of request number `row_count` of the log, counted from 1 at its start or after
+    /// `keyset.after`. If `key` is set, counts only the requests of this key. Returns `None` when no other request
+    /// follows that one, or when the key does not belong to the workspace.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -110,7 +113,8 @@ impl InWorkspace<Entity> {
     ) -> Result<Option<(i64, Uuid)>, DbErr> {
         let rows = match key {
             Some(key) => {
-                // Checks the key's workspace once instead of in each row, which the index could not do.
+                // Checks once that the key belongs to the workspace. The index on the key does not contain the
+                // workspace, so checking it in each request would read each row.
                 let key_in_workspace =
                     api_keys::in_workspace(self.workspace()).select_by_id(key).into_query();
                 Entity::find().filter(Column::KeyId.eq(key)).filter(Expr::exists(key_in_workspace))
@@ -120,7 +124,7 @@ impl InWorkspace<Entity> {
         keyset.position_at(conn, rows.filter(keyset.within(Column::ReceivedAt, received)), row_count).await
     }
 
-    /// Returns the latest request with this request id.
+    /// Returns the most recent request with this request id.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -139,7 +143,7 @@ pub async fn insert_many<C: ConnectionTrait>(conn: &C, requests: Vec<Model>) -> 
     statement::insert_many::<_, Model, ActiveModel>(conn, requests).await
 }
 
-/// Deletes up to `limit` requests whose ids were generated before `before`, and returns the number of rows deleted.
+/// Deletes up to `limit` requests with ids below `before`, oldest first, and returns the number of rows deleted.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.

@@ -1,4 +1,6 @@
-//! Changes of the platform's change feed that were applied, so that each change is applied once.
+//! The applied changes of the platform's change feed, stored so that each change is applied only once.
+//!
+//! Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{QuerySelect, sea_query::OnConflict};
@@ -28,7 +30,7 @@ table::declare!(
 /// Returns [`DbErr`] when the statement fails.
 pub async fn insert_if_absent<C: ConnectionTrait>(conn: &C, model: Model) -> Result<bool, DbErr> {
     let on_conflict = OnConflict::columns([Column::WorkspaceKey, Column::ChangeId]).do_nothing().to_owned();
-    statement::insert_unless::<_, _, ActiveModel>(conn, model, on_conflict).await
+    statement::insert_on_conflict::<_, _, ActiveModel>(conn, model, on_conflict).await
 }
 
 /// Records changes of one workspace as applied. Returns the ids that were not applied before.
@@ -58,8 +60,8 @@ pub async fn insert_new<C: ConnectionTrait>(
     conn.query_all(&insert).await?.iter().map(|row| row.try_get_by_index(0)).collect()
 }
 
-/// Returns those of the change ids that were already applied, in no particular order, so that a batch of known changes is
-/// skipped quickly.
+/// Returns which of these changes were already applied, in no particular order. Used to skip a batch of applied changes
+/// quickly.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
@@ -68,10 +70,10 @@ pub async fn applied<C: ConnectionTrait>(
     workspace_key: &str,
     change_ids: &[&str],
 ) -> Result<Vec<String>, DbErr> {
-    let known = Entity::find()
+    let applied_ids = Entity::find()
         .select_only()
         .column(Column::ChangeId)
         .filter(Column::WorkspaceKey.eq(workspace_key))
         .filter(Column::ChangeId.is_in(change_ids.iter().copied()));
-    known.into_tuple().all(conn).await
+    applied_ids.into_tuple().all(conn).await
 }

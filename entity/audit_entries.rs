@@ -1,4 +1,6 @@
 //! The audit log of a workspace. Entries are written in the transaction of the change that they record, and never modified.
+//!
+//! Times are milliseconds since the epoch.
 
 use sea_orm::QuerySelect;
 use sea_orm::entity::prelude::*;
@@ -14,12 +16,12 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// The user; `None` when it was not a user of the dashboard.
+        /// The user who performed the action; `None` when it was not a user of the dashboard.
         pub user_id: Option<Uuid>,
         /// The user's email address at that time, or the name of the command or process.
         #[sea_orm(column_type = "Text")]
         pub actor: String,
-        /// The action's name.
+        /// The action's name, such as `key.create`.
         #[sea_orm(column_type = "Text")]
         pub action: String,
         /// The id of the affected record; empty without a record.
@@ -28,12 +30,13 @@ table::declare!(
         /// The name of the affected record; empty without a name.
         #[sea_orm(column_type = "Text")]
         pub detail: String,
-        /// The client's IP address; empty when it was done on the server.
+        /// The client's IP address; empty when the action was performed on the server.
         #[sea_orm(column_type = "Text")]
         pub address: String,
-        /// The token of the submitted form, 16 bytes, if the form may be submitted only once; unique in the workspace.
+        /// The token of the submitted form, 16 bytes, unique in the workspace. `None` if the form may be submitted
+        /// repeatedly.
         pub form: Option<Vec<u8>>,
-        /// When it was done.
+        /// When the action was performed.
         pub created_at: i64,
     }
 );
@@ -52,7 +55,7 @@ impl InWorkspace<Entity> {
         statement::all(conn, keyset.page(self.select(), Column::CreatedAt)).await
     }
 
-    /// Returns when each user last performed one of these actions. Users who never did are omitted.
+    /// Returns the id of each user who performed one of these actions, with the time of the most recent one.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.

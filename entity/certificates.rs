@@ -1,4 +1,4 @@
-//! Certificates.
+//! Certificates. Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, sea_query::OnConflict};
@@ -18,7 +18,7 @@ table::declare!(
         pub student_id: Option<Uuid>,
         /// The course.
         pub course_id: Uuid,
-        /// The completed enrollment; `None` after it is deleted.
+        /// The completed enrollment; `None` after the enrollment is deleted.
         pub enrollment_id: Option<Uuid>,
         /// The number shown to people, unique in the workspace.
         #[sea_orm(column_type = "Text")]
@@ -45,14 +45,14 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn by_pair<C: ConnectionTrait>(
+    pub async fn by_student_and_course<C: ConnectionTrait>(
         self,
         conn: &C,
         student: Uuid,
         course: Uuid,
     ) -> Result<Option<Model>, DbErr> {
-        let pair = self.select().filter(Column::StudentId.eq(student)).filter(Column::CourseId.eq(course));
-        statement::one(conn, pair).await
+        let rows = self.select().filter(Column::StudentId.eq(student)).filter(Column::CourseId.eq(course));
+        statement::one(conn, rows).await
     }
 
     /// Inserts a certificate unless the student has one for the course. Returns whether it was inserted.
@@ -61,10 +61,10 @@ impl InWorkspace<Entity> {
     /// Returns [`DbErr`] when the statement fails, also when the number is taken.
     pub async fn insert_if_absent<C: ConnectionTrait>(self, conn: &C, model: Model) -> Result<bool, DbErr> {
         let on_conflict = OnConflict::columns([Column::StudentId, Column::CourseId]).do_nothing().to_owned();
-        statement::insert_unless(conn, self.scoped_row(model), on_conflict).await
+        statement::insert_on_conflict(conn, self.scoped_row(model), on_conflict).await
     }
 
-    /// Returns the certificates issued in a time span, for one course or for all.
+    /// Returns the certificates issued in a time span, for one course or for all courses.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.

@@ -1,4 +1,4 @@
-//! The courses of a workspace.
+//! The courses of a workspace. Times are milliseconds since the epoch.
 
 use sea_orm::Condition;
 use sea_orm::entity::prelude::*;
@@ -27,7 +27,7 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// The platform's key, unique in the workspace.
+        /// The key assigned by the platform whose changes are imported, if any. Unique in the workspace.
         #[sea_orm(column_type = "Text", nullable)]
         pub key: Option<String>,
         /// The name used in URLs, unique in the workspace.
@@ -59,11 +59,11 @@ table::declare!(
         pub module_count: i32,
         /// The number of lessons.
         pub lesson_count: i32,
-        /// The total duration of the lessons.
+        /// The total duration of the lessons, in seconds.
         pub duration_seconds: i64,
-        /// When it was first published.
+        /// When its status most recently became published; `None` if it never did.
         pub published_at: Option<i64>,
-        /// When it was archived.
+        /// When it was archived; `None` unless the status is archived.
         pub archived_at: Option<i64>,
         /// When it was created.
         pub created_at: i64,
@@ -91,16 +91,18 @@ pub struct CourseRowFilter {
 }
 
 impl CourseRowFilter {
+    /// Returns the conditions of the filter. The list is ordered by the column of `keyset`.
     fn condition(&self, keyset: &Keyset<Column>) -> Condition {
         Condition::all()
             .add_option(self.status.map(|status| Column::Status.eq(status)))
             .add_option(self.slug.as_deref().map(|slug| Column::Slug.eq(slug)))
             .add_option(self.language.as_deref().map(|language| {
-                // Language tags are ASCII, and SQLite's `lower` folds ASCII only. The index uses the same expression.
+                // SQLite's `lower` converts only ASCII letters, which suffices for language tags. The index uses the
+                // same expression.
                 SimpleExpr::from(Func::lower(Column::Language.into_expr())).eq(language.to_ascii_lowercase())
             }))
             .add_option(
-                self.search.as_deref().map(|text| search::anywhere([Column::Title, Column::Slug], text)),
+                self.search.as_deref().map(|text| search::any_contains([Column::Title, Column::Slug], text)),
             )
             .add(keyset.within(Column::CreatedAt, self.created))
             .add(keyset.within(Column::UpdatedAt, self.updated))

@@ -1,4 +1,4 @@
-//! Enrollments: the access of students to courses, and their progress.
+//! Enrollments: the access of students to courses, and their progress. Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -14,7 +14,7 @@ use crate::{InWorkspace, SpanMs, scope, statement, table};
 pub enum StoredEnrollmentStatus {
     /// The student has access until the enrollment expires.
     Active,
-    /// Every lesson is completed.
+    /// Every lesson is completed, and there is at least one. The student has access, which does not expire.
     Completed,
     /// Access was revoked.
     Revoked,
@@ -39,17 +39,17 @@ pub enum StoredEnrollmentSource {
 pub enum EffectiveStatus {
     /// The student has access.
     Active,
-    /// Every lesson is completed.
+    /// Every lesson is completed, and there is at least one. The student has access.
     Completed,
-    /// It was active and its end has passed.
+    /// The stored status is active, and the expiry has passed.
     Expired,
     /// Access was revoked.
     Revoked,
 }
 
 impl EffectiveStatus {
-    /// Returns the condition on the stored status. It is a literal and not a parameter, since a partial index covers the
-    /// active rows.
+    /// Returns the condition on the stored status. The status is a literal and not a parameter, since the partial index
+    /// of active enrollments requires it.
     pub(crate) fn stored_condition(self) -> Expr {
         let status = match self {
             Self::Active | Self::Expired => StoredEnrollmentStatus::Active,
@@ -59,8 +59,9 @@ impl EffectiveStatus {
         Column::Status.into_expr().eq(Expr::Constant(status.to_value().into()))
     }
 
-    /// Returns the further condition at `now` on rows that match [`stored_condition`](Self::stored_condition).
-    /// [`Model::status_at`] is the counterpart for one row.
+    /// Returns the condition on the expiry that rows must meet in addition to
+    /// [`stored_condition`](Self::stored_condition); `None` when there is none. [`Model::status_at`] does the same for
+    /// a row that has been read.
     pub(crate) fn time_condition(self, now: i64) -> Option<Expr> {
         match self {
             Self::Active => Some(Column::ExpiresAt.is_null().or(Column::ExpiresAt.gt(now))),
@@ -85,23 +86,23 @@ table::declare!(
         pub course_id: Uuid,
         /// The stored status; see [`Model::status_at`].
         pub status: StoredEnrollmentStatus,
-        /// How it was created.
+        /// How the enrollment was created.
         pub source: StoredEnrollmentSource,
-        /// The order that pays for it, if any.
+        /// The order that pays for the access, if any.
         pub order_id: Option<Uuid>,
         /// The number of completed lessons.
         pub completed_lessons: i32,
         /// The number of lessons of the course.
         pub total_lessons: i32,
-        /// When a lesson was last completed.
+        /// When a lesson was most recently completed; `None` if none was.
         pub last_activity_at: Option<i64>,
-        /// When access was last granted.
+        /// When the access began: at the creation or the most recent reactivation.
         pub enrolled_at: i64,
-        /// When access expires.
+        /// When access expires; `None` if it does not.
         pub expires_at: Option<i64>,
-        /// When the last lesson was completed.
+        /// When every lesson became completed; `None` while any is not.
         pub completed_at: Option<i64>,
-        /// When access was revoked.
+        /// When access was revoked; `None` unless the status is revoked.
         pub revoked_at: Option<i64>,
         /// Why access was revoked.
         #[sea_orm(column_type = "Text", nullable)]
@@ -110,22 +111,23 @@ table::declare!(
         pub created_at: i64,
         /// When it was last changed, in the server's time.
         pub updated_at: i64,
-        /// The latest end of the grants, stored while an order pays for the access: [`WITHOUT_END`] for a grant without end,
-        /// `None` without a grant.
+        /// While an order pays for the access: when the access ends that was also granted without an order.
+        /// [`NO_EXPIRY`] if it does not end; `None` without such a grant.
         pub granted_until: Option<i64>,
     }
 );
 scope::tenant!();
 
-/// The end of a grant that does not expire.
-pub const WITHOUT_END: i64 = i64::MAX;
+/// The value of [`Model::granted_until`] for a grant that does not expire.
+pub const NO_EXPIRY: i64 = i64::MAX;
 
 impl Model {
-    /// Returns when the grants of access end, regardless of any order; `None` without a grant.
+    /// Returns when the access ends that was granted without an order: [`NO_EXPIRY`] if it does not end, `None` without
+    /// such a grant.
     pub fn grant_end(&self) -> Option<i64> {
         match self.order_id {
             Some(_) => self.granted_until,
-            None => Some(self.expires_at.unwrap_or(WITHOUT_END)),
+            None => Some(self.expires_at.unwrap_or(NO_EXPIRY)),
         }
     }
 
@@ -147,44 +149,45 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn by_pair<C: ConnectionTrait>(
+    pub async fn by_student_and_course<C: ConnectionTrait>(
         self,
         conn: &C,
         student: Uuid,
         course: Uuid,
     ) -> Result<Option<Model>, DbErr> {
-        statement::one(conn, self.pair(student, course)).await
+        statement::one(conn, self.select_by_student_and_course(student, course)).await
     }
 
     /// Locks the enrollment of this student in this course until the transaction ends, and returns it.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn lock_pair<C: ConnectionTrait>(
+    pub async fn lock_by_student_and_course<C: ConnectionTrait>(
         self,
         conn: &C,
         student: Uuid,
         course: Uuid,
     ) -> Result<Option<Model>, DbErr> {
-        statement::one(conn, scope::locked(self.pair(student, course))).await
+        statement::one(conn, scope::locked(self.select_by_student_and_course(student, course))).await
     }
 
-    fn pair(&self, student: Uuid, course: Uuid) -> Select<Entity> {
+    fn select_by_student_and_course(&self, student: Uuid, course: Uuid) -> Select<Entity> {
         self.select().filter(Column::StudentId.eq(student)).filter(Column::CourseId.eq(course))
     }
 
     /// Inserts an enrollment unless the student has one for the course. Returns whether it was inserted.
     ///
-    /// On PostgreSQL, waits for a running transaction that inserts the same pair, and then returns `false`.
+    /// On PostgreSQL, waits for a running transaction that inserts an enrollment of the same student in the same
+    /// course, and returns `false` if that transaction commits.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
     pub async fn insert_if_absent<C: ConnectionTrait>(self, conn: &C, model: Model) -> Result<bool, DbErr> {
         let on_conflict = OnConflict::columns([Column::StudentId, Column::CourseId]).do_nothing().to_owned();
-        statement::insert_unless(conn, self.scoped_row(model), on_conflict).await
+        statement::insert_on_conflict(conn, self.scoped_row(model), on_conflict).await
     }
 
-    /// Returns the enrollments of these students, newest first for each student.
+    /// Returns the enrollments of these students, sorted by student and then newest first.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -208,8 +211,8 @@ impl InWorkspace<Entity> {
         self.with_ids_in(conn, Column::OrderId, orders).await
     }
 
-    /// Returns up to `limit` enrollments of a course, ordered by student and starting after a student. Used to change all
-    /// enrollments in batches.
+    /// Returns up to `limit` enrollments of a course, ordered by student id and starting after `after_student`. Used to
+    /// change all enrollments of a course in batches.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -220,17 +223,17 @@ impl InWorkspace<Entity> {
         after_student: Option<Uuid>,
         limit: u64,
     ) -> Result<Vec<Model>, DbErr> {
-        let begin = Condition::all().add_option(after_student.map(|student| Column::StudentId.gt(student)));
+        let after = Condition::all().add_option(after_student.map(|student| Column::StudentId.gt(student)));
         let batch = self
             .select()
             .filter(Column::CourseId.eq(course))
-            .filter(begin)
+            .filter(after)
             .order_by_asc(Column::StudentId)
             .limit(limit);
         statement::all(conn, batch).await
     }
 
-    /// Returns the enrollments created in a time span, of one course or of all.
+    /// Returns the enrollments created in a time span, in one course or in all courses.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -243,7 +246,8 @@ impl InWorkspace<Entity> {
         statement::all(conn, self.in_course(course).filter(span.contains(Column::CreatedAt))).await
     }
 
-    /// Counts the enrollments created in a time span whose stored status is active but which have expired by `now`.
+    /// Counts the enrollments created in a time span, in one course or in all courses, whose stored status is active
+    /// although they have expired by `now`.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -254,17 +258,17 @@ impl InWorkspace<Entity> {
         span: SpanMs,
         now: i64,
     ) -> Result<u64, DbErr> {
-        // Expired enrollments are few, so their index is used rather than that of the creation time.
+        // Expired enrollments are few, so the index on the expiry is faster than the index on the creation time.
         let created = self.in_course(course).filter(span.contains_unindexed(Column::CreatedAt));
         let expired = Condition::all().add_option(EffectiveStatus::Expired.time_condition(now));
         statement::count(conn, created.filter(EffectiveStatus::Expired.stored_condition()).filter(expired))
             .await
     }
 
-    /// Returns the enrollments revoked in a time span, of one course or of all.
+    /// Returns the enrollments revoked in a time span and not reactivated since, in one course or in all courses.
     ///
     /// # Errors
-    /// Returns [`DbErr`] when the statement fails.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn revoked_in<C: ConnectionTrait>(
         self,
         conn: &C,
@@ -274,12 +278,13 @@ impl InWorkspace<Entity> {
         statement::all(conn, self.in_course(course).filter(span.contains(Column::RevokedAt))).await
     }
 
-    /// Counts the enrollments completed in each step of `step_ms` in a time span, by the start of the step. Steps without any
-    /// are omitted.
+    /// Counts the enrollments completed at or after `from` and before `until`, by time step of `step_ms`. Steps begin
+    /// at multiples of `step_ms`. Returns pairs of the start of a step and its count, ordered by time. Steps without
+    /// completed enrollments are omitted.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn completed_in<C: ConnectionTrait>(
+    pub async fn count_completed_in<C: ConnectionTrait>(
         self,
         conn: &C,
         (from, until): (i64, i64),
@@ -293,7 +298,7 @@ impl InWorkspace<Entity> {
         rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 
-    /// Selects the enrollments of one course or of all. The condition on the course uses no index.
+    /// Selects the enrollments in one course or in all courses. The condition on the course uses no index.
     fn in_course(&self, course: Option<Uuid>) -> Select<Entity> {
         let course = course.map(|course| statement::unindexed(Column::CourseId.eq(course)));
         self.select().filter(Condition::all().add_option(course))

@@ -1,4 +1,4 @@
-//! Entitlements: the courses that an order gives access to.
+//! Entitlements: the courses that an order gives access to. Times are milliseconds since the epoch.
 
 use sea_orm::Set;
 use sea_orm::entity::prelude::*;
@@ -30,13 +30,13 @@ table::declare!(
         pub order_id: Uuid,
         /// The course.
         pub course_id: Uuid,
-        /// The enrollment that it created; `None` after that is deleted.
+        /// The enrollment of the student who paid; `None` after the enrollment is deleted.
         pub enrollment_id: Option<Uuid>,
         /// The status.
         pub status: StoredEntitlementStatus,
         /// When it was granted.
         pub granted_at: i64,
-        /// When it expires.
+        /// When it expires; `None` if it does not.
         pub expires_at: Option<i64>,
         /// When it was revoked.
         pub revoked_at: Option<i64>,
@@ -45,7 +45,7 @@ table::declare!(
 scope::tenant!();
 
 impl InWorkspace<Entity> {
-    /// Returns the entitlements of these orders, sorted by order and time.
+    /// Returns the entitlements of these orders, sorted by order and grant time.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -57,7 +57,7 @@ impl InWorkspace<Entity> {
         Ok(entitlements)
     }
 
-    /// Revokes an entitlement. Returns `false` when it does not exist.
+    /// Revokes an entitlement at the time `at`. Returns `false` when the workspace has no such entitlement.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.

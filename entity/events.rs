@@ -1,4 +1,4 @@
-//! Events, with the exact bytes of their webhook body.
+//! Events, with the exact bytes of their webhook body. Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -29,7 +29,8 @@ table::declare!(
 scope::tenant!();
 
 impl InWorkspace<Entity> {
-    /// Returns up to `limit` events of the workspace after a position, oldest first.
+    /// Returns up to `limit` events of the workspace, oldest first. Starts after the position (the creation time and id
+    /// of an event), or with the oldest event if it is `None`.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -52,11 +53,11 @@ impl InWorkspace<Entity> {
         statement::all(conn, page).await
     }
 
-    /// Counts the workspace's events by type.
+    /// Counts the workspace's events by type. Returns pairs of type and count, ordered by type.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn counts<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<(String, i64)>, DbErr> {
+    pub async fn count_by_type<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<(String, i64)>, DbErr> {
         let counts = self
             .select()
             .select_only()
@@ -68,9 +69,10 @@ impl InWorkspace<Entity> {
     }
 }
 
-/// Checks up to `limit` events with ids between `after` and `before`, in id order, and deletes those without a delivery or
-/// pending fan-out. Returns the number of rows deleted and the last id checked, to be passed as `after` next time. The id is
-/// `None` when no events are left.
+/// Checks up to `limit` events with ids above `after` and below `before`, ordered by id. Deletes those that have
+/// neither a delivery nor a [fan-out](crate::webhook_fanouts) with deliveries to write. Returns the number of rows
+/// deleted, and the last id checked, which the next call must pass as `after`. The id is `None` when there were no
+/// events to check.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
@@ -81,15 +83,15 @@ pub async fn prune<C: ConnectionTrait>(
     limit: u32,
 ) -> Result<(u64, Option<Uuid>), DbErr> {
     let after = after.unwrap_or(Uuid::nil());
-    let last =
+    let last_id =
         "SELECT id FROM (SELECT id FROM events WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS batch
         ORDER BY id DESC LIMIT 1";
-    let last = statement::raw(conn, last, [after.into(), before.into(), i64::from(limit).into()]);
-    let Some(last) = conn.query_one_raw(last).await? else { return Ok((0, None)) };
-    let last: Uuid = last.try_get_by_index(0)?;
+    let last_id = statement::raw(conn, last_id, [after.into(), before.into(), i64::from(limit).into()]);
+    let Some(last_row) = conn.query_one_raw(last_id).await? else { return Ok((0, None)) };
+    let last_id: Uuid = last_row.try_get_by_index(0)?;
     let delete = "DELETE FROM events WHERE id > $1 AND id <= $2
         AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS d WHERE d.event_id = events.id)
         AND NOT EXISTS (SELECT 1 FROM webhook_fanouts AS f WHERE f.event_id = events.id)";
-    let deleted = statement::execute(conn, delete, [after.into(), last.into()]).await?;
-    Ok((deleted, Some(last)))
+    let deleted = statement::execute(conn, delete, [after.into(), last_id.into()]).await?;
+    Ok((deleted, Some(last_id)))
 }

@@ -9,10 +9,10 @@ use uuid::Uuid;
 
 use crate::{scope::Tenant, statement};
 
-/// A time span in milliseconds since the epoch. A missing end is open.
+/// A time span in milliseconds since the epoch. An end that is `None` does not limit it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpanMs {
-    /// The first millisecond, included.
+    /// The start, included.
     pub from: Option<i64>,
     /// The end, excluded.
     pub until: Option<i64>,
@@ -25,7 +25,7 @@ impl SpanMs {
     }
 
     /// Returns the intersection of two spans.
-    pub(crate) fn and(self, other: Self) -> Self {
+    pub(crate) fn intersection(self, other: Self) -> Self {
         let until = [self.until, other.until].into_iter().flatten().min();
         Self { from: Ord::max(self.from, other.from), until }
     }
@@ -36,10 +36,9 @@ impl SpanMs {
             .add_option(self.from.map(|from| column.gte(from)))
             .add_option(self.until.map(|until| column.lt(until)))
     }
-}
 
-impl SpanMs {
-    /// Like [`contains`](Self::contains), but no index serves it. Used where another condition finds the rows.
+    /// Like [`contains`](Self::contains), but the database cannot use an index for it. Used where another condition
+    /// finds the rows.
     pub(crate) fn contains_unindexed(self, column: impl ColumnTrait) -> Condition {
         Condition::all()
             .add_option(self.from.map(|from| statement::unindexed(column.gte(from))))
@@ -47,45 +46,51 @@ impl SpanMs {
     }
 }
 
-/// One page of a list, starting after the position of a row (keyset pagination).
+/// One page of a list, starting after the position of a row (keyset pagination). A position consists of the row's value
+/// of `column`, in milliseconds since the epoch, and its id.
 ///
 /// Rows are ordered by `column`, then by id, both in the same direction. This makes positions unique, so that pages neither
 /// skip nor repeat rows when rows are inserted or deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keyset<C> {
-    /// The time column that orders the list. An index must start with it.
+    /// The time column that orders the list. An index is required that contains the columns for which the query
+    /// specifies a value, then this column, then the id.
     pub column: C,
     /// Whether the newest row comes first.
     pub descending: bool,
-    /// The column's value and the id of the last row of the previous page.
+    /// The position of the last row of the previous page; `None` for the first page.
     pub after: Option<(i64, Uuid)>,
-    /// The column's value and the id of the last row that may be read; `None` reads to the end of the list.
+    /// The position of the last row that may be read; `None` reads to the end of the list.
     pub to: Option<(i64, Uuid)>,
     /// The maximum number of rows. Read one more than the page shows to detect a next page.
     pub limit: u64,
-    /// Only rows last changed before this time: the upper bound of a complete delta sync.
-    pub below_updated_at: Option<i64>,
+    /// Only rows with an earlier `updated_at`. Set for a list that a client reads incrementally: no running or later
+    /// transaction commits a row that was changed before this time, so the client misses no change.
+    pub updated_before: Option<i64>,
 }
 
 impl<C: ColumnTrait> Keyset<C> {
-    /// Returns the condition for a time span by which the list is filtered.
+    /// Returns the condition that `column` lies in the span.
     ///
-    /// The positions `after` and `to` imply ends of the span. SQLite might start or stop reading at either of the two, so an
-    /// implied end must not use the index: otherwise the last page would read all rows before it.
+    /// If the list is ordered by this column, the positions `after` and `to` restrict it more than the ends of the span
+    /// do. SQLite might use the end of the span instead of the position to start or stop reading the index, and the
+    /// last page would then read all rows before it. So an end is written as a condition without an index if a position
+    /// restricts it.
     pub(crate) fn within(&self, column: C, span: SpanMs) -> Condition {
         if column.as_str() != self.column.as_str() {
             return span.contains(column);
         }
         let (from, until) = (SpanMs { until: None, ..span }, SpanMs { from: None, ..span });
-        let (near, far) = if self.descending { (until, from) } else { (from, until) };
-        let bound = |end: SpanMs, implied: bool| {
-            if implied { end.contains_unindexed(column) } else { end.contains(column) }
+        let (first, last) = if self.descending { (until, from) } else { (from, until) };
+        let condition = |end: SpanMs, has_position: bool| {
+            if has_position { end.contains_unindexed(column) } else { end.contains(column) }
         };
-        bound(near, self.after.is_some()).add(bound(far, self.to.is_some()))
+        condition(first, self.after.is_some()).add(condition(last, self.to.is_some()))
     }
 
-    /// Returns the position of the row number `row_count`, or `None` when no row follows it. Reads only the index if it covers
-    /// the conditions of the rows.
+    /// Returns the position of row number `row_count` of the list, counted from 1 at its start or after `self.after`.
+    /// Returns `None` when no other row follows that row. Ignores `limit` and `updated_before`. Reads only the index if
+    /// it contains all columns in the conditions of `rows`.
     pub(crate) async fn position_at<D: ConnectionTrait, E>(
         self,
         conn: &D,
@@ -95,17 +100,17 @@ impl<C: ColumnTrait> Keyset<C> {
     where
         E: Tenant + EntityTrait<Column = C>,
     {
-        let last = Self { limit: 2, below_updated_at: None, ..self };
-        let last = last.page(rows, self.column).offset(row_count.saturating_sub(1));
-        let last = last.select_only().column(self.column).column(E::ID).into_tuple();
-        match last.all(conn).await?.as_slice() {
-            [last, _] => Ok(Some(*last)),
+        let two_rows = Self { limit: 2, updated_before: None, ..self };
+        let two_rows = two_rows.page(rows, self.column).offset(row_count.saturating_sub(1));
+        let positions = two_rows.select_only().column(self.column).column(E::ID).into_tuple();
+        match positions.all(conn).await?.as_slice() {
+            [position, _] => Ok(Some(*position)),
             _ => Ok(None),
         }
     }
 
-    /// Returns the condition for rows after a position, or for rows up to and including it.
-    fn compared_to<E>(&self, (at, id): (i64, Uuid), after: bool) -> Expr
+    /// Returns the condition for rows after a position or, if `after` is false, for rows up to and including it.
+    fn position_condition<E>(&self, (at, id): (i64, Uuid), after: bool) -> Expr
     where
         E: Tenant + EntityTrait<Column = C>,
     {
@@ -119,17 +124,18 @@ impl<C: ColumnTrait> Keyset<C> {
         }
     }
 
-    /// Restricts the query to this page.
+    /// Restricts the query to this page and orders its rows. `updated_at` is the column to which `updated_before`
+    /// applies.
     pub(crate) fn page<E>(self, select: Select<E>, updated_at: C) -> Select<E>
     where
         E: Tenant + EntityTrait<Column = C>,
     {
         let order = if self.descending { Order::Desc } else { Order::Asc };
-        let after = self.after.map(|position| self.compared_to::<E>(position, true));
-        let up_to = self.to.map(|position| self.compared_to::<E>(position, false));
-        let horizon = self.below_updated_at.map(|horizon| updated_at.lt(horizon));
+        let after = self.after.map(|position| self.position_condition::<E>(position, true));
+        let up_to = self.to.map(|position| self.position_condition::<E>(position, false));
+        let updated_before = self.updated_before.map(|time| updated_at.lt(time));
         select
-            .filter(Condition::all().add_option(after).add_option(up_to).add_option(horizon))
+            .filter(Condition::all().add_option(after).add_option(up_to).add_option(updated_before))
             .order_by(self.column, order.clone())
             .order_by(E::ID, order)
             .limit(self.limit)

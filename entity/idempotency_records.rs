@@ -1,4 +1,5 @@
-//! Responses stored by idempotency key, and claims of requests that are still running.
+//! Idempotency records: the stored response to a request with an idempotency key, or the claim of a request that is
+//! still running. Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -12,7 +13,7 @@ use crate::{statement, table};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "String", db_type = "Text", rename_all = "snake_case")]
 pub enum IdempotencyState {
-    /// A claim is held until it expires; no response is stored yet.
+    /// A request has claimed the key and no response is stored yet.
     Running,
     /// The response is stored.
     Done,
@@ -34,7 +35,7 @@ table::declare!(
         pub state: IdempotencyState,
         /// Identifies the claim, so that only its holder completes or releases it.
         pub claim_token: Uuid,
-        /// When the claim expires and another request may take the key.
+        /// When the claim expires. Another request may then claim the key.
         pub claimed_until: i64,
         /// The status of the response, once done.
         pub status: Option<i32>,
@@ -43,7 +44,7 @@ table::declare!(
         pub headers: Option<String>,
         /// The exact body of the response, once done.
         pub body: Option<Vec<u8>>,
-        /// When it was claimed.
+        /// When the key was claimed.
         pub created_at: i64,
         /// When the record expires.
         pub expires_at: i64,
@@ -59,12 +60,12 @@ pub struct ClaimRequest {
     pub idempotency_key: String,
     /// A digest of the request.
     pub fingerprint: [u8; 32],
-    /// A unique token of this claim.
-    pub token: Uuid,
+    /// A unique token that identifies this claim.
+    pub claim_token: Uuid,
     /// The current time.
     pub now: i64,
     /// When the claim expires.
-    pub until: i64,
+    pub claimed_until: i64,
     /// When the record expires.
     pub expires_at: i64,
 }
@@ -72,10 +73,10 @@ pub struct ClaimRequest {
 /// The result of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimResult {
-    /// The claim succeeded: the key is new, or the earlier claim or record has expired.
+    /// The claim succeeded: the key had no record, or its claim or its record had expired.
     Acquired,
-    /// Another request holds the key, or its response is stored. Contains the record.
-    Taken(Box<Model>),
+    /// Another request has claimed the key, or its response is stored. Contains the record.
+    Existing(Box<Model>),
 }
 
 /// A response to store.
@@ -90,7 +91,7 @@ pub struct RecordedResponse {
 }
 
 impl ClaimRequest {
-    /// Claims the key unless another claim is active or a response is stored.
+    /// Claims the key unless it has a claim or a stored response that has not expired.
     ///
     /// On PostgreSQL, waits for a running transaction that claims the same key.
     ///
@@ -98,19 +99,21 @@ impl ClaimRequest {
     /// Returns [`DbErr`] when the statement fails.
     pub async fn acquire<C: ConnectionTrait>(&self, conn: &C) -> Result<ClaimResult, DbErr> {
         loop {
-            if statement::insert_unless::<_, _, ActiveModel>(conn, self.record(), self.on_conflict()).await? {
+            if statement::insert_on_conflict::<_, _, ActiveModel>(conn, self.record(), self.on_conflict())
+                .await?
+            {
                 return Ok(ClaimResult::Acquired);
             }
             let record = Entity::find_by_id((self.api_key_id, self.idempotency_key.clone()));
             if let Some(record) = statement::one(conn, record).await? {
-                return Ok(ClaimResult::Taken(Box::new(record)));
+                return Ok(ClaimResult::Existing(Box::new(record)));
             }
-            // The key was released between the two statements: try again.
+            // The record was deleted between the two statements: try again.
         }
     }
 
-    /// Stores the response. Returns `false` when the claim expired and another request took the key: the caller must then roll
-    /// back.
+    /// Stores the response. Returns `false` when this claim was lost: another request claimed the key after the claim
+    /// expired, or the record was deleted. The caller must then roll back.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
@@ -128,7 +131,7 @@ impl ClaimRequest {
         Ok(update.exec(conn).await?.rows_affected > 0)
     }
 
-    /// Releases the key without a response, so that the request can be retried.
+    /// Releases the key without a response, so that the request can be retried. Does nothing if this claim was lost.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
@@ -136,14 +139,15 @@ impl ClaimRequest {
         Entity::delete_many().filter(self.claim_condition()).exec(conn).await.map(drop)
     }
 
+    /// Returns the record of this claim, without a response.
     fn record(&self) -> Model {
         Model {
             api_key_id: self.api_key_id,
             idempotency_key: self.idempotency_key.clone(),
             fingerprint: self.fingerprint.to_vec(),
             state: IdempotencyState::Running,
-            claim_token: self.token,
-            claimed_until: self.until,
+            claim_token: self.claim_token,
+            claimed_until: self.claimed_until,
             status: None,
             headers: None,
             body: None,
@@ -152,9 +156,10 @@ impl ClaimRequest {
         }
     }
 
-    /// Replaces an existing record only if the claim or the record itself has expired.
+    /// Returns the conflict clause that replaces an existing record only if its claim or the record itself has expired.
     fn on_conflict(&self) -> OnConflict {
-        let abandoned = Column::State.eq(IdempotencyState::Running).and(Column::ClaimedUntil.lte(self.now));
+        let claim_expired =
+            Column::State.eq(IdempotencyState::Running).and(Column::ClaimedUntil.lte(self.now));
         OnConflict::columns([Column::ApiKeyId, Column::IdempotencyKey])
             .update_columns([
                 Column::Fingerprint,
@@ -167,16 +172,17 @@ impl ClaimRequest {
                 Column::CreatedAt,
                 Column::ExpiresAt,
             ])
-            .action_and_where(abandoned.or(Column::ExpiresAt.lte(self.now)))
+            .action_and_where(claim_expired.or(Column::ExpiresAt.lte(self.now)))
             .to_owned()
     }
 
+    /// Returns the condition for the record while this claim still holds it.
     fn claim_condition(&self) -> Condition {
         Condition::all()
             .add(Column::ApiKeyId.eq(self.api_key_id))
             .add(Column::IdempotencyKey.eq(self.idempotency_key.as_str()))
             .add(Column::State.eq(IdempotencyState::Running))
-            .add(Column::ClaimToken.eq(self.token))
+            .add(Column::ClaimToken.eq(self.claim_token))
     }
 }
 

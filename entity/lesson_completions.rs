@@ -1,4 +1,4 @@
-//! The completed lessons of an enrollment.
+//! The completed lessons of an enrollment. Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::OnConflict;
@@ -28,7 +28,7 @@ table::declare!(
 /// Returns [`DbErr`] when the statement fails.
 pub async fn insert_if_absent<C: ConnectionTrait>(conn: &C, model: Model) -> Result<bool, DbErr> {
     let on_conflict = OnConflict::columns([Column::EnrollmentId, Column::LessonId]).do_nothing().to_owned();
-    statement::insert_unless::<_, _, ActiveModel>(conn, model, on_conflict).await
+    statement::insert_on_conflict::<_, _, ActiveModel>(conn, model, on_conflict).await
 }
 
 /// Inserts completed lessons, in batches. None of them may exist.

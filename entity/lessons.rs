@@ -37,7 +37,7 @@ table::declare!(
         pub course_id: Uuid,
         /// The module.
         pub module_id: Uuid,
-        /// The platform's key, unique in the workspace.
+        /// The key assigned by the platform whose changes are imported, unique in the workspace.
         #[sea_orm(column_type = "Text")]
         pub key: String,
         /// The title.
@@ -48,7 +48,7 @@ table::declare!(
         pub kind: StoredLessonType,
         /// The position in the module.
         pub position: i32,
-        /// The duration, if known.
+        /// The duration in seconds, if known.
         pub duration_seconds: Option<i64>,
         /// Whether it is visible without an enrollment.
         pub free_preview: bool,

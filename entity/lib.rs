@@ -1,8 +1,11 @@
 //! Database tables: one module per table, with the row type and the queries that other crates may use.
 //!
-//! Tables whose rows belong to a workspace are accessed through `in_workspace(id)`, so a query cannot omit the workspace. Rows
-//! hold plain UUIDs and milliseconds since the epoch: this crate has no typed ids, no clock and no business rules. Every
-//! function accepts a connection or a transaction.
+//! Queries within one workspace start with a table's `in_workspace(id)` or take the workspace as a parameter. The other
+//! functions are not restricted to a workspace: they serve workers, sign-in, maintenance and the operator's commands.
+//!
+//! Ids are plain UUIDs, and times are milliseconds since the epoch. This crate has no business rules, and its callers
+//! pass the current time; only the heartbeats of [`processes`] use the clock of the database. Every query accepts a
+//! connection or a transaction.
 
 mod children;
 mod filter;
@@ -34,6 +37,7 @@ pub mod order_items;
 pub mod orders;
 pub mod outbox;
 pub mod password_links;
+pub mod processes;
 pub mod rate_usage;
 pub mod recordings;
 pub mod refunds;

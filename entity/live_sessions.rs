@@ -1,4 +1,4 @@
-//! Live sessions.
+//! Live sessions. Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 
@@ -25,10 +25,10 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// The platform's key, unique in the workspace.
+        /// The key assigned by the platform whose changes are imported, unique in the workspace.
         #[sea_orm(column_type = "Text")]
         pub key: String,
-        /// The course it belongs to.
+        /// The course it belongs to, if any.
         pub course_id: Option<Uuid>,
         /// The title.
         #[sea_orm(column_type = "Text")]

@@ -1,6 +1,9 @@
-//! The mail queue: each row is a message with its whole content until it is settled. Rows that are due are the queue.
+//! The mail queue: one row per mail, with its content until the mail is settled (sent or dead).
 //!
-//! A worker claims rows with a [lease](MailLease) and settles each under it. A row whose lease has expired is due again.
+//! A worker claims due rows with a [lease](MailLease), and settles each of them while the lease is valid. A row whose
+//! lease has expired is due again.
+//!
+//! Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -32,7 +35,7 @@ table::declare!(
         /// The mail's id.
         #[sea_orm(primary_key, auto_increment = false)]
         pub id: Uuid,
-        /// The workspace it is about.
+        /// The workspace that the mail is about.
         pub workspace_id: Uuid,
         /// The kind of message.
         #[sea_orm(column_type = "Text")]
@@ -55,13 +58,13 @@ table::declare!(
         pub attempts: i32,
         /// When it is due, or when the current lease expires; `None` once settled.
         pub due_at: Option<i64>,
-        /// The token of the worker's lease.
+        /// The token of the most recent claim's lease; `None` before a claim and after its outcome.
         pub lease_token: Option<Uuid>,
         /// When it was created.
         pub created_at: i64,
         /// When the transport accepted it.
         pub sent_at: Option<i64>,
-        /// Why the last attempt failed.
+        /// Why the most recent attempt failed, or why the mail was canceled.
         #[sea_orm(column_type = "Text", nullable)]
         pub last_error: Option<String>,
     }
@@ -78,7 +81,7 @@ impl InWorkspace<Entity> {
         statement::all(conn, oldest).await
     }
 
-    /// Returns the workspace's mails that are not sent yet, including leased mails.
+    /// Returns the workspace's pending mails, including leased mails, in no particular order.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -96,12 +99,12 @@ impl InWorkspace<Entity> {
         kinds: &[&str],
         (from, to): (i64, i64),
     ) -> Result<u64, DbErr> {
-        let written = self.select().filter(Column::CreatedAt.between(from, to));
-        statement::count(conn, written.filter(Column::Kind.is_in(kinds.iter().copied()))).await
+        let created = self.select().filter(Column::CreatedAt.between(from, to));
+        statement::count(conn, created.filter(Column::Kind.is_in(kinds.iter().copied()))).await
     }
 
-    /// Cancels pending mails: settles them as dead with this reason and deletes their content. An attempt in flight may still
-    /// be delivered, and is not repeated. Returns the number of mails canceled.
+    /// Cancels pending mails: settles them as dead with this reason and deletes their content. A mail that is being
+    /// sent may still be delivered, but is not retried. Returns the number of mails canceled.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
@@ -134,7 +137,7 @@ pub struct MailLease {
     /// A unique token of this lease.
     pub token: Uuid,
     /// When the lease expires.
-    pub until: i64,
+    pub expires_at: i64,
 }
 
 /// The outcome of an attempt.
@@ -153,18 +156,18 @@ pub enum MailOutcome {
     Dead(String),
 }
 
-/// Returns whether a mail is due by `by`. Claims nothing.
+/// Returns whether a mail is due at `due_by`. Claims nothing.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
-pub async fn any_due<C: ConnectionTrait>(conn: &C, by: i64) -> Result<bool, DbErr> {
-    let due = Entity::find().select_only().column(Column::Id).filter(Column::DueAt.lte(by));
-    // Ordered, so that the database uses the index even when its statistics are stale.
+pub async fn any_due<C: ConnectionTrait>(conn: &C, due_by: i64) -> Result<bool, DbErr> {
+    let due = Entity::find().select_only().column(Column::Id).filter(Column::DueAt.lte(due_by));
+    // The order makes the database use the index even when its statistics are stale.
     let due = due.order_by_asc(Column::DueAt).limit(1);
     Ok(conn.query_one(&due.into_query()).await?.is_some())
 }
 
-/// Claims up to `limit` mails that are due by `by`, longest waiting first. Call it in a transaction.
+/// Claims up to `limit` mails that are due at `due_by`, earliest due time first. Call it in a transaction.
 ///
 /// On PostgreSQL, skips rows that another worker is claiming. On SQLite, the write transaction is exclusive.
 ///
@@ -172,12 +175,12 @@ pub async fn any_due<C: ConnectionTrait>(conn: &C, by: i64) -> Result<bool, DbEr
 /// Returns [`DbErr`] when the statement fails.
 pub async fn claim<C: ConnectionTrait>(
     conn: &C,
-    by: i64,
+    due_by: i64,
     lease: MailLease,
     limit: u64,
 ) -> Result<Vec<Model>, DbErr> {
     let due = Entity::find()
-        .filter(Column::DueAt.lte(by))
+        .filter(Column::DueAt.lte(due_by))
         .order_by_asc(Column::DueAt)
         .order_by_asc(Column::Id)
         .limit(limit)
@@ -189,24 +192,25 @@ pub async fn claim<C: ConnectionTrait>(
     let ids: Vec<Uuid> = claimed.iter().map(|mail| mail.id).collect();
     let update = Entity::update_many()
         .col_expr(Column::LeaseToken, Expr::value(lease.token))
-        .col_expr(Column::DueAt, Expr::value(lease.until))
+        .col_expr(Column::DueAt, Expr::value(lease.expires_at))
         .filter(Column::Id.is_in(statement::padded(&ids)));
     update.exec(conn).await?;
     for mail in &mut claimed {
-        (mail.lease_token, mail.due_at) = (Some(lease.token), Some(lease.until));
+        (mail.lease_token, mail.due_at) = (Some(lease.token), Some(lease.expires_at));
     }
     Ok(claimed)
 }
 
-/// Records the outcome of an attempt. Settling a mail deletes its content. Returns `false` when the lease has expired and
-/// another worker claimed the mail: then nothing is changed.
+/// Records the outcome of an attempt. If the mail is sent or dead, also deletes its content. Returns `false` and
+/// changes nothing when the mail no longer has this lease: it was canceled, or another worker claimed it after the
+/// lease expired.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
 pub async fn settle<C: ConnectionTrait>(
     conn: &C,
     id: Uuid,
-    token: Uuid,
+    lease_token: Uuid,
     outcome: MailOutcome,
 ) -> Result<bool, DbErr> {
     let (state, due_at, sent_at, error) = match outcome {
@@ -216,7 +220,7 @@ pub async fn settle<C: ConnectionTrait>(
     };
     let update = match state {
         MailState::Pending => Entity::update_many(),
-        // The content may contain a link that grants access, and is no longer needed.
+        // The content is no longer needed, and may contain a link that grants access.
         MailState::Sent | MailState::Dead => Entity::update_many()
             .col_expr(Column::TextBody, Expr::value(""))
             .col_expr(Column::HtmlBody, Expr::value("")),
@@ -228,7 +232,7 @@ pub async fn settle<C: ConnectionTrait>(
         .col_expr(Column::LeaseToken, Expr::value(None::<Uuid>))
         .col_expr(Column::SentAt, Expr::value(sent_at))
         .col_expr(Column::LastError, Expr::value(error))
-        .filter(Condition::all().add(Column::Id.eq(id)).add(Column::LeaseToken.eq(token)));
+        .filter(Condition::all().add(Column::Id.eq(id)).add(Column::LeaseToken.eq(lease_token)));
     Ok(update.exec(conn).await?.rows_affected > 0)
 }
 

@@ -15,7 +15,7 @@ table::declare!(
         pub workspace_id: Uuid,
         /// The course.
         pub course_id: Uuid,
-        /// The platform's key, unique in the workspace.
+        /// The key assigned by the platform whose changes are imported, unique in the workspace.
         #[sea_orm(column_type = "Text")]
         pub key: String,
         /// The title.

@@ -19,7 +19,7 @@ table::declare!(
         pub position: i32,
         /// The purchased course.
         pub course_id: Uuid,
-        /// The course's title at payment.
+        /// The title in the order, by default the course's title at payment.
         #[sea_orm(column_type = "Text")]
         pub title: String,
         /// The quantity.

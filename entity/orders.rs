@@ -1,4 +1,4 @@
-//! Orders, each with its receipt and a copy of the customer's data at payment.
+//! Orders, each with its receipt and a copy of the customer's data at payment. Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, QuerySelect, sea_query::Query};
@@ -26,13 +26,13 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// The platform's key, unique in the workspace.
+        /// The key assigned by the platform whose changes are imported, if any. Unique in the workspace.
         #[sea_orm(column_type = "Text", nullable)]
         pub key: Option<String>,
         /// The number shown to people, unique in the workspace.
         #[sea_orm(column_type = "Text")]
         pub number: String,
-        /// The student who bought it; `None` after the student is deleted.
+        /// The student who paid; `None` after the student is deleted.
         pub student_id: Option<Uuid>,
         /// The customer's email address at payment.
         #[sea_orm(column_type = "Text")]
@@ -51,7 +51,7 @@ table::declare!(
         pub discount_amount: i64,
         /// The tax.
         pub tax_amount: i64,
-        /// The amount paid.
+        /// The amount paid: the subtotal minus the discount plus the tax.
         pub total_amount: i64,
         /// The amount refunded, summed over all refunds.
         pub refunded_amount: i64,
@@ -86,7 +86,8 @@ pub struct OrderRowFilter {
     pub currency: Option<String>,
     /// The order with this number.
     pub number: Option<String>,
-    /// Orders whose number, customer email or customer name contains this string. With an id, the order with this id instead.
+    /// Orders whose number, customer email or customer name contains this string. If an id is set, the order with
+    /// this id instead.
     pub search: Option<(String, Option<Uuid>)>,
     /// Orders paid in this time span.
     pub paid: SpanMs,
@@ -97,8 +98,8 @@ pub struct OrderRowFilter {
 }
 
 impl OrderRowFilter {
-    /// Returns the conditions on the order's own row.
-    fn own(&self, keyset: &Keyset<Column>) -> Condition {
+    /// Returns the conditions on the columns of the order.
+    fn row_condition(&self, keyset: &Keyset<Column>) -> Condition {
         Condition::all()
             .add_option(self.student_id.map(|student| Column::StudentId.eq(student)))
             .add_option(self.status.map(|status| Column::Status.eq(status)))
@@ -106,28 +107,30 @@ impl OrderRowFilter {
             .add_option(self.number.as_deref().map(|number| Column::Number.eq(number)))
             .add_option(self.search.as_ref().map(|(text, id)| match id {
                 Some(id) => Condition::all().add(Column::Id.eq(*id)),
-                None => search::anywhere([Column::Number, Column::CustomerEmail, Column::CustomerName], text),
+                None => {
+                    search::any_contains([Column::Number, Column::CustomerEmail, Column::CustomerName], text)
+                }
             }))
-            .add(self.created(keyset))
+            .add(self.time_condition(keyset))
             .add(keyset.within(Column::UpdatedAt, self.updated))
     }
 
-    /// Returns the conditions on the creation and payment times. An order is created when it is paid, so the two times are
-    /// equal and both spans apply to the column by which the list is sorted.
-    fn created(&self, keyset: &Keyset<Column>) -> Condition {
+    /// Returns the condition on the creation and payment times. An order is created when it is paid, so the two times
+    /// are equal, and the condition uses the column that orders the list.
+    fn time_condition(&self, keyset: &Keyset<Column>) -> Condition {
         let column = if matches!(keyset.column, Column::PaidAt) { Column::PaidAt } else { Column::CreatedAt };
-        keyset.within(column, self.paid.and(self.created))
+        keyset.within(column, self.paid.intersection(self.created))
     }
 
-    /// Returns the requested items by order; `None` when the filter does not name a course.
+    /// Returns the items of which an order must have one; `None` when the filter does not refer to a course.
     fn items(&self, workspace: Uuid) -> Option<Children> {
         let rows = Query::select()
             .from(order_items::Entity)
             .and_where(order_items::Column::WorkspaceId.eq(workspace))
             .and_where(order_items::Column::CourseId.eq(self.course_id?))
             .take();
-        let parent = order_items::Column::OrderId.as_column_ref().into();
-        Some(Children { rows, further_condition: None, parent })
+        let parent_id = order_items::Column::OrderId.as_column_ref().into();
+        Some(Children { rows, further_condition: None, parent_id })
     }
 }
 
@@ -140,7 +143,8 @@ impl InWorkspace<Entity> {
         statement::one(conn, self.select().filter(Column::Number.eq(number))).await
     }
 
-    /// Returns the ids of the students who bought the orders with these ids or keys.
+    /// Returns the ids of the students who paid the orders with these ids or keys, in no particular order. Omits
+    /// deleted students. A student who paid several of the orders occurs several times.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -153,7 +157,7 @@ impl InWorkspace<Entity> {
         if ids.is_empty() && keys.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = self.by_ids_or_keys(ids, keys).filter(Column::StudentId.is_not_null());
+        let rows = self.select_by_ids_or_keys(ids, keys).filter(Column::StudentId.is_not_null());
         rows.select_only().column(Column::StudentId).into_tuple().all(conn).await
     }
 
@@ -167,12 +171,15 @@ impl InWorkspace<Entity> {
         filter: &OrderRowFilter,
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
-        let select =
-            self.with_children(conn, [filter.items(self.workspace())]).await?.filter(filter.own(&keyset));
+        let select = self
+            .with_children(conn, [filter.items(self.workspace())])
+            .await?
+            .filter(filter.row_condition(&keyset));
         statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
     }
 
-    /// Returns the payment time and id of the order at position `row_count` in the list, or `None` when no order follows it.
+    /// Returns the payment time and id of the order in row `row_count` of the list, counted from 1 at its start or after
+    /// `keyset.after`. Returns `None` when no other order follows that one.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -187,7 +194,8 @@ impl InWorkspace<Entity> {
         keyset.position_at(conn, rows, row_count).await
     }
 
-    /// Sets `updated_at` of the orders to `at`, after a change of the data shown with them.
+    /// Records that the data shown with these orders changed: sets their `updated_at` to `at`, unless it is already
+    /// later.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
@@ -195,15 +203,16 @@ impl InWorkspace<Entity> {
         scope::touch(self, conn, Column::UpdatedAt, ids, at).await
     }
 
-    /// Returns a student's orders.
+    /// Returns a student's orders, in no particular order.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
     pub async fn of_student<C: ConnectionTrait>(self, conn: &C, student: Uuid) -> Result<Vec<Model>, DbErr> {
+        // Uses the index on the student: the condition on the workspace uses none.
         statement::all(conn, self.select_unindexed().filter(Column::StudentId.eq(student))).await
     }
 
-    /// Returns the orders paid in a time span, of one course or of all.
+    /// Returns the orders paid in a time span. If `course` is set, only those with an item for this course.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -227,21 +236,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn payment_and_creation_spans_bound_the_sorted_column() {
+    fn payment_and_creation_spans_restrict_the_column_that_orders_the_list() {
         let filter = OrderRowFilter {
             paid: SpanMs::between(7, 20),
             created: SpanMs::between(5, 9),
             ..OrderRowFilter::default()
         };
-        let own = |column| {
+        let sql_ordered_by = |column| {
             let keyset =
-                Keyset { column, descending: true, after: None, to: None, limit: 1, below_updated_at: None };
-            Query::select().cond_where(filter.own(&keyset)).to_string(SqliteQueryBuilder)
+                Keyset { column, descending: true, after: None, to: None, limit: 1, updated_before: None };
+            Query::select().cond_where(filter.row_condition(&keyset)).to_string(SqliteQueryBuilder)
         };
         for (column, name) in [(Column::CreatedAt, "created_at"), (Column::PaidAt, "paid_at")] {
-            let own = own(column);
+            let sql = sql_ordered_by(column);
+            // `IS TRUE` would keep the conditions from using an index.
             let ends = [format!(r#""orders"."{name}" < 9"#), format!(r#""orders"."{name}" >= 7"#)];
-            assert!(ends.iter().all(|end| own.contains(end)) && !own.contains("IS TRUE"), "{own}");
+            assert!(ends.iter().all(|end| sql.contains(end)) && !sql.contains("IS TRUE"), "{sql}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Collects events and their deliveries while a transaction runs, and writes them at its end.
 //!
-//! So a change with many events, or an event with many subscriptions, takes a few statements instead of one per row.
+//! A change with many events, or an event with many subscriptions, then takes a few statements instead of one per row.
 
 use sea_orm::{ConnectionTrait, DbErr};
 
@@ -26,12 +26,13 @@ impl Outbox {
         self.deliveries.extend(deliveries);
     }
 
-    /// Adds an event's fan-out: the subscriptions that get their deliveries later.
+    /// Adds the fan-out of an event that has too many subscriptions to write all deliveries now. A background job
+    /// writes the others.
     pub fn push_fanout(&mut self, fanout: PendingFanout) {
         self.fanouts.push(fanout);
     }
 
-    /// Writes all rows. Each row already has its workspace, from the change.
+    /// Writes all rows and clears the outbox. Each row already contains its workspace.
     ///
     /// # Errors
     /// Returns [`DbErr`] when a statement fails.

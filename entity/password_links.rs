@@ -1,4 +1,6 @@
-//! Single-use links for setting a password. Only the hash of the token is stored.
+//! Single-use links for setting a password. Only the hash of the link's token is stored.
+//!
+//! Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 
@@ -31,7 +33,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
-    pub async fn delete_of<C: ConnectionTrait>(self, conn: &C, user: Uuid) -> Result<u64, DbErr> {
+    pub async fn delete_for_user<C: ConnectionTrait>(self, conn: &C, user: Uuid) -> Result<u64, DbErr> {
         let delete = Entity::delete_many().filter(self.is_in_workspace()).filter(Column::UserId.eq(user));
         Ok(delete.exec(conn).await?.rows_affected)
     }
@@ -45,10 +47,10 @@ pub async fn by_token_hash<C: ConnectionTrait>(conn: &C, hash: &[u8; 32]) -> Res
     statement::one(conn, Entity::find().filter(Column::TokenHash.eq(hash.to_vec()))).await
 }
 
-/// Deletes the links that have expired by `by` and returns the number of rows deleted.
+/// Deletes the links that have expired by `now` and returns the number of rows deleted.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn delete_expired<C: ConnectionTrait>(conn: &C, by: i64) -> Result<u64, DbErr> {
-    Ok(Entity::delete_many().filter(Column::ExpiresAt.lte(by)).exec(conn).await?.rows_affected)
+pub async fn delete_expired<C: ConnectionTrait>(conn: &C, now: i64) -> Result<u64, DbErr> {
+    Ok(Entity::delete_many().filter(Column::ExpiresAt.lte(now)).exec(conn).await?.rows_affected)
 }

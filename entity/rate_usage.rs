@@ -1,4 +1,5 @@
-//! Daily request counts of the rate limiter, stored so that they survive a restart.
+//! Daily request counts of the rate limiter, stored so that they survive a restart. A `day` is the start of a UTC day,
+//! in milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query};
@@ -9,10 +10,10 @@ table::declare!(
     /// The requests of one subject on one day.
     #[sea_orm(table_name = "rate_usage")]
     pub struct Model {
-        /// The counted subject: an API key or a client address.
+        /// The id of the API key, as text with its prefix. Requests of client addresses are not stored.
         #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
         pub subject: String,
-        /// The start of the UTC day.
+        /// The start of the UTC day, in milliseconds since the epoch.
         #[sea_orm(primary_key, auto_increment = false)]
         pub day: i64,
         /// The number of requests so far.
@@ -20,31 +21,31 @@ table::declare!(
     }
 );
 
-/// Adds requests to the counts of any number of subjects, and returns the new counts in no particular order. The same subject
-/// and day must not occur twice.
+/// Adds these requests to the stored counts, and returns the new counts in no particular order. Each pair of subject
+/// and day may occur only once in `requests`.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn add<C: ConnectionTrait>(conn: &C, mut calls: Vec<Model>) -> Result<Vec<Model>, DbErr> {
+pub async fn add<C: ConnectionTrait>(conn: &C, mut requests: Vec<Model>) -> Result<Vec<Model>, DbErr> {
     // A fixed order prevents deadlocks between two processes that write at the same time.
-    calls.sort_unstable_by(|a, b| (&a.subject, a.day).cmp(&(&b.subject, b.day)));
+    requests.sort_unstable_by(|a, b| (&a.subject, a.day).cmp(&(&b.subject, b.day)));
     let sum = Expr::col((Entity, Column::Used)).add(Expr::col(("excluded", Column::Used)));
-    let mut sums = Vec::with_capacity(calls.len());
-    let mut calls = calls.into_iter().peekable();
-    while calls.peek().is_some() {
-        let mut statement = statement::insert_statement::<_, ActiveModel>(calls.by_ref().take(200));
+    let mut totals = Vec::with_capacity(requests.len());
+    let mut requests = requests.into_iter().peekable();
+    while requests.peek().is_some() {
+        let mut statement = statement::insert_statement::<_, ActiveModel>(requests.by_ref().take(200));
         statement.on_conflict(
             OnConflict::columns([Column::Subject, Column::Day]).value(Column::Used, sum.clone()).to_owned(),
         );
         statement.returning(Query::returning().columns([Column::Subject, Column::Day, Column::Used]));
         for row in conn.query_all(&statement).await? {
-            sums.push(Model::from_row(&row)?);
+            totals.push(Model::from_row(&row)?);
         }
     }
-    Ok(sums)
+    Ok(totals)
 }
 
-/// Returns the requests of one subject on one day; 0 if none are recorded.
+/// Returns the number of requests of one subject on one day; 0 if none are stored.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
@@ -57,7 +58,7 @@ pub async fn used<C: ConnectionTrait>(conn: &C, subject: &str, day: i64) -> Resu
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
-pub async fn used_by<C: ConnectionTrait>(
+pub async fn of_subjects<C: ConnectionTrait>(
     conn: &C,
     subjects: Vec<String>,
     day: i64,

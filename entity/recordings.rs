@@ -1,4 +1,4 @@
-//! Recordings of live sessions.
+//! Recordings of live sessions. Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 
@@ -13,7 +13,7 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// The platform's key, unique in the workspace.
+        /// The key assigned by the platform whose changes are imported, unique in the workspace.
         #[sea_orm(column_type = "Text")]
         pub key: String,
         /// The recorded live session.
@@ -21,9 +21,9 @@ table::declare!(
         /// The title.
         #[sea_orm(column_type = "Text")]
         pub title: String,
-        /// The duration.
+        /// The duration in seconds.
         pub duration_seconds: i64,
-        /// The size.
+        /// The size in bytes.
         pub size_bytes: i64,
         /// The media type.
         #[sea_orm(column_type = "Text")]

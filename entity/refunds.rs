@@ -1,4 +1,4 @@
-//! Refunds of orders.
+//! Refunds of orders. Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,5 @@
-//! Revenue, summed by course, currency and time bucket.
+//! Revenue, summed by course, currency and time bucket: a UTC day or a quarter-hour. The sums of a course contain the
+//! full amounts of all orders with an item for this course. Times are milliseconds since the epoch.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +20,13 @@ table::declare!(
         /// The course, or [`rollups::ALL_COURSES`].
         #[sea_orm(primary_key, auto_increment = false)]
         pub course_id: Uuid,
-        /// How long the bucket is.
+        /// The length of the bucket.
         #[sea_orm(primary_key, auto_increment = false)]
         pub grain: Grain,
-        /// When the bucket begins.
+        /// The start of the bucket.
         #[sea_orm(primary_key, auto_increment = false)]
         pub starts_at: i64,
-        /// ISO 4217.
+        /// The currency, ISO 4217.
         #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
         pub currency: String,
         /// The shard of the sums. Concurrent writers write different shards, so they do not wait for each other.
@@ -46,18 +47,18 @@ table::declare!(
     }
 );
 
-/// The key of a sum, without the shard.
+/// Identifies a bucket: the primary key without the shard.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RevenueBucket {
     /// The workspace.
     pub workspace_id: Uuid,
     /// The course, or [`rollups::ALL_COURSES`].
     pub course_id: Uuid,
-    /// How long the bucket is.
+    /// The length of the bucket.
     pub grain: Grain,
-    /// When the bucket begins.
+    /// The start of the bucket.
     pub starts_at: i64,
-    /// ISO 4217.
+    /// The currency, ISO 4217.
     pub currency: String,
 }
 
@@ -83,6 +84,7 @@ rollups::sums!(
 const BUCKET: [Column; 5] =
     [Column::WorkspaceId, Column::CourseId, Column::Grain, Column::StartsAt, Column::Currency];
 
+/// The columns of [`RevenueSums`], in the order of its fields.
 const SUMS: [Column; 6] = [
     Column::Orders,
     Column::Refunds,
@@ -102,8 +104,8 @@ impl RevenueDeltas {
         *self.0.entry(bucket).or_default() += sums;
     }
 
-    /// Writes the collected changes to one shard and clears them. Buckets are written in key order, so that two concurrent
-    /// writers cannot deadlock.
+    /// Writes the collected changes to one shard and clears them. All writers write buckets in the order of their keys,
+    /// so they cannot deadlock.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
@@ -132,8 +134,8 @@ fn row(bucket: RevenueBucket, sums: RevenueSums, shard: i16) -> Model {
     }
 }
 
-/// Returns the revenue of one workspace, of one course or of all courses, for each part of the ranges and each currency. Parts
-/// without revenue are omitted.
+/// Returns the revenue of one workspace in the ranges, from one course or from all courses: the index of a part (see
+/// [`BucketRange`]), the currency and the sums. Parts without revenue are omitted.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
@@ -141,29 +143,36 @@ pub async fn sums_of<C: ConnectionTrait>(
     conn: &C,
     workspace: Uuid,
     course: Option<Uuid>,
-    pieces: &[BucketRange],
+    ranges: &[BucketRange],
 ) -> Result<Vec<(usize, String, RevenueSums)>, DbErr> {
     let columns = SUMS.map(|sum| sum.to_string());
-    let statement = rollups::read::statement(
+    let statement = rollups::read::sum_statement(
         conn,
         "revenue_rollups",
         Some("currency"),
         &columns,
         workspace,
         course,
-        pieces,
+        ranges,
     );
     let rows = conn.query_all_raw(statement).await?;
     rows.iter()
-        .map(|row| Ok((rollups::read::part(row)?, row.try_get_by_index(1)?, RevenueSums::from_row(row, 2)?)))
+        .map(|row| {
+            Ok((rollups::read::decode_part(row)?, row.try_get_by_index(1)?, RevenueSums::from_row(row, 2)?))
+        })
         .collect()
 }
 
-/// Moves up to `limit` rows of one grain into the first shard, oldest first, and returns the number of rows moved. Only buckets
+/// Moves up to `limit` rows of one grain into shard 0, oldest first, and returns the number of rows moved. Only buckets
 /// that begin before `before` are affected. The totals do not change.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn fold<C: ConnectionTrait>(conn: &C, grain: Grain, before: i64, limit: u32) -> Result<u64, DbErr> {
-    rollups::fold::fold(conn, "revenue_rollups", &BUCKET, &SUMS, grain, before, limit).await
+pub async fn merge_shards<C: ConnectionTrait>(
+    conn: &C,
+    grain: Grain,
+    before: i64,
+    limit: u32,
+) -> Result<u64, DbErr> {
+    rollups::merge_shards::merge_shards(conn, "revenue_rollups", &BUCKET, &SUMS, grain, before, limit).await
 }

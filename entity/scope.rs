@@ -19,13 +19,15 @@ pub trait Tenant: EntityTrait<Model: Row + IntoActiveModel<Self::ActiveModel>, A
     const ID: Self::Column;
 }
 
-/// A table whose rows have a key of the platform, unique in the workspace.
+/// A table with a key column. The platform whose changes are imported assigns the keys, which are unique in the
+/// workspace.
 pub trait Keyed: Tenant {
     /// The key column.
     const KEY: Self::Column;
 }
 
-/// Implements [`Tenant`] for a table, and [`Keyed`] with `keyed`, and adds the function `in_workspace`.
+/// Implements [`Tenant`] for a table and adds the function `in_workspace`. With the argument `keyed`, also implements
+/// [`Keyed`].
 macro_rules! tenant {
     () => {
         impl $crate::Tenant for Entity {
@@ -56,7 +58,7 @@ pub struct InWorkspace<E> {
 }
 
 impl<E> InWorkspace<E> {
-    /// Creates the scope. Prefer a table's `in_workspace`.
+    /// Restricts the table to a workspace. Prefer the table's function `in_workspace`.
     pub const fn new(workspace: Uuid) -> Self {
         Self { workspace, table: PhantomData }
     }
@@ -68,23 +70,27 @@ impl<E> InWorkspace<E> {
 }
 
 impl<E: Tenant> InWorkspace<E> {
+    /// Selects the workspace's rows.
     pub(crate) fn select(&self) -> Select<E> {
         E::find().filter(E::WORKSPACE.eq(self.workspace))
     }
 
-    /// Selects the workspace's rows where another condition finds the rows and this one only checks them.
+    /// Selects the workspace's rows, for queries in which another condition finds the rows and the workspace is only
+    /// checked.
     ///
-    /// No index can serve this condition. Otherwise SQLite, without statistics, would read the whole workspace by one of its
-    /// indexes instead of looking up a list of ids.
+    /// The database cannot use an index for the condition on the workspace. Otherwise SQLite, which has no statistics,
+    /// would read the whole workspace from an index instead of looking up a list of ids.
     pub(crate) fn select_unindexed(&self) -> Select<E> {
         E::find().filter(self.is_in_workspace())
     }
 
-    /// Returns the condition for rows of the workspace; uses no index, see [`select_unindexed`](Self::select_unindexed).
+    /// Returns the condition for rows of the workspace. It uses no index, see
+    /// [`select_unindexed`](Self::select_unindexed).
     pub(crate) fn is_in_workspace(&self) -> Expr {
         statement::unindexed(E::WORKSPACE.eq(self.workspace))
     }
 
+    /// Selects the row with this id.
     pub(crate) fn select_by_id(&self, id: Uuid) -> Select<E> {
         self.select().filter(E::ID.eq(id))
     }
@@ -161,19 +167,20 @@ impl<E: Tenant> InWorkspace<E> {
         model: E::Model,
     ) -> Result<bool, DbErr> {
         let on_conflict = OnConflict::new().do_nothing().to_owned();
-        statement::insert_unless(conn, self.scoped_row(model), on_conflict).await
+        statement::insert_on_conflict(conn, self.scoped_row(model), on_conflict).await
     }
 
     /// Inserts rows into this workspace, in batches.
     ///
     /// # Errors
-    /// Returns [`DbErr`] when the statement fails, also when it violates a unique constraint.
+    /// Returns [`DbErr`] when a statement fails, also when it violates a unique constraint.
     pub async fn insert_many<C: ConnectionTrait>(self, conn: &C, models: Vec<E::Model>) -> Result<(), DbErr> {
         let models = models.into_iter().map(|model| self.scoped_row(model)).collect();
         statement::insert_many::<_, E::ActiveModel, _>(conn, models).await
     }
 
-    /// Updates the columns that are `Set` in `changes`. Returns `false` when the row does not exist.
+    /// Updates the columns that are `Set` in `changes`. Returns `false` when the workspace has no row with this id, or
+    /// when no column is `Set`.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails, also when it violates a unique constraint.
@@ -188,7 +195,7 @@ impl<E: Tenant> InWorkspace<E> {
         Ok(update.exec(conn).await?.rows_affected > 0)
     }
 
-    /// Deletes a row. Returns `false` when it does not exist.
+    /// Deletes a row. Returns `false` when the workspace has no row with this id.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
@@ -217,7 +224,7 @@ impl<E: Tenant> InWorkspace<E> {
         statement::count(conn, self.select()).await
     }
 
-    /// Returns the rows whose column contains one of these ids.
+    /// Returns the rows whose column contains one of these ids, in no particular order.
     pub(crate) async fn with_ids_in<C: ConnectionTrait>(
         self,
         conn: &C,
@@ -282,6 +289,7 @@ impl<E: Keyed> InWorkspace<E> {
         self.lock_rows(conn, ids, keys, LockType::Share).await
     }
 
+    /// Locks the rows with these ids or keys in the order of their ids.
     async fn lock_rows<C: ConnectionTrait>(
         self,
         conn: &C,
@@ -292,14 +300,14 @@ impl<E: Keyed> InWorkspace<E> {
         if ids.is_empty() && keys.is_empty() {
             return Ok(());
         }
-        let rows = self.by_ids_or_keys(ids, keys).order_by_asc(E::ID).lock(lock);
+        let rows = self.select_by_ids_or_keys(ids, keys).order_by_asc(E::ID).lock(lock);
         conn.query_all(&rows.select_only().column(E::ID).into_query()).await.map(drop)
     }
 
     /// Selects the rows with these ids or keys.
-    pub(crate) fn by_ids_or_keys(&self, ids: &[Uuid], keys: &[&str]) -> Select<E> {
-        let keyed = E::WORKSPACE.eq(self.workspace).and(E::KEY.is_in(statement::padded(keys)));
-        self.select_unindexed().filter(Condition::any().add(E::ID.is_in(statement::padded(ids))).add(keyed))
+    pub(crate) fn select_by_ids_or_keys(&self, ids: &[Uuid], keys: &[&str]) -> Select<E> {
+        let has_key = E::WORKSPACE.eq(self.workspace).and(E::KEY.is_in(statement::padded(keys)));
+        self.select_unindexed().filter(Condition::any().add(E::ID.is_in(statement::padded(ids))).add(has_key))
     }
 
     /// Locks and returns the row with this key, as [`lock`](Self::lock) does.
@@ -327,9 +335,9 @@ impl<E: Keyed> InWorkspace<E> {
     }
 }
 
-/// Locks the rows of a query against other writers. No effect on SQLite.
+/// Makes a query lock its rows against other writers. No effect on SQLite.
 ///
-/// Uses `FOR NO KEY UPDATE`, so that inserts of rows that only refer to a locked row do not wait.
+/// Uses `FOR NO KEY UPDATE`, so that transactions can still insert rows that refer to a locked row.
 pub(crate) fn locked<E: EntityTrait>(select: Select<E>) -> Select<E> {
     select.lock(LockType::NoKeyUpdate)
 }
@@ -343,7 +351,8 @@ pub(crate) async fn delete_selected<C: ConnectionTrait, E: Tenant>(
     Ok(E::delete_many().filter(E::ID.in_subquery(ids)).exec(conn).await?.rows_affected)
 }
 
-/// Sets a time column of these rows to `at` where it is earlier.
+/// Sets a time column of these rows to `at` (milliseconds since the epoch), except in rows that already have this or a
+/// later time.
 pub(crate) async fn touch<C: ConnectionTrait, E: Tenant>(
     scope: InWorkspace<E>,
     conn: &C,

@@ -1,4 +1,5 @@
-//! Substring search, as a condition with the same results on both databases.
+//! Substring search that ignores case, as far as the database supports it: PostgreSQL ignores the case of all letters,
+//! SQLite only that of ASCII letters.
 
 use sea_orm::sea_query::{Expr, ExprTrait as _, Func, LikeExpr};
 use sea_orm::{ColumnTrait, Condition};
@@ -9,27 +10,29 @@ const MAX_LENGTH_BYTES: usize = 4_000;
 /// The character that escapes `%` and `_`.
 const ESCAPE: char = '\\';
 
-/// Returns the condition that one of the columns contains the string, ignoring case.
+/// Returns the condition that one of the columns contains the string, ignoring case. A string that is too long matches
+/// nothing.
 ///
-/// SQLite folds ASCII only, so it finds other letters only in the case entered or in lower case. A sigma at the end of the
-/// string also matches the medial form, and matches everywhere in folded email addresses.
-pub(crate) fn anywhere<C: ColumnTrait>(columns: impl IntoIterator<Item = C>, text: &str) -> Condition {
+/// SQLite's `lower` converts only ASCII letters, so it finds other letters only if they are stored as in `text` or in
+/// lower case. A Greek sigma at the end of a word is `ς` in lower case. It also matches `σ`, the only form in folded
+/// email addresses.
+pub(crate) fn any_contains<C: ColumnTrait>(columns: impl IntoIterator<Item = C>, text: &str) -> Condition {
     if text.len() > MAX_LENGTH_BYTES {
         return Condition::all().add(Expr::cust("1 = 0"));
     }
-    // The database folds either ASCII or all letters to lower case.
-    let (ascii, all) = (text.to_ascii_lowercase(), text.to_lowercase());
-    let mut texts = vec![pattern(&ascii)];
-    if all != ascii {
-        texts.push(pattern(&all));
+    // The database converts either only ASCII letters or all letters to lower case.
+    let (ascii_lowercase, lowercase) = (text.to_ascii_lowercase(), text.to_lowercase());
+    let mut patterns = vec![pattern(&ascii_lowercase)];
+    if lowercase != ascii_lowercase {
+        patterns.push(pattern(&lowercase));
     }
-    if all.contains('ς') {
-        texts.push(pattern(&all.replace('ς', "σ")));
+    if lowercase.contains('ς') {
+        patterns.push(pattern(&lowercase.replace('ς', "σ")));
     }
-    columns.into_iter().fold(Condition::any(), |any, column| {
-        texts.iter().fold(any, |any, text| {
-            let folded = Expr::from(Func::lower(column.into_expr()));
-            any.add(folded.like(LikeExpr::new(text.clone()).escape(ESCAPE)))
+    columns.into_iter().fold(Condition::any(), |condition, column| {
+        patterns.iter().fold(condition, |condition, pattern| {
+            let value = Expr::from(Func::lower(column.into_expr()));
+            condition.add(value.like(LikeExpr::new(pattern.clone()).escape(ESCAPE)))
         })
     })
 }
@@ -38,11 +41,11 @@ pub(crate) fn anywhere<C: ColumnTrait>(columns: impl IntoIterator<Item = C>, tex
 fn pattern(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 2);
     pattern.push('%');
-    for letter in text.chars() {
-        if matches!(letter, '%' | '_' | ESCAPE) {
+    for character in text.chars() {
+        if matches!(character, '%' | '_' | ESCAPE) {
             pattern.push(ESCAPE);
         }
-        pattern.push(letter);
+        pattern.push(character);
     }
     pattern.push('%');
     pattern

@@ -32,7 +32,7 @@ pub async fn get<C: ConnectionTrait>(conn: &C, name: &str) -> Result<Option<Stri
 /// Returns [`DbErr`] when the statement fails.
 pub async fn put<C: ConnectionTrait>(conn: &C, name: &str, value: &str) -> Result<(), DbErr> {
     let on_conflict = OnConflict::column(Column::Name).update_column(Column::Value).to_owned();
-    statement::insert_unless::<_, _, ActiveModel>(conn, row(name, value), on_conflict).await.map(drop)
+    statement::insert_on_conflict::<_, _, ActiveModel>(conn, row(name, value), on_conflict).await.map(drop)
 }
 
 /// Stores the value with this name unless one exists. Returns whether it was stored.
@@ -41,7 +41,7 @@ pub async fn put<C: ConnectionTrait>(conn: &C, name: &str, value: &str) -> Resul
 /// Returns [`DbErr`] when the statement fails.
 pub async fn put_if_absent<C: ConnectionTrait>(conn: &C, name: &str, value: &str) -> Result<bool, DbErr> {
     let on_conflict = OnConflict::column(Column::Name).do_nothing().to_owned();
-    statement::insert_unless::<_, _, ActiveModel>(conn, row(name, value), on_conflict).await
+    statement::insert_on_conflict::<_, _, ActiveModel>(conn, row(name, value), on_conflict).await
 }
 
 fn row(name: &str, value: &str) -> Model {

@@ -1,4 +1,4 @@
-//! Dashboard sessions. Only the hash of the token is stored.
+//! Dashboard sessions. Only the hash of the session token is stored. Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -30,7 +30,7 @@ table::declare!(
         pub agent: String,
         /// When it was created.
         pub created_at: i64,
-        /// When it was last used. Written at intervals, so the value may lag behind.
+        /// When it was most recently used. Written at intervals, so the value may lag behind.
         pub seen_at: i64,
     }
 );
@@ -47,12 +47,12 @@ impl InWorkspace<Entity> {
         user: Uuid,
         limit: u64,
     ) -> Result<Vec<Model>, DbErr> {
-        let of_user = self.select().filter(Column::UserId.eq(user));
-        let sorted = of_user.order_by_desc(Column::SeenAt).order_by_desc(Column::Id).limit(limit);
+        let sessions = self.select().filter(Column::UserId.eq(user));
+        let sorted = sessions.order_by_desc(Column::SeenAt).order_by_desc(Column::Id).limit(limit);
         statement::all(conn, sorted).await
     }
 
-    /// Ends one of a user's sessions. Returns `false` when it does not exist.
+    /// Ends one of a user's sessions. Returns `false` when the user has no session with this id.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
@@ -64,7 +64,7 @@ impl InWorkspace<Entity> {
         Ok(delete.exec(conn).await?.rows_affected > 0)
     }
 
-    /// Ends a user's sessions except one, and returns the number of sessions ended.
+    /// Ends all sessions of a user, except the session `kept` if it is set. Returns the number of sessions ended.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
@@ -102,7 +102,8 @@ pub async fn touch<C: ConnectionTrait>(conn: &C, id: Uuid, at: i64) -> Result<()
     update.exec(conn).await.map(drop)
 }
 
-/// Deletes the sessions last used by `seen_before` or created by `created_before`, and returns the number of rows deleted.
+/// Deletes the sessions last used at or before `seen_before`, and those created at or before `created_before`. Returns
+/// the number of rows deleted.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.

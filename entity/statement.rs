@@ -9,12 +9,13 @@ use uuid::Uuid;
 
 use crate::{Row, sqlite_json_rows};
 
-/// The numbers of rows per statement: 200 at most, so that the number of parameters stays far below the limits of both
-/// databases, and few different numbers, so that statements stay prepared.
+/// The numbers of rows that one statement can insert. At most 200, so that the number of parameters stays far below the
+/// limits of both databases. Only a few different numbers, so that statements stay prepared.
 const ROWS_PER_STATEMENT: [usize; 8] = [200, 64, 32, 16, 8, 4, 2, 1];
 
-/// Returns all rows of a query for whole rows. On PostgreSQL, rows are decoded by column position, since decoding by name takes
-/// half the time of a list read. On SQLite, they are read [as JSON](sqlite_json_rows).
+/// Returns all rows of a query that selects all columns of a table. On PostgreSQL, rows are decoded by column position,
+/// because decoding by name would take half the time of reading a list. On SQLite, they are read [as
+/// JSON](sqlite_json_rows).
 pub(crate) async fn all<C: ConnectionTrait, E>(conn: &C, select: Select<E>) -> Result<Vec<E::Model>, DbErr>
 where
     E: EntityTrait<Model: Row>,
@@ -26,7 +27,7 @@ where
     conn.query_all(&rows).await?.iter().map(E::Model::from_row).collect()
 }
 
-/// Returns the first row of a query, if any.
+/// Returns the first row of a query that selects all columns of a table, in their order. Returns `None` without a row.
 pub(crate) async fn one<C: ConnectionTrait, E>(conn: &C, select: Select<E>) -> Result<Option<E::Model>, DbErr>
 where
     E: EntityTrait<Model: Row>,
@@ -39,7 +40,7 @@ pub(crate) async fn count<C: ConnectionTrait, E: EntityTrait>(
     conn: &C,
     select: Select<E>,
 ) -> Result<u64, DbErr> {
-    number(conn, &select.select_only().expr(Expr::col(Asterisk).count()).into_query()).await
+    fetch_count(conn, &select.select_only().expr(Expr::col(Asterisk).count()).into_query()).await
 }
 
 /// Counts the rows of a query, up to `limit`.
@@ -50,7 +51,7 @@ pub(crate) async fn count_up_to<C: ConnectionTrait, E: EntityTrait>(
 ) -> Result<u64, DbErr> {
     let rows = select.select_only().expr(Expr::value(1)).limit(limit).into_query();
     let count = Query::select().expr(Expr::col(Asterisk).count()).from_subquery(rows, "counted").take();
-    number(conn, &count).await
+    fetch_count(conn, &count).await
 }
 
 /// Returns whether a query has fewer than `limit` rows. Reads at most `limit` rows.
@@ -61,16 +62,16 @@ pub(crate) async fn has_fewer_than<C: ConnectionTrait>(
 ) -> Result<bool, DbErr> {
     let rows = rows.limit(limit).take();
     let count = Query::select().expr(Expr::col(Asterisk).count()).from_subquery(rows, "few").take();
-    Ok(number(conn, &count).await? < limit)
+    Ok(fetch_count(conn, &count).await? < limit)
 }
 
 /// Runs a statement that returns one count.
-async fn number<C: ConnectionTrait>(conn: &C, count: &SelectStatement) -> Result<u64, DbErr> {
-    let rows: i64 = conn.query_one(count).await?.map_or(Ok(0), |row| row.try_get_by_index(0))?;
-    Ok(rows.unsigned_abs())
+async fn fetch_count<C: ConnectionTrait>(conn: &C, count: &SelectStatement) -> Result<u64, DbErr> {
+    let count: i64 = conn.query_one(count).await?.map_or(Ok(0), |row| row.try_get_by_index(0))?;
+    Ok(count.unsigned_abs())
 }
 
-/// Rewrites a condition so that no index of either database serves it.
+/// Rewrites a condition so that neither database uses an index for it.
 pub(crate) fn unindexed(condition: Expr) -> Expr {
     condition.is(Expr::custom_keyword("TRUE"))
 }
@@ -91,26 +92,28 @@ where
     A: ActiveModelTrait,
 {
     let mut models = models.into_iter();
-    while let Some(&rows) = ROWS_PER_STATEMENT.iter().find(|&&rows| rows <= models.len()) {
-        conn.execute(&insert_statement(models.by_ref().take(rows))).await?;
+    while let Some(&row_count) = ROWS_PER_STATEMENT.iter().find(|&&row_count| row_count <= models.len()) {
+        conn.execute(&insert_statement(models.by_ref().take(row_count))).await?;
     }
     Ok(())
 }
 
-/// Inserts a row, or applies the conflict clause if the conflict's columns are taken. Returns whether a row was written.
+/// Inserts a row. If another row has the same values in the columns of the conflict clause, applies the clause instead.
+/// A clause without columns applies to every unique constraint. Returns whether a row was inserted or updated.
 ///
-/// On PostgreSQL, waits for a running transaction that writes the same columns, and then sees its row.
-pub(crate) async fn insert_unless<C: ConnectionTrait, M, A>(
+/// On PostgreSQL, waits for a running transaction that writes the same values. If that transaction commits, applies the
+/// clause to its row.
+pub(crate) async fn insert_on_conflict<C: ConnectionTrait, M, A>(
     conn: &C,
     model: M,
-    conflict: OnConflict,
+    on_conflict: OnConflict,
 ) -> Result<bool, DbErr>
 where
     M: IntoActiveModel<A>,
     A: ActiveModelTrait,
 {
     let mut statement = insert_statement([model]);
-    statement.on_conflict(conflict);
+    statement.on_conflict(on_conflict);
     Ok(conn.execute(&statement).await?.rows_affected() > 0)
 }
 
@@ -123,22 +126,23 @@ where
     A::Entity::insert_many(models.into_iter().map(|model| model.into_active_model().reset_all())).into_query()
 }
 
-/// The number of children below which parents are looked up by id and sorted. With more children, the list is scanned in its
-/// order, and a page fills quickly.
-pub(crate) const FEW_CHILDREN: u64 = 2_000;
+/// The number of matching rows below which a list reads all of them and sorts them. With this number or more, the list
+/// is scanned in its order, because a page is then filled quickly.
+pub(crate) const FEW_ROWS: u64 = 2_000;
 
-/// Pads the values by repeating the last one, so that lists of all lengths share a few prepared statements.
-pub(crate) fn padded<T: Clone>(ids: &[T]) -> Vec<T> {
-    let mut padded = ids.to_vec();
-    if let Some(last) = ids.last().cloned() {
+/// Pads a list for an `IN` condition by repeating its last value, so that lists of up to 512 values share a few
+/// prepared statements. Longer lists and empty lists are not padded.
+pub(crate) fn padded<T: Clone>(values: &[T]) -> Vec<T> {
+    let mut padded = values.to_vec();
+    if let Some(last) = values.last().cloned() {
         let lengths = [1, 5, 26, 101, 512];
-        let length = lengths.into_iter().find(|&length| length >= ids.len()).unwrap_or(ids.len());
+        let length = lengths.into_iter().find(|&length| length >= values.len()).unwrap_or(values.len());
         padded.resize(length, last);
     }
     padded
 }
 
-/// Builds a statement from SQL that the query builder cannot express. Both databases number parameters `$1`, `$2`.
+/// Builds a statement from SQL that the query builder cannot express. In both databases, `$1` is the first of `values`.
 pub(crate) fn raw<C: ConnectionTrait>(
     conn: &C,
     sql: &str,

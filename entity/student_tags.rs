@@ -1,4 +1,5 @@
-//! The tags of students, one row per tag, used to find students by tag. [`crate::students`] stores the order of the tags.
+//! The tags of students, one row per tag, used to find students by tag. [`crate::students`] stores the same tags in
+//! their order.
 
 use sea_orm::entity::prelude::*;
 
@@ -19,10 +20,10 @@ table::declare!(
     }
 );
 
-/// Replaces the student's tags. They must not contain duplicates.
+/// Replaces the student's tags. The new tags must not contain duplicates.
 ///
 /// # Errors
-/// Returns [`DbErr`] when the statement fails.
+/// Returns [`DbErr`] when a statement fails.
 pub async fn replace<C: ConnectionTrait>(
     conn: &C,
     workspace_id: Uuid,
@@ -37,7 +38,7 @@ pub async fn replace<C: ConnectionTrait>(
     insert(conn, workspace_id, student_id, tags).await
 }
 
-/// Inserts tags of students who have none yet, in batches.
+/// Inserts tags of students who have none yet, in batches. The rows must not contain duplicates.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
@@ -45,7 +46,7 @@ pub async fn insert_many<C: ConnectionTrait>(conn: &C, rows: Vec<Model>) -> Resu
     statement::insert_many::<_, Model, ActiveModel>(conn, rows).await
 }
 
-/// Inserts the tags of a student who has none yet. They must not contain duplicates.
+/// Inserts the tags of a student who has none yet. The tags must not contain duplicates.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.

@@ -19,7 +19,7 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// The platform's key, unique in the workspace.
+        /// The key assigned by the platform whose changes are imported, if any. Unique in the workspace.
         #[sea_orm(column_type = "Text", nullable)]
         pub key: Option<String>,
         /// The email address as entered.
@@ -34,7 +34,7 @@ table::declare!(
         /// The id in another system; not necessarily unique.
         #[sea_orm(column_type = "Text", nullable)]
         pub external_id: Option<String>,
-        /// The tags in order. [`student_tags`] stores the same tags for searching.
+        /// The tags in the order in which they were given. [`student_tags`] stores the same tags for searching.
         pub tags: StringList,
         /// Metadata set by integrations.
         pub metadata: StringMap,
@@ -57,11 +57,11 @@ pub struct StudentRowFilter {
     pub course_id: Option<Uuid>,
     /// Students with an enrollment in this status.
     pub enrollment_status: Option<EffectiveStatus>,
-    /// The time at which the enrollment status is evaluated.
+    /// The time at which the enrollment status is evaluated, in milliseconds since the epoch.
     pub now: i64,
     /// Students with this tag.
     pub tag: Option<String>,
-    /// Students whose email address or name contains this string. With an id, the student with this id instead.
+    /// Students whose email address or name contains this string. If an id is set, the student with this id instead.
     pub search: Option<(String, Option<Uuid>)>,
     /// Students created in this time span.
     pub created: SpanMs,
@@ -70,21 +70,21 @@ pub struct StudentRowFilter {
 }
 
 impl StudentRowFilter {
-    /// Returns the conditions on the student's own row.
-    fn own(&self, keyset: &Keyset<Column>) -> Condition {
+    /// Returns the conditions on the columns of the student.
+    fn row_condition(&self, keyset: &Keyset<Column>) -> Condition {
         Condition::all()
-            .add_option(self.email_folded.as_deref().map(|folded| Column::EmailFolded.eq(folded)))
-            .add_option(self.external_id.as_deref().map(|external| Column::ExternalId.eq(external)))
+            .add_option(self.email_folded.as_deref().map(|email_folded| Column::EmailFolded.eq(email_folded)))
+            .add_option(self.external_id.as_deref().map(|external_id| Column::ExternalId.eq(external_id)))
             .add_option(self.search.as_ref().map(|(text, id)| match id {
                 Some(id) => Condition::all().add(Column::Id.eq(*id)),
-                None => search::anywhere([Column::EmailFolded, Column::Name], text),
+                None => search::any_contains([Column::EmailFolded, Column::Name], text),
             }))
             .add(keyset.within(Column::CreatedAt, self.created))
             .add(keyset.within(Column::UpdatedAt, self.updated))
     }
 
-    /// Returns the requested enrollments by student; `None` when the filter does not refer to enrollments.
-    fn enrolled(&self, workspace: Uuid) -> Option<Children> {
+    /// Returns the enrollments of which a student must have one; `None` when the filter does not refer to enrollments.
+    fn enrollments(&self, workspace: Uuid) -> Option<Children> {
         if self.course_id.is_none() && self.enrollment_status.is_none() {
             return None;
         }
@@ -97,12 +97,12 @@ impl StudentRowFilter {
             further_condition: self
                 .enrollment_status
                 .and_then(|enrollment_status| enrollment_status.time_condition(self.now)),
-            parent: enrollments::Column::StudentId.as_column_ref().into(),
+            parent_id: enrollments::Column::StudentId.as_column_ref().into(),
         })
     }
 
-    /// Returns the requested tag by student, if any.
-    fn tagged(&self, workspace: Uuid) -> Option<Children> {
+    /// Returns the tag that a student must have; `None` when the filter does not refer to a tag.
+    fn tags(&self, workspace: Uuid) -> Option<Children> {
         let tag = self.tag.as_deref()?;
         let rows = Query::select()
             .from(student_tags::Entity)
@@ -112,7 +112,7 @@ impl StudentRowFilter {
         Some(Children {
             rows,
             further_condition: None,
-            parent: student_tags::Column::StudentId.as_column_ref().into(),
+            parent_id: student_tags::Column::StudentId.as_column_ref().into(),
         })
     }
 }
@@ -125,9 +125,9 @@ impl InWorkspace<Entity> {
     pub async fn by_email_folded<C: ConnectionTrait>(
         self,
         conn: &C,
-        folded: &str,
+        email_folded: &str,
     ) -> Result<Option<Model>, DbErr> {
-        statement::one(conn, self.select().filter(Column::EmailFolded.eq(folded))).await
+        statement::one(conn, self.select().filter(Column::EmailFolded.eq(email_folded))).await
     }
 
     /// Returns the ids of the students with these folded email addresses, in no particular order.
@@ -137,12 +137,12 @@ impl InWorkspace<Entity> {
     pub async fn ids_by_emails<C: ConnectionTrait>(
         self,
         conn: &C,
-        folded: &[String],
+        emails_folded: &[String],
     ) -> Result<Vec<Uuid>, DbErr> {
-        if folded.is_empty() {
+        if emails_folded.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = self.select().filter(Column::EmailFolded.is_in(statement::padded(folded)));
+        let rows = self.select().filter(Column::EmailFolded.is_in(statement::padded(emails_folded)));
         rows.select_only().column(Column::Id).into_tuple().all(conn).await
     }
 
@@ -156,13 +156,13 @@ impl InWorkspace<Entity> {
         filter: &StudentRowFilter,
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
-        let children = [filter.enrolled(self.workspace()), filter.tagged(self.workspace())];
-        let select = self.with_children(conn, children).await?.filter(filter.own(&keyset));
+        let children = [filter.enrollments(self.workspace()), filter.tags(self.workspace())];
+        let select = self.with_children(conn, children).await?.filter(filter.row_condition(&keyset));
         statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
     }
 
-    /// Returns whether few students match the enrollment conditions or the tag, so that a page is found through these and
-    /// sorted quickly.
+    /// Returns whether few enrollments match the enrollment conditions or few students have the tag.
+    /// [`page`](Self::page) then reads all of these students and sorts them, which is fast.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -171,7 +171,7 @@ impl InWorkspace<Entity> {
         conn: &C,
         filter: &StudentRowFilter,
     ) -> Result<bool, DbErr> {
-        let children = [filter.enrolled(self.workspace()), filter.tagged(self.workspace())];
+        let children = [filter.enrollments(self.workspace()), filter.tags(self.workspace())];
         for children in children.into_iter().flatten() {
             if children.has_few_matches(conn).await? {
                 return Ok(true);
@@ -180,7 +180,8 @@ impl InWorkspace<Entity> {
         Ok(false)
     }
 
-    /// Returns the creation time and id of the student at position `row_count` in the list, or `None` when no student follows.
+    /// Returns the creation time and id of student number `row_count` of the list, counted from 1 at its start or after
+    /// `keyset.after`. Returns `None` when no other student follows that one.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -195,7 +196,8 @@ impl InWorkspace<Entity> {
         keyset.position_at(conn, rows, row_count).await
     }
 
-    /// Sets `updated_at` of the students to `at`, after a change of the data shown with them.
+    /// Records that the data shown with these students changed: sets their `updated_at` to `at`, unless it is already
+    /// later.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
@@ -225,9 +227,9 @@ mod tests {
             now: 7,
             ..StudentRowFilter::default()
         };
-        let expired = filter.enrolled(Uuid::nil()).unwrap();
+        let expired = filter.enrollments(Uuid::nil()).unwrap();
         let sql = Query::select().expr(expired.exist_for::<Entity>()).to_string(SqliteQueryBuilder);
-        // With the index, SQLite would read all expired enrollments for each student.
+        // If the condition used an index, SQLite would read all expired enrollments for each student.
         assert!(sql.contains(r#"("enrollments"."expires_at" <= 7) IS TRUE"#), "{sql}");
         assert!(sql.contains(r#""enrollments"."status" = 'active'"#), "{sql}");
     }

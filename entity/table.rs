@@ -19,19 +19,19 @@ pub trait Row: Sized {
 
 /// Declares a table from the struct of its rows. The fields are the columns, in order.
 ///
-/// Derives the SeaORM entity, without relations, and implements [`Row`](crate::Row). Use parentheses: rustfmt does not
-/// format macro calls in braces.
+/// Derives the SeaORM entity, without relations, and implements [`Row`](crate::Row). Call it with parentheses: rustfmt
+/// does not format macro calls in braces.
 macro_rules! declare {
     (
-        $(#[$about:meta])*
+        $(#[$table_attribute:meta])*
         pub struct Model {
-            $($(#[$option:meta])* pub $field:ident: $type:ty),+ $(,)?
+            $($(#[$attribute:meta])* pub $field:ident: $type:ty),+ $(,)?
         }
     ) => {
         #[derive(Clone, Debug, PartialEq, Eq, sea_orm::DeriveEntityModel)]
-        $(#[$about])*
+        $(#[$table_attribute])*
         pub struct Model {
-            $($(#[$option])* pub $field: $type),+
+            $($(#[$attribute])* pub $field: $type),+
         }
 
         impl $crate::Row for Model {
@@ -43,7 +43,7 @@ macro_rules! declare {
             fn from_values(
                 values: &mut dyn Iterator<Item = Result<sea_orm::Value, sea_orm::DbErr>>,
             ) -> Result<Self, sea_orm::DbErr> {
-                Ok(Self { $($field: $crate::sqlite_json_rows::field(values)?),+ })
+                Ok(Self { $($field: $crate::sqlite_json_rows::decode_next(values)?),+ })
             }
         }
 

@@ -1,4 +1,4 @@
-//! Lists and maps that are stored as JSON in one column.
+//! Lists and maps of strings that are stored as JSON in one column.
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 

@@ -1,4 +1,6 @@
-//! The users of a workspace, who can sign in to the dashboard.
+//! The dashboard users of a workspace. A person with access to several workspaces has one user in each.
+//!
+//! Times are milliseconds since the epoch.
 
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
@@ -42,9 +44,9 @@ impl InWorkspace<Entity> {
     pub async fn by_email_folded<C: ConnectionTrait>(
         self,
         conn: &C,
-        folded: &str,
+        email_folded: &str,
     ) -> Result<Option<Model>, DbErr> {
-        statement::one(conn, self.select().filter(Column::EmailFolded.eq(folded))).await
+        statement::one(conn, self.select().filter(Column::EmailFolded.eq(email_folded))).await
     }
 
     /// Returns the workspace's users, oldest first.
@@ -56,11 +58,12 @@ impl InWorkspace<Entity> {
     }
 }
 
-/// Returns the users with this folded email address in all workspaces, oldest first. A login does not specify a workspace.
+/// Returns the users with this folded email address in all workspaces, oldest first. Used when the workspace is not
+/// known, as at sign-in.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
-pub async fn by_email_folded<C: ConnectionTrait>(conn: &C, folded: &str) -> Result<Vec<Model>, DbErr> {
-    let found = Entity::find().filter(Column::EmailFolded.eq(folded));
-    statement::all(conn, found.order_by_asc(Column::CreatedAt).order_by_asc(Column::Id)).await
+pub async fn by_email_folded<C: ConnectionTrait>(conn: &C, email_folded: &str) -> Result<Vec<Model>, DbErr> {
+    let users = Entity::find().filter(Column::EmailFolded.eq(email_folded));
+    statement::all(conn, users.order_by_asc(Column::CreatedAt).order_by_asc(Column::Id)).await
 }

@@ -1,4 +1,6 @@
-//! The delivery log: each attempt, with its request and response.
+//! The log of delivery attempts, each with the headers of its request, and with its response.
+//!
+//! Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{QueryOrder, QuerySelect, QueryTrait};
@@ -24,20 +26,20 @@ table::declare!(
         pub ended_at: i64,
         /// The status of the response; `None` without a response.
         pub status: Option<i32>,
-        /// The failure's code when there was no response: `timeout`, `connect`.
+        /// The code of the failure when there was no response, such as `timeout` or `connect`.
         #[sea_orm(column_type = "Text", nullable)]
         pub error: Option<String>,
         /// The headers that were sent.
         pub request_headers: StringMap,
-        /// The headers of the response.
+        /// The headers of the response; `None` without a response.
         pub response_headers: Option<StringMap>,
-        /// The beginning of the response body, not decoded.
+        /// The beginning of the response body, not decoded; `None` without a response.
         pub response_body: Option<Vec<u8>>,
     }
 );
 scope::tenant!();
 
-/// An attempt without its request and response.
+/// An attempt without its headers and response body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptSummaryRow {
     /// The delivery.
@@ -50,12 +52,12 @@ pub struct AttemptSummaryRow {
     pub ended_at: i64,
     /// The status of the response; `None` without a response.
     pub status: Option<i32>,
-    /// The failure's code when there was no response.
+    /// The code of the failure when there was no response.
     pub error: Option<String>,
 }
 
 impl InWorkspace<Entity> {
-    /// Returns all attempts at a delivery with their requests and responses, in order.
+    /// Returns all attempts at a delivery with their headers and response bodies, ordered by number.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -69,7 +71,8 @@ impl InWorkspace<Entity> {
         statement::all(conn, attempts).await
     }
 
-    /// Returns all attempts at these deliveries, ordered by delivery and number.
+    /// Returns all attempts at these deliveries without their headers and response bodies, ordered by delivery and
+    /// number.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -112,7 +115,7 @@ impl InWorkspace<Entity> {
     }
 }
 
-/// Inserts attempts at deliveries of any workspaces, many per statement.
+/// Inserts attempts at deliveries of any workspaces, in batches.
 ///
 /// # Errors
 /// Returns [`DbErr`] when a statement fails.
@@ -120,7 +123,7 @@ pub async fn insert_many<C: ConnectionTrait>(conn: &C, attempts: Vec<Model>) -> 
     statement::insert_many::<_, Model, ActiveModel>(conn, attempts).await
 }
 
-/// Deletes attempts with ids below this one, up to the limit. Returns the number of rows deleted.
+/// Deletes up to `limit` attempts with ids below `before`, oldest first, and returns the number of rows deleted.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.

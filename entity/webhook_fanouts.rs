@@ -1,7 +1,10 @@
-//! Events whose deliveries are not all written yet, because they have more subscriptions than the event's own transaction
-//! covers.
+//! Fan-outs: events for which not all deliveries are written yet. The transaction of an event writes deliveries to a
+//! limited number of subscriptions; if there are more, a background job writes the other deliveries.
 //!
-//! A row lists the remaining subscriptions to the event's type as of the event, in the order of their ids.
+//! A row lists the subscriptions without a delivery, ordered by id. It includes only those that existed when the event
+//! was written.
+//!
+//! Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Expr, LockBehavior, LockType};
@@ -9,8 +12,11 @@ use sea_orm::{DbBackend, QueryOrder, QuerySelect};
 
 use crate::{statement, table};
 
+/// The length of a subscription id in [`Model::subscriptions`], in bytes.
+const ID_BYTES: usize = 16;
+
 table::declare!(
-    /// One event, and the subscriptions that have no delivery of it yet.
+    /// The fan-out of one event.
     #[sea_orm(table_name = "webhook_fanouts")]
     pub struct Model {
         /// The event.
@@ -18,9 +24,9 @@ table::declare!(
         pub event_id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// When the deliveries are due: when the event was written.
+        /// When the deliveries are due, which is when the event was written.
         pub due_at: i64,
-        /// The ids of the remaining subscriptions, 16 bytes each.
+        /// The ids of the remaining subscriptions, concatenated, 16 bytes each.
         pub subscriptions: Vec<u8>,
     }
 );
@@ -34,7 +40,8 @@ pub struct PendingFanout {
     pub workspace_id: Uuid,
     /// The event's type.
     pub event_type: String,
-    /// Subscriptions with ids up to this one already have their delivery.
+    /// The last subscription that the event's transaction writes a delivery for. The fan-out contains those with higher
+    /// ids.
     pub after: Uuid,
     /// When the deliveries are due.
     pub due_at: i64,
@@ -43,7 +50,7 @@ pub struct PendingFanout {
 impl Model {
     /// Returns the first remaining subscriptions, up to `limit`.
     pub fn first_subscriptions(&self, limit: usize) -> Vec<Uuid> {
-        let ids = self.subscriptions.chunks_exact(16).take(limit);
+        let ids = self.subscriptions.chunks_exact(ID_BYTES).take(limit);
         ids.filter_map(|id| Uuid::from_slice(id).ok()).collect()
     }
 }
@@ -67,19 +74,22 @@ pub async fn insert<C: ConnectionTrait>(conn: &C, fanout: PendingFanout) -> Resu
     statement::execute(conn, &sql, values).await.map(drop)
 }
 
-/// Returns the next workspace after `after` that has a fan-out, with the oldest event of its fan-outs.
+/// Returns the first workspace with an id above `after` that has a fan-out, and the oldest event among its fan-outs.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn next<C: ConnectionTrait>(conn: &C, after: Uuid) -> Result<Option<(Uuid, Uuid)>, DbErr> {
+pub async fn next_workspace<C: ConnectionTrait>(
+    conn: &C,
+    after: Uuid,
+) -> Result<Option<(Uuid, Uuid)>, DbErr> {
     let sql = "SELECT workspace_id, event_id FROM webhook_fanouts WHERE workspace_id > $1
         ORDER BY workspace_id, event_id LIMIT 1";
     let row = conn.query_one_raw(statement::raw(conn, sql, [after.into()])).await?;
     row.map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).transpose()
 }
 
-/// Locks and returns the row of this event. Returns `None` while another transaction has locked it, or when it no longer
-/// exists.
+/// Locks the row of this event until the transaction ends, and returns it. Returns `None` if another transaction has
+/// locked it, or if it no longer exists.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
@@ -88,16 +98,17 @@ pub async fn lock<C: ConnectionTrait>(conn: &C, event: Uuid) -> Result<Option<Mo
     statement::one(conn, row).await
 }
 
-/// Removes the first `count` subscriptions, whose deliveries are written. Deletes the row when none remain.
+/// Removes the first `count` subscriptions from a row, after their deliveries are written. Deletes the row when none
+/// remain.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn advance<C: ConnectionTrait>(conn: &C, row: &Model, count: usize) -> Result<(), DbErr> {
-    let remaining = row.subscriptions.get(16 * count..).unwrap_or_default().to_vec();
+pub async fn remove_first<C: ConnectionTrait>(conn: &C, row: &Model, count: usize) -> Result<(), DbErr> {
+    let remaining = row.subscriptions.get(ID_BYTES * count..).unwrap_or_default().to_vec();
     store_remaining(conn, row.event_id, remaining).await
 }
 
-/// Removes a subscription from all fan-outs of its workspace, so that it gets no further deliveries from them. Returns the
+/// Removes a subscription from all fan-outs of its workspace, so that no more deliveries to it are written. Returns the
 /// number of affected events.
 ///
 /// # Errors
@@ -108,16 +119,16 @@ pub async fn remove_subscription<C: ConnectionTrait>(
     subscription: Uuid,
 ) -> Result<u64, DbErr> {
     let rows = Entity::find().filter(Column::WorkspaceId.eq(workspace)).order_by_asc(Column::EventId);
-    let mut removed = 0;
+    let mut event_count = 0;
     for row in statement::all(conn, rows.lock(LockType::Update)).await? {
-        let ids = row.subscriptions.chunks_exact(16);
+        let ids = row.subscriptions.chunks_exact(ID_BYTES);
         let remaining: Vec<u8> = ids.filter(|id| *id != subscription.as_bytes()).flatten().copied().collect();
         if remaining.len() < row.subscriptions.len() {
-            removed += 1;
+            event_count += 1;
             store_remaining(conn, row.event_id, remaining).await?;
         }
     }
-    Ok(removed)
+    Ok(event_count)
 }
 
 /// Stores the remaining subscriptions, or deletes the row when none remain.

@@ -1,4 +1,6 @@
 //! Replay jobs, which send the dead deliveries of a workspace again in batches, and their progress.
+//!
+//! Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{QueryOrder, QuerySelect, sea_query::Expr};
@@ -9,7 +11,7 @@ use crate::{InWorkspace, scope, statement, table};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "i16", db_type = "SmallInteger")]
 pub enum StoredReplayState {
-    /// More deliveries may have to be replayed.
+    /// The job has not replayed all deliveries yet.
     #[sea_orm(num_value = 0)]
     Running,
     /// All deliveries were replayed.
@@ -21,7 +23,7 @@ pub enum StoredReplayState {
 }
 
 table::declare!(
-    /// One job: the filter of its deliveries and its position among them.
+    /// One job: the filter that selects its deliveries, and its progress.
     #[sea_orm(table_name = "webhook_replays")]
     pub struct Model {
         /// The job's id.
@@ -29,7 +31,7 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// Only deliveries of this subscription, which may have been deleted since.
+        /// Only deliveries to this subscription, which may have been deleted since.
         pub subscription_id: Option<Uuid>,
         /// Only deliveries of events of this type.
         #[sea_orm(column_type = "Text", nullable)]
@@ -44,15 +46,15 @@ table::declare!(
         pub total: i64,
         /// The number of deliveries replayed so far.
         pub done: i64,
-        /// When the last examined delivery was created.
+        /// The creation time of the most recently examined delivery; `None` before the first.
         pub position_at: Option<i64>,
-        /// The last examined delivery.
+        /// The id of the most recently examined delivery; `None` before the first.
         pub position_id: Option<Uuid>,
         /// When the job started.
         pub created_at: i64,
-        /// When the job last made progress.
+        /// When the row was most recently changed.
         pub updated_at: i64,
-        /// When the job ended.
+        /// When the job was done or canceled; `None` while it runs.
         pub ended_at: Option<i64>,
     }
 );
@@ -64,9 +66,15 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
     pub async fn running<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<Model>, DbErr> {
-        let running = self.select_unindexed().filter(Expr::cust("state = 0")).order_by_desc(Column::Id);
+        let running = self.select_unindexed().filter(is_running()).order_by_desc(Column::Id);
         statement::all(conn, running).await
     }
+}
+
+/// Returns the condition for running jobs. The state is a literal and not a parameter, as in the condition of the
+/// partial index, which is not used otherwise.
+fn is_running() -> Expr {
+    Expr::cust("state = 0")
 }
 
 /// Returns the job with this id in any workspace, for the operator's commands.
@@ -77,11 +85,11 @@ pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Mode
     statement::one(conn, Entity::find_by_id(id)).await
 }
 
-/// Returns running jobs of all workspaces, oldest first, up to the limit.
+/// Returns up to `limit` running jobs of all workspaces, oldest first.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
 pub async fn running<C: ConnectionTrait>(conn: &C, limit: u64) -> Result<Vec<Model>, DbErr> {
-    let running = Entity::find().filter(Expr::cust("state = 0")).order_by_asc(Column::Id).limit(limit);
+    let running = Entity::find().filter(is_running()).order_by_asc(Column::Id).limit(limit);
     statement::all(conn, running).await
 }

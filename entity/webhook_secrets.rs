@@ -1,4 +1,6 @@
-//! The encrypted secrets that sign deliveries. This module does not encrypt or decrypt them.
+//! The secrets that sign deliveries. They are encrypted; this module does not encrypt or decrypt them.
+//!
+//! Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -23,15 +25,15 @@ table::declare!(
         pub ciphertext: Vec<u8>,
         /// When it was created.
         pub created_at: i64,
-        /// When it stops signing; `None` for the newest.
+        /// When it expires and no longer signs deliveries; `None` for the newest secret of the subscription.
         pub expires_at: Option<i64>,
     }
 );
 scope::tenant!();
 
 impl InWorkspace<Entity> {
-    /// Deletes a subscription's expired secrets, and limits the expiry of the others to `end`. Returns how many are still
-    /// active.
+    /// Deletes a subscription's secrets that have expired by `now`, and makes the others expire at `expires_at` or
+    /// earlier. Returns the number of secrets that are active at `now`.
     ///
     /// # Errors
     /// Returns [`DbErr`] when a statement fails.
@@ -40,21 +42,23 @@ impl InWorkspace<Entity> {
         conn: &C,
         subscription: Uuid,
         now: i64,
-        end: i64,
+        expires_at: i64,
     ) -> Result<u64, DbErr> {
-        let ours = || Column::WorkspaceId.eq(self.workspace()).and(Column::SubscriptionId.eq(subscription));
-        Entity::delete_many().filter(ours()).filter(Column::ExpiresAt.lte(now)).exec(conn).await?;
+        let of_subscription =
+            || Column::WorkspaceId.eq(self.workspace()).and(Column::SubscriptionId.eq(subscription));
+        Entity::delete_many().filter(of_subscription()).filter(Column::ExpiresAt.lte(now)).exec(conn).await?;
         Entity::update_many()
-            .col_expr(Column::ExpiresAt, Expr::value(end))
-            .filter(ours())
-            .filter(Column::ExpiresAt.is_null().or(Column::ExpiresAt.gt(end)))
+            .col_expr(Column::ExpiresAt, Expr::value(expires_at))
+            .filter(of_subscription())
+            .filter(Column::ExpiresAt.is_null().or(Column::ExpiresAt.gt(expires_at)))
             .exec(conn)
             .await?;
-        statement::count(conn, self.select().filter(ours()).filter(Column::ExpiresAt.gt(now))).await
+        statement::count(conn, self.select().filter(of_subscription()).filter(Column::ExpiresAt.gt(now)))
+            .await
     }
 }
 
-/// Returns the active secrets of these subscriptions, in any workspace, newest first.
+/// Returns the secrets of these subscriptions that have not expired by `now`, in any workspace, newest first.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.

@@ -1,4 +1,6 @@
 //! Webhook subscriptions: the endpoint's URL, the event types, and the endpoint's health.
+//!
+//! Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -15,16 +17,17 @@ pub enum StoredSubscriptionState {
     /// Its deliveries are sent.
     #[sea_orm(num_value = 0)]
     Enabled,
-    /// Its owner paused it: deliveries are held.
+    /// A user paused it. Its deliveries are held.
     #[sea_orm(num_value = 1)]
     Paused,
-    /// Its endpoint failed for too long: deliveries are held.
+    /// It was disabled because its endpoint failed for too long. Its deliveries are held.
     #[sea_orm(num_value = 2)]
     Disabled,
 }
 
 table::declare!(
-    /// One subscription. Its event types are also in [`webhook_topics`](crate::webhook_topics), where events find it.
+    /// One subscription. [`webhook_topics`](crate::webhook_topics) stores the same event types, for finding
+    /// subscriptions.
     #[sea_orm(table_name = "webhook_subscriptions")]
     pub struct Model {
         /// The subscription's id.
@@ -39,13 +42,14 @@ table::declare!(
         pub event_types: StringList,
         /// Whether deliveries are sent.
         pub state: StoredSubscriptionState,
-        /// When the first of the attempts failed that have failed without a success since.
+        /// When the first attempt failed after the most recent success, change of the URL or enabling; `None` if no
+        /// attempt has failed since.
         pub failing_since: Option<i64>,
-        /// When the owner was warned of these failures.
+        /// When the owner was warned about these failures; `None` if the owner was not.
         pub warned_at: Option<i64>,
-        /// When it was disabled.
+        /// When it was disabled; `None` unless the state is disabled.
         pub disabled_at: Option<i64>,
-        /// When it was deleted. The row remains until all its deliveries are deleted.
+        /// When it was deleted; `None` if it was not. The row remains until all its deliveries are deleted.
         pub deleted_at: Option<i64>,
         /// When it was created.
         pub created_at: i64,
@@ -55,11 +59,11 @@ table::declare!(
 );
 scope::tenant!();
 
-/// The first subscriptions to events of type $2, each with the number of such subscriptions, counted up to one more than the
-/// limit.
+/// Selects the first $3 subscriptions in the workspace $1 to events of type $2. Each row also contains the number of
+/// all such subscriptions, counted up to one more than $3.
 const SUBSCRIBED_TO: &str = "
 SELECT s.id, s.state, (SELECT count(*) FROM
-    (SELECT 1 FROM webhook_topics WHERE workspace_id = $1 AND event_type = $2 LIMIT $3 + 1) AS wanting)
+    (SELECT 1 FROM webhook_topics WHERE workspace_id = $1 AND event_type = $2 LIMIT $3 + 1) AS counted)
 FROM (SELECT subscription_id FROM webhook_topics WHERE workspace_id = $1 AND event_type = $2
       ORDER BY subscription_id LIMIT $3) AS topics
 JOIN webhook_subscriptions AS s ON s.id = topics.subscription_id
@@ -83,11 +87,11 @@ impl InWorkspace<Entity> {
         statement::count(conn, self.select().filter(Column::DeletedAt.is_null())).await
     }
 
-    /// Returns the first subscriptions to events of this type, by id and up to the limit, with their states. The second value
-    /// is true when there are more.
+    /// Returns the ids and states of the first subscriptions to events of this type, ordered by id and up to the limit.
+    /// The second value is true when there are more.
     ///
-    /// On PostgreSQL none of them can be deleted until the transaction ends, so that a delivery can be written for
-    /// each. The delivery's foreign key takes the same lock, which permits every other change of the subscription.
+    /// On PostgreSQL, locks them against deletion until the transaction ends, so that a delivery to each can be
+    /// written. The foreign key of a delivery takes the same lock, which permits all other changes to the subscription.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -104,14 +108,14 @@ impl InWorkspace<Entity> {
         };
         let values = [self.workspace().into(), event_type.into(), limit.into()];
         let rows = conn.query_all_raw(statement::raw(conn, &sql, values)).await?;
-        // A subscription that was deleted at this very moment is missing among the rows, but included in this number.
+        // The count can include a subscription that is missing in the rows because it was deleted concurrently.
         let count: i64 = rows.first().map_or(Ok(0), |row| row.try_get_by_index(2))?;
         let row = |row: &QueryResult| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?));
         Ok((rows.iter().map(row).collect::<Result<_, DbErr>>()?, count > limit))
     }
 
-    /// Returns the states of these subscriptions, and locks them against deletion as [`subscribed_to`](Self::subscribed_to)
-    /// does. Omits those that do not exist.
+    /// Returns the ids and states of these subscriptions, and locks them against deletion as
+    /// [`subscribed_to`](Self::subscribed_to) does. Omits deleted subscriptions.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -142,8 +146,8 @@ pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Mode
     statement::one(conn, Entity::find_by_id(id)).await
 }
 
-/// Returns the subscriptions with these ids, ordered by id. Locks each until the transaction ends against other changes of its
-/// state and health, for a transaction that then changes its deliveries.
+/// Locks the subscriptions with these ids against changes of their state and health until the transaction ends, and
+/// returns them ordered by id. A transaction that changes their deliveries must lock them first.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
@@ -155,7 +159,7 @@ pub async fn lock_many<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<Vec
     statement::all(conn, scope::locked(rows)).await
 }
 
-/// Returns the URLs of those of these subscriptions, in any workspace, that are enabled.
+/// Returns the ids and URLs of these subscriptions, in any workspace. Omits subscriptions that are not enabled.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
@@ -171,7 +175,7 @@ pub async fn enabled_urls<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<
     rows.into_tuple().all(conn).await
 }
 
-/// Sets the time since which attempts fail, unless it is set already. Returns true when this call set it.
+/// Sets the time since which attempts fail, unless it is already set. Returns true when this call set it.
 ///
 /// A transaction that changes the health of several subscriptions must do so in the order of their ids, and before it changes
 /// their deliveries, to avoid deadlocks.
@@ -186,7 +190,8 @@ pub async fn set_failing<C: ConnectionTrait>(conn: &C, id: Uuid, since: i64) -> 
     Ok(update.exec(conn).await?.rows_affected > 0)
 }
 
-/// Clears the time since which attempts fail, after a success. Returns true when it was set.
+/// Clears the time since which attempts fail and the time of the warning, after a success. Returns true when attempts
+/// had failed.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
@@ -199,8 +204,8 @@ pub async fn clear_failing<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<boo
     Ok(update.exec(conn).await?.rows_affected > 0)
 }
 
-/// Records that the owner is warned of the failures. Returns true for the first call only: the caller must then send the
-/// warning.
+/// Records that the owner is warned about the failures of an enabled subscription. Returns true only for the first call
+/// since the failures began; the caller must then send the warning.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
@@ -214,7 +219,7 @@ pub async fn set_warned<C: ConnectionTrait>(conn: &C, id: Uuid, at: i64) -> Resu
     Ok(update.exec(conn).await?.rows_affected > 0)
 }
 
-/// Disables an enabled subscription. Returns true when this call disabled it: the caller must then notify the owner.
+/// Disables an enabled subscription. Returns true when this call disabled it; the caller must then notify the owner.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
@@ -228,7 +233,7 @@ pub async fn disable<C: ConnectionTrait>(conn: &C, id: Uuid, at: i64) -> Result<
     Ok(update.exec(conn).await?.rows_affected > 0)
 }
 
-/// Returns the deleted subscriptions of all workspaces that still have a row because of their deliveries.
+/// Returns the subscriptions of all workspaces that are marked as deleted. Some of their deliveries may still exist.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.

@@ -1,4 +1,4 @@
-//! The event types of each subscription, indexed for finding the subscriptions to an event.
+//! The event types of each subscription, one row per type, used to find the subscriptions to an event.
 
 use sea_orm::entity::prelude::*;
 
@@ -20,7 +20,7 @@ table::declare!(
     }
 );
 
-/// Inserts the event types of a new subscription, without duplicates.
+/// Inserts the event types of a new subscription. They must not contain duplicates.
 ///
 /// # Errors
 /// Returns [`DbErr`] when a statement fails.
@@ -34,7 +34,7 @@ pub async fn insert<C: ConnectionTrait>(
     statement::insert_many::<_, Model, ActiveModel>(conn, event_types.iter().map(row).collect()).await
 }
 
-/// Replaces the event types of a subscription. The new ones must have no duplicates.
+/// Replaces the event types of a subscription. The new ones must not contain duplicates.
 ///
 /// # Errors
 /// Returns [`DbErr`] when a statement fails.

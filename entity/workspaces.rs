@@ -1,4 +1,4 @@
-//! Workspaces, the tenants.
+//! Workspaces. Each is a tenant, to which most other rows belong.
 
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
@@ -12,7 +12,7 @@ table::declare!(
         /// The workspace's id.
         #[sea_orm(primary_key, auto_increment = false)]
         pub id: Uuid,
-        /// The platform's key, unique.
+        /// The unique key by which commands and imported changes refer to the workspace.
         #[sea_orm(column_type = "Text", unique)]
         pub key: String,
         /// The name.
@@ -25,9 +25,9 @@ table::declare!(
         pub per_minute: Option<i32>,
         /// The limit of requests per UTC day and API key; `None` uses the default.
         pub per_day: Option<i32>,
-        /// When it was created.
+        /// When it was created, in milliseconds since the epoch.
         pub created_at: i64,
-        /// When it was last changed.
+        /// When it was last changed, in milliseconds since the epoch.
         pub updated_at: i64,
     }
 );
@@ -64,8 +64,8 @@ pub async fn lock_by_key<C: ConnectionTrait>(conn: &C, key: &str) -> Result<Opti
     statement::one(conn, scope::locked(Entity::find().filter(Column::Key.eq(key)))).await
 }
 
-/// Locks the workspace with this id until the transaction ends, and returns it. Lock users and subscriptions only after their
-/// workspace.
+/// Locks the workspace with this id until the transaction ends, and returns it. A transaction that also locks users or
+/// subscriptions must lock the workspace first, to avoid deadlocks.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.

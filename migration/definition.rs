@@ -1,27 +1,30 @@
-//! The definition of a migration for both databases: tables in plain SQL of which only the types differ. Only this module
-//! translates the types.
-//!
+//! The definition of a migration for both databases. Tables are defined once in SQL; this module translates the column
+//! types and adds the storage options of each database.
 
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr};
 
-/// One migration. It adds its columns, creates its tables and indexes, and runs its statements, in this order. Reverting it
-/// drops columns, tables and indexes in reverse order, and does not restore the rows that its statements changed.
+/// One migration. Applying it adds its columns, creates its tables and indexes, and runs its statements, in this order.
+/// Reverting it drops its indexes, tables and columns, and does not restore the rows that its statements changed.
 pub(crate) struct Migration {
     /// The name recorded in the database. Migrations are ordered by name.
     pub(crate) name: &'static str,
-    /// Columns added to older tables, which must be nullable or have a default. Each is the table's name, and the column with
-    /// its type as in [`TableDefinition`].
-    pub(crate) added: &'static [(&'static str, &'static str)],
+    /// The lowest schema number that a binary must know to run on the schema after this migration: the number of this
+    /// migration if older binaries would fail on it or write wrong data, otherwise a lower one.
+    pub(crate) floor: u32,
+    /// Columns added to existing tables: the table's name, and the column's definition as in [`TableDefinition`]. They
+    /// must be nullable or have a default.
+    pub(crate) added_columns: &'static [(&'static str, &'static str)],
     pub(crate) tables: &'static [TableDefinition],
     /// Complete `CREATE INDEX` statements.
     pub(crate) indexes: &'static [&'static str],
-    /// Statements that change rows of older tables, in SQL that both databases support.
+    /// Statements that change rows of existing tables, in SQL that both databases support.
     pub(crate) statements: &'static [&'static str],
 }
 
-/// One table: its name, and the column definitions between the parentheses of `CREATE TABLE`.
+/// One table: its name, the column definitions and constraints between the parentheses of `CREATE TABLE`, and its
+/// storage.
 ///
-/// Types are those of PostgreSQL in capitals, with `BYTES` for a byte string.
+/// Types are those of PostgreSQL in capitals, except that `BYTES` stands for `BYTEA`.
 pub(crate) struct TableDefinition {
     pub(crate) name: &'static str,
     pub(crate) columns: &'static str,
@@ -31,12 +34,13 @@ pub(crate) struct TableDefinition {
 /// How the rows are stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Storage {
-    /// In a heap apart from the index of the primary key. For wide rows, or tables with many indexes.
+    /// Separately from the index of the primary key. For wide rows, or tables with many indexes.
     Heap,
-    /// As `Heap`, with enough free space per page on PostgreSQL to update each row within its page, without writing the
-    /// indexes. For rows that are updated soon after they are inserted.
+    /// Like `Heap`, but PostgreSQL leaves half of each page free. It can then update a row within its page without
+    /// writing the indexes. For rows that are updated soon after they are inserted.
     Queue,
-    /// Inside the index of the primary key on SQLite. For narrow rows that are read and written by their whole key.
+    /// In the index of the primary key on SQLite; like `Heap` on PostgreSQL. For narrow rows that are read and written
+    /// by their whole key.
     Keyed,
 }
 
@@ -53,22 +57,22 @@ impl TableDefinition {
         Self { name, columns, storage: Storage::Keyed }
     }
 
-    /// Returns the `CREATE TABLE` statement for one database.
-    fn create(&self, backend: DbBackend) -> String {
+    /// Returns the `CREATE TABLE` statement for this database.
+    fn create_statement(&self, backend: DbBackend) -> String {
         let Self { name, columns, storage } = self;
-        let columns = types(backend, columns);
+        let columns = translate_types(backend, columns);
         if backend == DbBackend::Postgres {
             let options = if *storage == Storage::Queue { " WITH (fillfactor = 50)" } else { "" };
             return format!("CREATE TABLE {name} ({columns}){options}");
         }
-        // STRICT, so that SQLite rejects values of the wrong type, as PostgreSQL does.
+        // With STRICT, SQLite rejects values of the wrong type, as PostgreSQL does.
         let options = if *storage == Storage::Keyed { "STRICT, WITHOUT ROWID" } else { "STRICT" };
         format!("CREATE TABLE {name} ({columns}) {options}")
     }
 }
 
-/// Translates the column types for this database; SQLite's are those of STRICT tables.
-pub(crate) fn types(backend: DbBackend, columns: &str) -> String {
+/// Translates the types in column definitions for this database. For SQLite, these are the types of STRICT tables.
+pub(crate) fn translate_types(backend: DbBackend, columns: &str) -> String {
     if backend == DbBackend::Postgres {
         return columns.replace(" BYTES", " BYTEA");
     }
@@ -85,19 +89,22 @@ pub(crate) fn types(backend: DbBackend, columns: &str) -> String {
 
 /// Returns the index name in a `CREATE INDEX` statement.
 fn index_name(create: &str) -> &str {
-    create.split_once("INDEX ").and_then(|(_, rest)| rest.split_whitespace().next()).unwrap_or_default()
+    create
+        .split_once("INDEX ")
+        .and_then(|(_, definition)| definition.split_whitespace().next())
+        .unwrap_or_default()
 }
 
 impl Migration {
-    /// Applies the migration: first columns, tables and indexes, then statements.
+    /// Applies the migration.
     pub(crate) async fn up(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
         let backend = transaction.get_database_backend();
-        for (table, column) in self.added {
-            let column = types(backend, column);
+        for (table, column) in self.added_columns {
+            let column = translate_types(backend, column);
             transaction.execute_unprepared(&format!("ALTER TABLE {table} ADD COLUMN {column}")).await?;
         }
         for table in self.tables {
-            transaction.execute_unprepared(&table.create(backend)).await?;
+            transaction.execute_unprepared(&table.create_statement(backend)).await?;
         }
         for statement in self.indexes.iter().chain(self.statements) {
             transaction.execute_unprepared(statement).await?;
@@ -105,16 +112,16 @@ impl Migration {
         Ok(())
     }
 
-    /// Drops what the migration created. Rows that its statements changed are not restored.
+    /// Reverts the migration.
     pub(crate) async fn down(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
-        // Indexes first, since some belong to older tables.
+        // Indexes first, since some belong to tables of earlier migrations.
         for index in self.indexes.iter().rev() {
             transaction.execute_unprepared(&format!("DROP INDEX {}", index_name(index))).await?;
         }
         for table in self.tables.iter().rev() {
             transaction.execute_unprepared(&format!("DROP TABLE {}", table.name)).await?;
         }
-        for (table, column) in self.added.iter().rev() {
+        for (table, column) in self.added_columns.iter().rev() {
             let name = column.split_whitespace().next().unwrap_or_default();
             transaction.execute_unprepared(&format!("ALTER TABLE {table} DROP COLUMN {name}")).await?;
         }
@@ -133,17 +140,17 @@ mod tests {
             "id UUID NOT NULL, body BYTES NOT NULL, at BIGINT NOT NULL, yes BOOLEAN",
         );
         assert_eq!(
-            table.create(DbBackend::Sqlite),
+            table.create_statement(DbBackend::Sqlite),
             "CREATE TABLE t (id BLOB NOT NULL, body BLOB NOT NULL, at INTEGER NOT NULL, yes INTEGER) STRICT, WITHOUT ROWID"
         );
         assert_eq!(
-            table.create(DbBackend::Postgres),
+            table.create_statement(DbBackend::Postgres),
             "CREATE TABLE t (id UUID NOT NULL, body BYTEA NOT NULL, at BIGINT NOT NULL, yes BOOLEAN)"
         );
         let queue = TableDefinition::queue("t", "id UUID NOT NULL");
-        assert_eq!(queue.create(DbBackend::Sqlite), "CREATE TABLE t (id BLOB NOT NULL) STRICT");
+        assert_eq!(queue.create_statement(DbBackend::Sqlite), "CREATE TABLE t (id BLOB NOT NULL) STRICT");
         assert_eq!(
-            queue.create(DbBackend::Postgres),
+            queue.create_statement(DbBackend::Postgres),
             "CREATE TABLE t (id UUID NOT NULL) WITH (fillfactor = 50)"
         );
     }

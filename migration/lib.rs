@@ -1,8 +1,8 @@
 //! The database migrations of this server.
 //!
-//! This crate contains every `CREATE` and `DROP` statement: one file per migration, in the order below, never changed after
-//! release. It does not use the entities, so that old migrations keep their meaning. [`apply`] applies all pending migrations
-//! in one transaction; [`status`] compares the database with this binary, without writing.
+//! Each migration is a file, which is not changed after its release. Migrations do not use the crate `entity`, because
+//! it describes only the newest tables. In all tables, times are milliseconds since the epoch. [`apply_next`] applies the
+//! oldest pending migration; [`status`] compares the database with this binary, without writing.
 
 mod definition;
 mod m0001_workspaces;
@@ -25,9 +25,10 @@ mod m0017_key_quotas;
 mod m0018_sign_ins;
 mod m0019_fair_queue;
 mod m0020_grants;
+mod m0021_processes;
 mod status;
 
-pub use status::{MigrationStatus, apply, revert, status};
+pub use status::{MigrationStatus, apply, apply_next, revert, status};
 
 /// All migrations, oldest first.
 const MIGRATIONS: &[definition::Migration] = &[
@@ -51,4 +52,5 @@ const MIGRATIONS: &[definition::Migration] = &[
     m0018_sign_ins::MIGRATION,
     m0019_fair_queue::MIGRATION,
     m0020_grants::MIGRATION,
+    m0021_processes::MIGRATION,
 ];

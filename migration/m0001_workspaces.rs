@@ -1,10 +1,13 @@
 //! Workspaces, their users and API keys, and values that the server stores about itself.
+//!
+//! Times are milliseconds since the epoch.
 
 use crate::definition::{Migration, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0001_workspaces",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[
         TableDefinition::heap(
             "workspaces",

@@ -1,10 +1,11 @@
-//! The catalog: courses, their modules and lessons.
+//! The catalog: courses, their modules and lessons. Times are milliseconds since the epoch.
 
 use crate::definition::{Migration, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0002_courses",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[
         TableDefinition::heap(
             "courses",

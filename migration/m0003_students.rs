@@ -1,10 +1,11 @@
-//! Students and their tags.
+//! Students and their tags. Times are milliseconds since the epoch.
 
 use crate::definition::{Migration, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0003_students",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[
         TableDefinition::heap(
             "students",

@@ -1,10 +1,13 @@
 //! Orders, their items and refunds.
+//!
+//! Amounts are in minor units of the order's currency, and times in milliseconds since the epoch.
 
 use crate::definition::{Migration, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0004_orders",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[
         TableDefinition::heap(
             "orders",

@@ -1,10 +1,11 @@
-//! Enrollments with their progress, entitlements and certificates.
+//! Enrollments with their progress, entitlements and certificates. Times are milliseconds since the epoch.
 
 use crate::definition::{Migration, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0005_enrollments",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[
         TableDefinition::heap(
             "enrollments",
@@ -95,7 +96,7 @@ pub(crate) const MIGRATION: Migration = Migration {
     indexes: &[
         "CREATE INDEX ix_enrollments_course ON enrollments (workspace_id, course_id, status, student_id)",
         "CREATE INDEX ix_enrollments_status ON enrollments (workspace_id, status, student_id)",
-        // To change all enrollments of a course in batches.
+        // Used to change all enrollments of a course in batches.
         "CREATE INDEX ix_enrollments_recount ON enrollments (workspace_id, course_id, student_id)",
         "CREATE INDEX ix_enrollments_student ON enrollments (student_id, created_at, id)",
         "CREATE INDEX ix_enrollments_created ON enrollments (workspace_id, created_at, id)",

@@ -1,10 +1,11 @@
-//! Live sessions and their recordings.
+//! Live sessions and their recordings. Times are milliseconds since the epoch.
 
 use crate::definition::{Migration, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0006_live_sessions",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[
         TableDefinition::heap(
             "live_sessions",

@@ -1,12 +1,14 @@
-//! Applied changes, idempotency records, and daily counts of the rate limiter.
+//! Applied changes, idempotency records, and daily counts of the rate limiter. Times are milliseconds since the epoch.
 
 use crate::definition::{Migration, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0007_limits",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[
-        // The workspace by its key, without a foreign key: a `workspace.upsert` change creates the workspace.
+        // Refers to the workspace by its key and without a foreign key, because a `workspace.upsert` change creates the
+        // workspace.
         TableDefinition::keyed(
             "applied_changes",
             "workspace_key TEXT NOT NULL,
@@ -34,7 +36,7 @@ pub(crate) const MIGRATION: Migration = Migration {
              CONSTRAINT ck_idempotency_records_state CHECK (state IN ('running', 'done')),
              CONSTRAINT ck_idempotency_records_answer CHECK (state = 'running' OR status IS NOT NULL)",
         ),
-        // No foreign key: a subject is an API key or a client address.
+        // There is no foreign key, because a subject is the id of an API key as text.
         TableDefinition::keyed(
             "rate_usage",
             "subject TEXT NOT NULL,

@@ -1,10 +1,11 @@
-//! The outbox: one row per event, with the exact bytes to sign and send.
+//! The outbox: one row per event, with the exact bytes to sign and send. Times are milliseconds since the epoch.
 
 use crate::definition::{Migration, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0008_events",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[TableDefinition::heap(
         "events",
         "id UUID NOT NULL,

@@ -1,13 +1,16 @@
-//! Precomputed sums, so that a year of analytics reads a few hundred rows.
+//! Rollups: precomputed sums, so that analytics for a year reads only a few hundred rows.
 //!
-//! The primary keys start with the columns that a range read fixes, so that one time span of one course is one range of the
-//! index. `course_id` is the nil UUID in the sums over all courses, so it has no foreign key.
+//! The order of the columns in the primary keys makes a time span of one course one range of the index. In the sums
+//! over all courses, `course_id` is the nil UUID, so it has no foreign key. The grain `quarter` is a quarter-hour.
+//!
+//! Times are milliseconds since the epoch.
 
 use crate::definition::{Migration, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0009_rollups",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[
         TableDefinition::keyed(
             "revenue_rollups",

@@ -1,13 +1,20 @@
 //! Webhooks: subscriptions and their event types, deliveries, attempts and replays. The rows of deliveries are the queue.
 //!
-//! Partial indexes on deliveries keep the queue fast beside millions of settled rows. A statement uses such an index only if it
-//! contains the index's condition literally.
+//! Partial indexes on deliveries keep the queue fast even with millions of settled rows. A statement can use such an
+//! index only if it contains the condition of the index literally.
+//!
+//! The states of a subscription are 0 enabled, 1 paused and 2 disabled. The states of a delivery are 0 pending, 1
+//! delivered, 2 dead and 3 held; its origins are 0 event, 1 replay, 2 resend and 3 test. The states of a replay are 0
+//! running, 1 done and 2 canceled.
+//!
+//! Times are milliseconds since the epoch.
 
 use crate::definition::{Migration, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0010_deliveries",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[
         TableDefinition::heap(
             "webhook_subscriptions",
@@ -27,7 +34,7 @@ pub(crate) const MIGRATION: Migration = Migration {
                  ON DELETE CASCADE,
              CONSTRAINT ck_webhook_subscriptions_state CHECK (state BETWEEN 0 AND 2)",
         ),
-        // Used to find the subscriptions of a workspace for an event type.
+        // Used to find the subscriptions of a workspace to an event type.
         TableDefinition::keyed(
             "webhook_topics",
             "workspace_id UUID NOT NULL,
@@ -53,8 +60,9 @@ pub(crate) const MIGRATION: Migration = Migration {
              CONSTRAINT fk_webhook_secrets_subscription FOREIGN KEY (subscription_id)
                  REFERENCES webhook_subscriptions (id) ON DELETE CASCADE",
         ),
-        // No foreign key on the replayed delivery, which may be pruned first. No foreign key on the workspace, here and below:
-        // rows are deleted with their subscription, and each foreign key costs a lookup per row.
+        // There is no foreign key on the replayed delivery, because it may be pruned first. Deliveries and attempts
+        // have no foreign key on the workspace: they are deleted with their subscription, and each foreign key costs a
+        // lookup per row.
         TableDefinition::queue(
             "webhook_deliveries",
             "id UUID NOT NULL,
@@ -102,7 +110,7 @@ pub(crate) const MIGRATION: Migration = Migration {
              CONSTRAINT fk_webhook_attempts_delivery FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries (id)
                  ON DELETE CASCADE",
         ),
-        // The subscription is a filter here and may be deleted before the job, so it has no foreign key.
+        // The subscription is part of the job's filter and may be deleted before the job, so it has no foreign key.
         TableDefinition::heap(
             "webhook_replays",
             "id UUID NOT NULL,
@@ -135,8 +143,8 @@ pub(crate) const MIGRATION: Migration = Migration {
         "CREATE INDEX ix_webhook_deliveries_due ON webhook_deliveries (subscription_id, next_attempt_at, id)
              WHERE state = 0",
         "CREATE INDEX ix_webhook_deliveries_held ON webhook_deliveries (subscription_id, id) WHERE state = 3",
-        // Dead deliveries are counted and listed by subscription and by event type from the index alone. SQLite requires the
-        // state in the index for this.
+        // With these indexes, dead deliveries are counted by subscription and event type without reading their rows.
+        // SQLite does this only if the index contains the state.
         "CREATE INDEX ix_webhook_deliveries_dead
              ON webhook_deliveries (workspace_id, created_at, id, subscription_id, event_type, state) WHERE state = 2",
         "CREATE INDEX ix_webhook_deliveries_given_up

@@ -1,10 +1,13 @@
-//! The mail queue: each row is a message with its whole content.
+//! The mail queue: each row is a message. Its content is deleted once it is sent or dead-lettered.
+//!
+//! Times are milliseconds since the epoch.
 
 use crate::definition::{Migration, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0011_mail",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[TableDefinition::heap(
         "mails",
         // State: 0 pending, 1 sent, 2 dead. `due_at`: when the mail is due, or when the current lease expires.

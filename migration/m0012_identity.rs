@@ -1,10 +1,11 @@
-//! Dashboard sessions, password links, and the audit log.
+//! Dashboard sessions, password links, and the audit log. Times are milliseconds since the epoch.
 
 use crate::definition::{Migration, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0012_identity",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[
         TableDefinition::heap(
             "sessions",
@@ -37,7 +38,7 @@ pub(crate) const MIGRATION: Migration = Migration {
              CONSTRAINT uq_password_links_token UNIQUE (token_hash),
              CONSTRAINT ck_password_links_token CHECK (length(token_hash) = 32)",
         ),
-        // Audit entries outlive the user and the record, so they contain names and have no foreign keys.
+        // Audit entries outlive the user and the record, so they contain names and have no foreign keys on these.
         TableDefinition::heap(
             "audit_entries",
             "id UUID NOT NULL,

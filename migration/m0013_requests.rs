@@ -1,13 +1,17 @@
-//! The log of API requests, its daily counts, and indexes for dashboard pages.
+//! The log of API requests, its daily counts, and an index for a dashboard page. In the daily counts, `limited` counts
+//! the requests with status 429, and `refused` the other requests with a status from 400 to 499.
 //!
-//! Rows of many workspaces are inserted together, and a deleted workspace must not make the whole insert fail. So there are no
-//! foreign keys; leftover rows are deleted by age.
+//! The tables have no foreign keys: rows of many workspaces are inserted together, and a deleted workspace must not
+//! make the whole insert fail. Rows of deleted workspaces are deleted when they are old.
+//!
+//! Times are milliseconds since the epoch.
 
 use crate::definition::{Migration, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0013_requests",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[
         TableDefinition::heap(
             "api_requests",
@@ -44,7 +48,7 @@ pub(crate) const MIGRATION: Migration = Migration {
         // Failures are few and often searched. With more columns in the index, SQLite would prefer the index of all requests.
         "CREATE INDEX ix_api_requests_failed ON api_requests (workspace_id, received_at, id, status) WHERE status >= 400",
         "CREATE INDEX ix_api_request_days_day ON api_request_days (day)",
-        // Completions by time.
+        // Used to count completed enrollments by time.
         "CREATE INDEX ix_enrollments_completed ON enrollments (workspace_id, completed_at)
              WHERE completed_at IS NOT NULL",
     ],

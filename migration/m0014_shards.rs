@@ -1,11 +1,12 @@
-//! Indexes to find the shards of past days, which are merged into one. SQLite has only one shard, so there these indexes stay
-//! empty.
+//! Indexes to find the rollup shards of past days, which are merged into one. SQLite has only one shard, so these
+//! indexes are empty there.
 
 use crate::definition::Migration;
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0014_shards",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[],
     indexes: &[
         "CREATE INDEX ix_revenue_rollups_shards ON revenue_rollups (starts_at) WHERE grain = 'day' AND shard > 0",

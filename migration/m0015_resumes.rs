@@ -1,10 +1,12 @@
-//! The earliest time at which a held delivery is due again: a retry keeps its delay while its subscription is paused.
+//! The column with the end of the delay before the next attempt at a held delivery. The delay continues while the
+//! subscription is paused.
 
 use crate::definition::Migration;
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0015_resumes",
-    added: &[("webhook_deliveries", "resumes_at BIGINT")],
+    floor: 0,
+    added_columns: &[("webhook_deliveries", "resumes_at BIGINT")],
     tables: &[],
     indexes: &[],
     statements: &[],

@@ -1,11 +1,12 @@
-//! Indexes to find the shards of past quarter-hours, which are merged into one. SQLite has only one shard, so there these
-//! indexes stay empty.
+//! Indexes to find the rollup shards of past quarter-hours, which are merged into one. SQLite has only one shard, so
+//! these indexes are empty there.
 
 use crate::definition::Migration;
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0016_quarters",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[],
     indexes: &[
         "CREATE INDEX ix_revenue_rollups_quarters ON revenue_rollups (starts_at) WHERE grain = 'quarter' AND shard > 0",

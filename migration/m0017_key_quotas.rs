@@ -1,14 +1,16 @@
-//! Whether the operator set a key's quota. Such a quota may exceed the workspace's.
+//! The column that states whether the operator set the quota of a key: `per_minute` and `per_day`. Such a
+//! quota may exceed the workspace's.
 //!
-//! For existing keys, the audit log shows which ones a user of the workspace created: a key and its entry are written in one
-//! transaction, so they have the same time, and the entry contains the key's name. The operator set the quotas of all other
+//! For existing keys, the audit log shows which keys a user of the workspace created: the entry has the same time as
+//! the key, because both are written in one transaction, and contains the key's name. The operator created all other
 //! keys.
 
 use crate::definition::Migration;
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0017_key_quotas",
-    added: &[("api_keys", "operator_quota BOOLEAN NOT NULL DEFAULT FALSE")],
+    floor: 0,
+    added_columns: &[("api_keys", "operator_quota BOOLEAN NOT NULL DEFAULT FALSE")],
     tables: &[],
     indexes: &[],
     statements: &["UPDATE api_keys SET operator_quota = TRUE

@@ -4,7 +4,8 @@ use crate::definition::Migration;
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0018_sign_ins",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[],
     indexes: &[
         "CREATE INDEX ix_audit_entries_action ON audit_entries (workspace_id, action, user_id, created_at)",

@@ -1,14 +1,17 @@
-//! Fair scheduling across workspaces: an index finds workspaces with pending deliveries; all pending deliveries of one
-//! subscription take one lookup. Events with many subscriptions have their deliveries written in batches.
+//! Fair scheduling across workspaces: an index to find the workspaces and subscriptions with pending deliveries, and
+//! the table of fan-outs, from which the deliveries of an event with many subscriptions are written in batches.
+//!
+//! Times are milliseconds since the epoch.
 
 use crate::definition::{Migration, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0019_fair_queue",
-    added: &[],
+    floor: 0,
+    added_columns: &[],
     tables: &[TableDefinition::heap(
         "webhook_fanouts",
-        // `subscriptions`: their ids, concatenated.
+        // `subscriptions` contains the concatenated ids of the subscriptions.
         "event_id UUID NOT NULL,
          workspace_id UUID NOT NULL,
          due_at BIGINT NOT NULL,
@@ -17,8 +20,9 @@ pub(crate) const MIGRATION: Migration = Migration {
          CONSTRAINT fk_webhook_fanouts_event FOREIGN KEY (event_id) REFERENCES events (id) ON DELETE CASCADE",
     )],
     indexes: &[
-        // The second condition is always true. It prevents the use of this index by statements that do not contain it: with
-        // stale statistics, PostgreSQL would prefer it to the larger index of the queue and read all pending deliveries in it.
+        // The condition on `attempts` is always true. Statements that do not contain it cannot use this index. With
+        // stale statistics, PostgreSQL would otherwise prefer it to the larger index of the queue and read all pending
+        // deliveries.
         "CREATE INDEX ix_webhook_deliveries_waiting ON webhook_deliveries (workspace_id, subscription_id)
              WHERE state = 0 AND attempts >= 0",
         "CREATE INDEX ix_webhook_fanouts_workspace ON webhook_fanouts (workspace_id, event_id)",

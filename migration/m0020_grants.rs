@@ -1,14 +1,16 @@
-//! The end of granted access, stored while an order pays for the access. It applies again when the order is refunded.
+//! The column with the end of access that was granted without an order, stored while an order pays for the access. It
+//! applies again when the order is refunded. The largest integer stands for access that does not end.
 //!
-//! An entitlement whose enrollment was revoked later no longer gives access, even when a grant or another order gave access
-//! again. This is detected by the time of the enrollment, which only changes then. Older versions left such entitlements
-//! active. Their orders keep `updated_at`.
+//! Also revokes entitlements that earlier versions left active. An entitlement ends when its enrollment is revoked,
+//! even if a grant or another order gives access again. In this case, the enrollment's `enrolled_at` is later than the
+//! entitlement's `granted_at`. The orders of these entitlements keep their `updated_at`.
 
 use crate::definition::Migration;
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0020_grants",
-    added: &[("enrollments", "granted_until BIGINT")],
+    floor: 0,
+    added_columns: &[("enrollments", "granted_until BIGINT")],
     tables: &[],
     indexes: &[],
     statements: &["UPDATE entitlements SET status = 'revoked', revoked_at = (

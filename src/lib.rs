@@ -1,4 +1,4 @@
-//! The commands of `creator-api`, and the server that they start.
+//! The commands of `creator-api`, and the server that `serve` and `demo` start.
 //!
 //! `src/README.md` describes the crates of the workspace.
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// mimalloc, since a page of a list allocates and frees thousands of small strings on many threads.
+/// Uses mimalloc, since each list response allocates and frees thousands of small strings, on many threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,14 +1,15 @@
-//! Sums over the edges of a time window, which are shorter than a bucket of the rollups, and counts of expired enrollments,
-//! which rollups do not contain.
+//! Sums of single records at the edges of a time window, where less than a bucket of the rollups is in the window, and
+//! counts of expired enrollments, which rollups do not contain.
 //!
-//! The counterpart of what the domain writes to the rollups: both must count the same rows in the same way.
+//! The statements must count the same records in the same way as the domain counts them when it writes the rollups.
 
 use sea_orm::{ConnectionTrait, DbErr, QueryResult, Statement, Value};
 use uuid::Uuid;
 
 use crate::{activity_rollups, revenue_rollups};
 
-/// Orders paid and refunds created in the span. With a course, only orders with an item of that course.
+/// In the workspace $1: orders paid and refunds created at or after the time $2 and before $3, by currency.
+/// `{of_course}` is empty or [`ORDER_OF_COURSE`].
 const REVENUE: &str = "\
     SELECT currency, CAST(SUM(orders) AS BIGINT), CAST(SUM(refunds) AS BIGINT), CAST(SUM(gross) AS BIGINT), \
         CAST(SUM(discount) AS BIGINT), CAST(SUM(tax) AS BIGINT), CAST(SUM(refunded) AS BIGINT) \
@@ -22,10 +23,12 @@ const REVENUE: &str = "\
         WHERE refunds.workspace_id = $1 AND refunds.created_at >= $2 AND refunds.created_at < $3 {of_course}\
     ) AS facts GROUP BY currency";
 
+/// The condition for orders with an item of the course $4.
 const ORDER_OF_COURSE: &str = "AND EXISTS (SELECT 1 FROM order_items \
     WHERE order_items.order_id = orders.id AND order_items.course_id = $4)";
 
-/// Students, enrollments and certificates of the span. The percentage is rounded down, as in the domain.
+/// In the workspace $1: students and enrollments created, enrollments revoked, and certificates issued at or after the
+/// time $2 and before $3, of all courses or the course $4. The percentage is rounded down, as in the domain.
 const ACTIVITY: &str = "\
     SELECT CAST(COALESCE(SUM(students), 0) AS BIGINT), CAST(COALESCE(SUM(created), 0) AS BIGINT), \
         CAST(COALESCE(SUM(revoked), 0) AS BIGINT), CAST(COALESCE(SUM(active), 0) AS BIGINT), \
@@ -49,16 +52,18 @@ const ACTIVITY: &str = "\
         WHERE workspace_id = $1 AND issued_at >= $2 AND issued_at < $3 {of_course}\
     ) AS facts";
 
+/// The condition for students with an enrollment in the course $4.
 const STUDENT_HAS_COURSE: &str = "AND EXISTS (SELECT 1 FROM enrollments \
     WHERE enrollments.student_id = students.id AND enrollments.course_id = $4)";
 
-/// Enrollments with the stored status active that have expired, by step of the creation time.
+/// Enrollments of the workspace $1 created before $3 whose stored status is active although they have expired by $2, by
+/// time step of $4 milliseconds of their creation.
 const EXPIRED: &str = "\
     SELECT created_at / $4, COUNT(*) FROM enrollments \
     WHERE workspace_id = $1 AND status = 'active' AND expires_at <= $2 AND created_at < $3 {of_course} \
     GROUP BY created_at / $4";
 
-/// Returns the revenue by currency in a time span that excludes `to_ms`.
+/// Returns the revenue by currency at or after `from_ms` and before `to_ms`, from one course or from all courses.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
@@ -76,7 +81,7 @@ pub async fn revenue(
         .collect()
 }
 
-/// Returns the activity in a time span that excludes `to_ms`.
+/// Returns the activity at or after `from_ms` and before `to_ms`, in one course or in all courses.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
@@ -97,8 +102,9 @@ pub async fn activity(
     Ok(total)
 }
 
-/// Counts the enrollments created before `to_ms` that have expired by `now_ms` while their stored status is active. Returns the
-/// start of each step of `step_ms` in which such enrollments were created, with their number.
+/// Counts the enrollments created before `to_ms` whose stored status is active although they have expired by `now_ms`,
+/// by time step of `step_ms`. Returns pairs of the start of a step and the number of enrollments created in it. Steps
+/// without such enrollments are omitted.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.

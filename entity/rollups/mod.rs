@@ -1,10 +1,10 @@
-//! Common parts of the two rollup tables: grains, writing of changes, and reading of time spans.
+//! Common parts of the two rollup tables, which contain sums by time bucket.
 //!
-//! [`read`] sums whole buckets, [`edges`] sums spans shorter than a bucket, and [`fold`] limits the number of rows. The domain
-//! decides what each change adds to which bucket.
+//! [`add`] writes changes, [`read`] sums whole buckets, [`edges`] sums spans shorter than a bucket, and
+//! [`merge_shards`] limits the number of rows. The domain decides what each change adds to which bucket.
 
 pub mod edges;
-pub(crate) mod fold;
+pub(crate) mod merge_shards;
 pub(crate) mod read;
 
 use sea_orm::IntoActiveModel;
@@ -19,7 +19,7 @@ pub const ALL_COURSES: Uuid = Uuid::nil();
 /// The length of a UTC day in milliseconds.
 pub const DAY_MS: i64 = 86_400_000;
 /// The length of a quarter-hour in milliseconds.
-pub const QUARTER_MS: i64 = 900_000;
+pub const QUARTER_HOUR_MS: i64 = 900_000;
 
 /// The length of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, DeriveActiveEnum)]
@@ -27,19 +27,20 @@ pub const QUARTER_MS: i64 = 900_000;
 pub enum Grain {
     /// A UTC day.
     Day,
-    /// A quarter-hour. In every time zone, days begin at one.
-    Quarter,
+    /// A quarter-hour, stored as `quarter`. In every time zone, days begin at the start of a quarter-hour.
+    #[sea_orm(string_value = "quarter")]
+    QuarterHour,
 }
 
 impl Grain {
     /// Both grains.
-    pub const ALL: [Self; 2] = [Self::Day, Self::Quarter];
+    pub const ALL: [Self; 2] = [Self::Day, Self::QuarterHour];
 
     /// Returns the length of a bucket in milliseconds.
     pub const fn length_ms(self) -> i64 {
         match self {
             Self::Day => DAY_MS,
-            Self::Quarter => QUARTER_MS,
+            Self::QuarterHour => QUARTER_HOUR_MS,
         }
     }
 
@@ -48,21 +49,22 @@ impl Grain {
         at_ms - at_ms.rem_euclid(self.length_ms())
     }
 
-    /// Returns the grain as stored in the database.
+    /// Returns the value stored in the database.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Day => "day",
-            Self::Quarter => "quarter",
+            Self::QuarterHour => "quarter",
         }
     }
 }
 
-/// A range of whole buckets to sum, for one part of the result or for several consecutive parts.
+/// A range of whole buckets to sum. The result has one or more parts, such as the points of a chart; a range contains
+/// the buckets of one part or of several consecutive parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BucketRange {
-    /// The index of the part to which the first buckets belong. Several ranges may add to one part.
+    /// The index of the part that the first bucket belongs to. Several ranges may add to one part.
     pub part: usize,
-    /// The buckets to read.
+    /// The length of the buckets to read.
     pub grain: Grain,
     /// 1 to add the sums, -1 to subtract them.
     pub sign: i64,
@@ -70,7 +72,7 @@ pub struct BucketRange {
     pub from_ms: i64,
     /// The end of the range, excluded: the start of the first bucket that is not read.
     pub to_ms: i64,
-    /// The length of a part, at least 1. A bucket that begins this much later belongs to the next part.
+    /// The length of a part, at least 1. A bucket that begins this much after `from_ms` belongs to the next part.
     pub step_ms: i64,
 }
 
@@ -80,23 +82,24 @@ impl BucketRange {
         Self { part, grain, sign, from_ms, to_ms, step_ms: to_ms - from_ms }
     }
 
-    /// Appends a range that continues this one with the next part. Returns `false`, without a change, if it does not.
+    /// Extends this range by `next` if `next` begins where this range ends, with the next part and the same step, grain
+    /// and sign. Otherwise changes nothing and returns `false`.
     pub fn merge(&mut self, next: &Self) -> bool {
         let continues = (next.grain, next.sign, next.from_ms, next.step_ms)
             == (self.grain, self.sign, self.to_ms, self.step_ms);
         let parts = usize::try_from((self.to_ms - self.from_ms) / self.step_ms);
-        let fits = continues && parts.is_ok_and(|parts| self.part + parts == next.part);
-        if fits {
+        let can_merge = continues && parts.is_ok_and(|parts| self.part + parts == next.part);
+        if can_merge {
             self.to_ms = next.to_ms;
         }
-        fits
+        can_merge
     }
 }
 
 /// The maximum number of rows per statement.
 const ROWS_PER_STATEMENT: usize = 100;
 
-/// Inserts rows in their order. If a row with the same key exists, adds the sums to that row.
+/// Inserts rows in their order. If a row has the same values in the columns `key`, adds the columns `sums` to that row.
 pub(crate) async fn add<C: ConnectionTrait, E>(
     conn: &C,
     rows: Vec<E::Model>,
@@ -107,33 +110,33 @@ where
     E: EntityTrait<Model: IntoActiveModel<E::ActiveModel>>,
 {
     let table = E::default();
-    let mut conflict = OnConflict::columns(key);
+    let mut on_conflict = OnConflict::columns(key);
     for sum in sums {
-        conflict.value(sum, Expr::col((table, sum)).add(Expr::col(("excluded", sum))));
+        on_conflict.value(sum, Expr::col((table, sum)).add(Expr::col(("excluded", sum))));
     }
     let mut rows = rows.into_iter().peekable();
     while rows.peek().is_some() {
         let mut insert =
             statement::insert_statement::<_, E::ActiveModel>(rows.by_ref().take(ROWS_PER_STATEMENT));
-        insert.on_conflict(conflict.clone());
+        insert.on_conflict(on_conflict.clone());
         conn.execute(&insert).await?;
     }
     Ok(())
 }
 
-/// Declares the struct of a bucket's sums, with addition, negation and decoding from consecutive columns, which must be in the
-/// order of the fields.
+/// Declares the struct of a bucket's sums, with addition, negation and decoding. The columns of a decoded row must be
+/// in the order of the fields.
 macro_rules! sums {
     (
-        $(#[$about:meta])*
+        $(#[$struct_attribute:meta])*
         pub struct $name:ident {
-            $($(#[$option:meta])* pub $field:ident: i64),+ $(,)?
+            $($(#[$attribute:meta])* pub $field:ident: i64),+ $(,)?
         }
     ) => {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        $(#[$about])*
+        $(#[$struct_attribute])*
         pub struct $name {
-            $($(#[$option])* pub $field: i64),+
+            $($(#[$attribute])* pub $field: i64),+
         }
 
         impl std::ops::AddAssign for $name {
@@ -169,6 +172,6 @@ mod tests {
     fn a_bucket_begins_at_or_before_the_times_in_it() {
         assert_eq!(Grain::Day.floor(-1), -DAY_MS);
         assert_eq!(Grain::Day.floor(DAY_MS), DAY_MS);
-        assert_eq!(Grain::Quarter.floor(QUARTER_MS + 1), QUARTER_MS);
+        assert_eq!(Grain::QuarterHour.floor(QUARTER_HOUR_MS + 1), QUARTER_HOUR_MS);
     }
 }

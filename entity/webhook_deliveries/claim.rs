@@ -1,9 +1,10 @@
-//! The statements that claim due deliveries, one for each database, in fair order across workspaces and the subscriptions of
-//! each.
+//! The queries that choose due deliveries, one for each database; on PostgreSQL, it also leases them. They are fair: they alternate between the
+//! workspaces, and between the subscriptions of a workspace.
 //!
-//! Both find pending deliveries by stepping through an index from one workspace to the next, and within a workspace from one
-//! subscription to the next, so that their cost does not grow with the number of pending deliveries. A workspace whose
-//! allowance is 0 costs one step, regardless of the number of its subscriptions.
+//! Both queries find pending deliveries by stepping through an index from one workspace to the next, and within a
+//! workspace from one subscription to the next. Their cost therefore does not grow with the number of pending
+//! deliveries. A workspace whose [`WorkspaceAllowance`] is 0 costs one step, regardless of the number of its
+//! subscriptions.
 
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult};
 use serde_json::json;
@@ -12,39 +13,40 @@ use uuid::Uuid;
 use super::{Model, StoredDeliveryOrigin};
 use crate::statement;
 
-/// A claim: which due deliveries to lease, to which lease, and until when.
+/// A claim of due deliveries: its limits, and the lease that the claimed deliveries get. Times are in milliseconds
+/// since the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClaimQuery<'a> {
     /// The current time.
     pub now: i64,
-    /// When the lease expires. Then other workers may claim the deliveries that are not settled.
+    /// When the lease expires. Other workers may then claim the deliveries that are not settled.
     pub lease_until: i64,
-    /// Identifies the lease; unique.
+    /// A unique token that identifies the lease.
     pub lease_token: Uuid,
-    /// Deliveries of one subscription in flight, at most, including those already in flight.
+    /// Maximum number of deliveries of one subscription in flight, including those that are already in flight.
     pub cap_per_subscription: i64,
-    /// Deliveries claimed of one workspace, at most, unless it has an allowance.
+    /// Maximum number of deliveries claimed from each workspace that is not in `allowances`.
     pub per_workspace: i64,
-    /// The allowances of single workspaces.
+    /// The workspaces with a limit of their own, which replaces `per_workspace`.
     pub allowances: &'a [WorkspaceAllowance],
-    /// Deliveries claimed, at most.
+    /// Maximum number of deliveries claimed in total.
     pub limit: i64,
-    /// The last workspace of the previous claim. The claim begins with the next one.
+    /// The last workspace of the previous claim. This claim begins with the workspace after it.
     pub last_workspace: Option<Uuid>,
 }
 
-/// How many deliveries a claim may take of one workspace, and its round-robin position.
+/// The limit of a claim for one workspace, and the position of the workspace's round-robin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkspaceAllowance {
     /// The workspace.
     pub workspace: Uuid,
-    /// Deliveries claimed, at most. A workspace with 0 is skipped.
+    /// Maximum number of deliveries claimed. A workspace with 0 is skipped.
     pub limit: i64,
-    /// The last subscription of the previous claim. The claim begins with the next one of the workspace.
+    /// The last subscription of the previous claim in this workspace. This claim begins with the subscription after it.
     pub last_subscription: Option<Uuid>,
 }
 
-/// A claimed delivery, with everything that is needed to send it.
+/// A claimed delivery, with its event and URL. Both body and URL are empty if it is [pre-leased](Self::pre_leased).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimedDelivery {
     /// The delivery.
@@ -65,200 +67,220 @@ pub struct ClaimedDelivery {
     pub attempts: i32,
     /// Why the delivery was created.
     pub origin: StoredDeliveryOrigin,
-    /// When it was created.
+    /// When it was created, in milliseconds since the epoch.
     pub created_at: i64,
-    /// Its position among the deliveries claimed of its workspace, from 1 on.
-    position: i64,
+    /// The position among the claimed deliveries of the workspace, starting at 1.
+    workspace_position: i64,
 }
 
-/// Selects each subscription with pending deliveries, in all workspaces.
+/// The common table expression `pending_subscriptions`: each subscription with pending deliveries, in all workspaces.
+/// The last row is NULL.
 pub(super) const PENDING_SUBSCRIPTIONS: &str = "
-WITH RECURSIVE waiting (subscription_id) AS (
+WITH RECURSIVE pending_subscriptions (subscription_id) AS (
     SELECT (SELECT subscription_id FROM webhook_deliveries WHERE state = 0 ORDER BY subscription_id LIMIT 1)
     UNION ALL
     SELECT (SELECT d.subscription_id FROM webhook_deliveries AS d
-            WHERE d.state = 0 AND d.subscription_id > w.subscription_id ORDER BY d.subscription_id LIMIT 1)
-    FROM waiting AS w WHERE w.subscription_id IS NOT NULL
+            WHERE d.state = 0 AND d.subscription_id > p.subscription_id ORDER BY d.subscription_id LIMIT 1)
+    FROM pending_subscriptions AS p WHERE p.subscription_id IS NOT NULL
 )";
 
-/// Selects each subscription with pending deliveries, and its workspace, without the workspaces whose allowance is 0.
-/// `allowances` is the parameter that contains the [`WorkspaceAllowance`]s.
+/// Returns the common table expression `pending_subscriptions`: each subscription with pending deliveries and its
+/// workspace, without the workspaces whose allowance is 0. `parameter` is the parameter that contains the
+/// [`WorkspaceAllowance`]s as JSON; the common table expression `allowances` contains them as rows. The first row of
+/// each workspace has the nil UUID instead of a subscription, and the last one has NULL.
 ///
-/// On PostgreSQL a step compares pairs, which only the index of both columns supports. With stale statistics the planner would
-/// otherwise choose the index by subscription and scan the other workspaces in it. SQLite would use only half of such a
-/// comparison, so it gets the plain one. `attempts >= 0` is always true: it is the condition of the partial index, which only
-/// statements that repeat the condition can use.
-pub(super) fn pending_subscriptions(backend: DbBackend, allowances: &str) -> String {
-    let (known, nil, step) = match backend {
+/// On PostgreSQL, a step compares pairs of workspace and subscription, for which only the index on both columns can be
+/// used. With stale statistics, the planner would otherwise choose the index on the subscription and scan the other
+/// workspaces in it. SQLite would use the index only for the first column of a pair, so there the columns are compared
+/// separately.
+///
+/// `attempts >= 0` is always true. It is part of the condition of the partial index on both columns, which a statement
+/// can use only if it contains that condition.
+pub(super) fn pending_subscriptions_sql(backend: DbBackend, parameter: &str) -> String {
+    let (allowances, nil, follows) = match backend {
         DbBackend::Postgres => (
             format!(
-                "SELECT (value->>0)::uuid, (value->>1)::bigint, (value->>2)::uuid FROM json_array_elements({allowances}::json)"
+                "SELECT (value->>0)::uuid, (value->>1)::bigint, (value->>2)::uuid FROM json_array_elements({parameter}::json)"
             ),
             "'00000000-0000-0000-0000-000000000000'::uuid",
-            "(d.workspace_id, d.subscription_id) > (w.workspace_id, w.subscription_id)",
+            "(d.workspace_id, d.subscription_id) > (p.workspace_id, p.subscription_id)",
         ),
         _ => (
-            format!("SELECT unhex(value->>0), value->>1, unhex(value->>2) FROM json_each({allowances})"),
+            format!("SELECT unhex(value->>0), value->>1, unhex(value->>2) FROM json_each({parameter})"),
             "zeroblob(16)",
-            "d.workspace_id = w.workspace_id AND d.subscription_id > w.subscription_id",
+            "d.workspace_id = p.workspace_id AND d.subscription_id > p.subscription_id",
         ),
     };
     format!(
         "
-WITH RECURSIVE known (workspace_id, capacity, last) AS MATERIALIZED ({known}),
-workspaces_waiting (id) AS (
+WITH RECURSIVE allowances (workspace_id, claim_limit, last_subscription) AS MATERIALIZED ({allowances}),
+pending_workspaces (id) AS (
     SELECT (SELECT workspace_id FROM webhook_deliveries
             WHERE state = 0 AND attempts >= 0 ORDER BY workspace_id LIMIT 1)
     UNION ALL
     SELECT (SELECT d.workspace_id FROM webhook_deliveries AS d
             WHERE d.state = 0 AND d.attempts >= 0 AND d.workspace_id > w.id ORDER BY d.workspace_id LIMIT 1)
-    FROM workspaces_waiting AS w WHERE w.id IS NOT NULL
+    FROM pending_workspaces AS w WHERE w.id IS NOT NULL
 ),
-waiting (workspace_id, subscription_id) AS (
-    SELECT w.id, {nil} FROM workspaces_waiting AS w
-    WHERE w.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM known WHERE known.workspace_id = w.id AND capacity <= 0)
+pending_subscriptions (workspace_id, subscription_id) AS (
+    SELECT w.id, {nil} FROM pending_workspaces AS w
+    WHERE w.id IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM allowances AS a WHERE a.workspace_id = w.id AND a.claim_limit <= 0)
     UNION ALL
-    SELECT w.workspace_id,
-        (SELECT CASE WHEN d.workspace_id = w.workspace_id THEN d.subscription_id END FROM webhook_deliveries AS d
-         WHERE d.state = 0 AND d.attempts >= 0 AND {step}
+    SELECT p.workspace_id,
+        (SELECT CASE WHEN d.workspace_id = p.workspace_id THEN d.subscription_id END FROM webhook_deliveries AS d
+         WHERE d.state = 0 AND d.attempts >= 0 AND {follows}
          ORDER BY d.workspace_id, d.subscription_id LIMIT 1)
-    FROM waiting AS w WHERE w.subscription_id IS NOT NULL
+    FROM pending_subscriptions AS p WHERE p.subscription_id IS NOT NULL
 )"
     )
 }
 
-/// True for a delivery `d` that is due at the time $1.
+/// The condition for a delivery `d` that is due at the time $1.
 const DUE: &str = "d.state = 0 AND d.next_attempt_at <= $1";
 
-/// True for a pending delivery `d`, in a form that no index supports: for rows that are found by id.
+/// The condition for a pending delivery `d` that is found by id. No index can be used for it.
 ///
-/// Otherwise the planner could choose the index of pending deliveries for a match by id, because it assumes that this index is
-/// empty while its statistics are older than the pending rows. It would then scan that index once per row.
+/// If the statistics of PostgreSQL are older than the pending deliveries, the planner assumes that the index of pending
+/// deliveries is empty. It would then use this index instead of the primary key, and scan the whole index for each row.
 const STILL_PENDING: &str = "d.state + 0 = 0";
 
-/// True for a pending delivery without a valid lease at the time $1.
+/// The condition for a pending delivery without a valid lease at the time $1.
 pub(super) const UNLEASED: &str = "(lease_until IS NULL OR lease_until <= $1)";
 
-/// Selects the deliveries of the subscription `s` that may be claimed: among its first due deliveries, up to the cap $2, those
-/// that are not in flight, up to the limit.
+/// Returns the query for the deliveries of the subscription `s` that may be claimed. It reads the first due deliveries
+/// of the subscription, as many as the cap $2, and selects up to `limit` of them that are not in flight.
 ///
-/// No index includes the lease, so that claiming or releasing a delivery rewrites only its row. In return, the head of each
-/// queue is read with its rows, whose number the cap limits.
-fn head(limit: &str) -> String {
+/// No index contains the lease, so that claiming or releasing a delivery writes only its row. The query must therefore
+/// read rows and not only index entries, but the cap limits their number.
+fn queue_head(limit: &str) -> String {
     format!(
         "SELECT id, next_attempt_at FROM (
             SELECT d.id, d.next_attempt_at, d.lease_until FROM webhook_deliveries AS d
             WHERE {DUE} AND d.subscription_id = s.id ORDER BY d.next_attempt_at, d.id LIMIT $2
-        ) AS first
+        ) AS first_due
         WHERE {UNLEASED} ORDER BY next_attempt_at, id LIMIT {limit}"
     )
 }
 
-/// Selects the enabled subscriptions with due deliveries, and the allowances of their workspaces.
+/// The common table expressions `ready`, the enabled subscriptions with due deliveries, and `workspace_limits`, the
+/// limits of their workspaces.
 ///
-/// A subselect with an order and a limit runs once per subscription as an index lookup. The planner would turn `EXISTS` into a
-/// join that reads all due deliveries.
+/// `per_subscription` is the maximum number of deliveries considered for one subscription. The limit $3 is divided
+/// equally among the workspaces, and the part of a workspace equally among its subscriptions. 4 is added, so that a claim
+/// is nearly full although some subscriptions have fewer deliveries.
+///
+/// To check that a subscription has a due delivery, a subquery with an order and a limit looks up one index entry. The
+/// planner would turn `EXISTS` into a join that reads all due deliveries.
 const READY: &str = "ready (workspace_id, id) AS MATERIALIZED (
-    SELECT w.workspace_id, s.id FROM waiting AS w CROSS JOIN webhook_subscriptions AS s
-    WHERE s.id = w.subscription_id AND s.state = 0
+    SELECT p.workspace_id, s.id FROM pending_subscriptions AS p CROSS JOIN webhook_subscriptions AS s
+    WHERE s.id = p.subscription_id AND s.state = 0
       AND (SELECT 1 FROM webhook_deliveries AS d WHERE d.state = 0 AND d.next_attempt_at <= $1 AND d.subscription_id = s.id
            ORDER BY d.next_attempt_at LIMIT 1) = 1
 ),
-shares (workspace_id, capacity, last, each) AS MATERIALIZED (
-    SELECT r.workspace_id, coalesce(k.capacity, $6), k.last,
+workspace_limits (workspace_id, claim_limit, last_subscription, per_subscription) AS MATERIALIZED (
+    SELECT r.workspace_id, coalesce(a.claim_limit, $6), a.last_subscription,
         4 + $3 / (count(*) * (SELECT count(DISTINCT workspace_id) FROM ready))
-    FROM ready AS r LEFT JOIN known AS k ON k.workspace_id = r.workspace_id
-    GROUP BY r.workspace_id, k.capacity, k.last
+    FROM ready AS r LEFT JOIN allowances AS a ON a.workspace_id = r.workspace_id
+    GROUP BY r.workspace_id, a.claim_limit, a.last_subscription
 )";
 
-/// Chooses among the unleased deliveries: the first of each workspace, then the second of each, and so on. The first of a
-/// workspace is the first of one of its subscriptions, the second is that of the next subscription.
-const CHOSEN: &str = "turns (workspace_id, subscription_id, id, turn) AS (
+/// The common table expression `chosen`: the deliveries to lease. It chooses among the `claimable` deliveries the first
+/// of each workspace, then the second of each workspace, and so on. Within a workspace, it orders the first delivery of
+/// each subscription before the second of each subscription, and so on.
+const CHOSEN: &str = "by_subscription (workspace_id, subscription_id, id, subscription_position) AS (
     SELECT workspace_id, subscription_id, id,
-        row_number() OVER (PARTITION BY subscription_id ORDER BY next_attempt_at, id) FROM free
+        row_number() OVER (PARTITION BY subscription_id ORDER BY next_attempt_at, id) FROM claimable
 ),
-places (workspace_id, id, capacity, place) AS (
-    SELECT t.workspace_id, t.id, h.capacity,
-        row_number() OVER (PARTITION BY t.workspace_id ORDER BY t.turn, (t.subscription_id > h.last) DESC, t.subscription_id)
-    FROM turns AS t JOIN shares AS h ON h.workspace_id = t.workspace_id WHERE t.turn <= h.each
+by_workspace (workspace_id, id, claim_limit, workspace_position) AS (
+    SELECT b.workspace_id, b.id, l.claim_limit,
+        row_number() OVER (PARTITION BY b.workspace_id
+            ORDER BY b.subscription_position, (b.subscription_id > l.last_subscription) DESC, b.subscription_id)
+    FROM by_subscription AS b JOIN workspace_limits AS l ON l.workspace_id = b.workspace_id
+    WHERE b.subscription_position <= l.per_subscription
 ),
-chosen (id, place) AS MATERIALIZED (
-    SELECT id, place FROM places WHERE place <= capacity
-    ORDER BY place, (workspace_id > $4) DESC, workspace_id LIMIT $3
+chosen (id, workspace_position) AS MATERIALIZED (
+    SELECT id, workspace_position FROM by_workspace WHERE workspace_position <= claim_limit
+    ORDER BY workspace_position, (workspace_id > $4) DESC, workspace_id LIMIT $3
 )";
 
-/// Deliveries claimed of one subscription, at most, when its workspace has many subscriptions. Limits how far their queues are
-/// read.
+/// The limit of [`queue_head`] for workspaces whose `per_subscription` is at most this number, as when there are many
+/// workspaces or subscriptions. For other workspaces, the limit is $3. A limit cannot refer to a column of the query.
 const SHORT_HEAD: &str = "8";
 
-/// Chooses and leases deliveries in one statement.
+/// Returns the statement that chooses and leases deliveries.
 ///
-/// `chosen` takes no lock, and `locked` skips rows that other workers have locked: two workers that claim at the same time
-/// choose the same rows, and each row goes to one of them.
+/// `chosen` takes no locks, and `locked` skips rows that other workers have locked. Two workers that claim at the same
+/// time choose the same rows, but each row is leased by only one of them.
 fn postgres_query() -> String {
-    let waiting = pending_subscriptions(DbBackend::Postgres, "$5");
-    let free = |limit: &str, which: &str| {
+    let pending_subscriptions = pending_subscriptions_sql(DbBackend::Postgres, "$5");
+    let queue_heads = |limit: &str, comparison: &str| {
         format!(
             "SELECT s.workspace_id, s.id AS subscription_id, head.id, head.next_attempt_at
-            FROM ready AS s JOIN shares AS h ON h.workspace_id = s.workspace_id CROSS JOIN LATERAL ({head}) AS head
-            WHERE h.each {which} {SHORT_HEAD}",
-            head = head(limit)
+            FROM ready AS s JOIN workspace_limits AS l ON l.workspace_id = s.workspace_id
+                CROSS JOIN LATERAL ({queue_head}) AS head
+            WHERE l.per_subscription {comparison} {SHORT_HEAD}",
+            queue_head = queue_head(limit)
         )
     };
-    let (few, many) = (free(SHORT_HEAD, "<="), free("$3", ">"));
+    let (short_heads, long_heads) = (queue_heads(SHORT_HEAD, "<="), queue_heads("$3", ">"));
     format!(
-        "{waiting},
+        "{pending_subscriptions},
 {READY},
-free AS ({few} UNION ALL {many}),
+claimable AS ({short_heads} UNION ALL {long_heads}),
 {CHOSEN},
 locked AS MATERIALIZED (
-    SELECT d.id, chosen.place FROM chosen CROSS JOIN webhook_deliveries AS d
+    SELECT d.id, chosen.workspace_position FROM chosen CROSS JOIN webhook_deliveries AS d
     WHERE d.id = chosen.id AND {STILL_PENDING} AND d.next_attempt_at <= $1 AND {UNLEASED} FOR UPDATE OF d SKIP LOCKED
 )
 UPDATE webhook_deliveries AS d SET lease_token = $7, lease_until = $8
 FROM locked, webhook_subscriptions AS s, events AS e
 WHERE d.id = locked.id AND s.id = d.subscription_id AND e.id = d.event_id
 RETURNING d.id, d.workspace_id, d.subscription_id, d.event_id, d.event_type, e.body, s.url, d.attempts, d.origin,
-    d.created_at, locked.place"
+    d.created_at, locked.workspace_position"
     )
 }
 
-/// Chooses deliveries; [`SQLITE_LEASE`] then leases them.
+/// Returns the statement that chooses deliveries; [`SQLITE_LEASE`] then leases them.
 fn sqlite_query() -> String {
-    let waiting = pending_subscriptions(DbBackend::Sqlite, "$5");
-    let free = |limit: &str, which: &str| {
+    let pending_subscriptions = pending_subscriptions_sql(DbBackend::Sqlite, "$5");
+    let queue_heads = |limit: &str, comparison: &str| {
         format!(
             "SELECT s.workspace_id, s.id AS subscription_id, d.id, d.next_attempt_at
-            FROM ready AS s JOIN shares AS h ON h.workspace_id = s.workspace_id CROSS JOIN webhook_deliveries AS d
-            WHERE d.id IN (SELECT id FROM ({head}) AS head) AND h.each {which} {SHORT_HEAD}",
-            head = head(limit)
+            FROM ready AS s JOIN workspace_limits AS l ON l.workspace_id = s.workspace_id
+                CROSS JOIN webhook_deliveries AS d
+            WHERE d.id IN (SELECT id FROM ({queue_head}) AS head) AND l.per_subscription {comparison} {SHORT_HEAD}",
+            queue_head = queue_head(limit)
         )
     };
-    let (few, many) = (free(SHORT_HEAD, "<="), free("$3", ">"));
+    let (short_heads, long_heads) = (queue_heads(SHORT_HEAD, "<="), queue_heads("$3", ">"));
     format!(
-        "{waiting},
+        "{pending_subscriptions},
 {READY},
-free (workspace_id, subscription_id, id, next_attempt_at) AS ({few} UNION ALL {many}),
+claimable (workspace_id, subscription_id, id, next_attempt_at) AS ({short_heads} UNION ALL {long_heads}),
 {CHOSEN}
 SELECT d.id, d.workspace_id, d.subscription_id, d.event_id, d.event_type, e.body, s.url, d.attempts, d.origin,
-    d.created_at, chosen.place
+    d.created_at, chosen.workspace_position
 FROM chosen CROSS JOIN webhook_deliveries AS d CROSS JOIN webhook_subscriptions AS s CROSS JOIN events AS e
 WHERE d.id = chosen.id AND s.id = d.subscription_id AND e.id = d.event_id"
     )
 }
 
+/// Leases the deliveries whose ids are in the JSON parameter $3.
 const SQLITE_LEASE: &str = "UPDATE webhook_deliveries SET lease_token = $1, lease_until = $2
 WHERE id IN (SELECT unhex(value) FROM json_each($3))";
 
 impl ClaimQuery<'_> {
-    /// Claims due deliveries of enabled subscriptions: the first of each workspace, then the second of each, and so on, up to
-    /// the limits of each workspace and in total. Within a workspace it claims the first of each subscription, then the second
-    /// of each, up to the cap per subscription; within a subscription in the order of their due times.
+    /// Claims due deliveries of enabled subscriptions: the first of each workspace, then the second of each workspace,
+    /// and so on, up to the limits per workspace and in total. Within a workspace, claims the first of each
+    /// subscription, then the second of each subscription, and so on, up to the cap per subscription. Within a
+    /// subscription, claims those with the earliest due times.
     ///
-    /// On SQLite it must run in a write transaction, of which there is one at a time. On PostgreSQL several workers may claim
-    /// concurrently: each row goes to one of them, and because all of them choose among the same first rows of a subscription,
-    /// their claims together stay within the cap. Two kinds of deliveries can exceed the cap: those that were committed late
-    /// and sort before claimed ones, and pre-leased ones at the end of a long queue.
+    /// On SQLite, it must run in a write transaction, of which there is one at a time. On PostgreSQL, several workers
+    /// may claim concurrently. Each row is claimed by one of them, and because all of them choose among the same first
+    /// rows of a subscription, their claims together stay within the cap. The cap can be exceeded in two cases: by a
+    /// delivery that is committed late and sorts before claimed deliveries, and by pre-leased deliveries at the end of
+    /// a long queue.
     ///
     /// # Errors
     /// Returns [`DbErr`] when a statement fails.
@@ -277,6 +299,7 @@ impl ClaimQuery<'_> {
             allowances.into(),
             self.per_workspace.into(),
         ];
+        // The parameters $1 to $6. On PostgreSQL, the lease follows as $7 and $8.
         let values = values.into_iter();
         let lease = [self.lease_token.into(), self.lease_until.into()];
         let rows = match conn.get_database_backend() {
@@ -287,7 +310,7 @@ impl ClaimQuery<'_> {
         };
         let mut claimed = rows.iter().map(ClaimedDelivery::from_row).collect::<Result<Vec<_>, _>>()?;
         claimed.sort_by_key(|delivery| {
-            (delivery.position, delivery.workspace_id <= last_workspace, delivery.workspace_id)
+            (delivery.workspace_position, delivery.workspace_id <= last_workspace, delivery.workspace_id)
         });
         if conn.get_database_backend() == DbBackend::Sqlite && !claimed.is_empty() {
             let ids = statement::json_ids(claimed.iter().map(|delivery| delivery.id));
@@ -299,7 +322,8 @@ impl ClaimQuery<'_> {
 }
 
 impl ClaimedDelivery {
-    /// Converts a pre-leased delivery. Its body is passed separately, and its URL is not known yet.
+    /// Converts a pre-leased delivery, which was committed under the lease of a worker and needs no claim. The body and
+    /// URL are empty: the body is passed separately, and the URL is read later.
     pub fn pre_leased(delivery: Model) -> Self {
         Self {
             id: delivery.id,
@@ -312,7 +336,7 @@ impl ClaimedDelivery {
             attempts: delivery.attempts,
             origin: delivery.origin,
             created_at: delivery.created_at,
-            position: 1,
+            workspace_position: 1,
         }
     }
 
@@ -328,7 +352,7 @@ impl ClaimedDelivery {
             attempts: row.try_get_by_index(7)?,
             origin: row.try_get_by_index(8)?,
             created_at: row.try_get_by_index(9)?,
-            position: row.try_get_by_index(10)?,
+            workspace_position: row.try_get_by_index(10)?,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Dead deliveries of a workspace or of one subscription.
+//! Dead deliveries of a workspace or of one subscription. Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -6,26 +6,26 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait},
 };
 
-use super::{Column, Entity, Model, StoredDeliveryState, is};
+use super::{Column, Entity, Model, StoredDeliveryState, has_state};
 use crate::{InWorkspace, Keyset, SpanMs, statement};
 
 /// Filters the dead deliveries of a workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeadRowFilter {
-    /// Only deliveries of this subscription.
+    /// Only deliveries to this subscription.
     pub subscription: Option<Uuid>,
     /// Only deliveries of events of this type.
     pub event_type: Option<String>,
     /// Only deliveries created in this span.
     pub created: SpanMs,
-    /// Only deliveries that no other delivery sends again.
+    /// Only deliveries that were not replayed: no other delivery sends them again.
     pub unreplayed: bool,
-    /// Without the deliveries that this job created.
+    /// Only deliveries that were not created by this replay job.
     pub not_of_job: Option<Uuid>,
 }
 
 impl InWorkspace<Entity> {
-    /// Returns a page of the workspace's dead deliveries, ordered by creation.
+    /// Returns a page of the workspace's dead deliveries, ordered by creation. Omits those of deleted subscriptions.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -33,13 +33,14 @@ impl InWorkspace<Entity> {
         self,
         conn: &C,
         filter: &DeadRowFilter,
-        page: Keyset<Column>,
+        keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
-        let dead = self.select_dead(filter, page.within(Column::CreatedAt, filter.created));
-        statement::all(conn, page.page(dead, Column::CreatedAt)).await
+        let dead = self.select_dead(filter, keyset.within(Column::CreatedAt, filter.created));
+        statement::all(conn, keyset.page(dead, Column::CreatedAt)).await
     }
 
-    /// Counts the dead deliveries that match the filter, or those on a page of them.
+    /// Counts the dead deliveries that match the filter, except those of deleted subscriptions. If `keyset` is set,
+    /// counts only those on this page of the list.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -47,52 +48,54 @@ impl InWorkspace<Entity> {
         self,
         conn: &C,
         filter: &DeadRowFilter,
-        page: Option<Keyset<Column>>,
+        keyset: Option<Keyset<Column>>,
     ) -> Result<u64, DbErr> {
-        let Some(page) = page else {
+        let Some(keyset) = keyset else {
             let dead = self.select_dead(filter, filter.created.contains(Column::CreatedAt));
             return statement::count(conn, dead).await;
         };
-        let dead = self.select_dead(filter, page.within(Column::CreatedAt, filter.created));
-        statement::count_up_to(conn, page.page(dead, Column::CreatedAt), page.limit).await
+        let dead = self.select_dead(filter, keyset.within(Column::CreatedAt, filter.created));
+        statement::count_up_to(conn, keyset.page(dead, Column::CreatedAt), keyset.limit).await
     }
 
-    /// Returns the creation time and id of the dead delivery at position `count` of the list of a subscription or the
-    /// workspace. Returns `None` when no other delivery follows it. Includes deliveries that others send again, and those of
-    /// any event.
+    /// Returns the creation time and id of dead delivery number `row_count` of the workspace, or of one subscription,
+    /// counted from 1 at the start of the list or after `keyset.after`. Returns `None` when no other dead delivery
+    /// follows that one. Counts deliveries of all event types, including replayed ones and those of deleted
+    /// subscriptions.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn reach_dead<C: ConnectionTrait>(
+    pub async fn dead_position_at<C: ConnectionTrait>(
         self,
         conn: &C,
         subscription: Option<Uuid>,
         created: SpanMs,
-        page: Keyset<Column>,
-        count: u64,
+        keyset: Keyset<Column>,
+        row_count: u64,
     ) -> Result<Option<(i64, Uuid)>, DbErr> {
-        let rows = subscription.map_or_else(|| self.select(), |subscription| self.of(subscription));
-        let dead = rows.filter(is(StoredDeliveryState::Dead));
-        page.position_at(conn, dead.filter(page.within(Column::CreatedAt, created)), count).await
+        let rows = subscription
+            .map_or_else(|| self.select(), |subscription| self.select_of_subscription(subscription));
+        let dead = rows.filter(has_state(StoredDeliveryState::Dead));
+        keyset.position_at(conn, dead.filter(keyset.within(Column::CreatedAt, created)), row_count).await
     }
 
-    /// Selects dead deliveries. The condition on the state is spelled as in the two partial indexes of dead deliveries: one is
-    /// by subscription, the other covers the whole workspace.
+    /// Selects dead deliveries. Two partial indexes contain the dead deliveries, one ordered by subscription and one by
+    /// workspace. A statement can use them only with the literal condition of [`has_state`].
     fn select_dead(self, filter: &DeadRowFilter, created: Condition) -> Select<Entity> {
         let rows = match filter.subscription {
             Some(subscription) => self.select_unindexed().filter(Column::SubscriptionId.eq(subscription)),
             None => self.select(),
         };
-        let unreplayed = "NOT EXISTS (SELECT 1 FROM webhook_deliveries AS again
-            WHERE again.replayed_from = webhook_deliveries.id)";
-        // The deliveries of a deleted subscription are deleted in batches and no longer shown.
-        let deleted = "subscription_id NOT IN
-            (SELECT gone.id FROM webhook_subscriptions AS gone WHERE gone.deleted_at IS NOT NULL)";
+        let unreplayed = "NOT EXISTS (SELECT 1 FROM webhook_deliveries AS replay
+            WHERE replay.replayed_from = webhook_deliveries.id)";
+        // The deliveries of a deleted subscription are no longer shown, although they are deleted later, in batches.
+        let is_not_deleted = "subscription_id NOT IN
+            (SELECT deleted.id FROM webhook_subscriptions AS deleted WHERE deleted.deleted_at IS NOT NULL)";
         let filters = Condition::all()
-            .add(Expr::cust(deleted))
-            .add_option(filter.event_type.as_deref().map(|kind| Column::EventType.eq(kind)))
+            .add(Expr::cust(is_not_deleted))
+            .add_option(filter.event_type.as_deref().map(|event_type| Column::EventType.eq(event_type)))
             .add_option(filter.not_of_job.map(|job| Column::JobId.is_null().or(Column::JobId.ne(job))))
             .add_option(filter.unreplayed.then(|| Expr::cust(unreplayed)));
-        rows.filter(is(StoredDeliveryState::Dead)).filter(created).filter(filters)
+        rows.filter(has_state(StoredDeliveryState::Dead)).filter(created).filter(filters)
     }
 }

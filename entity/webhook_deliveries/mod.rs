@@ -1,7 +1,11 @@
-//! Deliveries: one row for each event and subscription to its type. The rows are also the queue.
+//! Deliveries: one row for each event and each subscription to its type, and one for each replay, resend and test. The
+//! rows are also the queue.
 //!
-//! This module has the queries within a workspace. [`queue`] has those of workers across all workspaces, [`outcomes`] those of
-//! charts, and [`hold`] those that follow when a subscription is paused or enabled. Dead deliveries have queries of their own.
+//! This module contains the queries within a workspace, and `dead` those for dead deliveries. [`queue`] contains the
+//! statements of workers across all workspaces, [`outcomes`] the counts for charts, and [`hold`] the changes that
+//! follow when a subscription is paused, disabled or enabled.
+//!
+//! Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, QueryOrder, QuerySelect, QueryTrait, Select, sea_query::Expr};
@@ -16,17 +20,17 @@ pub mod queue;
 
 pub use dead::DeadRowFilter;
 
-/// The state of a delivery. Delivered and dead ones never change again.
+/// The state of a delivery. Delivered and dead deliveries are settled: their rows never change again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "i16", db_type = "SmallInteger")]
 pub enum StoredDeliveryState {
-    /// It is to be sent, or in flight.
+    /// It waits for its next attempt, or is in flight.
     #[sea_orm(num_value = 0)]
     Pending,
     /// It was delivered.
     #[sea_orm(num_value = 1)]
     Delivered,
-    /// It failed for good.
+    /// It failed and is not retried.
     #[sea_orm(num_value = 2)]
     Dead,
     /// It waits for its subscription to be enabled.
@@ -38,13 +42,13 @@ pub enum StoredDeliveryState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "i16", db_type = "SmallInteger")]
 pub enum StoredDeliveryOrigin {
-    /// For its event.
+    /// To send its event.
     #[sea_orm(num_value = 0)]
     Event,
     /// To send a dead delivery again.
     #[sea_orm(num_value = 1)]
     Replay,
-    /// To send a delivered one again.
+    /// To send a delivered delivery again.
     #[sea_orm(num_value = 2)]
     Resend,
     /// To test the subscription.
@@ -72,7 +76,7 @@ table::declare!(
         pub origin: StoredDeliveryOrigin,
         /// The delivery that this one sends again, which may have been pruned since.
         pub replayed_from: Option<Uuid>,
-        /// The replay job that created it.
+        /// The replay job that created it, if any.
         pub job_id: Option<Uuid>,
         /// Its state.
         pub state: StoredDeliveryState,
@@ -80,19 +84,19 @@ table::declare!(
         pub attempts: i32,
         /// When the next attempt is due, while pending.
         pub next_attempt_at: Option<i64>,
-        /// While held: the earliest time of the next attempt, because the delay between two attempts continues.
+        /// While held: when the delay before the next attempt ends, if there is one.
         pub resumes_at: Option<i64>,
         /// Identifies the lease of the worker that is sending it, so that only this worker can settle it.
         pub lease_token: Option<Uuid>,
-        /// When that lease expires, and another worker may claim the delivery.
+        /// When that lease expires. Another worker may then claim the delivery.
         pub lease_until: Option<i64>,
         /// When it was created.
         pub created_at: i64,
         /// When it became delivered or dead.
         pub settled_at: Option<i64>,
-        /// The status of the last attempt; `None` without a response.
+        /// The status of the response to the most recent attempt; `None` without a response or an attempt.
         pub last_status: Option<i32>,
-        /// The failure's code when the last attempt got no response.
+        /// The code of the failure when the most recent attempt got no response.
         #[sea_orm(column_type = "Text", nullable)]
         pub last_error: Option<String>,
     }
@@ -100,9 +104,9 @@ table::declare!(
 scope::tenant!();
 
 impl Model {
-    /// Creates a delivery of an event: due at once, or held when the subscription is not enabled.
+    /// Creates a delivery of an event: due at `now` if the subscription is `enabled`, otherwise held.
     pub fn new(id: Uuid, subscription: Uuid, event: &crate::events::Model, enabled: bool, now: i64) -> Self {
-        let due = enabled.then_some(now);
+        let next_attempt_at = enabled.then_some(now);
         Self {
             id,
             workspace_id: event.workspace_id,
@@ -114,7 +118,7 @@ impl Model {
             job_id: None,
             state: if enabled { StoredDeliveryState::Pending } else { StoredDeliveryState::Held },
             attempts: 0,
-            next_attempt_at: due,
+            next_attempt_at,
             resumes_at: None,
             lease_token: None,
             lease_until: None,
@@ -125,10 +129,11 @@ impl Model {
         }
     }
 
-    /// Creates a delivery that sends this one again, beginning with its first attempt.
+    /// Creates a delivery that sends the same event to the same subscription again: due at `now` if the subscription is
+    /// `enabled`, otherwise held. It has no attempts yet.
     #[must_use]
-    pub fn send_again(&self, id: Uuid, origin: StoredDeliveryOrigin, enabled: bool, now: i64) -> Self {
-        let due = enabled.then_some(now);
+    pub fn new_copy(&self, id: Uuid, origin: StoredDeliveryOrigin, enabled: bool, now: i64) -> Self {
+        let next_attempt_at = enabled.then_some(now);
         Self {
             id,
             origin,
@@ -136,7 +141,7 @@ impl Model {
             job_id: None,
             state: if enabled { StoredDeliveryState::Pending } else { StoredDeliveryState::Held },
             attempts: 0,
-            next_attempt_at: due,
+            next_attempt_at,
             resumes_at: None,
             lease_token: None,
             lease_until: None,
@@ -165,8 +170,8 @@ pub struct DeliveryRowFilter {
 impl InWorkspace<Entity> {
     /// Returns a page of a subscription's deliveries, ordered by creation.
     ///
-    /// The state is part of the statement's text, because partial indexes cover the deliveries of a single state. The indexes
-    /// of pending and held deliveries have another order, so they are used only for few rows: see [`is_few`](Self::is_few).
+    /// The indexes of pending and held deliveries have another order, so they are used only if they contain few rows,
+    /// which can be sorted quickly.
     ///
     /// # Errors
     /// Returns [`DbErr`] when a query fails.
@@ -174,64 +179,68 @@ impl InWorkspace<Entity> {
         self,
         conn: &C,
         filter: &DeliveryRowFilter,
-        page: Keyset<Column>,
+        keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
-        let mut state = filter.state.map(is);
+        let mut state = filter.state.map(has_state);
         if matches!(filter.state, Some(StoredDeliveryState::Pending | StoredDeliveryState::Held))
-            && !self.is_few(conn, filter).await?
+            && !self.has_few_in_state(conn, filter).await?
         {
             state = state.map(statement::unindexed);
         }
         let filters = Condition::all()
             .add_option(state)
-            .add_option(filter.event_type.as_deref().map(|kind| Column::EventType.eq(kind)));
+            .add_option(filter.event_type.as_deref().map(|event_type| Column::EventType.eq(event_type)));
         let deliveries = self
             .select_unindexed()
             .filter(Column::SubscriptionId.eq(filter.subscription))
-            .filter(page.within(Column::CreatedAt, filter.created))
+            .filter(keyset.within(Column::CreatedAt, filter.created))
             .filter(filters);
-        statement::all(conn, page.page(deliveries, Column::CreatedAt)).await
+        statement::all(conn, keyset.page(deliveries, Column::CreatedAt)).await
     }
 
-    /// Whether a subscription has few deliveries in a state, so that sorting them is fast. Scanning all deliveries in their
-    /// order would take long to find them.
+    /// Returns whether the filter's subscription has few deliveries in the filter's state (in any state if it has
+    /// none). A list can then read and sort all of them quickly, while scanning all deliveries in their order would
+    /// take long to find them.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn is_few<C: ConnectionTrait>(
+    pub async fn has_few_in_state<C: ConnectionTrait>(
         self,
         conn: &C,
         filter: &DeliveryRowFilter,
     ) -> Result<bool, DbErr> {
         let rows = self.select_unindexed().filter(Column::SubscriptionId.eq(filter.subscription));
-        let in_state = rows.filter(Condition::all().add_option(filter.state.map(is)));
+        let in_state = rows.filter(Condition::all().add_option(filter.state.map(has_state)));
         let rows = in_state.select_only().column(Column::Id).into_query();
-        statement::has_fewer_than(conn, rows, statement::FEW_CHILDREN).await
+        statement::has_fewer_than(conn, rows, statement::FEW_ROWS).await
     }
 
-    /// Returns the creation time and id of the delivery at position `count` of a subscription's list. Returns `None` when no
-    /// other delivery follows it.
+    /// Returns the creation time and id of delivery number `row_count` of a subscription's list, counted from 1 at its
+    /// start or after `keyset.after`. Returns `None` when no other delivery follows that one, or when the subscription
+    /// does not belong to the workspace.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn reach<C: ConnectionTrait>(
+    pub async fn position_at<C: ConnectionTrait>(
         self,
         conn: &C,
         subscription: Uuid,
         created: SpanMs,
-        page: Keyset<Column>,
-        count: u64,
+        keyset: Keyset<Column>,
+        row_count: u64,
     ) -> Result<Option<(i64, Uuid)>, DbErr> {
-        let rows = self.of(subscription);
-        page.position_at(conn, rows.filter(page.within(Column::CreatedAt, created)), count).await
+        let rows = self.select_of_subscription(subscription);
+        keyset.position_at(conn, rows.filter(keyset.within(Column::CreatedAt, created)), row_count).await
     }
 
-    /// Selects the deliveries of a subscription. Checks the subscription's workspace once instead of each row's, which the
-    /// index does not include.
-    fn of(self, subscription: Uuid) -> Select<Entity> {
-        let ours =
+    /// Selects the deliveries of a subscription. Checks once that the subscription belongs to the workspace: the index
+    /// does not contain the workspace, so checking it in each delivery would read each row.
+    fn select_of_subscription(self, subscription: Uuid) -> Select<Entity> {
+        let subscription_in_workspace =
             webhook_subscriptions::in_workspace(self.workspace()).select_by_id(subscription).into_query();
-        Entity::find().filter(Column::SubscriptionId.eq(subscription)).filter(Expr::exists(ours))
+        Entity::find()
+            .filter(Column::SubscriptionId.eq(subscription))
+            .filter(Expr::exists(subscription_in_workspace))
     }
 
     /// Counts a subscription's deliveries that are pending or held, up to the limit.
@@ -246,28 +255,33 @@ impl InWorkspace<Entity> {
     ) -> Result<u64, DbErr> {
         let in_state = |state: StoredDeliveryState| {
             let rows = self.select_unindexed().filter(Column::SubscriptionId.eq(subscription));
-            rows.filter(is(state))
+            rows.filter(has_state(state))
         };
         let pending = statement::count_up_to(conn, in_state(StoredDeliveryState::Pending), limit).await?;
         let held = statement::count_up_to(conn, in_state(StoredDeliveryState::Held), limit).await?;
         Ok(Ord::min(limit, pending + held))
     }
 
-    /// Returns the deliveries that send these again, newest first.
+    /// Returns the deliveries that send these deliveries again (replays and resends), newest first.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn sent_again<C: ConnectionTrait>(self, conn: &C, of: &[Uuid]) -> Result<Vec<Model>, DbErr> {
-        if of.is_empty() {
+    pub async fn replays_of<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        deliveries: &[Uuid],
+    ) -> Result<Vec<Model>, DbErr> {
+        if deliveries.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = self.select_unindexed().filter(Column::ReplayedFrom.is_in(statement::padded(of)));
+        let rows = self.select_unindexed().filter(Column::ReplayedFrom.is_in(statement::padded(deliveries)));
         statement::all(conn, rows.order_by_desc(Column::Id)).await
     }
 }
 
-/// True for deliveries in this state, spelled as in the conditions of the partial indexes.
-fn is(state: StoredDeliveryState) -> Expr {
+/// Returns the condition for deliveries in this state. The state is a literal and not a parameter, as in the conditions
+/// of the partial indexes, which are not used otherwise.
+fn has_state(state: StoredDeliveryState) -> Expr {
     Expr::cust(format!("state = {}", state.to_value()))
 }
 
@@ -279,7 +293,7 @@ pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Mode
     statement::one(conn, Entity::find_by_id(id)).await
 }
 
-/// Whether a subscription has deliveries in any state.
+/// Returns whether a subscription has deliveries, in any state.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
@@ -288,8 +302,8 @@ pub async fn exist_for<C: ConnectionTrait>(conn: &C, subscription: Uuid) -> Resu
     Ok(conn.query_one_raw(statement::raw(conn, sql, [subscription.into()])).await?.is_some())
 }
 
-/// Deletes deliveries of a subscription in any state, with their attempts, up to the limit. Returns the number of deliveries
-/// deleted.
+/// Deletes up to `limit` deliveries of a subscription, in any state, with their attempts. Returns the number of
+/// deliveries deleted.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
@@ -303,8 +317,8 @@ pub async fn delete_batch<C: ConnectionTrait>(
     statement::execute(conn, batch, [subscription.into(), i64::from(limit).into()]).await
 }
 
-/// Deletes deliveries that were settled before this time, with their attempts, up to the limit. Returns the number of
-/// deliveries deleted. Never deletes pending or held deliveries.
+/// Deletes up to `limit` deliveries that were settled (delivered or dead) before `before`, with their attempts. Returns
+/// the number of deliveries deleted. Never deletes pending or held deliveries.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.

@@ -1,12 +1,16 @@
-//! The queue of deliveries across all workspaces: workers claim, settle and release deliveries, and read the state of the
-//! queue.
+//! The queue of deliveries across all workspaces: the statements with which workers claim deliveries, settle them
+//! (write the results of attempts) and release them, and read the state of the queue. Times are in milliseconds since
+//! the epoch.
+//!
+//! In the SQL statements, a delivery in state 0 is pending, 2 is dead and 3 is held (see [`StoredDeliveryState`]). A
+//! subscription in state 0 is enabled.
 
 use sea_orm::{ActiveEnum, ConnectionTrait, DbBackend, DbErr};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::StoredDeliveryState;
-use super::claim::{UNLEASED, pending_subscriptions};
+use super::claim::{UNLEASED, pending_subscriptions_sql};
 use crate::statement;
 
 pub use super::claim::{ClaimQuery, ClaimedDelivery, WorkspaceAllowance};
@@ -18,9 +22,9 @@ pub enum DeliveryTransition {
     Delivered,
     /// It is retried at this time.
     Retry(i64),
-    /// It is held until its subscription is enabled, and then retried at once, or at this time if that is later.
+    /// It is held until its subscription is enabled. It is then due at once, or at this time if that is later.
     Hold(Option<i64>),
-    /// It is dead.
+    /// It failed permanently.
     Dead,
 }
 
@@ -37,20 +41,20 @@ pub struct Settlement {
     pub ended_at: i64,
     /// The status of the response; `None` without a response.
     pub status: Option<i32>,
-    /// The failure's code when there was no response.
+    /// The code of the failure when there was no response.
     pub error: Option<String>,
 }
 
-/// The table expression that reads settlements from the JSON parameter.
+/// The common table expression `settlement`, which reads settlements from the JSON parameter.
 fn settlement_rows(backend: DbBackend) -> &'static str {
     match backend {
         DbBackend::Postgres => {
-            "WITH v AS MATERIALIZED (SELECT (value->>0)::uuid AS id, (value->>1)::uuid AS token,
+            "WITH settlement AS MATERIALIZED (SELECT (value->>0)::uuid AS id, (value->>1)::uuid AS token,
                 (value->>2)::smallint AS state, (value->>3)::bigint AS next_at, (value->>4)::bigint AS resumes_at,
                 (value->>5)::bigint AS settled_at, (value->>6)::integer AS status, value->>7 AS error FROM json_array_elements($1::json))"
         }
         _ => {
-            "WITH v AS MATERIALIZED (SELECT unhex(value->>0) AS id, unhex(value->>1) AS token,
+            "WITH settlement AS MATERIALIZED (SELECT unhex(value->>0) AS id, unhex(value->>1) AS token,
                 value->>2 AS state, value->>3 AS next_at, value->>4 AS resumes_at,
                 value->>5 AS settled_at, value->>6 AS status, value->>7 AS error FROM json_each($1))"
         }
@@ -59,14 +63,15 @@ fn settlement_rows(backend: DbBackend) -> &'static str {
 
 const SETTLE: &str = "
 UPDATE webhook_deliveries SET
-    state = v.state, attempts = attempts + 1, next_attempt_at = v.next_at, resumes_at = v.resumes_at,
-    lease_token = NULL, lease_until = NULL, settled_at = v.settled_at, last_status = v.status, last_error = v.error
-FROM v
-WHERE webhook_deliveries.id = v.id AND webhook_deliveries.lease_token = v.token
+    state = settlement.state, attempts = attempts + 1, next_attempt_at = settlement.next_at,
+    resumes_at = settlement.resumes_at, lease_token = NULL, lease_until = NULL, settled_at = settlement.settled_at,
+    last_status = settlement.status, last_error = settlement.error
+FROM settlement
+WHERE webhook_deliveries.id = settlement.id AND webhook_deliveries.lease_token = settlement.token
 RETURNING webhook_deliveries.id";
 
-/// Writes the results of attempts in one statement. Returns the deliveries whose leases were still valid. The others have been
-/// claimed by another worker, so that nothing of their attempts may be written.
+/// Writes the results of attempts in one statement. Returns the deliveries that still had the specified lease. The
+/// others were claimed by another worker or are settled, so the caller must not record their attempts.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
@@ -93,8 +98,8 @@ pub async fn settle<C: ConnectionTrait>(conn: &C, settlements: &[Settlement]) ->
     rows.iter().map(|row| row.try_get_by_index(0)).collect()
 }
 
-/// Releases all unsettled deliveries under this lease, as if they had never been claimed. Returns the number of rows updated.
-/// Reads all pending deliveries, so use it only when a worker stops.
+/// Releases all pending deliveries with this lease, as if they had never been claimed. Returns the number of rows
+/// updated. Reads all pending deliveries, so use it only when a worker stops.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
@@ -104,21 +109,22 @@ pub async fn release_lease<C: ConnectionTrait>(conn: &C, lease_token: Uuid) -> R
     statement::execute(conn, sql, [lease_token.into()]).await
 }
 
-/// The table expression that reads deliveries and lease tokens from the JSON parameter.
+/// The common table expression `lease`, which reads deliveries and lease tokens from the JSON parameter.
 fn lease_rows(backend: DbBackend) -> &'static str {
     match backend {
         DbBackend::Postgres => {
-            "WITH v AS MATERIALIZED (SELECT (value->>0)::uuid AS id, (value->>1)::uuid AS token
+            "WITH lease AS MATERIALIZED (SELECT (value->>0)::uuid AS id, (value->>1)::uuid AS token
                 FROM json_array_elements($1::json))"
         }
         _ => {
-            "WITH v AS MATERIALIZED (SELECT unhex(value->>0) AS id, unhex(value->>1) AS token FROM json_each($1))"
+            "WITH lease AS MATERIALIZED (SELECT unhex(value->>0) AS id, unhex(value->>1) AS token
+                FROM json_each($1))"
         }
     }
 }
 
-/// Releases these deliveries, given as `(delivery, lease token)`, as if they had never been claimed. Returns the number of rows
-/// updated.
+/// Releases these deliveries, each a pair of delivery and lease token, as if they had never been claimed. Skips
+/// deliveries that have another lease. Returns the number of rows updated.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
@@ -131,49 +137,53 @@ pub async fn release_deliveries<C: ConnectionTrait>(conn: &C, leased: &[(Uuid, U
     let sql = format!(
         "{}
         UPDATE webhook_deliveries SET lease_token = NULL, lease_until = NULL
-        FROM v WHERE webhook_deliveries.id = v.id AND webhook_deliveries.lease_token = v.token",
+        FROM lease WHERE webhook_deliveries.id = lease.id AND webhook_deliveries.lease_token = lease.token",
         lease_rows(conn.get_database_backend())
     );
     statement::execute(conn, &sql, [rows.into()]).await
 }
 
-/// Returns the earliest time at which a delivery of an enabled subscription is or was due. A time in the past shows how far the
-/// queue is behind. Ignores deliveries under a lease, and those of the excluded workspaces.
+/// Returns the earliest due time among the pending deliveries of enabled subscriptions; `None` if there are none. A
+/// time in the past shows how far the queue is behind. Ignores deliveries with a valid lease and deliveries of the
+/// excluded workspaces.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
-pub async fn oldest_due<C: ConnectionTrait>(
+pub async fn earliest_due_at<C: ConnectionTrait>(
     conn: &C,
     now: i64,
     excluded_workspaces: &[Uuid],
 ) -> Result<Option<i64>, DbErr> {
-    let waiting = pending_subscriptions(conn.get_database_backend(), "$2");
+    let pending_subscriptions = pending_subscriptions_sql(conn.get_database_backend(), "$2");
+    // Each excluded workspace is a `WorkspaceAllowance` with limit 0 and no last subscription. `UNLEASED` uses $1.
     let excluded = excluded_workspaces.iter().map(|&workspace| json!([statement::hex(workspace), 0, null]));
     let excluded = serde_json::Value::from_iter(excluded).to_string();
     let sql = format!(
-        "{waiting}
+        "{pending_subscriptions}
         SELECT min((SELECT d.next_attempt_at FROM webhook_deliveries AS d
                     WHERE d.state = 0 AND d.subscription_id = s.id AND {UNLEASED} ORDER BY d.next_attempt_at LIMIT 1))
-        FROM waiting AS w CROSS JOIN webhook_subscriptions AS s WHERE s.id = w.subscription_id AND s.state = 0"
+        FROM pending_subscriptions AS p CROSS JOIN webhook_subscriptions AS s
+        WHERE s.id = p.subscription_id AND s.state = 0"
     );
     let row = conn.query_one_raw(statement::raw(conn, &sql, [now.into(), excluded.into()])).await?;
     row.map_or(Ok(None), |row| row.try_get_by_index(0))
 }
 
-/// The number of deliveries in each state.
+/// The number of pending, held and dead deliveries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounts {
-    /// To be sent, including those in flight.
+    /// Pending, including those in flight.
     pub pending: i64,
-    /// Pending deliveries under a lease.
+    /// Pending with a valid lease.
     pub in_flight: i64,
-    /// Waiting for their subscription to be enabled.
+    /// Held until their subscription is enabled.
     pub held: i64,
     /// Dead and not pruned yet.
     pub dead: i64,
 }
 
-/// Counts the deliveries in each state. Reads the rows of pending deliveries, and only index entries of the others.
+/// Counts the pending, held and dead deliveries. Reads the table rows of pending deliveries, but only the index entries
+/// of held and dead ones.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.

@@ -1,4 +1,5 @@
-//! An authorized call: its workspace and key, and the response headers that the operation sets.
+//! The caller of an operation: workspace and API key. Also stores what the operation decides about the response
+//! headers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -40,23 +41,23 @@ impl Caller {
         }
     }
 
-    /// Marks the response as a stored one that is returned again.
+    /// Marks the response as the stored response to an earlier request with the same idempotency key.
     pub fn mark_replayed(&self) {
         self.replayed.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether the response is a stored one that is returned again.
+    /// Returns whether the response is the stored response to an earlier request.
     pub(crate) fn is_replayed(&self) -> bool {
         self.replayed.load(Ordering::Relaxed)
     }
 
-    /// Computes the `ETag` of the response from these bytes instead of its body. Used if the body contains the time of the
-    /// request, which changes even if nothing else does.
-    pub fn set_etag_of(&self, bytes: &[u8]) {
-        self.etag.get_or_init(|| etag::of(bytes));
+    /// Computes the `ETag` of the response from these bytes instead of the body, which can contain values that change
+    /// with each request, such as the current time. Only the first call has an effect.
+    pub fn set_etag_from(&self, bytes: &[u8]) {
+        self.etag.get_or_init(|| etag::compute(bytes));
     }
 
-    /// Returns the `ETag` that the operation set, if any.
+    /// Returns the `ETag` from [`Caller::set_etag_from`], if the operation called it.
     pub(crate) fn etag(&self) -> Option<&HeaderValue> {
         self.etag.get()
     }

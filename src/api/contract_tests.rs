@@ -13,7 +13,7 @@ use crate::generated::{document, operations};
 
 static SCHEMAS: LazyLock<Vec<Schemas>> = LazyLock::new(|| {
     schemas::compile(document::JSON, operations::OPERATIONS, patterns::describe)
-        .expect("the contract compiles")
+        .expect("the schemas of the contract must compile")
 });
 
 /// Returns the schemas of an operation.
@@ -21,11 +21,12 @@ fn schemas_of(operation: &Operation) -> &'static Schemas {
     SCHEMAS
         .iter()
         .find(|schemas| std::ptr::eq(schemas.operation, operation))
-        .expect("the operation is in the contract")
+        .expect("the contract must contain the operation")
 }
 
+/// Formats each violation as its part, field and message.
 fn messages(violations: Violations) -> Vec<String> {
-    let part = |part| match part {
+    let part_name = |part| match part {
         RequestPart::Path => "path",
         RequestPart::Query => "query",
         RequestPart::Header => "header",
@@ -34,14 +35,14 @@ fn messages(violations: Violations) -> Vec<String> {
     };
     violations
         .into_iter()
-        .map(|violation| format!("{} {}: {}", part(violation.part), violation.field, violation.message))
+        .map(|violation| format!("{} {}: {}", part_name(violation.part), violation.field, violation.message))
         .collect()
 }
 
 fn check_query(operation: &Operation, text: &str) -> Vec<String> {
     let mut violations = Violations::new();
-    let pairs = query::parse(text, |_| false, &mut violations);
-    schemas_of(operation).check_query(&pairs, &mut violations);
+    let parameters = query::parse(text, |_| false, &mut violations);
+    schemas_of(operation).check_query(&parameters, &mut violations);
     messages(violations)
 }
 
@@ -119,9 +120,9 @@ fn a_valid_body_is_accepted() {
 
 #[test]
 fn all_errors_of_a_body_are_reported_together() {
-    let long = "x".repeat(65);
+    let long_tag = "x".repeat(65);
     let body = format!(
-        r#"{{"email": "ada", "name": 5, "phone": "1", "tags": ["a", "a", "{long}"], "metadata": {{"k": 1, "": "v"}}}}"#
+        r#"{{"email": "ada", "name": 5, "phone": "1", "tags": ["a", "a", "{long_tag}"], "metadata": {{"k": 1, "": "v"}}}}"#
     );
     assert_eq!(
         check_body(&operations::CREATE_STUDENT, &body),
@@ -161,7 +162,10 @@ fn a_body_of_the_wrong_type_is_rejected_with_the_expected_type() {
 fn messages_do_not_contain_the_rejected_value() {
     let messages =
         check_body(&operations::CREATE_STUDENT, r#"{"email": "secret person", "name": "secret\u0001"}"#);
-    assert!(messages.len() == 2 && messages.iter().all(|it| !it.contains("secret")), "{messages:?}");
+    assert!(
+        messages.len() == 2 && messages.iter().all(|message| !message.contains("secret")),
+        "{messages:?}"
+    );
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Pagination cursors: the position after which the next page starts, as an opaque string.
 //!
-//! A cursor contains a format version, the sort order, a digest of the filters and the position. Its HMAC-SHA256 also
+//! A cursor contains a format version, the sort order, a digest of the filters, the position and a MAC. The MAC also
 //! covers the workspace and the operation. A cursor grants no access: the request still needs a key with the scope. A
-//! cursor that is modified, truncated or from another list or workspace is rejected with 422 for `cursor`, as is one
-//! that was issued for different filters or a different sort order.
+//! cursor that was modified, belongs to another list or workspace, or was issued for different filters or a different
+//! sort order is rejected with 422 for `cursor`.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -17,36 +17,42 @@ use domain::page::{Position, Sort, SortKey};
 use foundation::clock;
 use foundation::secret::SecretKey;
 
+/// The version of the cursor format.
 const VERSION: u8 = 1;
+/// Length of the digest of the filters.
 const FILTERS_BYTES: usize = 8;
-const TAG_BYTES: usize = 16;
-/// Version, sort, filters, time, id, tag.
-const LENGTH_BYTES: usize = 1 + 1 + FILTERS_BYTES + 8 + 16 + TAG_BYTES;
+/// Length of the truncated HMAC-SHA256.
+const MAC_BYTES: usize = 16;
+/// Length of a cursor before base64: version, sort order, filters, time in milliseconds since the epoch, id, MAC.
+const LENGTH_BYTES: usize = 1 + 1 + FILTERS_BYTES + 8 + 16 + MAC_BYTES;
 
-/// Signs and verifies the cursors of this server.
+/// Issues and verifies the cursors of this server.
 pub struct Cursors {
+    /// The HMAC with the key, before any input.
     mac: Hmac<Sha256>,
 }
 
-/// The request that a cursor is valid for.
+/// What a request must have in common with the request that the cursor was issued for.
 pub(crate) struct CursorBinding<'a> {
     pub(crate) workspace: Uuid,
+    /// The operation id.
     pub(crate) operation: &'a str,
     pub(crate) sort: Sort,
+    /// The query parameters. `cursor`, `limit` and `sort` are ignored.
     pub(crate) query: &'a [QueryParameter],
 }
 
 /// Why a cursor is rejected.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum CursorError {
-    /// This server did not issue it for this list.
-    Forged,
-    /// It was issued for different filters or a different sort order.
+    /// It is malformed, or this server did not issue it for this workspace and operation.
+    Invalid,
+    /// It was issued for different filters or a different sort order, or has another format version.
     DifferentRequest,
 }
 
 impl Cursors {
-    /// Signs cursors with this key.
+    /// Creates an instance that signs cursors with this key.
     ///
     /// # Panics
     /// Never: HMAC accepts a key of any length.
@@ -55,25 +61,25 @@ impl Cursors {
         Self { mac }
     }
 
-    /// Creates the cursor of a position.
-    pub(crate) fn seal(&self, binding: &CursorBinding<'_>, position: Position) -> String {
+    /// Creates the cursor of the page after a position.
+    pub(crate) fn issue(&self, binding: &CursorBinding<'_>, position: Position) -> String {
         let mut bytes = [0_u8; LENGTH_BYTES];
         bytes[0] = VERSION;
         bytes[1] = sort_byte(binding.sort);
         bytes[2..10].copy_from_slice(&filters_digest(binding.query));
         bytes[10..18].copy_from_slice(&position.at.as_millisecond().to_be_bytes());
         bytes[18..34].copy_from_slice(position.id.as_bytes());
-        let tag = self.mac_over(binding, &bytes[..LENGTH_BYTES - TAG_BYTES]).finalize().into_bytes();
-        bytes[LENGTH_BYTES - TAG_BYTES..].copy_from_slice(&tag[..TAG_BYTES]);
+        let mac = self.mac_over(binding, &bytes[..LENGTH_BYTES - MAC_BYTES]).finalize().into_bytes();
+        bytes[LENGTH_BYTES - MAC_BYTES..].copy_from_slice(&mac[..MAC_BYTES]);
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Verifies a cursor and returns its position.
-    pub(crate) fn open(&self, binding: &CursorBinding<'_>, cursor: &str) -> Result<Position, CursorError> {
-        let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| CursorError::Forged)?;
-        let bytes: [u8; LENGTH_BYTES] = bytes.try_into().map_err(|_| CursorError::Forged)?;
-        let (payload, tag) = bytes.split_at(LENGTH_BYTES - TAG_BYTES);
-        self.mac_over(binding, payload).verify_truncated_left(tag).map_err(|_| CursorError::Forged)?;
+    /// Verifies a cursor and returns the position after which the page starts.
+    pub(crate) fn verify(&self, binding: &CursorBinding<'_>, cursor: &str) -> Result<Position, CursorError> {
+        let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| CursorError::Invalid)?;
+        let bytes: [u8; LENGTH_BYTES] = bytes.try_into().map_err(|_| CursorError::Invalid)?;
+        let (payload, mac) = bytes.split_at(LENGTH_BYTES - MAC_BYTES);
+        self.mac_over(binding, payload).verify_truncated_left(mac).map_err(|_| CursorError::Invalid)?;
         if payload[0] != VERSION
             || payload[1] != sort_byte(binding.sort)
             || payload[2..10] != filters_digest(binding.query)
@@ -108,19 +114,21 @@ fn sort_byte(sort: Sort) -> u8 {
 
 /// Computes a digest of all parameters except those of the pagination, independent of their order.
 fn filters_digest(query: &[QueryParameter]) -> [u8; FILTERS_BYTES] {
-    let mut pairs: Vec<&QueryParameter> =
-        query.iter().filter(|pair| !matches!(pair.name.as_str(), "cursor" | "limit" | "sort")).collect();
-    pairs.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut filters: Vec<&QueryParameter> = query
+        .iter()
+        .filter(|parameter| !matches!(parameter.name.as_str(), "cursor" | "limit" | "sort"))
+        .collect();
+    filters.sort_by(|a, b| a.name.cmp(&b.name));
     let mut digest = Sha256::new();
-    for pair in pairs {
-        for text in [&pair.name, &pair.value] {
+    for filter in filters {
+        for text in [&filter.name, &filter.value] {
             digest.update((text.len() as u64).to_be_bytes());
             digest.update(text.as_bytes());
         }
     }
-    let mut short = [0; FILTERS_BYTES];
-    short.copy_from_slice(&digest.finalize()[..FILTERS_BYTES]);
-    short
+    let mut truncated = [0; FILTERS_BYTES];
+    truncated.copy_from_slice(&digest.finalize()[..FILTERS_BYTES]);
+    truncated
 }
 
 #[cfg(test)]
@@ -137,7 +145,7 @@ mod tests {
         Cursors::new(SecretBox::new(Box::new([byte; 32])))
     }
 
-    fn pair(name: &str, value: &str) -> QueryParameter {
+    fn parameter(name: &str, value: &str) -> QueryParameter {
         QueryParameter { name: name.into(), value: value.into() }
     }
 
@@ -156,25 +164,25 @@ mod tests {
 
     #[test]
     fn a_cursor_is_valid_only_for_the_request_that_it_was_issued_for() {
-        let tag = [pair("tag", "a"), pair("limit", "5")];
-        let cursor = cursors(1).seal(&binding(7, "listStudents", CREATED, &tag), position(5, 6));
-        let open = |cursors: Cursors, binding: CursorBinding<'_>| cursors.open(&binding, &cursor);
-        let reordered = [pair("limit", "99"), pair("tag", "a"), pair("cursor", "x")];
-        assert_eq!(open(cursors(1), binding(7, "listStudents", CREATED, &reordered)), Ok(position(5, 6)));
-        assert_eq!(open(cursors(2), binding(7, "listStudents", CREATED, &tag)), Err(CursorError::Forged));
-        assert_eq!(open(cursors(1), binding(8, "listStudents", CREATED, &tag)), Err(CursorError::Forged));
-        assert_eq!(open(cursors(1), binding(7, "listOrders", CREATED, &tag)), Err(CursorError::Forged));
+        let tag = [parameter("tag", "a"), parameter("limit", "5")];
+        let cursor = cursors(1).issue(&binding(7, "listStudents", CREATED, &tag), position(5, 6));
+        let verify = |cursors: Cursors, binding: CursorBinding<'_>| cursors.verify(&binding, &cursor);
+        let reordered = [parameter("limit", "99"), parameter("tag", "a"), parameter("cursor", "x")];
+        assert_eq!(verify(cursors(1), binding(7, "listStudents", CREATED, &reordered)), Ok(position(5, 6)));
+        assert_eq!(verify(cursors(2), binding(7, "listStudents", CREATED, &tag)), Err(CursorError::Invalid));
+        assert_eq!(verify(cursors(1), binding(8, "listStudents", CREATED, &tag)), Err(CursorError::Invalid));
+        assert_eq!(verify(cursors(1), binding(7, "listOrders", CREATED, &tag)), Err(CursorError::Invalid));
         assert_eq!(
-            open(cursors(1), binding(7, "listStudents", UPDATED, &tag)),
+            verify(cursors(1), binding(7, "listStudents", UPDATED, &tag)),
             Err(CursorError::DifferentRequest)
         );
         assert_eq!(
-            open(cursors(1), binding(7, "listStudents", CREATED, &[])),
+            verify(cursors(1), binding(7, "listStudents", CREATED, &[])),
             Err(CursorError::DifferentRequest)
         );
-        let other = [pair("tag", "b")];
+        let other_filters = [parameter("tag", "b")];
         assert_eq!(
-            open(cursors(1), binding(7, "listStudents", CREATED, &other)),
+            verify(cursors(1), binding(7, "listStudents", CREATED, &other_filters)),
             Err(CursorError::DifferentRequest)
         );
     }
@@ -183,21 +191,27 @@ mod tests {
         #[test]
         fn every_position_is_preserved(ms in -62_000_000_000_000i64..250_000_000_000_000, id in any::<u128>()) {
             let request = || binding(1, "listOrders", UPDATED, &[]);
-            let cursor = cursors(3).seal(&request(), position(ms, id));
+            let cursor = cursors(3).issue(&request(), position(ms, id));
             prop_assert!(cursor.len() <= 1024 && cursor.bytes().all(|byte| byte.is_ascii_graphic()));
-            prop_assert_eq!(cursors(3).open(&request(), &cursor), Ok(position(ms, id)));
+            prop_assert_eq!(cursors(3).verify(&request(), &cursor), Ok(position(ms, id)));
         }
 
         #[test]
-        fn a_modified_cursor_is_rejected(ms in 0i64..4_000_000_000_000, id in any::<u128>(), at in any::<prop::sample::Index>(), with in any::<char>()) {
+        fn a_modified_cursor_is_rejected(
+            ms in 0i64..4_000_000_000_000,
+            id in any::<u128>(),
+            index in any::<prop::sample::Index>(),
+            replacement in any::<char>(),
+        ) {
             let request = || binding(1, "listOrders", UPDATED, &[]);
-            let cursor = cursors(3).seal(&request(), position(ms, id));
-            let at = at.index(cursor.len());
-            let changed: String =
-                cursor.chars().enumerate().map(|(index, old)| if index == at { with } else { old }).collect();
-            prop_assume!(changed != cursor);
-            prop_assert!(cursors(3).open(&request(), &changed).is_err());
-            prop_assert!(cursors(3).open(&request(), &cursor[..at]).is_err());
+            let cursor = cursors(3).issue(&request(), position(ms, id));
+            let index = index.index(cursor.len());
+            let mut characters: Vec<char> = cursor.chars().collect();
+            characters[index] = replacement;
+            let modified: String = characters.into_iter().collect();
+            prop_assume!(modified != cursor);
+            prop_assert!(cursors(3).verify(&request(), &modified).is_err());
+            prop_assert!(cursors(3).verify(&request(), &cursor[..index]).is_err());
         }
     }
 }

@@ -18,8 +18,9 @@ use contract_runtime::response::ResponseParts;
 use contract_runtime::validate::{RequestPart, UNKNOWN_PARAMETER, Violation, Violations};
 
 impl ApiError {
-    /// Assigns the domain's field errors to the parts of the request, and logs the cause of a 500.
-    fn resolve_field_errors(&mut self, operation: Option<&Operation>, request_id: &str) {
+    /// Logs the cause of a 500, and converts the domain's field errors into details of the response. Without an
+    /// operation, every field error is assigned to the body.
+    fn prepare_response(&mut self, operation: Option<&Operation>, request_id: &str) {
         if let Some(cause) = self.cause.take() {
             tracing::error!(request.id = request_id, error = %format!("{cause:#}"), "the request failed");
         }
@@ -27,7 +28,7 @@ impl ApiError {
             let field_errors = std::mem::take(&mut self.field_errors);
             self.details = field_errors.into_iter().map(|error| violation(error, operation)).collect();
             self.message = match self.details.as_slice() {
-                [only] if !is_predicate(&only.message) => capitalize(&only.message).into(),
+                [violation] if !is_predicate(&violation.message) => to_sentence(&violation.message).into(),
                 _ => summary(&self.details),
             };
         }
@@ -39,9 +40,9 @@ impl ApiError {
         serde_json::to_vec(&envelope).unwrap_or_default().into()
     }
 
-    /// Converts the error into a response, for requests that did not reach an operation.
+    /// Converts an error that did not come from an operation into a response, with the error's additional header.
     pub fn into_response(mut self, request_id: &str, public_url: &str) -> Response {
-        self.resolve_field_errors(None, request_id);
+        self.prepare_response(None, request_id);
         let mut response = Response::builder()
             .status(self.status)
             .content_type(JSON)
@@ -52,9 +53,9 @@ impl ApiError {
         response
     }
 
-    /// Converts the error into the parts of a call's response.
+    /// Converts an operation's error into the parts of the response, without the error's additional header.
     pub fn into_parts(mut self, call: &Call) -> ResponseParts {
-        self.resolve_field_errors(Some(call.operation), &call.request_id);
+        self.prepare_response(Some(call.operation), &call.request_id);
         ResponseParts {
             status: self.status.as_u16(),
             headers: Vec::new(),
@@ -63,33 +64,31 @@ impl ApiError {
     }
 }
 
-/// Returns the message that summarizes the details.
+/// Returns a sentence for all violations: the violation itself if there is exactly one, otherwise their number.
 pub(super) fn summary(violations: &Violations) -> Cow<'static, str> {
-    let only = match violations.as_slice() {
-        [only] => only,
-        all if all.iter().all(|violation| violation.part == RequestPart::Body) => {
-            return format!("The body has {} errors.", all.len()).into();
-        }
-        all => return format!("The request has {} errors.", all.len()).into(),
+    let [violation] = violations.as_slice() else {
+        let all_in_body = violations.iter().all(|violation| violation.part == RequestPart::Body);
+        let location = if all_in_body { "body" } else { "request" };
+        return format!("The {location} has {} errors.", violations.len()).into();
     };
-    match (only.part, only.field.as_str()) {
-        (RequestPart::Query, field) if only.message == UNKNOWN_PARAMETER => {
+    match (violation.part, violation.field.as_str()) {
+        (RequestPart::Query, field) if violation.message == UNKNOWN_PARAMETER => {
             format!("Unknown parameter `{field}`.").into()
         }
-        (RequestPart::Body, "") => format!("The body {}.", only.message).into(),
-        (_, field) => format!("`{field}` {}.", only.message).into(),
+        (RequestPart::Body, "") => format!("The body {}.", violation.message).into(),
+        (_, field) => format!("`{field}` {}.", violation.message).into(),
     }
 }
 
-/// Returns whether a message is a predicate, that is, the end of a sentence that starts with its field's name.
+/// Returns whether a message is a predicate, that is, the end of a sentence that begins with the field's name.
 fn is_predicate(message: &str) -> bool {
     ["must ", "is ", "are ", "has ", "holds ", "contains ", "names ", "does ", "was ", "lies "]
         .iter()
         .any(|verb| message.starts_with(verb))
 }
 
-/// Converts a message into a complete sentence.
-fn capitalize(message: &str) -> String {
+/// Capitalizes the first letter of a message and adds a period.
+fn to_sentence(message: &str) -> String {
     let mut letters = message.chars();
     match letters.next() {
         Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str()),
@@ -97,7 +96,8 @@ fn capitalize(message: &str) -> String {
     }
 }
 
-/// Converts a field error of the domain into a violation of the parameter of that name, or else of the body's field.
+/// Converts a field error of the domain into a violation. Assigns it to the operation's parameter with the name of the
+/// field or, if there is no such parameter, to the body.
 fn violation(error: domain::FieldError, operation: Option<&Operation>) -> Violation {
     let parameter = operation
         .and_then(|operation| operation.parameters.iter().find(|parameter| parameter.name == error.field));

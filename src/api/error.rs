@@ -26,9 +26,9 @@ pub enum ApiErrorCode {
     NotFound,
     /// A rate limit is exhausted.
     RateLimited,
-    /// The request does not conform to the contract.
+    /// The request is invalid, or conflicts with another request. The status (400 to 422, 501 or 505) is more specific.
     InvalidRequest,
-    /// The server failed.
+    /// The server failed or has too many open connections.
     InternalError,
 }
 
@@ -57,7 +57,7 @@ impl ApiErrorCode {
 }
 
 /// The message of every 500. It does not reveal the cause.
-const INTERNAL: &str = "The server encountered an internal error.";
+const INTERNAL_MESSAGE: &str = "The server encountered an internal error.";
 
 /// Why a call was rejected or failed.
 #[derive(Debug)]
@@ -72,11 +72,11 @@ pub struct ErrorFields {
     pub code: ApiErrorCode,
     /// One human-readable sentence.
     pub message: Cow<'static, str>,
-    /// The individual errors in the request, if they can be named.
+    /// The errors in individual parts of the request. Empty if the error does not concern a certain part.
     pub details: Violations,
-    /// Seconds to wait before the next request. Set on 429 only.
+    /// The number of seconds to wait before the next request. Set on 429 only.
     pub retry_after: Option<i64>,
-    /// A header of the response, such as `Allow` on 405 or `WWW-Authenticate` on 401.
+    /// An additional header of the response, such as `Allow` on 405 or `WWW-Authenticate` on 401.
     pub header: Option<(header::HeaderName, HeaderValue)>,
     /// Why the server failed. It is logged, but not part of the response.
     pub cause: Option<anyhow::Error>,
@@ -120,7 +120,8 @@ impl ApiError {
         self
     }
 
-    /// 401: the request has no valid API key. The response is the same in all cases.
+    /// 401: the request has no valid API key. The response does not reveal whether the key is missing, unknown, expired
+    /// or revoked.
     pub fn unauthorized(credential: Credential) -> Self {
         let mut error = Self::new(
             StatusCode::UNAUTHORIZED,
@@ -149,18 +150,18 @@ impl ApiError {
         )
     }
 
-    /// 404: an id does not exist in the workspace.
+    /// 404: a record or the workspace does not exist, or an id is malformed.
     pub fn not_found(missing: &NotFound) -> Self {
         let message = match missing {
             NotFound::Record { noun, .. } => format!("No such {noun} in this workspace."),
-            // The workspace is that of the key.
+            // Not "this workspace": it is the workspace of the key that does not exist.
             NotFound::Workspace { .. } => "The workspace does not exist.".to_owned(),
             NotFound::NotAnId(error) => format!("{error}."),
         };
         Self::new(StatusCode::NOT_FOUND, ApiErrorCode::NotFound, message)
     }
 
-    /// 404: an id in the body does not exist. The detail points to its field.
+    /// 404: an id in the body does not exist or is malformed. The detail names its field.
     pub fn not_found_in_body(field: &str, missing: &NotFound) -> Self {
         let reason = match missing {
             NotFound::Record { .. } | NotFound::Workspace { .. } => {
@@ -171,7 +172,7 @@ impl ApiError {
         Self::not_found(missing).with_detail(RequestPart::Body, &format!("/{field}"), reason)
     }
 
-    /// 405: the path does not support the method.
+    /// 405: the path does not support the method. `allow` lists the methods that it supports.
     pub fn method_not_allowed(allow: HeaderValue) -> Self {
         let methods = allow.to_str().unwrap_or_default().to_owned();
         let mut error = Self::new(
@@ -183,7 +184,7 @@ impl ApiError {
         error
     }
 
-    /// 408: the body did not arrive in time.
+    /// 408: the body did not arrive in time. The connection is closed.
     pub fn body_timeout() -> Self {
         let mut error = Self::new(
             StatusCode::REQUEST_TIMEOUT,
@@ -229,11 +230,11 @@ impl ApiError {
         error
     }
 
-    /// The connection rejected the request before it reached the API.
+    /// The connection rejected the request before it reached the API. The status is that of the rejection.
     pub fn rejected(rejection: Rejection) -> Self {
         match rejection.status {
             StatusCode::INTERNAL_SERVER_ERROR => {
-                Self::new(rejection.status, ApiErrorCode::InternalError, INTERNAL)
+                Self::new(rejection.status, ApiErrorCode::InternalError, INTERNAL_MESSAGE)
             }
             status => Self::new(status, ApiErrorCode::InvalidRequest, rejection.message),
         }
@@ -249,7 +250,8 @@ impl ApiError {
         .with_detail(RequestPart::Header, field, message)
     }
 
-    /// 422: the request does not conform to the contract. `violations` is not empty.
+    /// 422: the request does not conform to the contract, or the domain rejects a value. `violations` is empty only if
+    /// `field_errors` is set afterward.
     pub fn invalid(violations: Violations) -> Self {
         let mut error =
             Self::new(StatusCode::UNPROCESSABLE_ENTITY, ApiErrorCode::InvalidRequest, summary(&violations));
@@ -266,7 +268,7 @@ impl ApiError {
         }])
     }
 
-    /// 429: a rate limit is exhausted.
+    /// 429: a rate limit is exhausted. `retry_after` is the number of seconds to wait.
     pub fn rate_limited(message: String, retry_after: i64) -> Self {
         let mut error = Self::new(StatusCode::TOO_MANY_REQUESTS, ApiErrorCode::RateLimited, message);
         error.retry_after = Some(retry_after);
@@ -276,7 +278,8 @@ impl ApiError {
 
     /// 500: the server failed.
     pub fn internal(cause: anyhow::Error) -> Self {
-        let mut error = Self::new(StatusCode::INTERNAL_SERVER_ERROR, ApiErrorCode::InternalError, INTERNAL);
+        let mut error =
+            Self::new(StatusCode::INTERNAL_SERVER_ERROR, ApiErrorCode::InternalError, INTERNAL_MESSAGE);
         error.cause = Some(cause);
         error
     }

@@ -17,24 +17,24 @@ use foundation::id::{EventId, WorkspaceId};
 
 enum_map!(LiveSessionStatus => contract::LiveSessionStatus: Scheduled, Live, Ended);
 
-/// Encodes the body of an event. `App` holds this function as its encoder.
+/// Encodes the body of an event. `AppParts::encode` is set to this function.
 ///
 /// # Panics
-/// Never: generated types always serialize.
+/// Never: generated types can be serialized.
 pub fn encode(envelope: &EventEnvelope) -> Vec<u8> {
-    serde_json::to_vec(&to_contract(envelope.clone())).expect("generated types always serialize")
+    serde_json::to_vec(&to_contract(envelope.clone())).expect("generated types can be serialized")
 }
 
-/// Returns the contract's example of an event type, with the specified id, time and workspace. Returns `None` for an
-/// unknown type. `App` holds this function for test events.
-pub fn example(kind: &str, id: EventId, at: Timestamp, workspace: WorkspaceId) -> Option<Vec<u8>> {
+/// Returns the contract's example of an event type, with the specified id, time and workspace. Returns `None` if the
+/// contract has no example of the type. `AppParts::example` is set to this function, for test events.
+pub fn example(event_type: &str, id: EventId, at: Timestamp, workspace: WorkspaceId) -> Option<Vec<u8>> {
     let mut document: Value = serde_json::from_str(JSON).ok()?;
-    let content = &mut document["webhooks"].get_mut(kind)?["post"]["requestBody"]["content"];
-    let mut body = content["application/json"]["examples"].get_mut(kind)?["value"].take();
+    let content = &mut document["webhooks"].get_mut(event_type)?["post"]["requestBody"]["content"];
+    let mut body = content["application/json"]["examples"].get_mut(event_type)?["value"].take();
     body["id"] = id_string(id).into();
     body["created_at"] = serde_json::to_value(contract_runtime::scalar::Timestamp::from(at)).ok()?;
     body["workspace_id"] = id_string(workspace).into();
-    // The conversion to the type and back restores the order of the fields.
+    // The conversion to the generated type and back restores the order of the contract's fields.
     serde_json::to_vec(&serde_json::from_value::<contract::Event>(body).ok()?).ok()
 }
 

@@ -1,8 +1,8 @@
 //! Executes a POST at most once per `Idempotency-Key` and returns the stored response to repeated requests.
 //!
-//! The claim is committed first, in a separate transaction. The response is stored in the transaction of the change, so
-//! that neither exists without the other. Responses of the operation are stored, including rejections by the domain
-//! (404, 422); 5xx responses are not.
+//! First, a separate transaction claims the key: it marks the key as used by this request. The response is stored in
+//! the transaction of the change: either both are committed or neither. All responses of the operation are stored,
+//! including rejections by the domain (404, 422), except 5xx.
 
 use std::panic::AssertUnwindSafe;
 
@@ -21,7 +21,7 @@ use foundation::database::Write;
 /// The headers that a stored response can have.
 const STORED_HEADERS: [&str; 2] = ["Location", "Link"];
 
-/// Runs a write operation in its own transaction, at most once per `Idempotency-Key`.
+/// Runs a write operation in a transaction. If the request has an `Idempotency-Key`, runs it at most once per key.
 ///
 /// With a key, the operation runs to completion even if the client disconnects, so that a repeated request gets the
 /// stored response instead of a 409.
@@ -29,18 +29,25 @@ const STORED_HEADERS: [&str; 2] = ["Location", "Link"];
 /// # Errors
 /// Returns the error of the operation, 409 while the first request is still running, and 422 if the key was used with a
 /// different request.
-pub(crate) async fn once<T, F>(app: &App, call: Call, key: Option<String>, operation: F) -> Reply<T>
+pub(crate) async fn run_once<T, F>(
+    app: &App,
+    call: Call,
+    idempotency_key: Option<String>,
+    operation: F,
+) -> Reply<T>
 where
     T: OperationResponse + Send + 'static,
     F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>> + Send + Sync + 'static,
 {
-    let Some(name) = key else {
-        return retry_on_conflict(|| run(app, &operation)).await;
+    let Some(idempotency_key) = idempotency_key else {
+        return retry_on_conflict(|| run_in_transaction(app, &operation)).await;
     };
     let app = app.clone();
-    let work = async move {
-        match idempotency::claim(&app, call.key, &name, fingerprint(&call)).await? {
-            Claim::Acquired(token) => run_first(&app, &call, &token, operation).await,
+    let claim_and_run = async move {
+        let fingerprint = fingerprint(&call);
+        let claim = || idempotency::claim(&app, call.key, &idempotency_key, fingerprint);
+        match retry_on_conflict(claim).await? {
+            Claim::Acquired(token) => run_claimed(&app, &call, &token, operation).await,
             Claim::Completed(stored) => {
                 call.mark_replayed();
                 restore(stored)
@@ -49,37 +56,39 @@ where
             Claim::Mismatch => Err(ApiError::idempotency_key_reused()),
         }
     };
-    match tokio::spawn(work).await {
+    match tokio::spawn(claim_and_run).await {
         Ok(reply) => reply,
-        Err(failure) => match failure.try_into_panic() {
+        Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            Err(failure) => Err(ApiError::internal(failure.into())),
+            Err(error) => Err(ApiError::internal(error.into())),
         },
     }
 }
 
-/// Runs the operation for a new claim and stores its response.
-async fn run_first<T, F>(app: &App, call: &Call, token: &ClaimToken, operation: F) -> Reply<T>
+/// Runs the operation for a new claim and stores its response. Releases the claim if the operation fails with a 5xx or
+/// panics, or if the response cannot be stored.
+async fn run_claimed<T, F>(app: &App, call: &Call, token: &ClaimToken, operation: F) -> Reply<T>
 where
     T: OperationResponse,
     F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>>,
 {
-    let attempts = retry_on_conflict(|| run_and_store(app, call, token, &operation));
-    let attempt = AssertUnwindSafe(attempts).catch_unwind().await;
-    if !matches!(attempt, Ok(Ok(_))) {
-        // If this fails, too, the claim expires.
-        if let Err(error) = idempotency::release(app, token).await {
+    let reply = retry_on_conflict(|| run_and_store(app, call, token, &operation));
+    let outcome = AssertUnwindSafe(reply).catch_unwind().await;
+    if !matches!(outcome, Ok(Ok(_))) {
+        // If the release fails, too, the key can be used again when the claim expires.
+        if let Err(error) = retry_on_conflict(|| idempotency::release(app, token)).await {
             let error = error.to_string();
             tracing::warn!(request.id = call.request_id, error, "failed to release an idempotency claim");
         }
     }
-    match attempt {
+    match outcome {
         Ok(reply) => reply,
         Err(panic) => std::panic::resume_unwind(panic),
     }
 }
 
-async fn run<T, F>(app: &App, operation: &F) -> Reply<T>
+/// Runs the operation in a transaction, without an idempotency key.
+async fn run_in_transaction<T, F>(app: &App, operation: &F) -> Reply<T>
 where
     F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>>,
 {
@@ -89,6 +98,7 @@ where
     Ok(response)
 }
 
+/// Runs the operation in a transaction and stores its response, in the same transaction if the operation succeeds.
 async fn run_and_store<T, F>(app: &App, call: &Call, token: &ClaimToken, operation: &F) -> Reply<T>
 where
     T: OperationResponse,
@@ -110,23 +120,24 @@ where
     let body = parts.body.clone().unwrap_or_default();
     idempotency::store_response(&mut write, token, parts.status, &headers, &body).await?;
     commit(write).await?;
-    assemble(parts)
+    response_from_parts(parts)
 }
 
-/// Converts a stored response into the operation's type.
+/// Converts a stored response into the operation's type. Ignores headers that are not in [`STORED_HEADERS`].
 fn restore<T: OperationResponse>(stored: idempotency::StoredResponse) -> Reply<T> {
     let headers = stored.headers.into_iter().filter_map(|(name, value)| {
-        let known = STORED_HEADERS.into_iter().find(|known| known.eq_ignore_ascii_case(&name))?;
-        Some((known, value))
+        let name = STORED_HEADERS.into_iter().find(|header| header.eq_ignore_ascii_case(&name))?;
+        Some((name, value))
     });
-    assemble(ResponseParts {
+    response_from_parts(ResponseParts {
         status: stored.status,
         headers: headers.collect(),
         body: Some(stored.body.into()),
     })
 }
 
-fn assemble<T: OperationResponse>(parts: ResponseParts) -> Reply<T> {
+/// Converts the parts of a response into the operation's type.
+fn response_from_parts<T: OperationResponse>(parts: ResponseParts) -> Reply<T> {
     let status = parts.status;
     T::from_parts(parts).ok_or_else(|| {
         ApiError::internal(anyhow::anyhow!(
@@ -143,7 +154,7 @@ async fn commit(write: Write) -> Reply<()> {
     Ok(write.commit().await.map_err(domain::Error::from)?)
 }
 
-/// Identifies a request by its operation and the bytes of its body.
+/// Returns a digest (SHA-256) that identifies a request by its operation and the bytes of its body.
 fn fingerprint(call: &Call) -> [u8; 32] {
     let mut digest = Sha256::new();
     digest.update(call.operation.id.as_bytes());

@@ -1,7 +1,7 @@
 //! The public API under `/api/v1`.
 //!
-//! Contains authentication, rate limiting, error responses and the handlers of `v1/`. Never accesses the database
-//! directly.
+//! Contains authentication, rate limiting, error responses and the handlers of `v1/`. Accesses the database only
+//! through `domain`.
 
 pub mod call;
 #[cfg(test)]
@@ -13,7 +13,7 @@ pub mod events;
 pub mod generated;
 mod idempotency;
 pub mod middleware;
-mod page_cache;
 mod patterns;
+mod response_cache;
 pub mod state;
 pub mod v1;

@@ -1,10 +1,12 @@
 //! Descriptions of the contract's patterns for validation messages.
 
-/// Describes the strings that match a pattern, as the end of a sentence that starts with the field's name.
+/// Describes the strings that match a pattern, as the end of a sentence that begins with the field's name. Returns
+/// `None` for an unknown pattern.
 pub(crate) fn describe(pattern: &str) -> Option<String> {
     const EMAIL: &str = r"^[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+$";
-    let id = pattern.strip_prefix('^').and_then(|rest| rest.split_once("_[0-7]"));
-    if let Some((prefix, _)) = id.filter(|(prefix, _)| prefix.bytes().all(|byte| byte.is_ascii_lowercase())) {
+    // The pattern of an id begins with its prefix, such as `^crs_[0-7]`.
+    let id_prefix = pattern.strip_prefix('^').and_then(|id_pattern| Some(id_pattern.split_once("_[0-7]")?.0));
+    if let Some(prefix) = id_prefix.filter(|prefix| prefix.bytes().all(|byte| byte.is_ascii_lowercase())) {
         return Some(format!("must be an id: `{prefix}_` followed by 26 characters"));
     }
     let description = match pattern {

@@ -1,15 +1,14 @@
-//! The state that all calls of an API version share: app, rate limiter, cursors, page cache and settings.
+//! The state that all calls of an API version share: app, rate limiter, cursors, response cache and settings.
 
 use std::sync::Arc;
 
 use anyhow::Context;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimePrinter;
-use jiff::tz::TimeZone;
 use poem::http::HeaderValue;
 
 use super::cursor::Cursors;
-use super::page_cache::PageCache;
+use super::response_cache::ResponseCache;
 use contract_runtime::contract::{Contract, Credential};
 use domain::app::App;
 use foundation::config::Config;
@@ -21,28 +20,28 @@ use rate_limit::{Limiter, Limits};
 pub struct Settings {
     /// The base URL of this server for clients, without a trailing slash.
     pub public_url: String,
-    /// The rate limits of a client IP address without a valid key.
+    /// The rate limits of each client IP address, for requests without a valid key.
     pub address_limits: Limits,
     /// The deprecation headers of v1. `None` if v1 is not deprecated.
     pub deprecation: Option<Deprecation>,
 }
 
-/// The headers that announce the deprecation of an API version.
+/// The values of the headers that announce the deprecation of an API version.
 #[derive(Debug, Clone)]
 pub struct Deprecation {
     /// `Deprecation` (RFC 9745): `@` and the Unix time in seconds at which the deprecation starts.
     pub since: HeaderValue,
-    /// `Sunset` (RFC 8594): the end of the version, as an HTTP date.
+    /// `Sunset` (RFC 8594): when the version is shut down, as an HTTP date.
     pub sunset: Option<HeaderValue>,
     /// `Link` with `rel="deprecation"`.
     pub link: Option<HeaderValue>,
 }
 
 impl Settings {
-    /// Reads the settings from the configuration. `local_url` is the public URL if none is configured.
+    /// Reads the settings from the configuration. `local_url` is used if no public URL is configured.
     ///
     /// # Errors
-    /// Returns an error if a configured URL is not valid in a header.
+    /// Returns an error if a deprecation header cannot be formatted, such as a link that is not a valid header value.
     pub fn new(config: &Config, local_url: &str) -> anyhow::Result<Self> {
         let public_url = config.server.public_url.as_ref().map_or(local_url, |url| url.base());
         Ok(Self {
@@ -56,6 +55,7 @@ impl Settings {
     }
 }
 
+/// Formats the deprecation headers. Returns `None` if no deprecation time is configured.
 fn deprecation(config: &foundation::config::DeprecationConfig) -> anyhow::Result<Option<Deprecation>> {
     let Some(since) = config.deprecation_at else { return Ok(None) };
     let link = config
@@ -77,7 +77,6 @@ fn deprecation(config: &foundation::config::DeprecationConfig) -> anyhow::Result
 fn http_date(time: Timestamp) -> anyhow::Result<HeaderValue> {
     let mut text = String::new();
     DateTimePrinter::new().print_timestamp_rfc9110(&time, &mut text)?;
-    debug_assert!(time.to_zoned(TimeZone::UTC).offset().is_zero());
     Ok(HeaderValue::from_str(&text)?)
 }
 
@@ -87,12 +86,12 @@ pub struct ApiState {
     pub app: App,
     /// Counts requests against the rate limits.
     pub limiter: Arc<Limiter>,
-    /// The header in which clients send their API key.
+    /// Where clients send their API key.
     pub credential: Credential,
-    /// Signs and verifies cursors.
+    /// Issues and verifies cursors.
     pub cursors: Arc<Cursors>,
-    /// Caches the responses of the course operations.
-    pub page_cache: PageCache,
+    /// Caches the responses of `listCourses` and `getCourse`.
+    pub response_cache: ResponseCache,
     /// The API's settings.
     pub settings: Settings,
 }
@@ -105,20 +104,20 @@ impl ApiState {
             limiter: Arc::default(),
             credential: contract.credential,
             cursors: Arc::new(Cursors::new(master_key.derive(Purpose::Cursor))),
-            page_cache: PageCache::default(),
+            response_cache: ResponseCache::default(),
             settings,
         })
     }
 
-    /// Creates the state of another API version: with the same app, rate limits and cursor key, its own contract, and no
-    /// deprecation.
+    /// Creates the state of another API version. It shares the app, the rate limiter and the cursor key, but not the
+    /// response cache, and is not deprecated.
     pub fn for_contract(&self, contract: &Contract) -> Arc<Self> {
         Arc::new(Self {
             app: self.app.clone(),
             limiter: Arc::clone(&self.limiter),
             credential: contract.credential,
             cursors: Arc::clone(&self.cursors),
-            page_cache: PageCache::default(),
+            response_cache: ResponseCache::default(),
             settings: Settings { deprecation: None, ..self.settings.clone() },
         })
     }

@@ -12,34 +12,36 @@ use super::outcome::{CommandError, CommandOutcome};
 use super::progress::ProgressDisplay;
 use super::{output, start};
 use feed::apply as feed;
-use foundation::config::{Config, LINKS, flags};
+use foundation::config::{Config, LINK_SETTINGS, flags};
 
 #[derive(Debug, clap::Args)]
-#[command(args = flags(LINKS))]
+#[command(args = flags(LINK_SETTINGS))]
 pub(super) struct ApplyArgs {
-    /// File of changes, one JSON object per line; - reads stdin
+    /// File of changes, one JSON object per line; `-` reads stdin
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
-    /// File to write rejected lines to
+    /// File to which rejected lines are written
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
 }
 
 pub(super) async fn run(config: Config, args: ApplyArgs) -> Result<CommandOutcome, CommandError> {
     let app = start::open_app(config).await?;
-    let (reader, total) = open(&args.file).await?;
-    let rejects = args.rejects.as_deref().map(|path| create(path, &args.file)).transpose()?;
-    let progress = Mutex::new(ProgressDisplay::start("apply", total));
-    let with_progress = |act: &dyn Fn(&mut ProgressDisplay)| {
-        act(&mut progress.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+    let (reader, size) = open_input(&args.file).await?;
+    let rejects = args.rejects.as_deref().map(|path| create_rejects_file(path, &args.file)).transpose()?;
+    let display = Mutex::new(ProgressDisplay::start("apply", size));
+    let with_display = |action: &dyn Fn(&mut ProgressDisplay)| {
+        action(&mut display.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
     };
     let options = feed::ApplyOptions {
-        progress: Box::new(|at| with_progress(&|bar| bar.update(at.bytes, || summary(at.outcome)))),
-        rejected: Box::new(|reject| with_progress(&|bar| bar.print(&reject.to_string()))),
-        rejects: rejects.map(|file| Box::new(BufWriter::new(file)) as _),
+        on_progress: Box::new(|progress| {
+            with_display(&|display| display.update(progress.bytes, || summary(progress.outcome)));
+        }),
+        on_rejected: Box::new(|rejected| with_display(&|display| display.print(&rejected.to_string()))),
+        rejects_output: rejects.map(|file| Box::new(BufWriter::new(file)) as _),
     };
     let outcome = feed::apply(&app, reader, options).await;
-    progress.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).finish();
+    display.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).finish();
     let outcome = outcome?;
     app.db.close().await;
     output::print(summary(outcome))?;
@@ -51,8 +53,10 @@ pub(super) fn summary(feed::ApplyOutcome { applied, repeated, rejected }: feed::
     format!("{applied} applied, {repeated} applied before, {rejected} rejected")
 }
 
-/// Opens the input. Returns its size in bytes too, if it is a regular file.
-async fn open(path: &Path) -> Result<(Box<dyn AsyncBufRead + Unpin + Send>, Option<u64>), CommandError> {
+/// Opens the input. Also returns its size in bytes, if it is a regular file.
+async fn open_input(
+    path: &Path,
+) -> Result<(Box<dyn AsyncBufRead + Unpin + Send>, Option<u64>), CommandError> {
     if path == Path::new("-") {
         return Ok((Box::new(BufReader::new(tokio::io::stdin())), None));
     }
@@ -67,18 +71,18 @@ async fn open(path: &Path) -> Result<(Box<dyn AsyncBufRead + Unpin + Send>, Opti
             path.display()
         )));
     }
-    let total = metadata.is_file().then_some(metadata.len());
-    Ok((Box::new(BufReader::with_capacity(1 << 16, file)), total))
+    let size = metadata.is_file().then_some(metadata.len());
+    Ok((Box::new(BufReader::with_capacity(1 << 16, file)), size))
 }
 
 /// Creates the file for rejected lines. It must not be the input file.
-fn create(path: &Path, input: &Path) -> Result<File, CommandError> {
+fn create_rejects_file(path: &Path, input: &Path) -> Result<File, CommandError> {
     if path.canonicalize().is_ok_and(|path| input.canonicalize().is_ok_and(|input| path == input)) {
         return Err(CommandError::usage("--rejects is the input file itself; specify another file"));
     }
     // Rejected lines can contain email addresses.
-    let private = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
-    private.map_err(|error| {
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
+    file.map_err(|error| {
         CommandError::new(format!(
             "cannot write {}: {error}; specify another file with --rejects",
             path.display()

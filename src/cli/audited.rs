@@ -8,8 +8,8 @@ use domain::audit::{self, Action, Actor};
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
 
-/// Appends an audit entry to the write and commits it. The entry consists of the action, the id of the record, and its
-/// name.
+/// Appends an entry to the audit log, in the transaction of `write`, and commits it. The entry consists of the action,
+/// the id of the record, and a detail such as the name of the record.
 pub(super) async fn commit(
     app: &App,
     mut write: Write,

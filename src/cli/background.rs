@@ -10,11 +10,12 @@ use super::signals::StopSignal;
 use domain::app::App;
 use foundation::secret::{MasterKey, Purpose, Seal};
 use mail::Transport;
-use webhooks::{Worker, maintenance};
+use webhooks::{Progress, Worker, maintenance};
 
-/// The minimum time that tasks have at shutdown to record results and release their leases.
+/// The minimum time that tasks have at shutdown to record results and release their leases, the time-limited claims on
+/// deliveries and mail.
 const MIN_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
-/// How much earlier than the other tasks the delivery worker must stop.
+/// How much earlier than the shutdown timeout the delivery worker stops, so that [`Background`] does not cancel it.
 const WORKER_MARGIN: Duration = Duration::from_millis(500);
 
 /// The running background tasks.
@@ -22,6 +23,7 @@ pub(super) struct Background {
     stop: StopSignal,
     shutdown_timeout: Duration,
     tasks: JoinSet<()>,
+    progress: Progress,
 }
 
 impl Background {
@@ -29,6 +31,7 @@ impl Background {
     pub(super) fn start(app: &App, master: &MasterKey, stop: &StopSignal) -> Result<Self, CommandError> {
         let seal = Arc::new(Seal::new(master, Purpose::WebhookSecrets));
         let worker = Worker::new(app.clone(), seal)?;
+        let progress = worker.progress();
         let transport = Transport::open(&app.config.mail, &app.config.storage.data_dir)?;
         let shutdown_timeout = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
         let mut tasks = JoinSet::new();
@@ -40,11 +43,17 @@ impl Background {
             let context = mail::queue::QueueContext { db: &app.db, clock: &app.clock, ids: &app.ids };
             mail::queue::run(context, &transport, stopped).await;
         });
-        Ok(Self { stop: stop.clone(), shutdown_timeout, tasks })
+        Ok(Self { stop: stop.clone(), shutdown_timeout, tasks, progress })
     }
 
-    /// Waits until all tasks have stopped, at most for the shutdown timeout. A mail that is still in flight then is due
-    /// again when its lease expires.
+    /// Returns the progress of the delivery loop.
+    pub(super) fn progress(&self) -> Progress {
+        self.progress.clone()
+    }
+
+    /// Waits until `stop` resolves, and then until all tasks have stopped, at most for the shutdown timeout. A task
+    /// that ends earlier is logged. A mail that is still in flight after the timeout is sent again when its lease
+    /// expires.
     pub(super) async fn wait(mut self) {
         while let Some(result) = self.next_early_exit().await {
             log_failure(result);
@@ -52,10 +61,11 @@ impl Background {
         self.finish().await;
     }
 
-    /// Like [`wait`](Self::wait), but returns as soon as one task ends early. For a process that runs nothing else.
+    /// Like [`wait`](Self::wait), but cancels all tasks and returns as soon as one of them ends before `stop` resolves.
+    /// For a process that runs nothing else.
     ///
     /// # Errors
-    /// Returns an error when a task ends before the stop. Its unfinished work is retried later.
+    /// Returns an error when a task ends before `stop` resolves. Unfinished work is retried later.
     pub(super) async fn wait_or_fail(mut self) -> Result<(), CommandError> {
         if let Some(result) = self.next_early_exit().await {
             log_failure(result);
@@ -68,7 +78,7 @@ impl Background {
         Ok(())
     }
 
-    /// Waits for a task that ends before `stop` resolves. Returns `None` once it has.
+    /// Returns the result of the next task that ends before `stop` resolves, or `None` once it resolves.
     async fn next_early_exit(&mut self) -> Option<Result<(), JoinError>> {
         tokio::select! {
             biased;
@@ -77,6 +87,7 @@ impl Background {
         }
     }
 
+    /// Waits for the remaining tasks within the shutdown timeout, then cancels them.
     async fn finish(mut self) {
         let all = async {
             while let Some(result) = self.tasks.join_next().await {
@@ -109,7 +120,8 @@ mod tests {
         tasks.spawn(std::future::pending());
         tasks.spawn(async { panic!("expected by the test") });
         let stop: StopSignal = std::future::pending().boxed().shared();
-        let background = Background { stop, shutdown_timeout: MIN_SHUTDOWN_TIMEOUT, tasks };
+        let background =
+            Background { stop, shutdown_timeout: MIN_SHUTDOWN_TIMEOUT, tasks, progress: Progress::default() };
         let error = background.wait_or_fail().await.unwrap_err();
         assert!(format!("{error:?}").contains("restart the worker"), "{error:?}");
     }

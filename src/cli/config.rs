@@ -2,12 +2,12 @@
 
 use super::outcome::{CommandError, CommandOutcome};
 use super::output;
-use foundation::config::{Config, SERVING, flags};
+use foundation::config::{Config, SERVER_SETTINGS, flags};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum ConfigCommand {
     /// Print every setting with its value and source, with secrets masked; fail if one is invalid
-    #[command(args = flags(SERVING))]
+    #[command(args = flags(SERVER_SETTINGS))]
     Check,
 }
 

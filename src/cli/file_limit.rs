@@ -1,4 +1,5 @@
-//! The limit on open files of the process. Each connection of a client, to an endpoint or to the database counts as one.
+//! The limit on open files of the process. Each connection counts as an open file, whether it is from a client, to an
+//! endpoint or to the database.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -7,8 +8,8 @@ const REQUESTED_FILES: u64 = 65_536;
 /// A limit below this is logged as a warning.
 const WARNING_THRESHOLD: u64 = 4_096;
 
-/// Raises the soft limit to [`REQUESTED_FILES`] or to the hard limit. The common default of 1,024 is exhausted by two dozen
-/// endpoints that do not respond.
+/// Raises the soft limit to [`REQUESTED_FILES`], or to the hard limit if that is lower. The common default of 1,024 is
+/// exhausted by two dozen endpoints that do not respond, because a worker sends up to 64 requests to each at once.
 pub(super) fn raise() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let Some(limit) = current.filter(|limit| *limit < REQUESTED_FILES) else { return };
@@ -18,7 +19,7 @@ pub(super) fn raise() {
     if files < WARNING_THRESHOLD {
         tracing::warn!(
             files,
-            "the limit on open files is low: connections may have to wait; raise the hard limit (`ulimit -Hn`)"
+            "the limit on open files is low, so connections may have to wait; raise the hard limit (`ulimit -Hn`)"
         );
     }
 }

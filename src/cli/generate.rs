@@ -25,13 +25,13 @@ pub(super) struct GenerateArgs {
     /// Number of orders
     #[arg(long, value_name = "N", default_value_t = 2000)]
     orders: u32,
-    /// Write changes to this file instead of rows to the database; - writes to stdout
+    /// Write changes to this file instead of rows to the database; `-` writes to stdout
     #[arg(long, value_name = "FILE|-")]
     out: Option<PathBuf>,
-    /// Seed for names, amounts and refunds
+    /// Seed of the random names, amounts and refunds
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// End of the year of data to generate; defaults to the last UTC midnight
+    /// End of the 366 days for which data is generated, in RFC 3339 format; defaults to the most recent UTC midnight
     #[arg(long, value_name = "TIME")]
     until: Option<Timestamp>,
 }
@@ -49,9 +49,9 @@ pub(super) async fn run(config: Config, args: GenerateArgs) -> Result<CommandOut
     let mut update = |done| progress.update(done, || format!("{done} students and orders"));
     let counts = match &out {
         Some(path) => {
-            let mut sink = open(path)?;
-            let counts = write_changes(&spec, &mut sink, &mut update).map_err(write_error)?;
-            sink.flush()?;
+            let mut output = open_output(path)?;
+            let counts = write_changes(&spec, &mut output, &mut update).map_err(write_error)?;
+            output.flush()?;
             counts
         }
         None => {
@@ -66,7 +66,7 @@ pub(super) async fn run(config: Config, args: GenerateArgs) -> Result<CommandOut
     Ok(CommandOutcome::Done)
 }
 
-/// Converts the error, so that a closed stdout is not reported.
+/// Converts an error of [`write_changes`]. An I/O error keeps its kind, so that a closed stdout is not reported.
 fn write_error(error: anyhow::Error) -> CommandError {
     match error.downcast::<io::Error>() {
         Ok(error) => error.into(),
@@ -80,7 +80,7 @@ fn midnight(clock: &Clock) -> Result<Timestamp, CommandError> {
     Ok(day.map_err(|error| CommandError::new(error.to_string()))?.timestamp())
 }
 
-fn open(path: &Path) -> Result<Box<dyn Write>, CommandError> {
+fn open_output(path: &Path) -> Result<Box<dyn Write>, CommandError> {
     if path == Path::new("-") {
         return Ok(Box::new(BufWriter::new(io::stdout())));
     }

@@ -17,15 +17,16 @@ Exit codes: 0 success, 1 failure, 2 invalid usage or configuration, 3 some input
 Settings are read from flags, then environment variables, then creator-api.toml, then defaults; `creator-api config check` \
 prints all of them. See `creator-api COMMAND --help` for the options of a command.";
 
-/// Replaces the help of the command by one that lists its subcommands in groups.
+/// Replaces the help of the command with one that lists its subcommands in groups.
 pub(super) fn grouped(command: Command) -> Command {
-    let width = command.get_subcommands().map(|sub| sub.get_name().len()).max().unwrap_or_default();
+    let width =
+        command.get_subcommands().map(|subcommand| subcommand.get_name().len()).max().unwrap_or_default();
     let mut commands = String::new();
     for (heading, names) in GROUPS {
         let _ = writeln!(commands, "{heading}:");
-        for sub in names.iter().filter_map(|name| command.find_subcommand(name)) {
-            let about = sub.get_about().map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(commands, "  {:<width$}  {about}", sub.get_name());
+        for subcommand in names.iter().filter_map(|name| command.find_subcommand(name)) {
+            let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(commands, "  {:<width$}  {about}", subcommand.get_name());
         }
         commands.push('\n');
     }

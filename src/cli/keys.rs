@@ -19,7 +19,7 @@ use foundation::id::KeyId;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum KeysCommand {
-    /// Create a key; the secret is printed on stdout and cannot be shown again
+    /// Create a key; the secret is printed to stdout and cannot be shown again
     Create(CreateKeyArgs),
     /// List a workspace's keys, newest first
     List {
@@ -30,7 +30,7 @@ pub(super) enum KeysCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Set the quota of a key; a limit that is not specified falls back to the workspace's
+    /// Set the quota of a key; a limit that is not specified falls back to that of the workspace
     SetQuota {
         /// Id of the key
         #[arg(value_name = "KEY_ID")]
@@ -38,7 +38,7 @@ pub(super) enum KeysCommand {
         #[command(flatten)]
         quota: QuotaFlags,
     },
-    /// Revoke a key; requests with it are rejected from now on
+    /// Revoke a key; requests with it are then rejected
     Revoke {
         /// Id of the key
         #[arg(value_name = "KEY_ID")]
@@ -51,7 +51,7 @@ pub(super) struct CreateKeyArgs {
     /// Key of the workspace
     #[arg(long, value_name = "KEY")]
     workspace: String,
-    /// Name that describes what the key is used for
+    /// Name of the key, such as the integration that uses it
     #[arg(long)]
     name: String,
     /// One or more scopes, or `all`
@@ -77,7 +77,7 @@ pub(super) async fn run(config: Config, command: KeysCommand) -> Result<CommandO
 }
 
 async fn create(app: &App, new: CreateKeyArgs) -> Result<(), CommandError> {
-    let scopes = new.scopes.iter().map(|text| scopes(text)).collect::<Result<Vec<_>, _>>()?;
+    let scopes = new.scopes.iter().map(|text| parse_scopes(text)).collect::<Result<Vec<_>, _>>()?;
     let workspace = find(app, &new.workspace).await?;
     let expires_at = new.expires_in.map(|span| expiry(app.clock.now(), span)).transpose()?;
     let key = NewKey {
@@ -93,14 +93,14 @@ async fn create(app: &App, new: CreateKeyArgs) -> Result<(), CommandError> {
     let scopes: Vec<&str> = record.scopes.iter().map(Scope::as_str).collect();
     output::eprint(format_args!("key {} for workspace `{}`: {}", record.id, workspace.key, scopes.join(" ")));
     if let Some(end) = record.expires_at {
-        output::eprint(format_args!("it expires at {}", output::format_time(end)));
+        output::eprint(format_args!("the key expires at {}", output::format_time(end)));
     }
     output::eprint("the secret on stdout cannot be shown again; store it in a secret manager");
     Ok(())
 }
 
 /// Parses one value of `--scope`: a scope, or `all`.
-fn scopes(text: &str) -> Result<Vec<Scope>, CommandError> {
+fn parse_scopes(text: &str) -> Result<Vec<Scope>, CommandError> {
     if text == "all" {
         return Ok(Scope::ALL.to_vec());
     }
@@ -120,7 +120,7 @@ async fn list(app: &App, workspace: &str, json: bool) -> Result<(), CommandError
     let workspace = find(app, workspace).await?;
     let keys = keys::list_usage(app, workspace.id).await?;
     if json {
-        return output::print_json(keys.iter().map(record).collect());
+        return output::print_json(keys.iter().map(to_json).collect());
     }
     let now = app.clock.now();
     let limit = |limit: Limit| format!("{} ({})", limit.requests, limit.source.as_str());
@@ -158,7 +158,7 @@ fn state(key: &KeyRecord, now: Timestamp) -> String {
     .to_owned()
 }
 
-fn record(KeyUsage { key, quota, .. }: &KeyUsage) -> serde_json::Value {
+fn to_json(KeyUsage { key, quota, .. }: &KeyUsage) -> serde_json::Value {
     json!({
         "id": key.id.to_string(),
         "name": key.name,
@@ -180,8 +180,9 @@ async fn set_quota(app: &App, key: KeyId, quota: Quota) -> Result<(), CommandErr
     let mut write = app.begin_write().await?;
     let result = keys::set_quota(app, &mut write, key, quota).await;
     let WriteOutcome { record: key, changed } = result.map_err(|error| key_error(error, key))?;
-    let limit =
-        |own: Option<i32>| own.map_or_else(|| "the workspace's limit".to_owned(), |own| own.to_string());
+    let limit = |limit: Option<i32>| {
+        limit.map_or_else(|| "the workspace's limit".to_owned(), |limit| limit.to_string())
+    };
     let limits = format!("per minute: {}, per day: {}", limit(quota.per_minute), limit(quota.per_day));
     if changed {
         let detail = format!("{} ({limits})", key.name);
@@ -194,7 +195,8 @@ async fn set_quota(app: &App, key: KeyId, quota: Quota) -> Result<(), CommandErr
     Ok(())
 }
 
-/// Converts the error of an operation on a key that the operator specified.
+/// Converts the error of an operation on a key. If the key does not exist, the message names the command that lists
+/// keys.
 fn key_error(error: Error, key: KeyId) -> CommandError {
     match error {
         Error::NotFound(_) => CommandError::new(format!(

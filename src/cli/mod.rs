@@ -1,4 +1,4 @@
-//! The command line: the commands, one file each, and their exit codes.
+//! The command line: the commands, one file or folder each, and their exit codes.
 
 mod apply;
 mod audited;
@@ -7,6 +7,7 @@ mod config;
 mod demo;
 mod file_limit;
 mod generate;
+mod heartbeats;
 mod help;
 mod keys;
 mod migrate;
@@ -26,7 +27,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use foundation::config::{Config, SENDING, common_flags, flag_values, flags};
+use foundation::config::{Config, SERVER_SETTINGS, common_flags, flag_values, flags};
 use foundation::telemetry;
 use outcome::{CommandError, CommandOutcome};
 
@@ -40,47 +41,50 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Start a demo with sample data
+    /// Start everything in one process with demo data
     ///
-    /// Creates the data folder, loads demo data, and prints an API key with a curl command that uses it. The next run uses
-    /// the same data and the same key.
-    Demo(serve::ServeArgs),
-    /// Serve the API, and send webhooks and mail
+    /// Creates the data folder, loads demo data, and prints the URL of the dashboard with a login, and an API key with
+    /// a curl command that uses it. The next run uses the same data, login and key.
+    #[command(args = flags(SERVER_SETTINGS))]
+    Demo,
+    /// Serve the API and the dashboard, and send webhooks and mail
     ///
-    /// Prints `listening on http://ADDR` on stdout once ready. An SQLite database is created and migrated automatically; on
-    /// PostgreSQL, run `creator-api migrate` first. The first Ctrl-C or SIGTERM waits for requests in flight, the second
-    /// exits immediately.
+    /// Prints `listening on http://ADDR` to stdout when ready. A SQLite database is created and migrated automatically; on
+    /// PostgreSQL, run `creator-api migrate` first, or specify --wait-for-migrations. At the first Ctrl-C or SIGTERM, the
+    /// server continues to serve for --drain-seconds, then waits for requests, webhooks and mail in flight; at the second,
+    /// it exits immediately.
     Serve(serve::ServeArgs),
-    /// Send webhooks and mail, without serving the API
+    /// Send webhooks and mail without serving requests
     ///
-    /// Any number of workers and of `creator-api serve --no-worker` processes can share one PostgreSQL database. The first
-    /// Ctrl-C or SIGTERM waits for deliveries in flight, the second exits immediately; interrupted deliveries are retried.
-    #[command(args = flags(SENDING))]
-    Worker,
+    /// Any number of `creator-api worker` and `creator-api serve` processes can share one PostgreSQL database. At the
+    /// first Ctrl-C or SIGTERM, the worker waits for webhooks and mail in flight; at the second, it exits immediately.
+    /// Interrupted deliveries are retried.
+    Worker(worker::WorkerArgs),
     /// Apply pending database migrations
     ///
-    /// All pending migrations are applied in one transaction. Only PostgreSQL needs this command: every command that opens an
-    /// SQLite database migrates it.
+    /// Each migration is applied in a transaction of its own. Servers of the previous version continue to run if they can
+    /// work with the new schema. Only PostgreSQL needs this command: every command that opens a SQLite database migrates
+    /// it.
     Migrate,
-    /// Create and list workspaces, set their quotas and owners
+    /// Create and list workspaces; set their quotas and owners
     #[command(subcommand)]
     Workspaces(workspaces::WorkspacesCommand),
-    /// Add, list and remove dashboard users, create password links
+    /// Add, list and remove members of workspaces; create password links
     #[command(subcommand)]
     Users(users::UsersCommand),
-    /// Create, list and revoke API keys, set their quotas
+    /// Create, list and revoke API keys; set their quotas
     #[command(subcommand)]
     Keys(keys::KeysCommand),
-    /// Manage webhook subscriptions, list and replay deliveries
+    /// Manage webhook subscriptions; list and replay deliveries
     #[command(subcommand)]
     Webhooks(webhooks::WebhooksCommand),
     /// Import changes from the platform, one JSON object per line
     ///
-    /// Each change is applied only once, so an interrupted run can be repeated. Invalid lines are reported on stderr and
-    /// skipped; the exit code is then 3. A `workspace.upsert` gives the owner access to the dashboard. If a mail server is
-    /// configured, an owner without a password receives a password link by mail.
+    /// Each change is applied only once, so an interrupted run can be repeated. Invalid lines are skipped and reported
+    /// on stderr; the exit code is then 3. A `workspace.upsert` gives the owner access to the dashboard. If a mail
+    /// server is configured, an owner without a password receives a password link by mail.
     Apply(apply::ApplyArgs),
-    /// Generate a synthetic workspace
+    /// Generate a synthetic workspace, into the database or as a file of changes
     Generate(generate::GenerateArgs),
     /// Check the configuration
     #[command(subcommand)]
@@ -97,7 +101,7 @@ pub fn run() -> ExitCode {
     let (cli, flag_values) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
-            // Printing fails when the output is closed; the exit code still reports the error.
+            // If the output is closed, printing fails, but the exit code still reports the error.
             let _ = error.print();
             return if error.use_stderr() { outcome::USAGE.into() } else { ExitCode::SUCCESS };
         }
@@ -112,12 +116,9 @@ fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<Comm
     match command {
         Command::Openapi(args) => openapi::run(&args),
         Command::Config(command) => config::run(command, flags),
-        Command::Demo(_) => run_async(flags, demo::run),
-        Command::Serve(args) => {
-            let with_worker = !args.no_worker;
-            run_async(flags, |config| serve::run(config, with_worker))
-        }
-        Command::Worker => run_async(flags, worker::run),
+        Command::Demo => run_async(flags, demo::run),
+        Command::Serve(args) => run_async(flags, |config| serve::run(config, args)),
+        Command::Worker(args) => run_async(flags, |config| worker::run(config, args)),
         Command::Migrate => run_async(flags, migrate::run),
         Command::Workspaces(command) => run_async(flags, |config| workspaces::run(config, command)),
         Command::Users(command) => run_async(flags, |config| users::run(config, command)),

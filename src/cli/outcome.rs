@@ -1,4 +1,4 @@
-//! The result of a command: its exit code, and an error message that names the remedy.
+//! The result of a command: its exit code, and the message if it fails.
 
 use std::io::{self, ErrorKind};
 use std::process::ExitCode;
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use foundation::config::ConfigErrors;
 use foundation::database::{ConnectError, MigrateError};
 use foundation::secret::KeyError;
-use mail::transport::TransportError;
+use mail::transport::TransportConfigError;
 
 /// Exit code: the command failed.
 const FAILED: u8 = 1;
@@ -18,7 +18,7 @@ const REJECTED: u8 = 3;
 /// The result of a command that completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CommandOutcome {
-    /// Everything was done.
+    /// The command did everything that was requested.
     Done,
     /// Some input lines were rejected.
     Rejected,
@@ -69,7 +69,7 @@ impl From<ConfigErrors> for CommandError {
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            // The reader of stdout has closed it: not an error.
+            // The reader has closed stdout, which is not an error.
             ErrorKind::BrokenPipe => Self { code: 0, message: String::new() },
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
                 Self::new("the disk is full; free some space and try again")
@@ -84,7 +84,7 @@ impl From<anyhow::Error> for CommandError {
         let kind = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
         match kind {
             Some(kind @ ErrorKind::StorageFull) => io::Error::from(kind).into(),
-            _ => Self::new(explain(&format!("{error:#}"))),
+            _ => Self::new(replace_disk_full_message(&format!("{error:#}"))),
         }
     }
 }
@@ -102,7 +102,7 @@ impl From<domain::Error> for CommandError {
 
 impl From<sea_orm::DbErr> for CommandError {
     fn from(error: sea_orm::DbErr) -> Self {
-        Self::new(explain(&error.to_string()))
+        Self::new(replace_disk_full_message(&error.to_string()))
     }
 }
 
@@ -110,25 +110,26 @@ impl From<ConnectError> for CommandError {
     fn from(error: ConnectError) -> Self {
         match error {
             ConnectError::Url => Self::usage(error.to_string()),
-            _ => Self::new(explain(&error.to_string())),
+            _ => Self::new(replace_disk_full_message(&error.to_string())),
         }
     }
 }
 
 impl From<MigrateError> for CommandError {
     fn from(error: MigrateError) -> Self {
-        Self::new(explain(&error.to_string()))
+        Self::new(replace_disk_full_message(&error.to_string()))
     }
 }
 
 impl From<KeyError> for CommandError {
     fn from(error: KeyError) -> Self {
-        Self::new(explain(&error.to_string()))
+        Self::new(replace_disk_full_message(&error.to_string()))
     }
 }
 
-impl From<TransportError> for CommandError {
-    fn from(error: TransportError) -> Self {
+impl From<TransportConfigError> for CommandError {
+    fn from(error: TransportConfigError) -> Self {
+        // The TLS configuration for the mail server is invalid. A mail that cannot be sent does not cause this error.
         Self::usage(error.to_string())
     }
 }
@@ -136,10 +137,10 @@ impl From<TransportError> for CommandError {
 const DISK_FULL: &str =
     "the disk of the database is full; free some space and try again; incomplete changes were rolled back";
 
-/// Replaces the message of either database for a full disk with one that names the remedy.
-fn explain(message: &str) -> String {
+/// Replaces the messages of SQLite and PostgreSQL for a full disk by [`DISK_FULL`], which names the remedy.
+fn replace_disk_full_message(message: &str) -> String {
     let disk_full_messages = ["database or disk is full", "No space left on device", "could not extend file"];
-    if disk_full_messages.iter().any(|known| message.contains(known)) {
+    if disk_full_messages.iter().any(|text| message.contains(text)) {
         DISK_FULL.to_owned()
     } else {
         message.to_owned()

@@ -1,4 +1,4 @@
-//! Progress of long operations: a bar on a terminal, otherwise a line every few seconds.
+//! Progress of long operations: a bar or a spinner on a terminal, otherwise a line every few seconds.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output;
 
-/// How often a line is written.
+/// The minimum time between two lines.
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Shows the progress of one operation on stderr.
@@ -19,33 +19,36 @@ pub(super) struct ProgressDisplay {
 
 enum DisplayKind {
     Bar(ProgressBar),
-    Lines { last: Instant },
+    /// Lines at intervals. `previous` is the time of the most recent line, or of the start.
+    Lines {
+        previous: Instant,
+    },
 }
 
 impl ProgressDisplay {
-    /// Starts the display. `total` has the same unit as the position of [`Self::update`].
+    /// Starts the display. `total` has the same unit as the position of [`Self::update`]; `None` if it is not known.
     pub(super) fn start(label: &'static str, total: Option<u64>) -> Self {
         let display = if std::io::stderr().is_terminal() {
             DisplayKind::Bar(bar(label, total))
         } else {
-            DisplayKind::Lines { last: Instant::now() }
+            DisplayKind::Lines { previous: Instant::now() }
         };
         Self { label, total, display }
     }
 
-    /// Shows the current position, with a description in `message`.
+    /// Shows the current position and a message. Without a bar, prints them only if [`LINE_INTERVAL`] has passed.
     pub(super) fn update(&mut self, position: u64, message: impl FnOnce() -> String) {
         match &mut self.display {
             DisplayKind::Bar(bar) => {
                 bar.set_position(position);
                 bar.set_message(message());
             }
-            DisplayKind::Lines { last } if last.elapsed() >= LINE_INTERVAL => {
-                *last = Instant::now();
-                let share =
+            DisplayKind::Lines { previous } if previous.elapsed() >= LINE_INTERVAL => {
+                *previous = Instant::now();
+                let percent =
                     self.total.filter(|total| *total > 0).map(|total| position.saturating_mul(100) / total);
-                let share = share.map(|percent| format!(" {percent} %")).unwrap_or_default();
-                output::eprint(format_args!("{}{share}: {}", self.label, message()));
+                let percent = percent.map(|percent| format!(" {percent} %")).unwrap_or_default();
+                output::eprint(format_args!("{}{percent}: {}", self.label, message()));
             }
             DisplayKind::Lines { .. } => {}
         }

@@ -1,4 +1,4 @@
-//! `creator-api serve`: serves the API, and sends webhooks and mail, until it is stopped.
+//! `creator-api serve`: serves the API and the dashboard, and sends webhooks and mail, until it is stopped.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -6,31 +6,45 @@ use std::net::SocketAddr;
 use tokio::net::{TcpListener, TcpSocket};
 
 use super::background::Background;
+use super::heartbeats::Heartbeats;
 use super::outcome::{CommandError, CommandOutcome};
 use super::{file_limit, output, signals, start};
-use crate::server::Server;
+use crate::server::{Server, drain_time};
 use domain::app::App;
-use foundation::config::{Config, SERVING, flags};
+use foundation::config::{Config, SERVER_SETTINGS, flags};
 use foundation::secret::MasterKey;
 
-/// The flags of the commands that serve.
+/// The flags of `serve` and `demo`.
 #[derive(Debug, clap::Args)]
-#[command(args = flags(SERVING))]
+#[command(args = flags(SERVER_SETTINGS))]
 pub(super) struct ServeArgs {
-    /// Do not send webhooks and mail; `creator-api worker` does
+    /// Do not send webhooks and mail in this process; run `creator-api worker` for them
     #[arg(long)]
     pub(super) no_worker: bool,
+    /// On PostgreSQL, wait until `creator-api migrate` has applied all migrations of this version
+    #[arg(long)]
+    pub(super) wait_for_migrations: bool,
 }
 
-pub(super) async fn run(config: Config, with_worker: bool) -> Result<CommandOutcome, CommandError> {
+pub(super) async fn run(config: Config, args: ServeArgs) -> Result<CommandOutcome, CommandError> {
     file_limit::raise();
-    let listener = bind(config.server.listen, "--listen")?;
+    let listen = config.server.listen;
+    let (listener, app) = if args.wait_for_migrations {
+        // Until it can respond, the process accepts no connections.
+        let app = start::open_app_when_migrated(config).await?;
+        (bind(listen, "--listen")?, app)
+    } else {
+        (bind(listen, "--listen")?, start::open_app(config).await?)
+    };
     let address = listener.local_addr()?;
-    let app = start::open_app(config).await?;
     let master = start::load_master_key(&app).await?;
     let stop = signals::listen("waiting for requests in flight")?;
     let server = build_server(&app, &master, address)?;
-    let background = with_worker.then(|| Background::start(&app, &master, &stop)).transpose()?;
+    let stop_background = signals::delayed(&stop, drain_time(&app.config.server));
+    start::check_timeouts(&app).await?;
+    let heartbeats = Heartbeats::start(&app).await;
+    let background =
+        (!args.no_worker).then(|| Background::start(&app, &master, &stop_background)).transpose()?;
     output::print(format_args!("listening on http://{address}"))?;
     let background = async {
         if let Some(background) = background {
@@ -39,6 +53,7 @@ pub(super) async fn run(config: Config, with_worker: bool) -> Result<CommandOutc
     };
     let (served, ()) = tokio::join!(server.run(listener, stop), background);
     served?;
+    heartbeats.stop().await;
     app.db.close().await;
     Ok(CommandOutcome::Done)
 }
@@ -52,8 +67,8 @@ pub(super) fn build_server(
     Ok(Server::new(app.clone(), master, &format!("http://{address}"))?)
 }
 
-/// The number of connections that the system queues until they are accepted. A client that is not queued retries after one
-/// second.
+/// The number of connections that the system queues until they are accepted. A client that is not queued retries after
+/// one second.
 const BACKLOG: u32 = 4096;
 
 fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
@@ -66,7 +81,7 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
 /// Listens on the address of a setting. `flag` is its name in error messages.
 pub(super) fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, CommandError> {
     listen(address).map_err(|error| {
-        let remedy = match error.kind() {
+        let problem = match error.kind() {
             ErrorKind::AddrInUse => {
                 let free = SocketAddr::new(address.ip(), 0);
                 format!("is in use; stop the process that listens on it, or choose a free port with `{flag} {free}`")
@@ -79,6 +94,6 @@ pub(super) fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, Comma
             }
             _ => format!("cannot be used ({error}); choose another address with {flag}"),
         };
-        CommandError::new(format!("{address} {remedy}"))
+        CommandError::new(format!("{address} {problem}"))
     })
 }

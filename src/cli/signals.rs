@@ -1,5 +1,7 @@
 //! Ctrl-C and SIGTERM: the first starts a graceful shutdown, the second exits immediately.
 
+use std::time::Duration;
+
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -13,7 +15,8 @@ const INTERRUPTED: i32 = 130;
 /// Resolves when the process should stop. Clones resolve together.
 pub(super) type StopSignal = Shared<BoxFuture<'static, ()>>;
 
-/// Installs the signal handlers. `waiting` describes the shutdown in its message, such as "waiting for requests in flight".
+/// Installs the signal handlers. `waiting` is the part of the printed message that states what the shutdown waits for,
+/// such as "waiting for requests in flight".
 pub(super) fn listen(waiting: &'static str) -> Result<StopSignal, CommandError> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -26,6 +29,16 @@ pub(super) fn listen(waiting: &'static str) -> Result<StopSignal, CommandError> 
         });
     };
     Ok(stopped.boxed().shared())
+}
+
+/// Returns a stop signal that resolves `delay` after `stop`.
+pub(super) fn delayed(stop: &StopSignal, delay: Duration) -> StopSignal {
+    let stop = stop.clone();
+    let delayed = async move {
+        stop.await;
+        tokio::time::sleep(delay).await;
+    };
+    delayed.boxed().shared()
 }
 
 async fn next_signal(interrupt: &mut Signal, terminate: &mut Signal) {

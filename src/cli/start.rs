@@ -1,4 +1,6 @@
-//! Composition root: opens the database and the master key, and builds the shared [`App`].
+//! Opens the database and the master key, and builds the shared [`App`] from the configuration.
+
+use std::time::Duration;
 
 use sea_orm::DbBackend;
 
@@ -14,7 +16,7 @@ use foundation::secret::{KEY_FILE, MasterKey};
 use super::outcome::CommandError;
 
 /// Name of the `server_state` row that stores the fingerprint of the master key.
-const FINGERPRINT: &str = "master_key_fingerprint";
+const FINGERPRINT_KEY: &str = "master_key_fingerprint";
 
 /// Connects to the database without applying migrations.
 pub(super) async fn connect(config: &Config) -> Result<Database, CommandError> {
@@ -24,11 +26,39 @@ pub(super) async fn connect(config: &Config) -> Result<Database, CommandError> {
     Ok(Database::connect(DatabaseOptions { max_connections, ..DatabaseOptions::new(source) }).await?)
 }
 
+/// How often a process that waits for migrations reads whether some are pending.
+const MIGRATION_POLL: Duration = Duration::from_secs(1);
+
+/// Like [`open_app`], but on PostgreSQL it first waits while migrations are pending.
+pub(super) async fn open_app_when_migrated(config: Config) -> Result<App, CommandError> {
+    let db = connect(&config).await?;
+    let mut last_message = String::new();
+    while db.backend() == DbBackend::Postgres {
+        let message = match db.schema_state().await {
+            Ok(SchemaState::Behind(count)) => {
+                format!("waiting until `creator-api migrate` has applied {count} pending migrations")
+            }
+            Ok(_) => break,
+            Err(error) => format!("waiting for the database: {error}"),
+        };
+        if message != last_message {
+            tracing::info!("{message}");
+            last_message = message;
+        }
+        tokio::time::sleep(MIGRATION_POLL).await;
+    }
+    open(config, db).await
+}
+
 /// Opens the database and builds the [`App`].
 ///
 /// Applies pending migrations to SQLite. On PostgreSQL, which other processes may use, pending migrations are an error.
 pub(super) async fn open_app(config: Config) -> Result<App, CommandError> {
     let db = connect(&config).await?;
+    open(config, db).await
+}
+
+async fn open(config: Config, db: Database) -> Result<App, CommandError> {
     match db.schema_state().await? {
         SchemaState::Current => {}
         SchemaState::Ahead(migration) => return Err(MigrateError::Newer(migration).into()),
@@ -50,25 +80,37 @@ pub(super) async fn open_migrated_app(config: Config) -> Result<App, CommandErro
     Ok(build_app(config, db))
 }
 
+/// Logs a warning when PostgreSQL does not limit the duration of single statements.
+pub(super) async fn check_timeouts(app: &App) -> Result<(), CommandError> {
+    if let Some(role) = app.db.role_without_statement_timeout().await? {
+        tracing::warn!(
+            "the PostgreSQL role {role} has no statement_timeout, so a query can run without a limit; set one with \
+             `ALTER ROLE {role} SET statement_timeout = '10s'`"
+        );
+    }
+    Ok(())
+}
+
 fn build_app(config: Config, db: Database) -> App {
-    App::new(AppParts {
+    let parts = AppParts {
         config,
-        db,
         clock: Clock::system(),
         ids: Ids::default(),
         encode,
         example,
         principals: PrincipalCache::default(),
-    })
+    };
+    App::new(db, parts)
 }
 
 /// Returns the master key of the configuration or of the data folder, where it is created on the first start.
 ///
-/// Fails when the data was encrypted with another key.
+/// # Errors
+/// Returns an error when the key is invalid or missing, or when the data was encrypted with another key.
 pub(super) async fn load_master_key(app: &App) -> Result<MasterKey, CommandError> {
     let data_dir = &app.config.storage.data_dir;
     let file = data_dir.join(KEY_FILE);
-    let stored = entity::server_state::get(app.db.read(), FINGERPRINT).await?;
+    let stored = entity::server_state::get(app.db.read(), FINGERPRINT_KEY).await?;
     let (key, source) = match &app.config.storage.master_key {
         Some(secret) => {
             let key = MasterKey::from_hex(secret.expose(), "the configured master key")?;
@@ -89,11 +131,11 @@ pub(super) async fn load_master_key(app: &App) -> Result<MasterKey, CommandError
     let fingerprint = key.fingerprint();
     if stored.is_none() {
         let write = app.begin_write().await?;
-        entity::server_state::put_if_absent(write.conn(), FINGERPRINT, &fingerprint).await?;
+        entity::server_state::put_if_absent(write.conn(), FINGERPRINT_KEY, &fingerprint).await?;
         write.commit().await?;
     }
     // Another process may have stored its fingerprint first.
-    match entity::server_state::get(app.db.read(), FINGERPRINT).await? {
+    match entity::server_state::get(app.db.read(), FINGERPRINT_KEY).await? {
         Some(stored) if stored != fingerprint => Err(CommandError::new(format!(
             "{source} is not the key that the data at {} was encrypted with; specify that key with --master-key-file, or use \
              an empty database",

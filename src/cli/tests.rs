@@ -18,8 +18,9 @@ fn every_command_is_in_one_group_of_the_help() {
         names.sort_unstable();
         names
     };
-    let all =
-        all.into_iter().map(|name| grouped.iter().copied().find(|known| *known == name).unwrap_or("missing"));
+    let all = all
+        .into_iter()
+        .map(|name| grouped.iter().copied().find(|grouped_name| *grouped_name == name).unwrap_or("missing"));
     assert_eq!(sorted(all.collect()), sorted(grouped.clone()));
 }
 
@@ -36,7 +37,7 @@ fn the_help_shows_groups_and_exit_codes() {
     ] {
         assert!(help.contains(part), "{part:?} is missing in\n{help}");
     }
-    assert!(!help.contains("--listen"), "only the commands that serve have these flags");
+    assert!(!help.contains("--listen"), "only flags that every command accepts are in this help");
 }
 
 #[test]
@@ -50,7 +51,7 @@ fn a_setting_can_precede_or_follow_the_command() {
 }
 
 #[test]
-fn only_serving_commands_accept_server_flags() {
+fn serve_and_config_check_accept_server_flags_and_migrate_does_not() {
     assert!(Cli::try_parse_from(["creator-api", "serve", "--listen", "127.0.0.1:0"]).is_ok());
     assert!(Cli::try_parse_from(["creator-api", "migrate", "--listen", "127.0.0.1:0"]).is_err());
     assert!(Cli::try_parse_from(["creator-api", "config", "check", "--listen", "127.0.0.1:0"]).is_ok());

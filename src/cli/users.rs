@@ -1,4 +1,4 @@
-//! `creator-api users`: adds, lists and removes dashboard users, and creates password links.
+//! `creator-api users`: adds, lists and removes members of workspaces, and creates password links.
 
 use serde_json::json;
 
@@ -9,28 +9,28 @@ use domain::app::App;
 use domain::audit::{self, Action, Actor};
 use domain::users::{self, LINK_HOURS, User, UserRemoval};
 use domain::workspaces::Workspace;
-use foundation::config::{Config, LINKS, flags};
+use foundation::config::{Config, LINK_SETTINGS, flags};
 use foundation::database::Write;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum UsersCommand {
-    /// Give a user access to a workspace's dashboard; a password link is printed on stdout
+    /// Add a member, who has access to the workspace's dashboard; a password link is printed to stdout
     Add(UserArgs),
-    /// Create a new password link, printed on stdout; earlier links become invalid
+    /// Create a new password link, which is printed to stdout; earlier links become invalid
     Link(UserArgs),
-    /// Remove a user from a workspace; their sessions and password links for it end immediately
+    /// Remove a member from a workspace; their sessions and password links for it become invalid
     ///
-    /// The owner cannot be removed. Set another owner first, with `creator-api workspaces set-owner` or a `workspace.upsert`
-    /// change.
+    /// The owner cannot be removed. Set another owner first, with `creator-api workspaces set-owner` or a
+    /// `workspace.upsert` change.
     Remove {
         /// Key of the workspace
         #[arg(long, value_name = "KEY")]
         workspace: String,
-        /// Email address of the user
+        /// Email address of the member
         #[arg(long)]
         email: String,
     },
-    /// List the users of a workspace
+    /// List the members of a workspace
     List {
         /// Key of the workspace
         #[arg(long, value_name = "KEY")]
@@ -41,14 +41,14 @@ pub(super) enum UsersCommand {
     },
 }
 
-/// The user that a command applies to.
+/// The member that a command applies to.
 #[derive(Debug, clap::Args)]
-#[command(args = flags(LINKS))]
+#[command(args = flags(LINK_SETTINGS))]
 pub(super) struct UserArgs {
     /// Key of the workspace
     #[arg(long, value_name = "KEY")]
     workspace: String,
-    /// Email address of the user
+    /// Email address of the member
     #[arg(long)]
     email: String,
 }
@@ -119,8 +119,8 @@ async fn find_locked(write: &Write, workspace: &Workspace, email: &str) -> Resul
     let user = users::by_email_in(write, workspace.id, email).await?;
     user.ok_or_else(|| {
         CommandError::new(format!(
-            "no user with this email address in workspace `{0}`; `creator-api users list --workspace {0}` lists its users, \
-             `creator-api users add` adds one",
+            "no member with this email address in workspace `{0}`; `creator-api users list --workspace {0}` lists its \
+             members, `creator-api users add` adds one",
             workspace.key
         ))
     })
@@ -136,8 +136,8 @@ pub(super) fn explain_link(app: &App) {
     }
 }
 
-/// Creates a password link for a user, and mails it if a mail server is configured. If the server's URL is not known, the
-/// link is only a path, and it is not mailed.
+/// Creates a password link for a user, and mails it if a mail server is configured. If the server's URL is not known,
+/// the link is only a path, and it is not mailed.
 pub(super) async fn new_link(
     app: &App,
     write: &mut Write,
@@ -151,8 +151,8 @@ pub(super) async fn new_link(
     Ok(users::link_url(app, &token))
 }
 
-/// Creates a password link for a user who was just given access and has no password. A user who has one is notified by
-/// mail, if a mail server is configured.
+/// Creates a password link for a user who has just been given access and has no password. If the user has a password,
+/// returns `None` and, if a mail server is configured, notifies the user by mail.
 pub(super) async fn access_link(
     app: &App,
     write: &mut Write,
@@ -172,7 +172,7 @@ async fn list(app: &App, workspace: &str, json: bool) -> Result<(), CommandError
     let workspace = find(app, workspace).await?;
     let users = users::list(app, workspace.id).await?;
     if json {
-        return output::print_json(users.iter().map(record).collect());
+        return output::print_json(users.iter().map(to_json).collect());
     }
     let row = |user: &User| {
         let password = if user.has_password { "set" } else { "not set" };
@@ -181,7 +181,7 @@ async fn list(app: &App, workspace: &str, json: bool) -> Result<(), CommandError
     output::print_table(["ID", "EMAIL", "PASSWORD", "CREATED"], &users.iter().map(row).collect::<Vec<_>>())
 }
 
-fn record(user: &User) -> serde_json::Value {
+fn to_json(user: &User) -> serde_json::Value {
     json!({
         "id": user.id.to_string(),
         "email": user.email,

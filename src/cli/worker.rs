@@ -1,34 +1,52 @@
-//! `creator-api worker`: sends webhooks and mail until it is stopped, without serving the API.
+//! `creator-api worker`: sends webhooks and mail until it is stopped, without serving the API or the dashboard.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
 use super::background::Background;
+use super::heartbeats::Heartbeats;
 use super::outcome::{CommandError, CommandOutcome};
 use super::{file_limit, output, serve, signals, start};
 use crate::server::Monitoring;
-use foundation::config::Config;
+use foundation::config::{Config, WORKER_SETTINGS, flags};
 
-pub(super) async fn run(mut config: Config) -> Result<CommandOutcome, CommandError> {
+/// The flags of `worker`.
+#[derive(Debug, clap::Args)]
+#[command(args = flags(WORKER_SETTINGS))]
+pub(super) struct WorkerArgs {
+    /// On PostgreSQL, wait until `creator-api migrate` has applied all migrations of this version
+    #[arg(long)]
+    pub(super) wait_for_migrations: bool,
+}
+
+pub(super) async fn run(mut config: Config, args: WorkerArgs) -> Result<CommandOutcome, CommandError> {
     file_limit::raise();
-    // The worker serves no pages, so links in mail must not use its own address.
+    // This process serves no pages. With this address, links in mail exist only if a public URL is configured.
     config.server.listen = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
     let listener = match config.worker.metrics_listen {
         Some(address) => Some(serve::bind(address, "--metrics-listen")?),
         None => None,
     };
-    let app = start::open_app(config).await?;
+    let app = match args.wait_for_migrations {
+        true => start::open_app_when_migrated(config).await?,
+        false => start::open_app(config).await?,
+    };
     let master = start::load_master_key(&app).await?;
     let stop = signals::listen("waiting for webhooks and mail in flight")?;
+    start::check_timeouts(&app).await?;
+    let heartbeats = Heartbeats::start(&app).await;
     let background = Background::start(&app, &master, &stop)?;
     if let Some(listener) = &listener {
         output::print(format_args!("listening on http://{}", listener.local_addr()?))?;
     }
-    output::print("sending webhooks")?;
-    let monitoring = listener.map(|listener| tokio::spawn(Monitoring::new(app.clone()).run(listener, stop)));
+    output::print("sending webhooks and mail")?;
+    let monitoring = listener.map(|listener| {
+        tokio::spawn(Monitoring::new(app.clone()).with_delivery(background.progress()).run(listener, stop))
+    });
     let result = background.wait_or_fail().await;
     if let Some(monitoring) = monitoring {
         monitoring.abort();
     }
+    heartbeats.stop().await;
     app.db.close().await;
     result?;
     Ok(CommandOutcome::Done)

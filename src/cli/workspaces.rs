@@ -8,20 +8,20 @@ use domain::app::App;
 use domain::audit::{Action, Actor};
 use domain::workspaces::{self, OwnershipTransfer, Quota, Workspace, WorkspaceUpsert};
 use domain::{Error, FieldUpdate};
-use foundation::config::{Config, LINKS, flags};
+use foundation::config::{Config, LINK_SETTINGS, flags};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum WorkspacesCommand {
-    /// Create a workspace; its id is printed on stdout, a password link for the owner on stderr
-    #[command(args = flags(LINKS))]
+    /// Create a workspace; its id is printed to stdout, a password link for the owner to stderr
+    #[command(args = flags(LINK_SETTINGS))]
     Create {
-        /// Unique key of the workspace, used by commands and changes
+        /// Unique key of the workspace, by which commands and changes refer to it
         #[arg(long)]
         key: String,
         /// Display name
         #[arg(long)]
         name: String,
-        /// Email address of the owner, who also receives warnings
+        /// Email address of the owner, to which warnings are sent
         #[arg(long, value_name = "EMAIL")]
         owner_email: String,
     },
@@ -31,11 +31,12 @@ pub(super) enum WorkspacesCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Set the owner of a workspace; the previous owner is removed from it
+    /// Set the owner of a workspace; the previous owner loses access
     ///
-    /// The sessions and password links of the previous owner for this workspace end immediately. To keep that user, add them
-    /// again with `creator-api users add`. If the new owner has no password, a password link is printed on stdout.
-    #[command(args = flags(LINKS))]
+    /// The sessions and password links of the previous owner for this workspace become invalid. To keep the previous
+    /// owner as a member, add them again with `creator-api users add`. If the new owner has no password, a password
+    /// link is printed to stdout.
+    #[command(args = flags(LINK_SETTINGS))]
     SetOwner {
         /// Key of the workspace
         #[arg(long, value_name = "KEY")]
@@ -44,7 +45,7 @@ pub(super) enum WorkspacesCommand {
         #[arg(long)]
         email: String,
     },
-    /// Set the quota of a workspace; a limit that is not specified falls back to the default
+    /// Set the quota of each API key in a workspace; a limit that is not specified falls back to the default
     SetQuota {
         /// Key of the workspace
         #[arg(long, value_name = "KEY")]
@@ -57,10 +58,10 @@ pub(super) enum WorkspacesCommand {
 /// The flags of a quota.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct QuotaFlags {
-    /// Maximum number of requests per clock minute
+    /// Maximum number of requests per API key and clock minute
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
     per_minute: Option<i32>,
-    /// Maximum number of requests per UTC day
+    /// Maximum number of requests per API key and UTC day
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
     per_day: Option<i32>,
 }
@@ -148,7 +149,7 @@ async fn set_owner(app: &App, key: &str, email: &str) -> Result<(), CommandError
 async fn list(app: &App, json: bool) -> Result<(), CommandError> {
     let workspaces = workspaces::list(app).await?;
     if json {
-        return output::print_json(workspaces.iter().map(record).collect());
+        return output::print_json(workspaces.iter().map(to_json).collect());
     }
     let limit = |limit: Option<i32>| limit.map_or_else(|| "default".to_owned(), |limit| limit.to_string());
     let rows: Vec<[String; 6]> = workspaces
@@ -162,7 +163,7 @@ async fn list(app: &App, json: bool) -> Result<(), CommandError> {
     output::print_table(["KEY", "ID", "NAME", "OWNER", "PER MINUTE", "PER DAY"], &rows)
 }
 
-fn record(workspace: &Workspace) -> serde_json::Value {
+fn to_json(workspace: &Workspace) -> serde_json::Value {
     json!({
         "id": workspace.id.to_string(),
         "key": workspace.key,

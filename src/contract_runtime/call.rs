@@ -13,7 +13,7 @@ use super::validate::query::QueryParameter;
 /// The decoded path parameters by name, in the order of the path.
 pub type PathParameters = Vec<(&'static str, String)>;
 
-/// The parameters and the body of a request, after validation.
+/// The validated parameters and body of a request.
 #[derive(Debug)]
 pub struct Input {
     pub(crate) operation: &'static Operation,
@@ -23,18 +23,19 @@ pub struct Input {
     pub(crate) query: Vec<QueryParameter>,
     /// The body as sent.
     pub(crate) body: Bytes,
-    /// The parsed body, until it is converted to the operation's type.
+    /// The parsed body. `None` if the operation has no body, or once the body was converted to the operation's type.
     pub(crate) value: Mutex<Option<Value>>,
 }
 
 impl Input {
-    /// Takes the parsed body.
+    /// Takes the parsed body out of the input.
     ///
     /// # Errors
     /// Returns an error when it was already taken or the operation has no body.
     pub(crate) fn take_value(&self) -> poem::Result<Value> {
         let value = self.value.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let missing = || std::io::Error::other("the parsed body was already taken");
+        let missing =
+            || std::io::Error::other("the operation has no body, or its parsed body was already taken");
         value.ok_or_else(|| poem::error::InternalServerError(missing()))
     }
 }
@@ -43,7 +44,7 @@ impl Input {
 #[derive(Debug)]
 pub struct Call<C> {
     caller: Arc<C>,
-    /// The operation.
+    /// The operation that is called.
     pub operation: &'static Operation,
     input: Arc<Input>,
 }
@@ -96,6 +97,6 @@ pub(crate) fn input(request: &Request) -> poem::Result<&Arc<Input>> {
 
 /// Returns a value that [`Route::call`](super::router::Route::call) inserted into the request's extensions.
 fn extension<T: Send + Sync + 'static>(request: &Request) -> poem::Result<&T> {
-    let missing = || std::io::Error::other("the request was not routed by the router of its contract");
+    let missing = || std::io::Error::other("the request was not called through the router of its contract");
     request.extensions().get::<T>().ok_or_else(|| poem::error::InternalServerError(missing()))
 }

@@ -1,4 +1,5 @@
-//! Defines the static tables that describe a contract and its operations. The tables are generated (`generated/operations.rs`).
+//! Defines the static tables that describe a contract and its operations. The tables are generated
+//! (`generated/operations.rs`).
 
 /// The media type of JSON.
 pub const JSON: &str = "application/json";
@@ -10,13 +11,13 @@ pub const BYTES: &str = "application/octet-stream";
 /// A contract and its operations.
 #[derive(Debug, Clone, Copy)]
 pub struct Contract {
-    /// The name of the version: `v1`.
+    /// The name of the version, such as `v1`, which is also the stem of the contract's file name.
     pub stem: &'static str,
-    /// The title.
+    /// The title of the API.
     pub title: &'static str,
     /// The source document in YAML.
     pub yaml: &'static str,
-    /// The document as JSON.
+    /// The source document converted to JSON.
     pub json: &'static str,
     /// The path where the server serves `json`.
     pub json_path: &'static str,
@@ -52,7 +53,7 @@ pub struct Operation {
     pub path: &'static str,
     /// The tag.
     pub tag: &'static str,
-    /// The scope that a key needs.
+    /// The scope that a key needs. `None` if any valid key may call the operation.
     pub scope: Option<&'static str>,
     /// Path, query, header and cookie parameters, in document order.
     pub parameters: &'static [Parameter],
@@ -65,11 +66,11 @@ pub struct Operation {
 impl Operation {
     /// Returns whether a query parameter is a list whose name is repeated for each item.
     pub fn is_repeated(&self, name: &str) -> bool {
-        let repeated =
-            |parameter: &Parameter| matches!(parameter.kind, ParameterKind::List(_, ListStyle::Repeated));
-        let mut query =
-            self.parameters.iter().filter(|parameter| parameter.location == ParameterLocation::Query);
-        query.any(|parameter| parameter.name == name && repeated(parameter))
+        self.parameters.iter().any(|parameter| {
+            parameter.location == ParameterLocation::Query
+                && parameter.name == name
+                && matches!(parameter.kind, ParameterKind::List(_, ListStyle::Repeated))
+        })
     }
 }
 
@@ -106,7 +107,7 @@ pub enum ParameterLocation {
 pub enum ParameterKind {
     /// A string.
     String,
-    /// An integer in decimal digits.
+    /// An integer in decimal digits, with a minus sign if it is negative.
     Integer,
     /// A number.
     Number,

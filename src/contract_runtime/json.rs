@@ -1,7 +1,7 @@
 //! Parses JSON strictly.
 //!
-//! Rejects duplicate keys at any depth, trailing characters, nesting beyond [`MAX_DEPTH`], NUL characters, unpaired surrogates
-//! and invalid UTF-8, which many parsers accept.
+//! Many parsers accept duplicate keys, trailing characters, deep nesting, NUL characters, unpaired surrogates and
+//! invalid UTF-8. This one rejects them; the maximum depth is [`MAX_DEPTH`].
 
 use std::cell::RefCell;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde_json::{Map, Number, Value};
 
 /// Maximum nesting depth of arrays and objects.
 pub const MAX_DEPTH: usize = 64;
-/// Maximum number of errors reported per document.
+/// Maximum number of errors reported per document, not counting the syntax error that stops the parser.
 pub const MAX_ERRORS: usize = 100;
 /// Maximum number of characters of a key in a reported pointer.
 const MAX_KEY_CHARACTERS: usize = 64;
@@ -28,18 +28,19 @@ pub struct SyntaxError {
 /// Parses a JSON document.
 ///
 /// # Errors
-/// Returns all errors in document order. Parsing stops at the first syntax error.
-pub fn parse(text: &[u8]) -> Result<Value, Vec<SyntaxError>> {
-    if text.iter().all(u8::is_ascii_whitespace) {
+/// Returns the errors in document order: at most [`MAX_ERRORS`] duplicate keys and NUL characters, then the syntax
+/// error that stopped the parser, if any.
+pub fn parse(document: &[u8]) -> Result<Value, Vec<SyntaxError>> {
+    if document.iter().all(u8::is_ascii_whitespace) {
         return Err(vec![syntax_error(String::new(), "is empty; expected a JSON object")]);
     }
-    if text.starts_with(b"\xef\xbb\xbf") {
+    if document.starts_with(b"\xef\xbb\xbf") {
         return Err(vec![syntax_error(
             String::new(),
             "starts with a byte order mark; send UTF-8 without one",
         )]);
     }
-    let Ok(text) = std::str::from_utf8(text) else {
+    let Ok(text) = std::str::from_utf8(document) else {
         return Err(vec![syntax_error(String::new(), "is not valid UTF-8")]);
     };
     let reader = JsonReader::default();
@@ -68,7 +69,7 @@ fn syntax_error(pointer: String, message: &str) -> SyntaxError {
     SyntaxError { pointer, message: message.to_owned() }
 }
 
-/// Describes a syntax error.
+/// Describes an error of the JSON parser with its position. Only the parser's message identifies the kind of error.
 fn describe_syntax_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = match error.line() {
@@ -91,6 +92,7 @@ fn describe_syntax_error(error: &serde_json::Error) -> String {
     format!("is not valid JSON at {position}: {reason}")
 }
 
+/// The message of the error that stops the parser at [`MAX_DEPTH`].
 const TOO_DEEP: &str = "nested too deep";
 
 /// A step of the path to a value in a document.
@@ -130,6 +132,7 @@ struct JsonReader {
 }
 
 impl JsonReader {
+    /// Adds an error at the current path, up to [`MAX_ERRORS`].
     fn report(&self, message: &str) {
         if self.errors.borrow().len() == MAX_ERRORS {
             return;
@@ -137,14 +140,14 @@ impl JsonReader {
         self.errors.borrow_mut().push(syntax_error(pointer(&self.path.borrow()), message));
     }
 
-    fn check_text(&self, text: &str) {
+    fn report_nul(&self, text: &str) {
         if text.contains('\0') {
             self.report("must not contain the character NUL (U+0000)");
         }
     }
 
-    /// Adds a step to the path. [`JsonReader::leave`] removes it only after the value was parsed, so the path of a syntax error
-    /// is preserved.
+    /// Adds a step to the path. [`JsonReader::leave`] removes it only after the value was parsed, so the path of a
+    /// syntax error is preserved. Returns an error if the path is longer than [`MAX_DEPTH`].
     fn enter<E: de::Error>(&self, step: PathStep) -> Result<(), E> {
         let mut path = self.path.borrow_mut();
         path.push(step);
@@ -156,6 +159,7 @@ impl JsonReader {
     }
 }
 
+/// Deserializes a value like `serde_json::Value`, but reports duplicate keys and NUL characters to the reader.
 #[derive(Clone, Copy)]
 struct ValueSeed<'r>(&'r JsonReader);
 
@@ -195,12 +199,12 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        self.0.check_text(value);
+        self.0.report_nul(value);
         Ok(Value::String(value.to_owned()))
     }
 
     fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        self.0.check_text(&value);
+        self.0.report_nul(&value);
         Ok(Value::String(value))
     }
 
@@ -221,7 +225,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
             self.0.enter(PathStep::Key(key.clone()))?;
-            self.0.check_text(&key);
+            self.0.report_nul(&key);
             let value = entries.next_value_seed(self)?;
             if map.contains_key(&key) {
                 self.0.report("is a duplicate key");
@@ -240,7 +244,7 @@ mod tests {
     use super::*;
 
     fn errors(body: impl AsRef<[u8]>) -> Vec<String> {
-        let errors = parse(body.as_ref()).expect_err("the body has errors");
+        let errors = parse(body.as_ref()).expect_err("the body must be rejected");
         errors.into_iter().map(|error| format!("{}: {}", error.pointer, error.message)).collect()
     }
 
@@ -281,25 +285,25 @@ mod tests {
             errors(r#"{"tags": ["x", "a\u0000b"]}"#),
             ["/tags/1: must not contain the character NUL (U+0000)"]
         );
-        let lone = errors(r#"{"name": "a\ud800b"}"#);
-        assert!(lone[0].starts_with("/name: contains an unpaired surrogate"), "{lone:?}");
-        let trailing = errors(r#"{"name": "\udc00"}"#);
-        assert!(trailing[0].starts_with("/name: contains an unpaired surrogate"), "{trailing:?}");
+        let high_surrogate = errors(r#"{"name": "a\ud800b"}"#);
+        assert!(high_surrogate[0].starts_with("/name: contains an unpaired surrogate"), "{high_surrogate:?}");
+        let low_surrogate = errors(r#"{"name": "\udc00"}"#);
+        assert!(low_surrogate[0].starts_with("/name: contains an unpaired surrogate"), "{low_surrogate:?}");
     }
 
     #[test]
     fn nesting_beyond_64_levels_is_rejected() {
-        let deep = errors("[".repeat(10_000));
-        assert_eq!(deep, [": is nested deeper than 64 levels"]);
-        let deep = errors("{\"a\":".repeat(10_000));
-        assert_eq!(deep, [": is nested deeper than 64 levels"]);
-        let fits = format!("{}1{}", "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH));
-        assert!(parse(fits.as_bytes()).is_ok());
+        let too_deep = errors("[".repeat(10_000));
+        assert_eq!(too_deep, [": is nested deeper than 64 levels"]);
+        let too_deep = errors("{\"a\":".repeat(10_000));
+        assert_eq!(too_deep, [": is nested deeper than 64 levels"]);
+        let deepest = format!("{}1{}", "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH));
+        assert!(parse(deepest.as_bytes()).is_ok());
     }
 
     proptest! {
         #[test]
-        fn serialized_values_are_parsed_again(text in "\\PC*", number in any::<i64>(), flag in any::<bool>()) {
+        fn serialized_values_are_preserved(text in "\\PC*", number in any::<i64>(), flag in any::<bool>()) {
             let value = serde_json::json!({"t": text, "n": [number, null], "f": {"flag": flag}});
             prop_assert_eq!(parse(value.to_string().as_bytes()).ok(), Some(value));
         }

@@ -1,7 +1,7 @@
 //! The runtime library of code that is generated from an OpenAPI contract.
 //!
-//! Contains routing, credentials, parameters, bodies, validation and responses. Does not depend on a particular contract:
-//! another service can generate code from its own contract and implement [`service::Service`].
+//! Contains routing, credentials, parameters, bodies, validation and responses. Does not depend on a particular
+//! contract: another service can generate code from another contract and implement [`service::Service`].
 
 pub mod call;
 pub mod contract;

@@ -1,8 +1,8 @@
 //! Extractors for the parameters of operations.
 //!
-//! [`Route::validate`](super::router::Route::validate) validates parameters against the contract's schemas. The extractors of
-//! poem-openapi would validate them again and compile patterns for each request. These extractors declare the validators for
-//! the OpenAPI document and only convert the values.
+//! [`Route::validate`](super::router::Route::validate) validates parameters against the contract's schemas. The
+//! extractors of poem-openapi would validate them again and compile patterns for each request. These extractors declare
+//! the validators for the OpenAPI document and only convert the values.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use super::call;
 use super::contract::ParameterLocation;
 use super::validate::header_values;
 
-/// Converts the string values of a parameter to its type.
+/// Converts the string values of a parameter to its type. Returns the default value if there are none.
 fn convert<T: ParseFromParameter>(
     values: Vec<Cow<'_, str>>,
     options: ExtractParamOptions<T>,
@@ -29,20 +29,25 @@ fn convert<T: ParseFromParameter>(
     parsed.map_err(|error| ParseParamError { name: options.name, reason: error.into_message() }.into())
 }
 
+// The functions `path`, `query`, `header` and `cookie` return the string values of a parameter, none if it was not
+// sent. They have the same signature for the macro below; the last argument is poem-openapi's `explode`, which is false
+// if one value contains all items of a list.
+
 fn path<'r>(request: &'r Request, name: &str, _: bool) -> poem::Result<Vec<Cow<'r, str>>> {
     let input = call::input(request)?;
-    // poem-openapi numbers path parameters (`param0`) in the order of the arguments, which is the order of the contract.
-    let mut declared =
+    // poem-openapi numbers path parameters (`param0`) in the order of the arguments. Generated code has the arguments
+    // in the order of the contract.
+    let mut path_parameters =
         input.operation.parameters.iter().filter(|parameter| parameter.location == ParameterLocation::Path);
-    let number = name.strip_prefix("param").and_then(|number| number.parse().ok());
-    let parameter = number.and_then(|number| declared.nth(number));
-    let values = input.path.iter().filter(|(known, _)| parameter.is_some_and(|it| it.name == *known));
+    let index = name.strip_prefix("param").and_then(|index| index.parse().ok());
+    let Some(parameter) = index.and_then(|index| path_parameters.nth(index)) else { return Ok(Vec::new()) };
+    let values = input.path.iter().filter(|(name, _)| *name == parameter.name);
     Ok(values.map(|(_, value)| value.into()).collect())
 }
 
 fn query<'r>(request: &'r Request, name: &str, _: bool) -> poem::Result<Vec<Cow<'r, str>>> {
-    let pairs = call::input(request)?.query.iter();
-    Ok(pairs.filter(|pair| pair.name == name).map(|pair| Cow::from(&pair.value)).collect())
+    let parameters = call::input(request)?.query.iter().filter(|parameter| parameter.name == name);
+    Ok(parameters.map(|parameter| Cow::from(&parameter.value)).collect())
 }
 
 fn header<'r>(request: &'r Request, name: &str, explode: bool) -> poem::Result<Vec<Cow<'r, str>>> {
@@ -58,8 +63,8 @@ fn cookie<'r>(request: &'r Request, name: &str, _: bool) -> poem::Result<Vec<Cow
 }
 
 macro_rules! extractors {
-    ($($(#[$about:meta])* $name:ident, $values:ident;)*) => {$(
-        $(#[$about])*
+    ($($(#[$doc:meta])* $name:ident, $string_values:ident;)*) => {$(
+        $(#[$doc])*
         #[derive(Debug, Clone)]
         pub struct $name<T>(pub T);
 
@@ -87,14 +92,14 @@ macro_rules! extractors {
                 _: &mut RequestBody,
                 options: ExtractParamOptions<T>,
             ) -> poem::Result<Self> {
-                convert($values(request, options.name, options.explode)?, options).map(Self)
+                convert($string_values(request, options.name, options.explode)?, options).map(Self)
             }
         }
     )*};
 }
 
 extractors!(
-    /// A path parameter. poem-openapi identifies path parameters by the name of this type.
+    /// A path parameter. poem-openapi recognizes path parameters by this type name, so it must be `Path`.
     Path, path;
     /// A query parameter.
     Query, query;

@@ -1,7 +1,7 @@
 //! Request and response bodies: JSON, plain text and binary data ([`plain`]).
 //!
-//! JSON is serialized directly to bytes. poem-openapi's `Json` builds a `serde_json::Value` first, which takes two thirds of
-//! the time for a list.
+//! JSON is serialized directly to bytes. poem-openapi's `Json` builds a `serde_json::Value` first, which takes two
+//! thirds of the time for a list.
 
 mod plain;
 
@@ -22,9 +22,9 @@ use super::contract::JSON;
 /// A JSON response body.
 #[derive(Debug, Clone)]
 pub enum Json<T> {
-    /// A value to be serialized.
+    /// A value that is not serialized yet.
     Value(T),
-    /// Serialized JSON.
+    /// JSON that is already serialized, such as a stored response.
     Ready(bytes::Bytes),
 }
 
@@ -61,30 +61,38 @@ impl<T: Serialize + Send> IntoResponse for Json<T> {
     }
 }
 
-/// A JSON request body, converted to its type.
+/// A JSON request body, converted to the operation's type.
 #[derive(Debug, Clone)]
 pub struct JsonBody<T>(pub T);
 
-/// Converts a valid JSON value to a type.
+/// Converts a JSON value, already validated against the contract, to a Rust type.
 ///
-/// In JSON Schema, `1.0` and `1e3` are integers, but serde rejects them. If it rejects the value, such numbers are rewritten.
+/// In JSON Schema, `1.0` and `1e3` are integers, but serde does not convert them to integer types. If the conversion
+/// fails, such numbers are rewritten as integers, and the value is converted again.
 fn convert<T: DeserializeOwned>(mut value: Value) -> serde_json::Result<T> {
     T::deserialize(&value).or_else(|error| {
         if rewrite_integers(&mut value) { serde_json::from_value(value) } else { Err(error) }
     })
 }
 
-/// Rewrites floats with an integer value as integers. Returns false when there are none.
+/// Rewrites floats with an integer value between -2^53 and 2^53, at any depth, as integers. Returns false when there
+/// are none.
 #[allow(clippy::cast_possible_truncation)] // The bounds are checked before.
 fn rewrite_integers(value: &mut Value) -> bool {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
+    /// 2^53: `f64` represents every integer up to this absolute value exactly.
+    const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
     match value {
         Value::Number(number) if number.is_f64() => {
-            let float = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= EXACT);
+            let float =
+                number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= MAX_EXACT_INTEGER);
             float.map(|float| *number = Number::from(float as i64)).is_some()
         }
-        Value::Array(items) => items.iter_mut().fold(false, |any, item| rewrite_integers(item) | any),
-        Value::Object(fields) => fields.values_mut().fold(false, |any, field| rewrite_integers(field) | any),
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |rewritten, item| rewrite_integers(item) | rewritten)
+        }
+        Value::Object(fields) => {
+            fields.values_mut().fold(false, |rewritten, field| rewrite_integers(field) | rewritten)
+        }
         _ => false,
     }
 }
@@ -113,6 +121,7 @@ impl<'a, T: Type + DeserializeOwned> ApiExtractor<'a> for JsonBody<T> {
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
         let value = call::input(request)?.take_value()?;
+        // The value is valid, so a failed conversion is an error of the server.
         convert(value).map(Self).map_err(poem::error::InternalServerError)
     }
 }

@@ -1,5 +1,5 @@
-//! Routes requests to the operations of a contract by method and path, validates their parameters and bodies, and calls the
-//! operations.
+//! Routes requests to the operations of a contract by method and path, validates their parameters and bodies, and calls
+//! the operations.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -54,13 +54,13 @@ pub enum RouteMatch<'r> {
 /// Why a request is not a valid call of its operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallError {
-    /// The headers declare another media type or an encoded body.
+    /// The headers do not declare an unencoded body of the expected media type.
     MediaType {
         /// The media type that the operation accepts.
         expected: &'static str,
         /// The name of the header.
         header: &'static str,
-        /// What is wrong. The end of a sentence that begins with the header.
+        /// What is wrong, as the end of a sentence that begins with the name of the header.
         message: String,
     },
     /// The parameters or the body violate the contract. Contains at least one violation.
@@ -87,7 +87,7 @@ impl Router {
                 .get_mut(&framework_path(operation.path))
                 .and_then(|methods| methods.remove(&Method::from_bytes(operation.method.as_bytes()).ok()?))
                 .with_context(|| format!("no generated code implements {}", operation.id))?;
-            let index = paths.iter().position(|(text, _)| *text == operation.path).unwrap_or_else(|| {
+            let index = paths.iter().position(|(path, _)| *path == operation.path).unwrap_or_else(|| {
                 paths.push((operation.path, PathTemplate::new(operation.path)));
                 paths.len() - 1
             });
@@ -98,10 +98,10 @@ impl Router {
             "the generated code implements operations that the contract does not have"
         );
         let mut paths: Vec<PathTemplate> = paths.into_iter().map(|(_, path)| path).collect();
-        // OpenAPI 3.1, Paths Object: a concrete path is matched before a templated one.
+        // OpenAPI 3.1, Paths Object: a concrete path is matched before a templated one. `false` sorts first.
         paths.sort_by_key(|path| path.segments.iter().map(Segment::is_parameter).collect::<Vec<_>>());
         for path in &mut paths {
-            path.allow = path.methods()?;
+            path.allow = path.allow_header()?;
         }
         Ok(Self { paths })
     }
@@ -125,17 +125,19 @@ impl Route {
     /// Validates a request with these path parameters and this body.
     ///
     /// # Errors
-    /// Returns [`CallError::MediaType`] for an unsupported media type, or else [`CallError::Invalid`] with all violations in
-    /// the order path, query, headers, cookies, body.
+    /// Returns [`CallError::MediaType`] for an unsupported media type. Otherwise returns [`CallError::Invalid`] with
+    /// all violations, in the order path, query, headers, cookies, body.
     pub fn validate(&self, request: &Request, path: PathParameters, body: Bytes) -> Result<Input, CallError> {
-        if let Some(declared) = &self.operation.body {
-            check_media_type(request.headers(), declared.media_type)?;
+        if let Some(body) = &self.operation.body {
+            check_media_type(request.headers(), body.media_type)?;
         }
         let mut violations = Violations::new();
         self.schemas.check_path(&path, &mut violations);
+        // Collected separately, because the parser counts violations that exist already toward its limit of parameters.
         let mut query_violations = Violations::new();
-        let text = request.uri().query().unwrap_or_default();
-        let query = query::parse(text, |name| self.operation.is_repeated(name), &mut query_violations);
+        let query_string = request.uri().query().unwrap_or_default();
+        let query =
+            query::parse(query_string, |name| self.operation.is_repeated(name), &mut query_violations);
         self.schemas.check_query(&query, &mut query_violations);
         violations.append(&mut query_violations);
         self.schemas.check_headers(request.headers(), &mut violations);
@@ -164,7 +166,7 @@ impl Route {
     }
 }
 
-/// Returns the path in the notation that poem-openapi uses for poem's router, with numbered parameters.
+/// Returns the path in the notation of poem's router. poem-openapi numbers the parameters: `/courses/:param0`.
 fn framework_path(path: &str) -> String {
     let mut number = 0;
     let segments = path.split('/').map(|segment| {
@@ -178,9 +180,10 @@ fn framework_path(path: &str) -> String {
 }
 
 impl PathTemplate {
-    fn new(text: &'static str) -> Self {
-        let segments = text.trim_start_matches('/').split('/').map(|segment| {
-            match segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+    /// Parses a path template. The routes and the `Allow` header are set by [`Router::new`].
+    fn new(template: &'static str) -> Self {
+        let segments = template.trim_start_matches('/').split('/').map(|segment| {
+            match segment.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) {
                 Some(name) => Segment::Parameter(name),
                 None => Segment::Literal(segment),
             }
@@ -188,7 +191,8 @@ impl PathTemplate {
         Self { segments: segments.collect(), routes: Vec::new(), allow: HeaderValue::from_static("") }
     }
 
-    fn methods(&self) -> anyhow::Result<HeaderValue> {
+    /// Returns the value of the `Allow` header. It contains `HEAD` if the path supports `GET`.
+    fn allow_header(&self) -> anyhow::Result<HeaderValue> {
         let mut methods: BTreeSet<&str> = self.routes.iter().map(|route| route.operation.method).collect();
         if methods.contains("GET") {
             methods.insert("HEAD");
@@ -197,18 +201,18 @@ impl PathTemplate {
         Ok(HeaderValue::from_str(&methods.join(", "))?)
     }
 
-    /// Returns the path parameters, or `None` when the path does not match. A path with an empty or malformed parameter does
-    /// not match.
+    /// Returns the path parameters, or `None` when the path does not match. A path with an empty or malformed parameter
+    /// does not match.
     fn parameters(&self, path: &str) -> Option<PathParameters> {
         let mut segments = path.strip_prefix('/')?.split('/');
         let mut parameters = PathParameters::new();
         for segment in &self.segments {
-            let text = segments.next()?;
+            let value = segments.next()?;
             match segment {
-                Segment::Literal(literal) if *literal == text => {}
+                Segment::Literal(literal) if *literal == value => {}
                 Segment::Literal(_) => return None,
                 Segment::Parameter(name) => {
-                    parameters.push((name, query::decode_segment(text).filter(|value| !value.is_empty())?));
+                    parameters.push((name, query::decode_segment(value).filter(|value| !value.is_empty())?));
                 }
             }
         }
@@ -222,7 +226,7 @@ impl Segment {
     }
 }
 
-/// Checks that the headers declare an unencoded body of the expected media type in UTF-8.
+/// Checks that the headers declare an unencoded body of the expected media type. A declared charset must be UTF-8.
 fn check_media_type(headers: &HeaderMap, expected: &'static str) -> Result<(), CallError> {
     let error = |header, message| CallError::MediaType { expected, header, message };
     let encoded = headers
@@ -359,11 +363,14 @@ mod tests {
     }
 
     #[test]
-    fn code_of_another_contract_is_rejected() {
+    fn generated_code_that_does_not_match_the_contract_is_rejected() {
         static UNIMPLEMENTED: &[&Operation] = &[&operation("PUT", "/api/v1/things")];
         let error = |operations| {
             let contract = Contract { operations, ..CONTRACT };
-            Router::new(&contract, TestApi, |_| None).err().expect("the code does not match").to_string()
+            Router::new(&contract, TestApi, |_| None)
+                .err()
+                .expect("the router must reject the code")
+                .to_string()
         };
         assert_eq!(error(UNIMPLEMENTED), "no generated code implements /api/v1/things");
         assert_eq!(

@@ -1,7 +1,7 @@
-//! Extracts keys from requests and declares security schemes for poem-openapi.
+//! Extracts API keys from requests and declares security schemes for poem-openapi.
 //!
-//! The service authenticates requests before it calls a route. [`SecurityRequirement`] only declares the scheme, so that the
-//! OpenAPI document built from the code contains it with the scope of each operation.
+//! The service authenticates requests before it calls a route. [`SecurityRequirement`] only declares the scheme, so
+//! that the OpenAPI document built from the code contains it with the scope of each operation.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -17,17 +17,17 @@ use super::contract::Credential;
 use super::validate::header_values;
 
 impl Credential {
-    /// Returns the key of a request. `None` when it is missing or sent more than once.
+    /// Returns the key of a request. `None` if it is missing, malformed, empty or sent more than once.
     pub fn find(self, headers: &HeaderMap) -> Option<Cow<'_, str>> {
         let key = match self {
             Self::Bearer => Cow::from(authorization(headers, "bearer")?),
             Self::Basic => {
-                let pair = STANDARD.decode(authorization(headers, "basic")?).ok()?;
-                let pair = String::from_utf8(pair).ok()?;
-                Cow::from(pair.strip_suffix(':')?.to_owned())
+                let user_and_password = STANDARD.decode(authorization(headers, "basic")?).ok()?;
+                let user_and_password = String::from_utf8(user_and_password).ok()?;
+                Cow::from(user_and_password.strip_suffix(':')?.to_owned())
             }
-            Self::Header(name) => Cow::from(only(headers.get_all(name).iter())?.to_str().ok()?),
-            Self::Cookie(name) => Cow::from(only(header_values::cookies(headers, name).into_iter())?),
+            Self::Header(name) => Cow::from(exactly_one(headers.get_all(name).iter())?.to_str().ok()?),
+            Self::Cookie(name) => Cow::from(exactly_one(header_values::cookies(headers, name).into_iter())?),
         };
         (!key.is_empty()).then_some(key)
     }
@@ -44,15 +44,15 @@ impl Credential {
     }
 }
 
-/// Returns the credentials of this scheme if the request has exactly one `Authorization` header.
+/// Returns the credentials in the `Authorization` header. `None` unless there is exactly one, of the expected scheme.
 fn authorization<'h>(headers: &'h HeaderMap, expected: &str) -> Option<&'h str> {
-    let value = only(headers.get_all(header::AUTHORIZATION).iter())?;
+    let value = exactly_one(headers.get_all(header::AUTHORIZATION).iter())?;
     let (scheme, key) = value.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case(expected).then_some(key.trim_matches(' '))
 }
 
-fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
-    all.next().filter(|_| all.next().is_none())
+fn exactly_one<T>(mut values: impl Iterator<Item = T>) -> Option<T> {
+    values.next().filter(|_| values.next().is_none())
 }
 
 /// The security scheme of a contract.
@@ -120,31 +120,32 @@ mod tests {
 
     #[test]
     fn a_bearer_key_requires_exactly_one_header() {
-        let presents = |values: &[&'static str]| {
+        let find_key = |values: &[&'static str]| {
             Credential::Bearer.find(&headers("authorization", values)).map(Cow::into_owned)
         };
-        assert_eq!(presents(&["Bearer abc"]).as_deref(), Some("abc"));
-        assert_eq!(presents(&["bEARER  abc "]).as_deref(), Some("abc"));
-        for none in [&[][..], &["Bearer a", "Bearer a"], &["Basic abc"], &["Bearer"], &["Bearer "], &["abc"]]
+        assert_eq!(find_key(&["Bearer abc"]).as_deref(), Some("abc"));
+        assert_eq!(find_key(&["bEARER  abc "]).as_deref(), Some("abc"));
+        for values in
+            [&[][..], &["Bearer a", "Bearer a"], &["Basic abc"], &["Bearer"], &["Bearer "], &["abc"]]
         {
-            assert_eq!(presents(none), None, "{none:?}");
+            assert_eq!(find_key(values), None, "{values:?}");
         }
     }
 
     #[test]
     fn a_key_is_found_only_where_the_contract_declares_it() {
-        let presents = |credential: Credential, name, values: &[&'static str]| {
+        let find_key = |credential: Credential, name, values: &[&'static str]| {
             credential.find(&headers(name, values)).map(Cow::into_owned)
         };
-        // `abc:` and `abc:secret`
-        assert_eq!(presents(Credential::Basic, "authorization", &["Basic YWJjOg=="]).as_deref(), Some("abc"));
-        assert_eq!(presents(Credential::Basic, "authorization", &["Basic YWJjOnNlY3JldA=="]), None);
-        assert_eq!(presents(Credential::Basic, "authorization", &["Bearer abc"]), None);
-        assert_eq!(presents(Credential::Header("x-key"), "x-key", &["abc"]).as_deref(), Some("abc"));
-        assert_eq!(presents(Credential::Header("x-key"), "x-key", &["abc", "abc"]), None);
-        assert_eq!(presents(Credential::Header("x-key"), "authorization", &["Bearer abc"]), None);
-        assert_eq!(presents(Credential::Cookie("key"), "cookie", &["a=b; key=abc"]).as_deref(), Some("abc"));
-        assert_eq!(presents(Credential::Cookie("key"), "cookie", &["key=abc; key=abc"]), None);
-        assert_eq!(presents(Credential::Cookie("key"), "cookie", &["key="]), None);
+        // The decoded values are `abc:` and `abc:secret`.
+        assert_eq!(find_key(Credential::Basic, "authorization", &["Basic YWJjOg=="]).as_deref(), Some("abc"));
+        assert_eq!(find_key(Credential::Basic, "authorization", &["Basic YWJjOnNlY3JldA=="]), None);
+        assert_eq!(find_key(Credential::Basic, "authorization", &["Bearer abc"]), None);
+        assert_eq!(find_key(Credential::Header("x-key"), "x-key", &["abc"]).as_deref(), Some("abc"));
+        assert_eq!(find_key(Credential::Header("x-key"), "x-key", &["abc", "abc"]), None);
+        assert_eq!(find_key(Credential::Header("x-key"), "authorization", &["Bearer abc"]), None);
+        assert_eq!(find_key(Credential::Cookie("key"), "cookie", &["a=b; key=abc"]).as_deref(), Some("abc"));
+        assert_eq!(find_key(Credential::Cookie("key"), "cookie", &["key=abc; key=abc"]), None);
+        assert_eq!(find_key(Credential::Cookie("key"), "cookie", &["key="]), None);
     }
 }

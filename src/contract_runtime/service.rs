@@ -1,4 +1,4 @@
-//! Defines what a service provides for all operations of a contract: its caller type, and responses for errors.
+//! Defines what a service provides for all operations of a contract: the caller type and the error responses.
 
 use super::call::Call;
 use super::response::{OperationResponse, ResponseParts};

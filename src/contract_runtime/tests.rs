@@ -1,6 +1,6 @@
-//! Tests a small service behind the router.
+//! Tests the router with a small service.
 //!
-//! The module `things` corresponds to the output of `cargo xtask codegen`.
+//! The module `things` has the form of the code that `cargo xtask codegen` generates.
 
 use std::sync::Arc;
 
@@ -162,7 +162,7 @@ mod things {
     }
 }
 
-/// Responds with its input. A negative amount is an error with that status.
+/// Responds with its input. A negative `by` is an error with that status: -404 is a 404.
 struct Mover;
 
 impl Service for Mover {
@@ -194,15 +194,15 @@ impl Things for Mover {
     }
 }
 
-/// Returns the response to a request with this body, or its error.
-async fn outcome(path: &str, body: &str) -> Result<(StatusCode, Value), CallError> {
+/// Sends a request with this body. Returns the status and the body of the response, or the error of the validation.
+async fn send(path: &str, body: &str) -> Result<(StatusCode, Value), CallError> {
     let router = Router::new(&CONTRACT, V1(Mover), |_| None).unwrap();
     let request = Request::builder().method(Method::POST).content_type("application/json").uri_str(path);
     let request = request.finish();
-    let RouteMatch::Operation(route, captured) = router.find("POST", request.uri().path()) else {
+    let RouteMatch::Operation(route, path_parameters) = router.find("POST", request.uri().path()) else {
         panic!("{path} matches no operation");
     };
-    let input = route.validate(&request, captured, Bytes::from(body.to_owned()))?;
+    let input = route.validate(&request, path_parameters, Bytes::from(body.to_owned()))?;
     let response: Response = route.call(Arc::new("ada"), input, request).await.unwrap();
     let status = response.status();
     let body = response.into_body().into_json().await.unwrap();
@@ -211,25 +211,25 @@ async fn outcome(path: &str, body: &str) -> Result<(StatusCode, Value), CallErro
 
 #[tokio::test]
 async fn an_operation_is_called_with_the_validated_input() {
-    let (status, actual) = outcome("/boxes/a%20b/things/t?limit=7&marks=1,2", "{\"by\": 3.0}").await.unwrap();
+    let (status, actual) = send("/boxes/a%20b/things/t?limit=7&marks=1,2", "{\"by\": 3.0}").await.unwrap();
     assert_eq!((status, actual), (StatusCode::OK, json!(["ada", "a b", "t", 7, [1, 2], 3, 2])));
-    let (_, actual) = outcome("/boxes/b/things/t", "{\"by\": 1}").await.unwrap();
+    let (_, actual) = send("/boxes/b/things/t", "{\"by\": 1}").await.unwrap();
     assert_eq!(actual, json!(["ada", "b", "t", 5, null, 1, 0]));
 }
 
 #[tokio::test]
 async fn an_error_becomes_a_documented_response() {
-    let (status, body) = outcome("/boxes/b/things/t", "{\"by\": -404}").await.unwrap();
+    let (status, body) = send("/boxes/b/things/t", "{\"by\": -404}").await.unwrap();
     assert_eq!((status, body), (StatusCode::NOT_FOUND, json!({ "error": 404, "caller": "ada" })));
-    let (status, body) = outcome("/boxes/b/things/t", "{\"by\": -409}").await.unwrap();
+    let (status, body) = send("/boxes/b/things/t", "{\"by\": -409}").await.unwrap();
     assert_eq!((status, body["error"].as_u64()), (StatusCode::INTERNAL_SERVER_ERROR, Some(500)));
 }
 
 #[tokio::test]
 async fn all_violations_of_a_request_are_reported_together() {
-    let Err(CallError::Invalid(violations)) = outcome("/boxes/b/things/t?limit=10&x=1", "{\"to\": 1}").await
+    let Err(CallError::Invalid(violations)) = send("/boxes/b/things/t?limit=10&x=1", "{\"to\": 1}").await
     else {
-        panic!("it is valid");
+        panic!("the request must be rejected");
     };
     let actual: Vec<String> = violations
         .iter()

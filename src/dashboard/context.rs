@@ -23,7 +23,8 @@ pub(super) struct DashboardState {
     pub(super) app: App,
     /// The configured public URL of the server.
     pub(super) public_url: Option<Url>,
-    pub(super) attempts: Attempts,
+    /// Recent attempts to sign in, which are throttled.
+    pub(super) login_attempts: Attempts,
     /// The key that encrypts webhook secrets.
     pub(super) seal: Seal,
 }
@@ -31,17 +32,18 @@ pub(super) struct DashboardState {
 /// The context of one request.
 pub(crate) struct BrowserContext {
     pub(super) state: Arc<DashboardState>,
-    /// The signed-in user.
+    /// The signed-in user; `None` for a visitor.
     pub(super) viewer: Option<Viewer>,
     /// The browser's token: that of its session, or its visitor token.
     pub(super) browser_token: SecretString,
-    /// A new visitor token, to be set as a cookie.
+    /// A new visitor token, to be set as a cookie; `None` if the browser has a token.
     pub(super) new_visitor: Option<String>,
     pub(super) flash: Option<Flash>,
-    /// The token of a link to set a password.
+    /// The token of a link to set a password, from its cookie.
     pub(super) link: Option<SecretString>,
     pub(super) ip_address: IpAddr,
     pub(super) user_agent: String,
+    /// Whether cookies must be `Secure`.
     pub(super) secure_cookies: bool,
     /// The base URL of this server, as the browser reaches it.
     pub(super) base_url: String,
@@ -64,10 +66,10 @@ impl BrowserContext {
         };
         let (browser_token, new_visitor) = match (&viewer, session) {
             (Some(_), Some(token)) => (SecretString::from(token), None),
-            _ => visitor(headers, secure)?,
+            _ => visitor_token(headers, secure)?,
         };
         let flash = cookies::read(headers, CookieKind::Flash, secure)
-            .and_then(|value| Flash::open(&browser_token, &value));
+            .and_then(|value| Flash::verify(&browser_token, &value));
         let header_text = |name: header::HeaderName| {
             headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
         };
@@ -100,9 +102,12 @@ impl BrowserContext {
 }
 
 /// Returns the visitor token of a browser that is not signed in, and the same token as text when it is new.
-fn visitor(headers: &HeaderMap, secure: bool) -> Result<(SecretString, Option<String>), PageError> {
+fn visitor_token(headers: &HeaderMap, secure: bool) -> Result<(SecretString, Option<String>), PageError> {
     use secrecy::ExposeSecret as _;
-    if let Some(token) = cookies::read(headers, CookieKind::Visitor, secure).filter(|token| token.len() == 43)
+    /// The number of characters of every token.
+    const TOKEN_LENGTH: usize = 43;
+    if let Some(token) =
+        cookies::read(headers, CookieKind::Visitor, secure).filter(|token| token.len() == TOKEN_LENGTH)
     {
         return Ok((SecretString::from(token), None));
     }

@@ -42,7 +42,7 @@ impl CookieKind {
     }
 }
 
-/// Returns the cookie's value in a request.
+/// Returns the cookie's value in a request, or `None` if the request does not contain the cookie.
 pub(super) fn read(headers: &HeaderMap, kind: CookieKind, secure: bool) -> Option<String> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     lines

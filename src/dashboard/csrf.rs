@@ -1,7 +1,8 @@
 //! CSRF tokens, which prove that a form was rendered by the dashboard for this browser.
 //!
-//! A token is a random nonce and its MAC under the browser's session or visitor token. It expires with the session and differs
-//! on every page, which prevents attacks on the length of compressed responses (BREACH).
+//! A token is a random nonce and its MAC under the browser's session or visitor token. It is valid until the session
+//! ends, or until the browser gets another visitor token. It differs on every page, which prevents attacks on the
+//! length of compressed responses (BREACH).
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -13,7 +14,7 @@ use sha2::Sha256;
 
 /// The name of the form field.
 pub(super) const FIELD: &str = "csrf";
-/// Bytes of the random nonce in front of the MAC.
+/// Size in bytes of the random nonce in front of the MAC.
 const NONCE_BYTES: usize = 16;
 
 /// Returns a new token for a form. Returns an empty string, which is never valid, when the system provides no random bytes.
@@ -34,16 +35,16 @@ pub(super) fn is_valid(key: &SecretString, token: &str) -> bool {
     mac(key, b"form", nonce).verify_slice(tag).is_ok()
 }
 
-/// Returns the nonce of a token that [`is_valid`]. It identifies one rendered form.
+/// Returns the nonce of a valid token (see [`is_valid`]). It identifies one rendered form.
 pub(super) fn nonce(token: &str) -> Option<[u8; NONCE_BYTES]> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(token).ok()?;
     bytes.first_chunk().copied()
 }
 
-/// Returns a MAC under the browser's token, for one purpose.
+/// Returns the MAC of a message under the browser's token. MACs for different purposes differ.
 pub(super) fn mac(key: &SecretString, purpose: &[u8], message: &[u8]) -> Hmac<Sha256> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key.expose_secret().as_bytes())
-        .expect("a MAC takes a key of any length");
+        .expect("HMAC accepts keys of any length");
     mac.update(purpose);
     mac.update(&[0]);
     mac.update(message);

@@ -1,4 +1,4 @@
-//! Errors, rendered as pages in the same frame, with what to do next. Internal causes are only logged.
+//! Errors, rendered as pages that state what to do next. Internal causes are only logged.
 
 use askama::Template;
 use poem::Response;
@@ -37,10 +37,10 @@ pub(crate) enum PageError {
     /// The form was incomplete, or took too long to arrive.
     #[error("form incomplete")]
     IncompleteForm,
-    /// The session has ended.
+    /// The session has ended, or the browser never had one.
     #[error("session ended")]
     SessionEnded,
-    /// Validation errors without a field on the page.
+    /// Validation errors that do not belong to a field of the form.
     #[error("{}", .0.iter().map(FieldError::to_string).collect::<Vec<_>>().join("; "))]
     Invalid(Vec<FieldError>),
     /// An internal error.
@@ -109,7 +109,8 @@ impl PageError {
         }
     }
 
-    /// Renders the error page.
+    /// Renders the error page, and logs an internal error. If the session has ended, redirects to the sign-in page
+    /// instead, unless the request submits a form.
     pub(super) fn response(&self, context: &BrowserContext, is_form: bool) -> Response {
         if let Self::Internal(cause) = self {
             let error = format!("{cause:#}");
@@ -145,7 +146,7 @@ impl PageError {
             ),
             Self::MethodNotAllowed => (
                 "Method not allowed",
-                "This URL does not accept this request. Go to the dashboard and try again.",
+                "This URL does not accept this kind of request. Go to the dashboard and try again.",
             ),
             Self::UntrustedForm => (
                 "Form rejected",
@@ -154,12 +155,13 @@ impl PageError {
             ),
             Self::MissingCookie => (
                 "Cookies required",
-                "Your browser sent no cookie with this form. Over http, browsers accept the cookies of this server only on its \
-                 own machine: use https, and start the server with --public-url set to its URL. No changes were made.",
+                "Your browser sent no cookie with this form. No changes were made. Over http, browsers accept the cookies of \
+                 this server only on the machine that it runs on. Use https, and start the server with --public-url set to \
+                 its https URL.",
             ),
             Self::DuplicateForm => (
                 "Form already submitted",
-                "This form was already submitted; no further changes were made. A secret from the first submission is not \
+                "This form was already submitted. No further changes were made. A secret from the first submission is not \
                  shown again. To repeat the action, open the form again.",
             ),
             Self::FormTooLarge => ("Form too large", "No changes were made. Go back and shorten your input."),

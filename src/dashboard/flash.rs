@@ -1,6 +1,7 @@
 //! Flash messages: shown once at the top of the next page, after a redirect.
 //!
-//! A message is stored in a cookie with a MAC under the browser's token, so that nobody else can set its text.
+//! A message is stored in a cookie with a MAC (message authentication code), whose key is the browser's session or
+//! visitor token, so that nobody else can set its text. It is not encrypted.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -9,13 +10,13 @@ use secrecy::SecretString;
 
 use super::csrf::mac;
 
-/// Bytes of the MAC.
+/// Size of the MAC in bytes.
 const TAG_BYTES: usize = 32;
 
-/// A message about the last action.
+/// A message about the action that redirected to the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Flash {
-    /// Whether the action succeeded.
+    /// Whether the action succeeded and changed something.
     pub is_success: bool,
     /// One sentence.
     pub text: String,
@@ -32,8 +33,8 @@ impl Flash {
         Self { is_success: false, text: text.into() }
     }
 
-    /// Returns the cookie's value: the message and its MAC.
-    pub(super) fn seal(&self, key: &SecretString) -> String {
+    /// Returns the cookie's value: the MAC and the message, whose text is truncated to 400 characters.
+    pub(super) fn sign(&self, key: &SecretString) -> String {
         let text: String = self.text.chars().take(400).collect();
         let message = format!("{}{text}", if self.is_success { '+' } else { '-' });
         let mut bytes = mac(key, b"flash", message.as_bytes()).finalize().into_bytes().to_vec();
@@ -42,7 +43,7 @@ impl Flash {
     }
 
     /// Returns the message in a cookie's value if its MAC is valid.
-    pub(super) fn open(key: &SecretString, value: &str) -> Option<Self> {
+    pub(super) fn verify(key: &SecretString, value: &str) -> Option<Self> {
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(value).ok()?;
         let (tag, message) = bytes.split_at_checked(TAG_BYTES)?;
         mac(key, b"flash", message).verify_slice(tag).ok()?;
@@ -60,8 +61,8 @@ mod tests {
     fn only_messages_with_a_valid_mac_are_shown() {
         let (ours, theirs) = (SecretString::from("ours"), SecretString::from("theirs"));
         let flash = Flash::success("Revoked \u{201c}ä\u{201d}.");
-        assert_eq!(Flash::open(&ours, &flash.seal(&ours)), Some(flash.clone()));
-        assert_eq!(Flash::open(&theirs, &flash.seal(&ours)), None);
-        assert_eq!(Flash::open(&ours, "nonsense"), None);
+        assert_eq!(Flash::verify(&ours, &flash.sign(&ours)), Some(flash.clone()));
+        assert_eq!(Flash::verify(&theirs, &flash.sign(&ours)), None);
+        assert_eq!(Flash::verify(&ours, "nonsense"), None);
     }
 }

@@ -16,7 +16,7 @@ use domain::FieldError;
 pub(crate) struct Form(Arc<Vec<(String, String)>>);
 
 impl Form {
-    /// Parses the body of a form. Replaces NUL, which PostgreSQL cannot store in text, by U+FFFD.
+    /// Parses the body of a form. Replaces NUL, which PostgreSQL cannot store in text, with U+FFFD.
     pub(super) fn read(body: &[u8]) -> Self {
         let text = |text: &str| text.replace('\0', "\u{fffd}");
         let fields = form_urlencoded::parse(body).map(|(field, value)| (text(&field), text(&value)));
@@ -35,7 +35,7 @@ impl Form {
 
     /// Returns whether one of a field's values is this one.
     pub(crate) fn contains(&self, name: &str, value: &str) -> bool {
-        self.values(name).any(|other| other == value)
+        self.values(name).any(|field_value| field_value == value)
     }
 
     /// Returns the nonce of the form's CSRF token. It differs for each rendered form, and stays the same when a form is sent
@@ -44,7 +44,8 @@ impl Form {
         csrf::nonce(self.text(csrf::FIELD))
     }
 
-    /// Parses a field as an integer. Returns `None` when it is empty; adds an error when it is not an integer.
+    /// Parses a field as an integer. Returns `None` when it is empty; adds an error when it is not a 32-bit
+    /// integer.
     pub(crate) fn integer(&self, name: &str, errors: &mut FormErrors) -> Option<i32> {
         let text = self.text(name).trim();
         if text.is_empty() {
@@ -72,7 +73,8 @@ impl<'a> FromRequest<'a> for Form {
 pub(crate) struct FormErrors(Vec<FieldError>);
 
 impl FormErrors {
-    /// Adds an error. The message continues the field's label: "must be a whole number".
+    /// Adds an error. A message that begins with a lowercase letter continues the field's label: "must be a whole number".
+    /// Any other message is a sentence of its own. The page adds the period.
     pub(crate) fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
         self.0.push(FieldError { field: field.into(), message: message.into() });
     }

@@ -30,7 +30,7 @@ macro_rules! sections {
                 match self { $(Self::$variant => $href),* }
             }
 
-            /// Returns the SVG paths of the section's icon, in a 20 by 20 view box.
+            /// Returns the SVG elements of the section's icon, in a 20 by 20 view box.
             pub(crate) const fn icon(self) -> RawHtml {
                 match self { $(Self::$variant => RawHtml($icon)),* }
             }
@@ -59,7 +59,7 @@ pub(crate) struct Frame {
     /// The signed-in user's email address and the workspace's name.
     pub viewer: Option<(String, String)>,
     /// The user's other workspaces: id and name.
-    pub others: Vec<(WorkspaceId, String)>,
+    pub other_workspaces: Vec<(WorkspaceId, String)>,
     /// The flash message.
     pub flash: Option<Flash>,
     /// The URLs of the static files.
@@ -84,7 +84,7 @@ impl Frame {
             title,
             section,
             viewer: viewer.map(|viewer| (viewer.email.clone(), viewer.workspace.name.clone())),
-            others: viewer.map(other_workspaces).unwrap_or_default(),
+            other_workspaces: viewer.map(other_workspaces).unwrap_or_default(),
             flash: context.flash.clone(),
             assets: &assets::ASSET_URLS,
             csrf: csrf::token(&context.browser_token),
@@ -122,7 +122,7 @@ mod tests {
             title: String::new(),
             section: Some(Section::Keys),
             viewer: None,
-            others: Vec::new(),
+            other_workspaces: Vec::new(),
             flash: None,
             assets: &assets::ASSET_URLS,
             csrf: String::new(),

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use poem::http::{HeaderMap, header};
 use url::Url;
 
-/// Returns whether the browser reports that a page of this site sent the form. Returns `true` when the browser reports nothing:
-/// the CSRF token still has to be valid.
+/// Returns whether the browser reports that a page of this server (the same origin) sent the form. Returns `true` when
+/// the browser reports nothing: the CSRF token still has to be valid.
 pub(super) fn is_same_origin(headers: &HeaderMap, public: Option<&Url>) -> bool {
     if let Some(site) = headers.get("sec-fetch-site") {
         return site == "same-origin";
@@ -17,8 +17,8 @@ pub(super) fn is_same_origin(headers: &HeaderMap, public: Option<&Url>) -> bool 
         return origin.origin() == public.origin();
     }
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let own_origin = host.and_then(|host| Url::parse(&format!("{}://{host}", origin.scheme())).ok());
-    own_origin.is_some_and(|own| own.origin() == origin.origin())
+    let server_url = host.and_then(|host| Url::parse(&format!("{}://{host}", origin.scheme())).ok());
+    server_url.is_some_and(|server_url| server_url.origin() == origin.origin())
 }
 
 /// Returns whether the connection may be insecure. Browsers send `Sec-Fetch-Site` only over `https` and to the local machine.
@@ -26,7 +26,7 @@ pub(super) fn may_be_insecure(headers: &HeaderMap) -> bool {
     !headers.contains_key("sec-fetch-site")
 }
 
-/// Returns whether cookies must be `Secure`. They must, unless the server runs on the browser's own machine.
+/// Returns whether cookies must be `Secure`. They must, except over `http` to the browser's own machine.
 pub(super) fn requires_secure_cookies(headers: &HeaderMap, public: Option<&Url>) -> bool {
     if let Some(public) = public {
         return public.scheme() == "https" || !is_loopback(public.host_str().unwrap_or_default());

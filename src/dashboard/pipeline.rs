@@ -1,6 +1,6 @@
 //! The request pipeline of the dashboard: static files, session, CSRF checks, handler, security headers.
 //!
-//! Handlers never receive a form that another site sent or whose token does not belong to the browser.
+//! Handlers never receive a form that another site sent, or whose CSRF token does not belong to the browser.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +45,7 @@ impl Dashboard {
     pub fn new(app: App, master: &MasterKey) -> Self {
         let public_url = app.config.server.public_url.as_ref().and_then(|url| Url::parse(url.base()).ok());
         let seal = Seal::new(master, Purpose::WebhookSecrets);
-        let state = Arc::new(DashboardState { app, public_url, attempts: Attempts::default(), seal });
+        let state = Arc::new(DashboardState { app, public_url, login_attempts: Attempts::default(), seal });
         Self { state, pages: pages::routes().router() }
     }
 
@@ -93,7 +93,7 @@ impl Dashboard {
         let form = read_body(request.take_body(), FORM_TIMEOUT).await?;
         // The session was loaded before the body arrived, which can take long. It may have ended in the meantime.
         if let Some(viewer) = &context.viewer
-            && !sessions::is_open(&self.state.app, viewer).await?
+            && !sessions::exists(&self.state.app, viewer).await?
         {
             return Err(PageError::SessionEnded);
         }
@@ -130,18 +130,21 @@ impl Endpoint for Dashboard {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        let access = web::request_context::of(&request);
-        access.allow_compression(Compressible::Once);
+        let request_context = web::request_context::of(&request);
+        request_context.allow_compression(Compressible::Once);
         if let Some(file) = assets::find(request.uri().path()) {
             return Ok(file);
         }
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-        access.set(LogSubject::Page { method, path });
+        request_context.set_log_subject(LogSubject::Page { method, path });
         let mut response = match BrowserContext::load(&self.state, &request).await {
             Ok(context) => self.respond(&Arc::new(context), request).await,
             Err(error) => {
                 tracing::error!(error = error.to_string(), "could not load the session");
-                plain(StatusCode::INTERNAL_SERVER_ERROR, "Internal server error. Try again in a moment.\n")
+                plain_text(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "Internal server error. Try again in a moment.\n",
+                )
             }
         };
         set_security_headers(response.headers_mut());
@@ -181,7 +184,8 @@ fn set_security_headers(headers: &mut HeaderMap) {
     }
 }
 
-fn plain(status: StatusCode, text: &'static str) -> Response {
+/// Returns a response in plain text.
+fn plain_text(status: StatusCode, text: &'static str) -> Response {
     Response::builder().status(status).content_type("text/plain; charset=utf-8").body(text)
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn page_request(after: Option<&str>, key: SortKey) -> PageRequest {
     }
 }
 
-/// Formats a position as a query parameter: milliseconds and id.
+/// Formats a position as a query parameter: milliseconds since the epoch, a dot, and the id.
 pub(crate) fn format(position: Position) -> String {
     format!("{}.{}", position.at.as_millisecond(), position.id.as_simple())
 }

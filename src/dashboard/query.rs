@@ -5,9 +5,9 @@ use url::form_urlencoded::Serializer;
 
 use super::form::Form;
 
-/// The parameter that searches a list to its end, however long that takes.
+/// The parameter that requests a search of the whole list, which can take long. Any value but the empty one requests it.
 pub(crate) const SEARCH_ALL: &str = "far";
-/// The value of that parameter on the pages that continue a search whose first page was limited.
+/// The value of [`SEARCH_ALL`] on the pages that continue a search whose first page was limited.
 pub(crate) const SEARCH_REST: &str = "rest";
 
 /// The query parameters of a request. Parsing never fails.
@@ -15,7 +15,7 @@ pub(crate) const SEARCH_REST: &str = "rest";
 pub(crate) struct PageQuery(Form);
 
 impl PageQuery {
-    /// Returns a parameter's first value, or an empty string when it is absent.
+    /// Returns a parameter's first value without surrounding whitespace, or an empty string when it is absent.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.0.text(name).trim()
     }
@@ -46,7 +46,7 @@ impl PageQuery {
         self.after().is_some() && matches!(self.text(SEARCH_ALL), "" | SEARCH_REST)
     }
 
-    /// Returns the path with those of these parameters that are not empty.
+    /// Returns the path with the values of these parameters as its query. Leaves out empty parameters.
     pub(crate) fn path(&self, path: &str, fields: &[&str]) -> String {
         let mut query = Serializer::new(String::new());
         let parameters = fields.iter().map(|field| (*field, self.text(field)));
@@ -61,7 +61,7 @@ impl PageQuery {
     }
 }
 
-/// A form that passes on the query parameters of its page.
+/// The query parameters of a page that its form contains as hidden fields.
 impl From<&Form> for PageQuery {
     fn from(form: &Form) -> Self {
         Self(form.clone())

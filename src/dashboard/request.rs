@@ -25,7 +25,8 @@ use foundation::secret::Seal;
 /// The response of a handler. A [`PageError`] is rendered as an error page.
 pub(crate) type PageResponse = std::result::Result<Response, PageError>;
 
-/// A request of a signed-in user. As a handler's argument, it redirects visitors to the sign-in page.
+/// A request of a signed-in user. As a handler's argument, it rejects requests of visitors with
+/// [`PageError::SessionEnded`], which redirects to the sign-in page unless a form was submitted.
 pub(crate) struct DashboardRequest {
     context: Arc<BrowserContext>,
     viewer: Viewer,
@@ -102,7 +103,8 @@ impl DashboardRequest {
     /// or a second click changes nothing.
     ///
     /// # Errors
-    /// [`PageError::DuplicateForm`] when the form was sent before.
+    /// Returns [`PageError::DuplicateForm`] when the form was sent before, and [`PageError::UntrustedForm`] when it
+    /// contains no CSRF token.
     pub(crate) async fn commit_once(
         &self,
         form: &Form,
@@ -183,7 +185,7 @@ pub(super) fn redirect_with(context: &BrowserContext, to: &str, flash: &Flash) -
         response.headers_mut(),
         CookieKind::Flash,
         context.secure_cookies,
-        &flash.seal(&context.browser_token),
+        &flash.sign(&context.browser_token),
     );
     Ok(response)
 }
@@ -195,7 +197,7 @@ pub(super) fn signed_out(context: &BrowserContext, flash: &Flash) -> PageRespons
     let headers = response.headers_mut();
     let visitor = token::generate().map_err(PageError::Internal)?;
     cookies::set(headers, CookieKind::Visitor, context.secure_cookies, visitor.expose_secret());
-    cookies::set(headers, CookieKind::Flash, context.secure_cookies, &flash.seal(&visitor));
+    cookies::set(headers, CookieKind::Flash, context.secure_cookies, &flash.sign(&visitor));
     cookies::clear(headers, CookieKind::Session, context.secure_cookies);
     Ok(response)
 }

@@ -1,6 +1,6 @@
 //! The table of routes. The router is built from it, and tests compare it with the pages that they request.
 //!
-//! It wraps `poem`'s routes, which cannot be listed.
+//! The table wraps the routes of `poem`, which cannot be listed.
 
 use poem::http::Method;
 use poem::{IntoEndpoint, RouteMethod};

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use super::form::FormErrors;
 use domain::page::TimeSpan;
 
-/// Parses a time span. Both bounds may be empty.
+/// Parses a time span. Both bounds may be empty. Adds an error to the field `from` or `to` if it is invalid.
 pub(crate) fn parse(from: &str, to: &str, errors: &mut FormErrors) -> TimeSpan {
     let mut bound = |field: &str, text: &str| {
         let at = parse_time(text);
@@ -18,7 +18,7 @@ pub(crate) fn parse(from: &str, to: &str, errors: &mut FormErrors) -> TimeSpan {
     };
     let span = TimeSpan { from: bound("from", from), to: bound("to", to) };
     if span.from.zip(span.to).is_some_and(|(from, to)| from >= to) {
-        errors.add("to", "must be later than the start");
+        errors.add("to", "The end must be later than the start");
     }
     span
 }
@@ -33,7 +33,8 @@ fn parse_time(text: &str) -> Option<Timestamp> {
 mod tests {
     use super::*;
 
-    fn read(from: &str, to: &str) -> Result<TimeSpan, String> {
+    /// Returns the time span, or the first error message.
+    fn parse_or_error(from: &str, to: &str) -> Result<TimeSpan, String> {
         let mut errors = FormErrors::default();
         let span = parse(from, to, &mut errors);
         match errors.message_for("from").or(errors.message_for("to")) {
@@ -45,20 +46,20 @@ mod tests {
     #[test]
     fn a_time_span_is_parsed_as_sent_by_a_browser() {
         let at = |text: &str| Some(text.parse::<Timestamp>().unwrap());
-        assert_eq!(read("", ""), Ok(TimeSpan::default()));
+        assert_eq!(parse_or_error("", ""), Ok(TimeSpan::default()));
         assert_eq!(
-            read("2026-03-02T10:00", "2026-03-02T10:00:30"),
+            parse_or_error("2026-03-02T10:00", "2026-03-02T10:00:30"),
             Ok(TimeSpan { from: at("2026-03-02T10:00:00Z"), to: at("2026-03-02T10:00:30Z") })
         );
         for (from, to) in
             [("yesterday", ""), ("", "10:00"), ("2026-02-30T10:00", ""), ("", "9999-99-99T10:00")]
         {
             assert_eq!(
-                read(from, to),
+                parse_or_error(from, to),
                 Err("must be a time such as 2026-03-02T10:00".to_owned()),
                 "{from} {to}"
             );
         }
-        assert!(read("2026-03-02T10:00", "2026-03-02T10:00").is_err());
+        assert!(parse_or_error("2026-03-02T10:00", "2026-03-02T10:00").is_err());
     }
 }

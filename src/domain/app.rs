@@ -8,54 +8,62 @@ use crate::courses::catalog::CatalogEpochs;
 use crate::keys::PrincipalCache;
 use crate::outbox::{EventEncoder, ExampleEncoder, FastPath};
 use crate::passwords::Passwords;
+use crate::processes::Process;
 use crate::requests::Recorder;
 use foundation::clock::Clock;
 use foundation::config::Config;
-use foundation::database::{Database, Write};
+use foundation::database::{Database, REQUEST_TIMEOUT, Write};
 use foundation::id::Ids;
 
 /// The shared state of a process. Cloning is cheap.
 #[derive(Clone)]
 pub struct App {
+    /// The database.
+    pub db: Database,
     inner: Arc<AppState>,
 }
 
-/// The parts that the caller provides, and the caches and queues that the nouns fill.
+/// The parts that the caller provides, and the caches, queues and process identity that the modules of this crate use.
 struct AppState {
     parts: AppParts,
     catalog: CatalogEpochs,
     fast_path: FastPath,
     requests: Recorder,
     passwords: Passwords,
+    process: Process,
 }
 
 /// The parts that an [`App`] is built from.
 pub struct AppParts {
     /// The configuration.
     pub config: Config,
-    /// The database.
-    pub db: Database,
     /// The wall clock.
     pub clock: Clock,
     /// The generator of new ids.
     pub ids: Ids,
     /// Encodes an event as the bytes that are stored, signed and sent.
     pub encode: EventEncoder,
-    /// Builds the contract's example of an event, which tests a subscription.
+    /// Encodes the contract's example of an event, which a test of a subscription sends.
     pub example: ExampleEncoder,
-    /// The cache of recently used API keys.
+    /// The cache of recently used API keys, and which keys exist.
     pub principals: PrincipalCache,
 }
 
 impl App {
     /// Creates the state with empty caches and queues.
-    pub fn new(parts: AppParts) -> Self {
+    pub fn new(db: Database, parts: AppParts) -> Self {
         let (catalog, fast_path) = (CatalogEpochs::default(), FastPath::default());
-        let (requests, passwords) = (Recorder::default(), Passwords::default());
-        Self { inner: Arc::new(AppState { parts, catalog, fast_path, requests, passwords }) }
+        let (requests, passwords, process) = (Recorder::default(), Passwords::default(), Process::default());
+        Self { db, inner: Arc::new(AppState { parts, catalog, fast_path, requests, passwords, process }) }
     }
 
-    /// Returns the counters of catalog changes, one per workspace.
+    /// Returns the same state for the requests of clients: on PostgreSQL, calls of the database fail after
+    /// [`REQUEST_TIMEOUT`].
+    pub fn for_requests(&self) -> Self {
+        Self { db: self.db.with_timeout(REQUEST_TIMEOUT), inner: Arc::clone(&self.inner) }
+    }
+
+    /// Returns the counters of course changes, one per workspace.
     pub fn catalog(&self) -> &CatalogEpochs {
         &self.inner.catalog
     }
@@ -65,17 +73,22 @@ impl App {
         &self.inner.requests
     }
 
-    /// Returns the limit on concurrent password hashing, with its counter.
+    /// Returns the limiter of concurrent password hashing.
     pub fn passwords(&self) -> &Passwords {
         &self.inner.passwords
     }
 
-    /// Returns the fast path from new deliveries to the worker of this process.
+    /// Returns the identity of this process, which creates the tokens of leases and claims.
+    pub fn process(&self) -> &Process {
+        &self.inner.process
+    }
+
+    /// Returns the fast path, which hands new deliveries over to the worker of this process.
     pub fn fast_path(&self) -> &FastPath {
         &self.inner.fast_path
     }
 
-    /// Begins a write transaction, whose recording time is that of [`Database::begin_write`].
+    /// Begins a write transaction. [`Database::begin_write`] documents its recording time.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the database is unavailable, or when another process locks the SQLite file for too long.

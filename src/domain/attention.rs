@@ -1,6 +1,6 @@
 //! Lists what needs attention in a workspace: failing webhooks, expiring keys, nearly used quotas.
 //!
-//! Reads from other modules and defines the thresholds.
+//! The data comes from other modules; this module defines the thresholds.
 
 use jiff::Timestamp;
 
@@ -10,28 +10,29 @@ use super::webhooks::{self, CappedCount, DeadFilter, Subscription, SubscriptionS
 use crate::app::App;
 use foundation::id::WorkspaceId;
 
-/// Time before a key's expiry from which it is listed, in milliseconds: 14 days.
+/// A key is listed when it expires within this time, in milliseconds: 14 days.
 const EXPIRES_SOON_MS: i64 = 14 * 86_400_000;
-/// Percentage of the daily quota from which a key is listed.
+/// A key is listed when it has used at least this percentage of its daily quota.
 const NEARLY_USED_PERCENT: u64 = 80;
 
 /// An item that needs attention.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Attention {
-    /// The subscription was disabled because its endpoint failed for seven days.
+    /// The subscription was disabled because every attempt failed for seven days.
     SubscriptionDisabled(Subscription),
-    /// Every attempt of the subscription has failed since this time.
+    /// The subscription is enabled, and every attempt has failed since this time.
     SubscriptionFailing(Subscription, Timestamp),
-    /// The number of deliveries that were dead-lettered in the last 30 days and not replayed. Counts only the newest dead
-    /// letters.
+    /// The number of deliveries that were dead-lettered in the last 30 days and not replayed. Only the newest dead
+    /// letters are examined.
     DeadLetters(CappedCount),
-    /// The key has used at least 80 % of its daily quota.
+    /// The key has used at least 80% of its daily quota.
     QuotaNearlyUsed(KeyUsage),
     /// The key expires at this time, within 14 days.
     KeyExpires(KeyUsage, Timestamp),
 }
 
-/// Returns what needs attention in a workspace, the most urgent items first.
+/// Returns what needs attention in a workspace, in the order of the variants of [`Attention`]. Omits revoked and
+/// expired keys.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when a query fails.
@@ -40,14 +41,14 @@ pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<Attention>> {
     let subscriptions = webhooks::list(app, workspace).await?;
     let mut items: Vec<Attention> = subscriptions.iter().filter_map(disabled).collect();
     items.extend(subscriptions.iter().filter_map(failing));
-    let dead = webhooks::count_newest(app, workspace, &DeadFilter::default()).await?;
-    items.extend((dead.counted() > 0).then_some(Attention::DeadLetters(dead)));
+    let dead_letters = webhooks::count_newest(app, workspace, &DeadFilter::default()).await?;
+    items.extend((dead_letters.counted() > 0).then_some(Attention::DeadLetters(dead_letters)));
     let is_valid = |usage: &KeyUsage| {
         let is_expired = usage.key.expires_at.is_some_and(|end| end.as_millisecond() <= now_ms);
         usage.key.revoked_at.is_none() && !is_expired
     };
     let keys: Vec<KeyUsage> = keys::list_usage(app, workspace).await?.into_iter().filter(is_valid).collect();
-    items.extend(keys.iter().filter(|usage| nearly_used(usage)).cloned().map(Attention::QuotaNearlyUsed));
+    items.extend(keys.iter().filter(|usage| is_nearly_used(usage)).cloned().map(Attention::QuotaNearlyUsed));
     items.extend(keys.into_iter().filter_map(|usage| expires_soon(usage, now_ms)));
     Ok(items)
 }
@@ -62,7 +63,7 @@ fn failing(subscription: &Subscription) -> Option<Attention> {
     Some(Attention::SubscriptionFailing(subscription.clone(), since))
 }
 
-fn nearly_used(usage: &KeyUsage) -> bool {
+fn is_nearly_used(usage: &KeyUsage) -> bool {
     usage.calls_today * 100 >= u64::from(usage.quota.per_day.requests) * NEARLY_USED_PERCENT
 }
 

@@ -17,10 +17,10 @@ use foundation::database::Write;
 use foundation::id::{Audit, AuditId, UserId, WorkspaceId};
 
 macro_rules! actions {
-    ($($variant:ident = $stored:literal, $sentence:literal;)*) => {
+    ($($variant:ident = $stored:literal, $description:literal;)*) => {
         /// An audited action.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Action { $(#[doc = $sentence] $variant),* }
+        pub enum Action { $(#[doc = $description] $variant),* }
 
         impl Action {
             /// Returns the stored form.
@@ -30,8 +30,8 @@ macro_rules! actions {
         }
 
         /// Returns the description of a stored action, or the stored form itself if the action is unknown.
-        fn sentence(stored: &str) -> &str {
-            match stored { $($stored => $sentence,)* other => other }
+        fn description(stored: &str) -> &str {
+            match stored { $($stored => $description,)* other => other }
         }
     };
 }
@@ -41,13 +41,13 @@ actions! {
     SignedOut = "session.sign_out", "Signed out";
     WorkspaceLeft = "session.leave", "Switched to another workspace";
     WorkspaceEntered = "session.enter", "Switched from another workspace";
-    SessionEnded = "session.end", "Ended a session";
-    SessionsEnded = "session.end_others", "Ended all other sessions";
+    SessionEnded = "session.end", "Signed out a session";
+    SessionsEnded = "session.end_others", "Signed out all other sessions";
     PasswordSet = "password.set", "Set a password";
     PasswordLinkCreated = "password.link", "Created a password link";
-    UserAdded = "user.add", "Added a user";
-    UserInvited = "user.invite", "Invited a user";
-    UserRemoved = "user.remove", "Removed a user";
+    UserAdded = "user.add", "Added a member";
+    UserInvited = "user.invite", "Invited a member";
+    UserRemoved = "user.remove", "Removed a member";
     OwnerChanged = "workspace.owner", "Changed the owner of the workspace";
     QuotaSet = "workspace.quota", "Set the quota of the workspace";
     KeyCreated = "key.create", "Created an API key";
@@ -59,14 +59,14 @@ actions! {
     EnrollmentRevoked = "enrollment.revoke", "Revoked an enrollment";
     StudentDeleted = "student.delete", "Deleted a student";
     OrderRefunded = "order.refund", "Refunded an order";
-    WebhookCreated = "webhook.create", "Created a webhook subscription";
-    WebhookEdited = "webhook.edit", "Updated a webhook subscription";
-    WebhookPaused = "webhook.pause", "Paused a webhook subscription";
-    WebhookEnabled = "webhook.enable", "Enabled a webhook subscription";
+    WebhookCreated = "webhook.create", "Created a webhook";
+    WebhookEdited = "webhook.edit", "Updated a webhook";
+    WebhookPaused = "webhook.pause", "Paused a webhook";
+    WebhookEnabled = "webhook.enable", "Enabled a webhook";
     WebhookDropped = "webhook.drop", "Dropped held deliveries";
     WebhookRotated = "webhook.rotate", "Rotated a webhook secret";
     WebhookTested = "webhook.test", "Sent a test event";
-    WebhookDeleted = "webhook.delete", "Deleted a webhook subscription";
+    WebhookDeleted = "webhook.delete", "Deleted a webhook";
     DeliveryResent = "delivery.resend", "Resent a delivery";
     DeadLettersReplayed = "delivery.replay", "Replayed dead letters";
     ReplayStarted = "replay.start", "Started a replay";
@@ -80,7 +80,7 @@ pub struct Actor {
     pub user: Option<UserId>,
     /// The user's email address, `command line` or `change feed`.
     pub name: String,
-    /// The client's IP address.
+    /// The client's IP address. `None` if the action is performed on the server.
     pub address: Option<IpAddr>,
 }
 
@@ -90,7 +90,7 @@ impl Actor {
         Self { user: None, name: "command line".to_owned(), address: None }
     }
 
-    /// Returns the platform, which acts through its change feed.
+    /// Returns the actor of changes that are imported from the change feed.
     pub fn feed() -> Self {
         Self { user: None, name: "change feed".to_owned(), address: None }
     }
@@ -109,13 +109,15 @@ pub struct AuditEntry {
     pub action: String,
     /// The id of the record. Empty if there is none.
     pub subject: String,
-    /// The name of the record at that time. Empty if it has none.
+    /// The name of the record at that time, or details such as the new quota or a number of deliveries. Empty if there
+    /// are none.
     pub detail: String,
     /// The client's IP address. Empty if the action was performed on the server.
     pub address: String,
 }
 
-/// Writes an entry in the transaction of the action. `event` is the action, the id of the record and its name.
+/// Writes an entry in the transaction of the action. `entry` is the action, the [`subject`](AuditEntry::subject) and
+/// the [`detail`](AuditEntry::detail), of which the first 200 characters are stored.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when the insert fails.
@@ -124,15 +126,15 @@ pub async fn append(
     write: &mut Write,
     workspace: WorkspaceId,
     actor: &Actor,
-    event: (Action, String, &str),
+    entry: (Action, String, &str),
 ) -> Result<()> {
-    let row = row(app, write, workspace, actor, event);
+    let row = row(app, write, workspace, actor, entry);
     audit_entries::in_workspace(workspace.uuid()).insert(write.conn(), row).await?;
     Ok(())
 }
 
-/// Writes an entry for a form that may be submitted only once. Returns false when the form with this token was submitted
-/// before. The caller must then roll the transaction back.
+/// Writes an entry as [`append`] does, for a form that may be submitted only once. Returns false when the form with
+/// this token was submitted before. The caller must then roll the transaction back.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when the insert fails.
@@ -141,10 +143,10 @@ pub async fn append_once(
     write: &mut Write,
     workspace: WorkspaceId,
     actor: &Actor,
-    event: (Action, String, &str),
-    form: [u8; 16],
+    entry: (Action, String, &str),
+    form_token: [u8; 16],
 ) -> Result<bool> {
-    let row = Model { form: Some(form.to_vec()), ..row(app, write, workspace, actor, event) };
+    let row = Model { form: Some(form_token.to_vec()), ..row(app, write, workspace, actor, entry) };
     Ok(audit_entries::in_workspace(workspace.uuid()).insert_unless_taken(write.conn(), row).await?)
 }
 
@@ -180,7 +182,8 @@ pub async fn list(app: &App, workspace: WorkspaceId, page: PageRequest) -> Resul
     Ok(Page { items: rows.into_iter().map(entry).collect(), next })
 }
 
-/// Returns when each user last signed in to the workspace or switched to it from another one. Omits users who never did.
+/// Returns when each user last signed in to the workspace or switched to it from another one. Omits users who never
+/// did.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
@@ -195,7 +198,7 @@ fn entry(row: Model) -> AuditEntry {
         id: id(row.id),
         at: from_ms(row.created_at),
         actor: row.actor,
-        action: sentence(&row.action).to_owned(),
+        action: description(&row.action).to_owned(),
         subject: row.subject,
         detail: row.detail,
         address: row.address,

@@ -45,18 +45,19 @@ pub struct CertificateIssue {
     pub student: IdOrKey,
     /// The course.
     pub course: IdOrKey,
-    /// The number. Without one, a number is generated.
+    /// The number, 1 to 100 characters on one line. `None` generates a number.
     pub number: Option<String>,
 }
 
 /// Issues a certificate for a completed enrollment. Emits `certificate.issued`.
 ///
-/// An enrollment is completed when every lesson is completed, also if the course has no lessons. A revoked enrollment cannot
-/// get a certificate.
+/// An enrollment is completed when every lesson is completed. An enrollment in a course without lessons is always
+/// completed for this purpose. No certificate is issued for a revoked enrollment.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if the student, the course or the enrollment does not exist. Returns [`Error::Invalid`] if the
-/// enrollment is not completed, already has a certificate, or the number is taken.
+/// enrollment is not completed, the student already has a certificate for the course, or the number is taken or
+/// invalid.
 pub async fn issue(
     app: &App,
     write: &mut Write,
@@ -67,28 +68,30 @@ pub async fn issue(
     let mut errors = FieldErrors::default();
     errors.check_optional_line("number", issue.number.as_ref(), 100);
     errors.into_result()?;
-    let scope = workspace.uuid();
-    let course = courses::in_workspace(scope);
+    let workspace_uuid = workspace.uuid();
+    let course = courses::in_workspace(workspace_uuid);
     let course = records::read::<CourseKind, _>(write.conn(), course, &issue.course).await?;
-    let student = students::in_workspace(scope);
+    let student = students::in_workspace(workspace_uuid);
     let student = records::lock::<StudentKind, _>(write.conn(), student, &issue.student).await?;
-    let enrollment = enrollments::in_workspace(scope).by_pair(write.conn(), student.id, course.id).await?;
+    let enrollment = enrollments::in_workspace(workspace_uuid)
+        .by_student_and_course(write.conn(), student.id, course.id)
+        .await?;
     let enrollment = enrollment
         .ok_or_else(|| Error::not_found("enrollment", format!("of {} in {}", issue.student, issue.course)))?;
     check_completed(&enrollment)?;
-    let rows = certificates::in_workspace(scope);
-    if let Some(existing) = rows.by_pair(write.conn(), student.id, course.id).await? {
+    let rows = certificates::in_workspace(workspace_uuid);
+    if let Some(existing) = rows.by_student_and_course(write.conn(), student.id, course.id).await? {
         let message = format!("already has the certificate {} for this course", existing.number);
         return Err(Error::invalid("student", message));
     }
-    let new = new_uuid::<CertificateKind>(app, write);
+    let certificate_uuid = new_uuid::<CertificateKind>(app, write);
     let row = Model {
-        id: new,
-        workspace_id: scope,
+        id: certificate_uuid,
+        workspace_id: workspace_uuid,
         student_id: Some(student.id),
         course_id: course.id,
         enrollment_id: Some(enrollment.id),
-        number: issue.number.unwrap_or_else(|| generate_number(id(new), at)),
+        number: issue.number.unwrap_or_else(|| generate_number(id(certificate_uuid), at)),
         recipient_name: student.name,
         issued_at: at.as_millisecond(),
     };
@@ -110,7 +113,7 @@ pub async fn issue(
     Ok(id(row.id))
 }
 
-/// Rejects an enrollment that is not completed.
+/// Rejects an enrollment that is revoked or has an open lesson.
 fn check_completed(enrollment: &enrollments::Model) -> Result<()> {
     let reason = match enrollment.status {
         enrollments::StoredEnrollmentStatus::Completed => return Ok(()),
@@ -123,7 +126,8 @@ fn check_completed(enrollment: &enrollments::Model) -> Result<()> {
     Err(Error::invalid("student", format!("has not completed the course: {reason}")))
 }
 
-/// Generates a number: the year, and twelve characters of the random part of the id, which cannot be guessed.
+/// Generates a number: the UTC year and the last twelve characters of the id. These are random, so numbers cannot be
+/// guessed.
 fn generate_number(certificate: CertificateId, at: Timestamp) -> String {
     let id = certificate.to_string();
     let year = at.to_zoned(jiff::tz::TimeZone::UTC).year();
@@ -147,6 +151,7 @@ fn verification_url(course_url: &str, number: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foundation::id::Ids;
 
     #[test]
     fn a_certificate_is_verified_below_the_page_of_its_course() {
@@ -162,6 +167,4 @@ mod tests {
         let number = generate_number(id, Timestamp::UNIX_EPOCH);
         assert!(number.starts_with("1970-") && number.len() == 17, "{number}");
     }
-
-    use foundation::id::Ids;
 }

@@ -1,4 +1,5 @@
-//! Errors of domain operations. The caller turns them into HTTP responses or rejected lines of the change feed.
+//! Errors of domain operations. The caller turns them into HTTP responses, rejected lines of the change feed, or errors of
+//! commands.
 
 use foundation::database::{UniqueConstraint, is_retryable, is_unique_violation, violates};
 use foundation::id::ParseIdError;
@@ -9,18 +10,18 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Why a domain operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A named record does not exist in the workspace.
+    /// A record that the input refers to does not exist, or the reference is not a valid id.
     #[error("{0}")]
     NotFound(NotFound),
     /// The input is invalid. Lists every error that was found.
     #[error("{}", .0.iter().map(FieldError::to_string).collect::<Vec<_>>().join("; "))]
     Invalid(Vec<FieldError>),
-    /// The server failed. The cause is meant for the log only.
+    /// The server failed. The cause is written to the log only and must not be shown to clients.
     #[error("internal: {0:#}")]
     Internal(#[from] anyhow::Error),
 }
 
-/// A record that was not found, with the name that was looked up.
+/// A record that was not found, with the id or key that was looked up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotFound {
     /// The workspace has no such record. The message is the same when another workspace has it.
@@ -34,7 +35,7 @@ pub enum NotFound {
     /// The server has no such workspace.
     #[error("no workspace `{key}`; `creator-api workspaces list` lists all workspaces")]
     Workspace {
-        /// The key that was looked up.
+        /// The key that was looked up, truncated to 64 characters.
         key: String,
     },
     /// The string is not an id of the expected kind.
@@ -46,9 +47,9 @@ pub enum NotFound {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {message}")]
 pub struct FieldError {
-    /// The path of the field in the contract or in the format of changes: `email`, `items/0/unit_amount`.
+    /// The path of the field in the contract or in the change format, such as `email` or `items/0/unit_amount`.
     pub field: String,
-    /// The problem and its remedy, in one sentence that continues after the name of the field.
+    /// The problem or what is expected, as the rest of a sentence that begins with the name of the field.
     pub message: String,
 }
 
@@ -58,8 +59,8 @@ impl Error {
         Self::Invalid(vec![FieldError { field: field.into(), message: message.into() }])
     }
 
-    /// Creates the error of an operation that lost a race with another one. A retry reads what the other one wrote and reports
-    /// the right error, if any.
+    /// Creates the error of an operation that lost a race with another transaction. A retry reads what the other
+    /// transaction wrote, and then succeeds or returns the appropriate error.
     pub(crate) fn lost_race() -> Self {
         Self::Internal(LostRace.into())
     }
@@ -70,8 +71,8 @@ impl Error {
     }
 }
 
-/// Maps a violation of `unique` to `conflict`: two writers raced for the same value. A violation of another unique constraint
-/// is a [lost race](Error::lost_race), and any other error is internal.
+/// Maps a violation of the constraint `unique` to the error that `conflict` returns. A violation of another unique
+/// constraint is a [lost race](Error::lost_race), and any other error is internal.
 pub(crate) fn map_unique_violation(
     error: sea_orm::DbErr,
     unique: UniqueConstraint,

@@ -1,7 +1,8 @@
 //! Validation of field values.
 //!
-//! The limits are those of the contract. Where the contract states none, a limit bounds the size of a single change. Characters
-//! that the databases cannot store (NUL) are rejected.
+//! Limits that the contract defines are the same here. Other fields have limits as well, so that no single change is
+//! too large. NUL characters are rejected, because PostgreSQL cannot store them. The length of a text is its number of
+//! Unicode code points unless stated otherwise.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +23,7 @@ impl FieldErrors {
         if self.0.is_empty() { Ok(()) } else { Err(Error::Invalid(self.0)) }
     }
 
-    /// Checks a single-line string: 1 to `max` characters, no control characters.
+    /// Checks a single-line string: 1 to `max` characters, no ASCII control characters.
     pub(crate) fn check_line(&mut self, field: &str, text: &str, max: usize) {
         if text.is_empty() || text.chars().count() > max {
             self.add(field, format!("must have 1 to {max} characters"));
@@ -48,7 +49,7 @@ impl FieldErrors {
         }
     }
 
-    /// Checks a key of the platform: 1 to 255 characters on one line.
+    /// Checks a record's key assigned by the platform: 1 to 255 characters on one line.
     pub(crate) fn check_key(&mut self, field: &str, key: &str) {
         self.check_line(field, key, 255);
     }
@@ -67,14 +68,14 @@ impl FieldErrors {
         }
     }
 
-    /// Checks an optional absolute HTTP URL.
+    /// Checks an optional absolute HTTP URL of at most 2,048 bytes.
     pub(crate) fn check_url(&mut self, field: &str, url: Option<&String>) {
         let Some(url) = url else { return };
         let host = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).unwrap_or_default();
         if host.is_empty() || url.chars().any(|c| c.is_whitespace() || c.is_control()) {
             self.add(field, "must be a URL that begins with `https://` or `http://`");
         } else if url.len() > 2048 {
-            self.add(field, "must have at most 2048 characters");
+            self.add(field, "must have at most 2048 bytes");
         }
     }
 
@@ -85,28 +86,29 @@ impl FieldErrors {
         }
     }
 
-    /// Checks the slug of a course, its name in URLs.
+    /// Checks the slug of a course, which is its name in URLs.
     pub(crate) fn check_slug(&mut self, field: &str, slug: &str) {
-        let part = |part: &str| {
+        let is_group = |part: &str| {
             !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
         };
-        if slug.len() > 200 || !slug.split('-').all(part) {
+        if slug.len() > 200 || !slug.split('-').all(is_group) {
             let message =
                 "must have 1 to 200 characters: groups of `a-z` and `0-9`, joined by single hyphens";
             self.add(field, message);
         }
     }
 
-    /// Checks the form of an optional BCP 47 language tag.
+    /// Checks the form of an optional BCP 47 language tag of at most 35 characters.
     pub(crate) fn check_language(&mut self, field: &str, tag: Option<&String>) {
         let Some(tag) = tag else { return };
-        let mut parts = tag.split('-');
-        let first = parts.next().is_some_and(|part| {
-            (2..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphabetic())
+        let mut subtags = tag.split('-');
+        let is_language_valid = subtags.next().is_some_and(|subtag| {
+            (2..=8).contains(&subtag.len()) && subtag.bytes().all(|b| b.is_ascii_alphabetic())
         });
-        let rest = parts
-            .all(|part| (1..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphanumeric()));
-        if !first || !rest || tag.len() > 35 {
+        let are_others_valid = subtags.all(|subtag| {
+            (1..=8).contains(&subtag.len()) && subtag.bytes().all(|b| b.is_ascii_alphanumeric())
+        });
+        if !is_language_valid || !are_others_valid || tag.len() > 35 {
             self.add(field, "must be a BCP 47 language tag, such as `en` or `pt-BR`");
         }
     }
@@ -118,7 +120,7 @@ impl FieldErrors {
         }
     }
 
-    /// Checks an optional duration: 0 to 9,999,999 seconds, so that sums cannot overflow.
+    /// Checks an optional duration: 0 to 9,999,999 seconds, so that sums do not overflow.
     pub(crate) fn check_seconds(&mut self, field: &str, seconds: Option<i64>) {
         if seconds.is_some_and(|seconds| !(0..10_000_000).contains(&seconds)) {
             self.add(field, "must be from 0 to 9999999 seconds");

@@ -1,4 +1,5 @@
-//! References to records by id or key, and updates of optional fields.
+//! References to records by id or key, and updates of optional fields. A key is the name that the platform gave a
+//! record.
 
 use std::fmt;
 
@@ -6,8 +7,8 @@ use foundation::id::{Id, IdKind};
 
 /// A reference to a record by its id or by the platform's key.
 ///
-/// A string that is an id of the expected kind is used as that id, any other string as a key. Both are looked up only in the
-/// workspace.
+/// A string that is an id of the expected kind is used as that id, any other string as a key. Callers look up both
+/// within one workspace only.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Deserialize)]
 #[serde(transparent)]
 pub struct IdOrKey(String);
@@ -72,7 +73,7 @@ impl<T> FieldUpdate<T> {
         }
     }
 
-    /// Returns the new value, if there is one.
+    /// Returns the new value. `None` if the field keeps its value or becomes empty.
     pub const fn value(&self) -> Option<&T> {
         match self {
             Self::Value(value) => Some(value),

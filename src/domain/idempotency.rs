@@ -1,19 +1,19 @@
 //! Stores responses by `Idempotency-Key`, so that a repeated POST gets the response of the first request.
 //!
 //! A request claims its key in a separate transaction before the operation begins. The response is stored in the operation's
-//! transaction. If the process stops before that, the claim expires after [`CLAIM_SECONDS`].
+//! transaction. If the process stops before that, the claim expires after [`CLAIM_SECONDS`]. On PostgreSQL, another
+//! process releases the claim earlier, see [`processes`](super::processes).
 
 use entity::idempotency_records::{self, ClaimResult, IdempotencyState, Model};
 
 use super::Result;
 use crate::app::App;
-use foundation::clock::from_ms;
 use foundation::database::Write;
-use foundation::id::{KeyId, Request as RequestKind};
+use foundation::id::KeyId;
 
 /// Seconds after which a claim without a response expires. Longer than any request can take.
 pub const CLAIM_SECONDS: i64 = 60;
-/// How long a response is stored, in hours.
+/// How long a response is stored after its request claimed the key, in hours.
 pub const RETENTION_HOURS: i64 = 24;
 /// Number of records deleted per transaction of [`prune`].
 const BATCH: u64 = 500;
@@ -31,7 +31,8 @@ pub enum Claim {
     Mismatch,
 }
 
-/// Proof of an acquired claim. No longer valid after another request has acquired the expired claim.
+/// Proves that a request has acquired a claim. No longer valid once the claim was released, or expired and was acquired
+/// by another request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimToken(idempotency_records::ClaimRequest);
 
@@ -46,20 +47,21 @@ pub struct StoredResponse {
     pub body: Vec<u8>,
 }
 
-/// Claims an idempotency key for a request. `fingerprint` is a digest of the operation and the body.
+/// Claims an idempotency key for a request, in a transaction of its own. Idempotency keys are unique per API key.
+/// `fingerprint` is a digest of the operation and the body.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when the transaction fails.
-pub async fn claim(app: &App, key: KeyId, name: &str, fingerprint: [u8; 32]) -> Result<Claim> {
+pub async fn claim(app: &App, key: KeyId, idempotency_key: &str, fingerprint: [u8; 32]) -> Result<Claim> {
     let write = app.begin_write().await?;
     let now = write.now_ms();
     let claim = idempotency_records::ClaimRequest {
         api_key_id: key.uuid(),
-        idempotency_key: name.to_owned(),
+        idempotency_key: idempotency_key.to_owned(),
         fingerprint,
-        token: app.ids.next::<RequestKind>(from_ms(now)).uuid(),
+        claim_token: app.process().next_token(),
         now,
-        until: now + CLAIM_SECONDS * 1000,
+        claimed_until: now + CLAIM_SECONDS * 1000,
         expires_at: now + RETENTION_HOURS * 3_600_000,
     };
     match claim.acquire(write.conn()).await? {
@@ -67,11 +69,11 @@ pub async fn claim(app: &App, key: KeyId, name: &str, fingerprint: [u8; 32]) -> 
             write.commit().await?;
             Ok(Claim::Acquired(ClaimToken(claim)))
         }
-        ClaimResult::Taken(record) => existing_claim(*record, &fingerprint),
+        ClaimResult::Existing(record) => existing_claim(*record, &fingerprint),
     }
 }
 
-/// Returns the result for a request with this fingerprint whose key has a record.
+/// Returns the result for a request with this fingerprint. `record` is the existing record of its key.
 fn existing_claim(record: Model, fingerprint: &[u8; 32]) -> Result<Claim> {
     if record.fingerprint != fingerprint {
         return Ok(Claim::Mismatch);
@@ -89,8 +91,8 @@ fn existing_claim(record: Model, fingerprint: &[u8; 32]) -> Result<Claim> {
 /// Stores the response in the operation's transaction.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](super::Error::Internal) when the update fails, or when the claim expired and another request
-/// acquired it. The caller must then roll the transaction back.
+/// Returns [`Error::Internal`](super::Error::Internal) when the update fails, or when the token is no longer valid. The
+/// caller must then roll the transaction back.
 pub async fn store_response(
     write: &mut Write,
     token: &ClaimToken,
@@ -107,10 +109,12 @@ pub async fn store_response(
     Ok(())
 }
 
-/// Releases a claim without storing a response, after a 5xx or if the request was rejected before the operation began.
+/// Releases a claim without storing a response: after a 5xx response, or when the request was rejected before the
+/// operation began.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](super::Error::Internal) when the transaction fails. The claim then expires.
+/// Returns [`Error::Internal`](super::Error::Internal) when the transaction fails. The claim then remains until it
+/// expires.
 pub async fn release(app: &App, token: &ClaimToken) -> Result<()> {
     let write = app.begin_write().await?;
     token.0.release(write.conn()).await?;
@@ -120,7 +124,7 @@ pub async fn release(app: &App, token: &ClaimToken) -> Result<()> {
 /// Deletes expired records in small batches. Returns the number of records deleted.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](super::Error::Internal) when a transaction fails.
+/// Returns [`Error::Internal`](super::Error::Internal) when a transaction fails. The batches before it remain deleted.
 pub async fn prune(app: &App) -> Result<u64> {
     let mut pruned = 0;
     loop {
@@ -136,6 +140,6 @@ pub async fn prune(app: &App) -> Result<u64> {
 
 /// Parses headers as [`store_response`] writes them, one per line.
 fn parse_headers(headers: &str) -> Vec<(String, String)> {
-    let line = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned()));
-    headers.lines().filter_map(line).collect()
+    let parse = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned()));
+    headers.lines().filter_map(parse).collect()
 }

@@ -3,6 +3,10 @@
 //! Reads take `&App`. Writes take a `&mut Write` that the caller opened, so that a record, its event, its rollups and the
 //! caller's own rows (an idempotency record, an applied change) commit in one transaction. No module here refers to HTTP, poem
 //! or JSON text.
+//!
+//! The parameter `at` of a write is when the change happened: now, or the time that a change of the change feed states.
+//! The times of database rows, and values whose name ends in `_ms`, are milliseconds since the epoch unless stated
+//! otherwise.
 
 pub mod app;
 pub mod outbox;
@@ -26,6 +30,7 @@ pub mod keys;
 pub mod live_sessions;
 pub mod orders;
 mod passwords;
+pub mod processes;
 pub mod recordings;
 pub mod requests;
 pub mod sessions;

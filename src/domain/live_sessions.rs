@@ -16,7 +16,7 @@ use foundation::id::{
     Course as CourseKind, CourseId, LiveSession as LiveSessionKind, LiveSessionId, WorkspaceId,
 };
 
-/// The status of a live session. It only moves down this list.
+/// The status of a live session. A session gets these statuses in this order, and never returns to an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LiveSessionStatus {
     /// Not started.
@@ -40,13 +40,13 @@ pub struct LiveSession {
     pub title: String,
     /// The status.
     pub status: LiveSessionStatus,
-    /// The planned start.
+    /// The planned start, if any.
     pub scheduled_at: Option<Timestamp>,
-    /// The actual start.
+    /// The actual start. `None` before it.
     pub started_at: Option<Timestamp>,
-    /// The end.
+    /// The actual end. `None` before it.
     pub ended_at: Option<Timestamp>,
-    /// The duration from start to end in seconds.
+    /// The time from the actual start to the end in seconds, rounded down. `None` before the end.
     pub duration_seconds: Option<i64>,
 }
 
@@ -67,7 +67,7 @@ pub struct LiveSessionUpsert {
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if the course does not exist. Returns [`Error::Invalid`] if a value is invalid, or if the
-/// planned start of a session that has started is changed.
+/// upsert changes the planned start of a session that is live or has ended.
 pub async fn upsert(
     app: &App,
     write: &mut Write,
@@ -169,6 +169,7 @@ pub async fn end(
     Ok(session)
 }
 
+/// Returns the session's row, locked until the write ends.
 async fn lock_session(write: &Write, workspace: WorkspaceId, session: &IdOrKey) -> Result<Model> {
     let rows = live_sessions::in_workspace(workspace.uuid());
     records::lock::<LiveSessionKind, _>(write.conn(), rows, session).await
@@ -180,17 +181,19 @@ pub(super) fn describe_status(row: &Model) -> String {
     match row.status {
         StoredLiveSessionStatus::Scheduled => format!("the live session `{key}` has not started"),
         StoredLiveSessionStatus::Live => {
-            format!("the live session `{key}` has been live since {}", at(row.started_at))
+            format!("the live session `{key}` has been live since {}", format_time(row.started_at))
         }
-        StoredLiveSessionStatus::Ended => format!("the live session `{key}` ended at {}", at(row.ended_at)),
+        StoredLiveSessionStatus::Ended => {
+            format!("the live session `{key}` ended at {}", format_time(row.ended_at))
+        }
     }
 }
 
-fn at(ms: Option<i64>) -> String {
-    ms.map(from_ms).map_or_else(|| "an unknown time".to_owned(), |at| at.to_string())
+fn format_time(time_ms: Option<i64>) -> String {
+    time_ms.map(from_ms).map_or_else(|| "an unknown time".to_owned(), |time| time.to_string())
 }
 
-/// Converts a time to milliseconds.
+/// Converts the update of a time to milliseconds since the epoch.
 fn to_ms(time: FieldUpdate<Timestamp>) -> FieldUpdate<i64> {
     match time {
         FieldUpdate::Absent => FieldUpdate::Absent,
@@ -199,6 +202,7 @@ fn to_ms(time: FieldUpdate<Timestamp>) -> FieldUpdate<i64> {
     }
 }
 
+/// Creates the row of a new session. The caller sets the title, the course and the planned start.
 fn new_row(
     app: &App,
     write: &Write,
@@ -221,6 +225,7 @@ fn new_row(
     }
 }
 
+/// Writes an updated session and sets its `updated_at`.
 async fn save(write: &Write, workspace: WorkspaceId, mut row: Model) -> Result<Model> {
     row.updated_at = write.now_ms();
     let changes = ActiveModel {

@@ -1,7 +1,8 @@
 //! Locks that a transaction of several changes acquires before its first change.
 //!
-//! Each domain operation locks what it needs, in the order that [`retry`](super::retry) documents. Several operations in one
-//! transaction would break that order: the second one would lock its course after the first one locked its student.
+//! Each domain operation locks what it needs, in the order that [`retry`](super::retry) documents. Without this module,
+//! several operations in one transaction would break that order: the second one would lock its course after the student
+//! of the first.
 
 use std::collections::BTreeMap;
 
@@ -16,20 +17,20 @@ use foundation::id::{
     WorkspaceId,
 };
 
-/// The records of one workspace to lock. Records that do not exist are ignored.
+/// The records of one workspace to lock. Ids, keys and email addresses without a record are ignored.
 #[derive(Debug, Default)]
 pub struct LockSet<'a> {
     /// Courses in which students are enrolled or make progress. They are locked in shared mode.
     pub courses: Vec<&'a IdOrKey>,
-    /// Students.
+    /// Students, by id or key.
     pub students: Vec<&'a IdOrKey>,
     /// Keys of students that are created or changed.
     pub student_keys: Vec<&'a str>,
     /// Email addresses of students that are created or changed.
     pub student_emails: Vec<&'a str>,
-    /// Orders. Their students are locked as well.
+    /// Orders, by id or key. Their students are locked as well.
     pub orders: Vec<&'a IdOrKey>,
-    /// Live sessions.
+    /// Live sessions, by id or key.
     pub live_sessions: Vec<&'a IdOrKey>,
     /// Keys of live sessions that are created or changed.
     pub live_session_keys: Vec<&'a str>,
@@ -60,6 +61,7 @@ pub async fn acquire(write: &Write, locks: &BTreeMap<WorkspaceId, LockSet<'_>>) 
     Ok(())
 }
 
+/// Locks the students of the set and the students of its orders.
 async fn lock_students(write: &Write, workspace: WorkspaceId, set: &LockSet<'_>) -> Result<()> {
     let rows = students::in_workspace(workspace.uuid());
     let (mut ids, mut keys) = split_ids_and_keys::<StudentKind>(&set.students);
@@ -72,7 +74,7 @@ async fn lock_students(write: &Write, workspace: WorkspaceId, set: &LockSet<'_>)
     Ok(rows.lock_by_ids_or_keys(write.conn(), &ids, &keys).await?)
 }
 
-/// Splits references into ids of this kind and keys.
+/// Splits references into ids of kind `K` and keys.
 fn split_ids_and_keys<'a, K: IdKind>(references: &[&'a IdOrKey]) -> (Vec<Uuid>, Vec<&'a str>) {
     let (mut ids, mut keys) = (Vec::new(), Vec::new());
     for reference in references {

@@ -7,8 +7,8 @@ use uuid::Uuid;
 use super::{Error, Result};
 use crate::app::App;
 
-/// Maximum number of rows that one page of a search reads when no index serves the search. The limit keeps pages fast; a search
-/// of all rows must be requested explicitly.
+/// Maximum number of rows that one page of a search reads when no index serves the search, so that pages load fast.
+/// Users must request a search of all rows explicitly.
 pub const MAX_SCANNED_ROWS: u64 = 5_000;
 
 /// The column a list is sorted by.
@@ -16,7 +16,7 @@ pub const MAX_SCANNED_ROWS: u64 = 5_000;
 pub enum SortKey {
     /// The creation time of the record.
     CreatedAt,
-    /// The time of the last recorded change of the record or of the data shown with it.
+    /// The time of the most recent recorded change of the record or of the data shown with it.
     UpdatedAt,
     /// The payment time of an order.
     PaidAt,
@@ -47,13 +47,13 @@ pub struct PageRequest {
     pub sort: Sort,
     /// The position after which the page starts. `None` requests the first page.
     pub after: Option<Position>,
-    /// The last position to read. `None` reads to the end of the list.
+    /// The last position to read, inclusive. `None` reads to the end of the list.
     pub to: Option<Position>,
     /// Maximum number of items, 1 to 100.
     pub limit: u32,
 }
 
-/// A half-open time span: `from` is inclusive, `to` is exclusive, and `None` means unbounded.
+/// A half-open time span. `None` means unbounded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TimeSpan {
     /// The start, inclusive.
@@ -63,7 +63,7 @@ pub struct TimeSpan {
 }
 
 impl TimeSpan {
-    /// Returns the span in milliseconds.
+    /// Converts the span to milliseconds since the epoch.
     pub(crate) fn in_ms(self) -> entity::SpanMs {
         entity::SpanMs {
             from: self.from.map(Timestamp::as_millisecond),
@@ -78,13 +78,15 @@ impl PageRequest {
         Self { sort: Sort { key: SortKey::CreatedAt, descending: true }, after, to: None, limit }
     }
 
-    /// Returns the arguments of the query, whose limit is one row more than the page to detect whether there is a next page.
+    /// Returns the query arguments for this page. The query reads one row more than the page, to detect whether there
+    /// is a next page. `column` maps a sort key to a column, or to `None` if the list cannot be sorted by that key.
     ///
-    /// A list in ascending order of `updated_at` ends at the horizon of running writes, so that a client that reads the list
-    /// incrementally misses no change. Call this before the list is read.
+    /// In ascending order of `updated_at`, the list excludes times at which running writes may still commit changes, so
+    /// that a client that reads the list incrementally misses no change. Call this before the list is read.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] when the list cannot be sorted by this column.
+    /// Returns [`Error::Invalid`] when the list cannot be sorted by the requested key, and [`Error::Internal`] when a
+    /// query fails.
     pub(crate) async fn keyset<C>(self, app: &App, column: fn(SortKey) -> Option<C>) -> Result<Keyset<C>> {
         let key = |position: Position| (position.at.as_millisecond(), position.id);
         let is_incremental = self.sort.key == SortKey::UpdatedAt && !self.sort.descending;
@@ -95,12 +97,13 @@ impl PageRequest {
             after: self.after.map(key),
             to: self.to.map(key),
             limit: u64::from(self.limit) + 1,
-            below_updated_at: if is_incremental { Some(app.db.horizon(&app.clock).await?) } else { None },
+            updated_before: if is_incremental { Some(app.db.horizon(&app.clock).await?) } else { None },
         })
     }
 
-    /// Removes the rows after the page, and returns the position after which the next page starts. `position` returns the sort
-    /// column and the id of a row.
+    /// Removes the row after the page, if any, and returns the position after which the next page starts: `None` if no
+    /// row was removed. `position` returns a row's value of the sort column, in milliseconds since the epoch, and its
+    /// id.
     pub(crate) fn trim_to_page<R>(
         self,
         mut rows: Vec<R>,
@@ -113,16 +116,16 @@ impl PageRequest {
         rows.truncate(limit);
         let next = rows.last().map(|last| {
             let (at, id) = position(last, self.sort.key);
-            Position::of((at, id))
+            Position::from_parts((at, id))
         });
         (rows, next)
     }
 }
 
 impl Position {
-    /// Creates the position of a row from its sort column in milliseconds and its id.
-    pub(crate) fn of((at, id): (i64, Uuid)) -> Self {
-        Self { at: foundation::clock::from_ms(at), id }
+    /// Creates the position of a row from its value of the sort column, in milliseconds since the epoch, and its id.
+    pub(crate) fn from_parts((at_ms, id): (i64, Uuid)) -> Self {
+        Self { at: foundation::clock::from_ms(at_ms), id }
     }
 }
 

@@ -20,35 +20,36 @@ pub(crate) const MIN_CHARACTERS: usize = 12;
 /// Maximum number of bytes of a password. Limits the cost of hashing.
 pub(crate) const MAX_BYTES: usize = 1024;
 
-/// Memory per hash. OWASP recommends 19 MiB, two passes and one lane for argon2id.
+/// Memory per hash in KiB. OWASP recommends 19 MiB, two passes and one lane for argon2id.
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
-/// Maximum number of concurrent hash computations, each with its own thread and memory. Others wait.
+/// Maximum number of concurrent hash computations, each with its own thread and memory. Further ones wait.
 const MAX_CONCURRENT: usize = 2;
 
 /// Limits the concurrent hash computations of a process and counts verifications.
 #[derive(Debug)]
 pub struct Passwords {
     permits: Arc<Semaphore>,
-    verified: AtomicU64,
+    verifications: AtomicU64,
 }
 
 impl Default for Passwords {
     fn default() -> Self {
-        Self { permits: Arc::new(Semaphore::new(MAX_CONCURRENT)), verified: AtomicU64::new(0) }
+        Self { permits: Arc::new(Semaphore::new(MAX_CONCURRENT)), verifications: AtomicU64::new(0) }
     }
 }
 
 impl Passwords {
-    /// Returns the number of password verifications, successful or not so far, including those verified against the dummy hash.
-    pub fn verified(&self) -> u64 {
-        self.verified.load(Ordering::Relaxed)
+    /// Returns the number of password verifications, successful or not, including those against the dummy hash.
+    pub fn verifications(&self) -> u64 {
+        self.verifications.load(Ordering::Relaxed)
     }
 }
 
-/// The hash of a random password, which is verified in place of a missing hash.
+/// The hash of a random password. If there is no user or the user has no hash, the password is verified against this
+/// one, so that the verification takes the same time.
 static DUMMY_HASH: LazyLock<anyhow::Result<String>> =
     LazyLock::new(|| hash_blocking(token::generate()?.expose_secret()));
 
@@ -56,7 +57,7 @@ static DUMMY_HASH: LazyLock<anyhow::Result<String>> =
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] for the field `password` when it is too short or too long.
-pub(super) fn check(password: &str) -> Result<()> {
+pub(super) fn validate(password: &str) -> Result<()> {
     if password.chars().count() < MIN_CHARACTERS {
         return Err(Error::invalid("password", format!("must have at least {MIN_CHARACTERS} characters")));
     }
@@ -75,14 +76,16 @@ pub(super) async fn hash(app: &App, password: &SecretString) -> Result<String> {
     Ok(run_blocking(app, move |_| hash_blocking(password.expose_secret())).await?)
 }
 
-/// Returns whether a password matches a hash. Without a hash, returns false after the same amount of work.
+/// Returns whether a password matches a hash. Without a hash, or for a password longer than [`MAX_BYTES`], returns
+/// false after the same amount of work.
 ///
 /// # Errors
-/// Returns [`Error::Internal`] when the stored hash is malformed.
+/// Returns [`Error::Internal`] when the stored hash is malformed or the operating system's random generator fails.
 pub(super) async fn verify(app: &App, password: &SecretString, hash: Option<String>) -> Result<bool> {
     let password = password.clone();
-    Ok(run_blocking(app, move |state| verify_blocking(state, password.expose_secret(), hash.as_deref()))
-        .await?)
+    let verify =
+        move |passwords: &Passwords| verify_blocking(passwords, password.expose_secret(), hash.as_deref());
+    Ok(run_blocking(app, verify).await?)
 }
 
 /// Runs a computation on a blocking thread, once a permit is available.
@@ -111,16 +114,19 @@ fn hash_blocking(password: &str) -> anyhow::Result<String> {
     Ok(hash.to_string())
 }
 
-fn verify_blocking(state: &Passwords, password: &str, hash: Option<&str>) -> anyhow::Result<bool> {
-    // No stored password is longer than this.
+fn verify_blocking(passwords: &Passwords, password: &str, hash: Option<&str>) -> anyhow::Result<bool> {
+    // A longer password matches no hash, because new passwords are limited to this length. The empty password matches
+    // none either, and is cheaper to verify.
     let password = if password.len() > MAX_BYTES { "" } else { password };
     let stored = match hash {
         Some(hash) => hash,
-        None => DUMMY_HASH.as_deref().map_err(|error| anyhow::anyhow!("hashing failed: {error:#}"))?,
+        None => DUMMY_HASH
+            .as_deref()
+            .map_err(|error| anyhow::anyhow!("cannot create the dummy hash: {error:#}"))?,
     };
-    let verified = argon2()?.verify_password(password.as_bytes(), stored);
-    state.verified.fetch_add(1, Ordering::Relaxed);
-    match verified {
+    let result = argon2()?.verify_password(password.as_bytes(), stored);
+    passwords.verifications.fetch_add(1, Ordering::Relaxed);
+    match result {
         Ok(()) => Ok(hash.is_some()),
         Err(argon2::password_hash::Error::PasswordInvalid) => Ok(false),
         Err(error) => Err(anyhow::Error::msg(error)).context("the stored password hash is malformed"),
@@ -137,19 +143,19 @@ mod tests {
         let stored = hash_blocking(password).unwrap();
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
         assert_ne!(stored, hash_blocking(password).unwrap(), "each hash has its own salt");
-        let state = Passwords::default();
-        let verify = |password: &str, hash: Option<&str>| verify_blocking(&state, password, hash);
+        let passwords = Passwords::default();
+        let verify = |password: &str, hash: Option<&str>| verify_blocking(&passwords, password, hash);
         assert!(verify(password, Some(&stored)).unwrap());
         assert!(!verify("wrong horse battery", Some(&stored)).unwrap());
         assert!(!verify(password, None).unwrap());
-        assert_eq!(state.verified(), 3, "a missing hash is verified, too");
+        assert_eq!(passwords.verifications(), 3, "a verification without a stored hash counts, too");
         assert!(verify(password, Some("nonsense")).is_err());
     }
 
     #[test]
     fn a_new_password_must_not_be_too_short_or_too_long() {
-        check(&"ä".repeat(12)).unwrap();
-        assert!(check("elevenchars").is_err());
-        assert!(check(&"a".repeat(1025)).is_err());
+        validate(&"ä".repeat(12)).unwrap();
+        assert!(validate("elevenchars").is_err());
+        assert!(validate(&"a".repeat(1025)).is_err());
     }
 }

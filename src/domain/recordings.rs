@@ -24,9 +24,9 @@ pub struct Recording {
     pub id: RecordingId,
     /// The recorded session.
     pub live_session_id: LiveSessionId,
-    /// The course of the session.
+    /// The course of the session, if any.
     pub course_id: Option<CourseId>,
-    /// The title of the recording. The default is the title of the session.
+    /// The title of the recording.
     pub title: String,
     /// The duration in seconds.
     pub duration_seconds: i64,
@@ -45,7 +45,7 @@ pub struct RecordingReady {
     pub key: String,
     /// The recorded session, which must be live or ended.
     pub live_session: IdOrKey,
-    /// The title. The default is the title of the session.
+    /// The title. `None` uses the title of the session.
     pub title: Option<String>,
     /// The duration in seconds.
     pub duration_seconds: i64,
@@ -55,7 +55,7 @@ pub struct RecordingReady {
     pub content_type: String,
 }
 
-/// Creates a recording that is ready. Emits `recording.ready`.
+/// Creates a recording from a `recording.ready` change. Emits `recording.ready`.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if the session does not exist. Returns [`Error::Invalid`] if the session has not started, the
@@ -89,7 +89,7 @@ pub async fn ready(
     if !recordings::in_workspace(workspace.uuid()).insert_unless_taken(write.conn(), row.clone()).await? {
         return Err(Error::invalid("key", "is the key of an existing recording"));
     }
-    let ready = Recording {
+    let recording = Recording {
         id: id(row.id),
         live_session_id: id(session.id),
         course_id: session.course_id.map(id),
@@ -99,9 +99,9 @@ pub async fn ready(
         content_type: row.content_type,
         created_at: from_ms(row.created_at),
     };
-    let recording = ready.id;
-    outbox::append(app, write, workspace, at, Event::RecordingReady(ready)).await?;
-    Ok(recording)
+    let recording_id = recording.id;
+    outbox::append(app, write, workspace, at, Event::RecordingReady(recording)).await?;
+    Ok(recording_id)
 }
 
 fn validate(recording: &RecordingReady) -> Result<()> {
@@ -110,11 +110,12 @@ fn validate(recording: &RecordingReady) -> Result<()> {
     errors.check_optional_line("title", recording.title.as_ref(), 500);
     errors.check_seconds("duration_seconds", Some(recording.duration_seconds));
     errors.check_not_negative("size_bytes", recording.size_bytes);
-    let token = |part: &str| {
+    let is_type_name = |part: &str| {
         !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&b))
     };
-    let media = recording.content_type.split_once('/');
-    if recording.content_type.len() > 127 || !media.is_some_and(|(kind, sub)| token(kind) && token(sub)) {
+    let parts = recording.content_type.split_once('/');
+    let is_media_type = parts.is_some_and(|(kind, subtype)| is_type_name(kind) && is_type_name(subtype));
+    if recording.content_type.len() > 127 || !is_media_type {
         errors.add("content_type", "must be a media type, such as `video/mp4`");
     }
     errors.into_result()

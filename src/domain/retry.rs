@@ -1,4 +1,4 @@
-//! Retries of transactions that lost a conflict with another transaction, and the lock order.
+//! Retries of transactions that failed because of a conflict with another transaction, and the lock order.
 //!
 //! # Lock order
 //!
@@ -10,16 +10,16 @@
 //! 4. students, then the rows of a student: orders, enrollments, entitlements, certificates,
 //! 5. live sessions,
 //! 6. replay jobs, webhook subscriptions, then the rows of a subscription: deliveries, secrets,
-//! 7. the version of the catalog, the record of an idempotency key, the events, and the rollups, which are written last, at the
-//!    commit.
+//! 7. the version of the catalog, the record of an idempotency key, the events, and the rollups. Events and rollups are written
+//!    at the commit.
 //!
 //! Rows that belong to a student, a user or a subscription need no order among themselves, because only a transaction that has
-//! locked their owner changes them. Shared locks of courses need no order either, because no transaction locks two courses
-//! exclusively. Counters that a process writes on its own (`rate_usage`, `api_request_days`) use separate transactions, sorted
-//! by key.
+//! locked that student, user or subscription changes them. Shared locks of courses need no order either, because no
+//! transaction locks two courses exclusively. Counters that a process writes on its own (`rate_usage`,
+//! `api_request_days`) use separate transactions, sorted by key.
 //!
 //! A transaction of several changes acquires the locks of all of them before it applies the first one, see
-//! [`locks`](super::locks). The remaining deadlocks are waits for unique values: two transactions insert the same two keys in
+//! [`locks`](super::locks). One kind of deadlock remains: two transactions insert the same two unique values in
 //! opposite order. PostgreSQL rolls one of them back, and [`retry_on_conflict`] retries it. Commands of the CLI are not
 //! retried; run them again. SQLite runs one write at a time.
 
@@ -27,10 +27,10 @@ use std::time::{Duration, Instant};
 
 use super::error::{Error, is_conflict};
 
-/// The delays before the second and each further attempt, 635 ms in total.
-const WAITS_MS: [u64; 7] = [5, 10, 20, 40, 80, 160, 320];
-/// Time since the first attempt after which a transaction is not retried. On SQLite, each attempt waits for up to 5 s while
-/// another process locks the file.
+/// The delays before the second and each later attempt, in milliseconds; 635 ms in total.
+const RETRY_DELAYS_MS: [u64; 7] = [5, 10, 20, 40, 80, 160, 320];
+/// Time since the first attempt after which a transaction is not retried. On SQLite, each attempt waits for up to 10 s
+/// while another process locks the file; on PostgreSQL, for up to 1.75 s in a request while another transaction locks a row.
 const MAX_RETRY_TIME: Duration = Duration::from_secs(12);
 
 /// An error that can be caused by a conflict between two transactions.
@@ -61,10 +61,10 @@ where
     F: Future<Output = std::result::Result<T, E>>,
 {
     let started = Instant::now();
-    for wait_ms in WAITS_MS {
+    for delay_ms in RETRY_DELAYS_MS {
         match transaction().await {
             Err(error) if error.is_conflict() && started.elapsed() < MAX_RETRY_TIME => {
-                tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+                tokio::time::sleep(Duration::from_millis(delay_ms)).await;
             }
             outcome => return outcome,
         }
@@ -81,7 +81,7 @@ mod tests {
     #[tokio::test]
     async fn a_conflict_is_retried_until_the_eighth_attempt() {
         let attempts = Cell::new(0);
-        let conflicts = async |conflicts: usize| {
+        let run_with_conflicts = async |conflicts: usize| {
             attempts.set(0);
             let transaction = async || {
                 attempts.set(attempts.get() + 1);
@@ -89,9 +89,9 @@ mod tests {
             };
             retry_on_conflict(transaction).await
         };
-        assert!(conflicts(1).await.is_ok());
+        assert!(run_with_conflicts(1).await.is_ok());
         assert_eq!(attempts.get(), 2);
-        assert!(conflicts(8).await.unwrap_err().is_conflict());
+        assert!(run_with_conflicts(8).await.unwrap_err().is_conflict());
         assert_eq!(attempts.get(), 8);
     }
 

@@ -1,8 +1,8 @@
-//! Rollups: the sums that analytics reads, and what each write adds to them.
+//! Rollups: the sums per day and per quarter-hour that analytics reads, and what each write adds to them.
 //!
-//! Every write that creates, changes or deletes a row counted by `getAnalyticsSummary` calls a function of this module in the
-//! same transaction. [`Write`] collects the additions and writes them as its last statements. Only this module implements the
-//! contract's rules on what counts where; no SQL does.
+//! A write that creates, changes or deletes a row that `getAnalyticsSummary` counts must call a function of this module
+//! in the same transaction. [`Write`] collects the changes of the sums and writes them as its last statements. The
+//! contract's rules on what counts where are implemented here only, not in SQL.
 //!
 //! | event | function |
 //! |---|---|
@@ -11,12 +11,13 @@
 //! | a student is created, through the API or the change feed | [`count_created_student`] |
 //! | a student is deleted | [`count_enrollment`] with `after: None` for each enrollment, then [`count_deleted_student`] |
 //! | an enrollment is created | [`count_enrollment`] with `before: None` |
-//! | an enrollment changes: progress, completion, revocation, reactivation, lessons of the course | [`count_enrollment`] with both |
+//! | an enrollment changes: progress, completion, revocation, reactivation, lessons of the course | [`count_enrollment`] with `before` and `after` |
 //! | a certificate is issued | [`count_certificate`] |
 //!
 //! Expiry is not recorded, because no write happens when `expires_at` passes. The reader subtracts expired enrollments.
 //!
-//! On PostgreSQL, concurrent writers add to different shards of a sum; [`merge_shards`] merges the shards of past days.
+//! On PostgreSQL, a sum consists of several rows (shards). Concurrent writers add to different shards, so that they do
+//! not wait for each other. [`merge_shards`] merges the shards of past days.
 
 use std::collections::BTreeSet;
 
@@ -30,10 +31,10 @@ use crate::app::App;
 use foundation::database::Write;
 use foundation::id::{CourseId, WorkspaceId};
 
-/// Maximum number of rows that one transaction merges in each of the two tables.
+/// Maximum number of rows that one transaction merges.
 const MERGE_ROWS: u32 = 2_000;
-/// Maximum number of passes over all tables and grains per call.
-const MERGE_BATCHES: u32 = 4;
+/// Maximum number of passes over all tables and grains per call of [`merge_shards`].
+const MERGE_PASSES: u32 = 4;
 
 /// The amounts that a paid order adds.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +53,8 @@ pub struct PaidOrder<'a> {
     pub tax_amount: i64,
 }
 
-/// Counts a paid order at its `paid_at`, and with its full amount for each of its courses.
+/// Counts a paid order at its `paid_at`: once for all courses together, and with the full amounts for each of its
+/// courses.
 pub fn count_paid_order(write: &mut Write, workspace: WorkspaceId, order: PaidOrder<'_>) {
     let sums = revenue_rollups::RevenueSums {
         orders: 1,
@@ -65,7 +67,7 @@ pub fn count_paid_order(write: &mut Write, workspace: WorkspaceId, order: PaidOr
     add_revenue(write, workspace, order.courses, at_ms, order.currency, sums);
 }
 
-/// Counts a refund at its own `created_at`. `courses` are the courses of the items of the order.
+/// Counts a refund at its own `created_at`. `courses` are the courses of the order's items, `amount` is in minor units.
 pub fn count_refund(
     write: &mut Write,
     workspace: WorkspaceId,
@@ -89,7 +91,7 @@ pub fn count_created_student(write: &mut Write, workspace: WorkspaceId, created_
     add_activity(write, workspace, &[ALL_COURSES], created_at, sums);
 }
 
-/// Removes a deleted student from the count. Its enrollments are removed with [`count_enrollment`].
+/// Removes a deleted student from the count at its `created_at`. Its enrollments are removed with [`count_enrollment`].
 pub fn count_deleted_student(write: &mut Write, workspace: WorkspaceId, created_at: Timestamp) {
     let sums =
         activity_rollups::ActivitySums { students_new: -1, ..activity_rollups::ActivitySums::default() };
@@ -105,7 +107,7 @@ pub struct EnrollmentFacts {
     pub student_created_at: Timestamp,
     /// `created_at` of the enrollment, which a reactivation does not change.
     pub created_at: Timestamp,
-    /// Whether the stored status is active, even if `expires_at` has passed.
+    /// Whether the stored status is active. It remains active after `expires_at`.
     pub active: bool,
     /// The time of the revocation if the stored status is revoked.
     pub revoked_at: Option<Timestamp>,
@@ -115,7 +117,7 @@ pub struct EnrollmentFacts {
     pub total_lessons: i32,
 }
 
-/// Counts the change of an enrollment. `before` is `None` for a new enrollment, `after` is `None` for a deleted one.
+/// Counts the change of an enrollment. `before` is `None` for a new enrollment, and `after` for a deleted one.
 ///
 /// Call this once per change, with the row before and after. Unchanged properties cancel out.
 pub fn count_enrollment(
@@ -170,7 +172,8 @@ pub fn count_certificate(write: &mut Write, workspace: WorkspaceId, course: Cour
 /// Merges the shards of days that ended at least one day ago, and of their quarter-hours, so that a query of a year reads the
 /// same number of rows after concurrent writes as after sequential ones.
 ///
-/// Merges a limited number of batches to return soon. Returns the number of rows deleted, 0 when no shards are left.
+/// The number of passes is limited, so that the call returns soon. Returns the number of rows merged into others. Does
+/// nothing on SQLite, whose sums are not sharded.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when a query fails. Batches that are committed stay merged.
@@ -179,13 +182,13 @@ pub async fn merge_shards(app: &App) -> Result<u64> {
     if !app.db.is_sharded() {
         return Ok(merged);
     }
-    for _ in 0..MERGE_BATCHES {
+    for _ in 0..MERGE_PASSES {
         let mut largest_batch = 0;
         for grain in Grain::ALL {
             for is_revenue in [true, false] {
-                let deleted = merge_batch(app, grain, is_revenue).await?;
-                merged += deleted;
-                largest_batch = largest_batch.max(deleted);
+                let batch = merge_batch(app, grain, is_revenue).await?;
+                merged += batch;
+                largest_batch = largest_batch.max(batch);
             }
         }
         if largest_batch < u64::from(MERGE_ROWS) {
@@ -195,15 +198,17 @@ pub async fn merge_shards(app: &App) -> Result<u64> {
     Ok(merged)
 }
 
+/// Merges one batch of the revenue rollups, or of the activity rollups if `is_revenue` is false, in its own
+/// transaction. Returns the number of rows merged into others.
 async fn merge_batch(app: &App, grain: Grain, is_revenue: bool) -> Result<u64> {
     let write = app.begin_write().await?;
-    let before = Grain::Day.floor(write.now_ms()) - DAY_MS;
-    let deleted = match is_revenue {
-        true => revenue_rollups::fold(write.conn(), grain, before, MERGE_ROWS).await?,
-        false => activity_rollups::fold(write.conn(), grain, before, MERGE_ROWS).await?,
+    let before_ms = Grain::Day.floor(write.now_ms()) - DAY_MS;
+    let merged = match is_revenue {
+        true => revenue_rollups::merge_shards(write.conn(), grain, before_ms, MERGE_ROWS).await?,
+        false => activity_rollups::merge_shards(write.conn(), grain, before_ms, MERGE_ROWS).await?,
     };
     write.commit().await?;
-    Ok(deleted)
+    Ok(merged)
 }
 
 /// Returns the percentage of lessons completed, 0 to 100, rounded down: 100 only if every lesson is completed, 0 for a course
@@ -216,7 +221,7 @@ pub fn percent_complete(completed_lessons: i32, total_lessons: i32) -> i32 {
     i32::try_from(percent.min(100)).unwrap_or(100)
 }
 
-/// Adds revenue once for all courses together and once for each course. Duplicates count once.
+/// Adds revenue to the sums of all courses together, and to those of each of these courses. Duplicates count once.
 fn add_revenue(
     write: &mut Write,
     workspace: WorkspaceId,
@@ -241,7 +246,7 @@ fn add_revenue(
     }
 }
 
-/// Adds activity for each course.
+/// Adds activity to the sums of each of these courses, which may include [`ALL_COURSES`].
 fn add_activity(
     write: &mut Write,
     workspace: WorkspaceId,

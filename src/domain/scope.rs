@@ -13,7 +13,7 @@ macro_rules! scopes {
             /// All scopes, in the order of the contract.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// Returns the name of the scope: `read:courses`.
+            /// Returns the name of the scope, such as `read:courses`.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),* }
             }
@@ -23,7 +23,7 @@ macro_rules! scopes {
             type Err = UnknownScope;
 
             fn from_str(text: &str) -> Result<Self, UnknownScope> {
-                match text { $($text => Ok(Self::$variant),)* other => Err(UnknownScope(other.to_owned())) }
+                match text { $($text => Ok(Self::$variant),)* _ => Err(UnknownScope(text.to_owned())) }
             }
         }
     };
@@ -52,7 +52,7 @@ impl fmt::Display for Scope {
     }
 }
 
-/// A set of scopes.
+/// A set of scopes, with one bit per scope.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Scopes(u8);
 

@@ -1,7 +1,8 @@
 //! Manages dashboard sessions.
 //!
-//! A session ends 12 hours after its last request, 30 days after it was created, or when a user ends it. Only [`create`] and
-//! [`switch_workspace`] return its token; the database stores a digest.
+//! A session expires 12 hours after its most recent user request, or 30 days after it was created. It ends earlier when
+//! the user signs out, switches to another workspace, sets a new password or is removed from the workspace. Only
+//! [`create`] and [`switch_workspace`] return its token; the database stores a digest.
 
 use std::net::IpAddr;
 
@@ -22,11 +23,11 @@ use foundation::database::Write;
 use foundation::id::{Session as SessionKind, SessionId, UserId, Workspace as WorkspaceKind, WorkspaceId};
 
 const HOUR_MS: i64 = 3_600_000;
-/// Time after the last use when a session ends, in milliseconds.
+/// A session expires this long after its most recent use, in milliseconds.
 const IDLE_MS: i64 = 12 * HOUR_MS;
-/// Time after its creation when a session ends, in milliseconds.
+/// A session expires this long after its creation, in milliseconds.
 const MAX_AGE_MS: i64 = 30 * 24 * HOUR_MS;
-/// Minimum time between two updates of the last use, in milliseconds.
+/// Minimum time between two updates of `seen_at`, in milliseconds.
 const SEEN_RESOLUTION_MS: i64 = 60_000;
 /// Maximum number of sessions listed per workspace.
 const MAX_LISTED: u64 = 100;
@@ -68,7 +69,7 @@ pub struct Session {
     pub agent: String,
     /// When the session was created.
     pub created_at: Timestamp,
-    /// When the session was last used, with a delay of up to one minute.
+    /// When the session was last used. May be up to one minute too early.
     pub seen_at: Timestamp,
 }
 
@@ -95,10 +96,11 @@ pub async fn create(
     insert(app, write, &verified.user, new).await.map(Some)
 }
 
-/// The values that a session keeps when it switches workspaces.
+/// The values that [`switch_workspace`] copies from the replaced session to the new one.
 struct NewSession {
     address: String,
     agent: String,
+    /// In milliseconds since the epoch.
     created_at: i64,
 }
 
@@ -111,7 +113,7 @@ async fn insert(
 ) -> Result<(SessionId, SecretString)> {
     let token = token::generate()?;
     let hash =
-        token::digest(token.expose_secret()).ok_or_else(|| anyhow::anyhow!("a new token has no digest"))?;
+        token::digest(token.expose_secret()).ok_or_else(|| anyhow::anyhow!("the new token is malformed"))?;
     let row = Model {
         id: new_uuid::<SessionKind>(app, write),
         workspace_id: user.workspace.uuid(),
@@ -159,18 +161,19 @@ pub async fn resume(app: &App, token: &str, is_user_request: bool) -> Result<Opt
 /// Returns the other workspaces of a user, in the order in which the user joined them.
 async fn other_workspaces(app: &App, user: &user_rows::Model) -> Result<Vec<Workspace>> {
     let rows = user_rows::by_email_folded(app.db.read(), &user.email_folded).await?;
-    let other = |row: &user_rows::Model| (row.workspace_id != user.workspace_id).then_some(row.workspace_id);
-    let ids: Vec<Uuid> = rows.iter().filter_map(other).collect();
+    let ids = rows.iter().map(|row| row.workspace_id).filter(|id| *id != user.workspace_id);
+    let ids: Vec<Uuid> = ids.collect();
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let mut found = workspace_rows::by_ids(app.db.read(), &ids).await?;
-    found.sort_by_key(|workspace| ids.iter().position(|id| *id == workspace.id));
-    Ok(found.into_iter().map(workspaces::workspace).collect())
+    let mut workspaces = workspace_rows::by_ids(app.db.read(), &ids).await?;
+    workspaces.sort_by_key(|workspace| ids.iter().position(|id| *id == workspace.id));
+    Ok(workspaces.into_iter().map(workspaces::workspace).collect())
 }
 
-/// Replaces a session with one in another workspace of the same user. The new session has a new token and the age of the old
-/// one. The old token and the form tokens of the old session are no longer valid.
+/// Replaces a session with one in another workspace of the same user. The new session has a new token and keeps the
+/// address, user agent and creation time of the old one. The token and the form tokens of the old session are no longer
+/// valid.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](super::Error::NotFound) when the user has no access to the workspace, or the session was ended
@@ -179,16 +182,16 @@ pub async fn switch_workspace(
     app: &App,
     write: &mut Write,
     viewer: &Viewer,
-    to: WorkspaceId,
+    workspace_id: WorkspaceId,
 ) -> Result<(User, SessionId, SecretString)> {
-    let users_in_workspace = user_rows::in_workspace(to.uuid());
+    let users_in_workspace = user_rows::in_workspace(workspace_id.uuid());
     let user_row = users_in_workspace.by_email_folded(write.conn(), &fold_email(&viewer.email)).await?;
-    let user_row = user_row.ok_or_else(|| not_found::<WorkspaceKind>(to))?;
+    let user_row = user_row.ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))?;
     // The lock serializes this with a password change, which ends all sessions.
     let user_row = users_in_workspace.lock(write.conn(), user_row.id).await?;
-    let user = user_row.map(users::to_user).ok_or_else(|| not_found::<WorkspaceKind>(to))?;
-    let old = sessions::in_workspace(viewer.workspace.id.uuid());
-    let old = old.by_id(write.conn(), viewer.session.uuid()).await?;
+    let user = user_row.map(users::to_user).ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))?;
+    let rows = sessions::in_workspace(viewer.workspace.id.uuid());
+    let old = rows.by_id(write.conn(), viewer.session.uuid()).await?;
     let old = old.ok_or_else(|| not_found::<SessionKind>(viewer.session))?;
     end_current(write, viewer).await?;
     let new = NewSession { address: old.address, agent: old.agent, created_at: old.created_at };
@@ -196,19 +199,19 @@ pub async fn switch_workspace(
     Ok((user, session, token))
 }
 
-/// Returns a user's sessions across workspaces, most recently used first.
+/// Returns a user's active sessions in all workspaces, most recently used first, at most 100 per workspace.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when a query fails.
 pub async fn list(app: &App, viewer: &Viewer) -> Result<Vec<Session>> {
     let now_ms = app.clock.now_ms();
-    let mut all = Vec::new();
-    for row in user_rows::by_email_folded(app.db.read(), &fold_email(&viewer.email)).await? {
-        let rows = sessions::in_workspace(row.workspace_id);
-        all.extend(rows.of_user(app.db.read(), row.id, MAX_LISTED).await?);
+    let mut session_rows = Vec::new();
+    for user in user_rows::by_email_folded(app.db.read(), &fold_email(&viewer.email)).await? {
+        let rows = sessions::in_workspace(user.workspace_id);
+        session_rows.extend(rows.of_user(app.db.read(), user.id, MAX_LISTED).await?);
     }
-    all.sort_by_key(|row| std::cmp::Reverse((row.seen_at, row.id)));
-    Ok(all.into_iter().filter(|row| is_active(row, now_ms)).map(session).collect())
+    session_rows.sort_by_key(|row| std::cmp::Reverse((row.seen_at, row.id)));
+    Ok(session_rows.into_iter().filter(|row| is_active(row, now_ms)).map(session).collect())
 }
 
 /// Ends the current session.
@@ -228,7 +231,7 @@ pub async fn end_current(write: &mut Write, viewer: &Viewer) -> Result<()> {
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when the query fails.
-pub async fn is_open(app: &App, viewer: &Viewer) -> Result<bool> {
+pub async fn exists(app: &App, viewer: &Viewer) -> Result<bool> {
     let rows = sessions::in_workspace(viewer.workspace.id.uuid());
     Ok(rows.by_id(app.db.read(), viewer.session.uuid()).await?.is_some())
 }
@@ -237,7 +240,7 @@ pub async fn is_open(app: &App, viewer: &Viewer) -> Result<bool> {
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when the query fails.
-pub async fn is_open_in(write: &Write, viewer: &Viewer) -> Result<bool> {
+pub async fn exists_in(write: &Write, viewer: &Viewer) -> Result<bool> {
     let rows = sessions::in_workspace(viewer.workspace.id.uuid());
     Ok(rows.by_id(write.conn(), viewer.session.uuid()).await?.is_some())
 }
@@ -287,7 +290,7 @@ pub async fn end_others(write: &mut Write, viewer: &Viewer) -> Result<Vec<EndedS
 /// Deletes expired sessions.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](super::Error::Internal) when the transaction fails.
+/// Returns [`Error::Internal`](super::Error::Internal) when the transaction fails. Nothing is deleted then.
 pub async fn prune(app: &App) -> Result<()> {
     let write = app.begin_write().await?;
     let now_ms = write.now_ms();
@@ -296,6 +299,7 @@ pub async fn prune(app: &App) -> Result<()> {
     Ok(())
 }
 
+/// Returns whether the session has not expired.
 fn is_active(row: &Model, now_ms: i64) -> bool {
     now_ms - row.seen_at < IDLE_MS && now_ms - row.created_at < MAX_AGE_MS
 }

@@ -1,6 +1,7 @@
 //! Enums with one string per variant, as used by the change feed, the database and the API.
 
-/// Implements `ALL`, `as_str`, `Display`, `FromStr` and `Deserialize` for an enum from the string of each variant.
+/// Implements `ALL`, `as_str`, `Display`, `FromStr` and `Deserialize` for an enum from the string of each variant. The
+/// second argument is the noun for error messages, with an article.
 macro_rules! text_enum {
     ($name:ident, $noun:literal, { $($variant:ident = $text:literal),* $(,)? }) => {
         impl $name {
@@ -25,8 +26,8 @@ macro_rules! text_enum {
             fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
                 match text {
                     $($text => Ok(Self::$variant),)*
-                    other => Err($crate::text_enum::UnknownVariant {
-                        value: other.to_owned(),
+                    _ => Err($crate::text_enum::UnknownVariant {
+                        value: text.to_owned(),
                         noun: $noun,
                         expected: &[$($text),*],
                     }),

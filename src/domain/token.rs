@@ -1,4 +1,4 @@
-//! Generates session and link tokens: 256 random bits, stored as a SHA-256 digest.
+//! Generates the tokens of sessions and password links: 256 random bits, stored as a SHA-256 digest.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -23,7 +23,7 @@ pub fn generate() -> anyhow::Result<SecretString> {
 }
 
 /// Returns the digest of a token, which is stored and used for lookups. Returns `None` for a string that does not have the
-/// format of a token, which makes a query unnecessary.
+/// format of a token, so that the caller needs no query.
 pub(super) fn digest(token: &str) -> Option<[u8; 32]> {
     let is_well_formed =
         token.len() == LENGTH && token.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');

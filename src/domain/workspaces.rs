@@ -24,9 +24,9 @@ pub struct Workspace {
     pub key: String,
     /// The display name.
     pub name: String,
-    /// The owner's email address, which receives warnings. The owner has access and cannot be removed.
+    /// The owner's email address, which receives warnings. The owner's access cannot be removed.
     pub owner_email: String,
-    /// The workspace's own quota, if any.
+    /// The custom quota of the workspace.
     pub quota: Quota,
     /// When the workspace was created.
     pub created_at: Timestamp,
@@ -47,7 +47,7 @@ pub struct Quota {
 /// The data of a `workspace.upsert` change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceUpsert {
-    /// 1 to 64 characters of `a-z`, `0-9` and `-`.
+    /// The key of the workspace: 1 to 64 characters of `a-z`, `0-9` and `-`.
     pub key: String,
     /// The display name.
     pub name: String,
@@ -59,9 +59,9 @@ pub struct WorkspaceUpsert {
     pub per_day: FieldUpdate<i32>,
 }
 
-/// Creates or updates a workspace for a change of the platform. Gives the owner of a new workspace access. When `owner_email`
-/// changes, removes the previous owner and gives the new one access. Email addresses that differ only in case are the same
-/// owner.
+/// Creates or updates a workspace from a change of the change feed. Gives the owner access, and mails an owner whose
+/// access is new or who changed. When `owner_email` changes, removes the previous owner's access. Email addresses that
+/// differ only in case belong to the same owner.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] when a value is not valid.
@@ -71,7 +71,7 @@ pub async fn upsert(
     at: Timestamp,
     upsert: WorkspaceUpsert,
 ) -> Result<WorkspaceId> {
-    check(&upsert)?;
+    validate(&upsert)?;
     let actor = Actor::feed();
     let Some(before) = workspaces::lock_by_key(write.conn(), &upsert.key).await? else {
         let (workspace, owner) = insert(app, write, at, upsert).await?;
@@ -96,16 +96,16 @@ pub async fn upsert(
     Ok(id(before.id))
 }
 
-/// Gives the owner of a workspace access and returns the owner, or returns `None` if the owner has access already. An owner has
-/// none if an earlier version of this program created the workspace.
+/// Gives the owner of a workspace access and returns the owner. Returns `None` if the owner already has access, as all
+/// owners do except those of workspaces that an earlier version of this program created.
 async fn grant_access(app: &App, write: &mut Write, row: &Model, actor: &Actor) -> Result<Option<User>> {
     let WriteOutcome { record: owner, changed } =
         users::add(app, write, id(row.id), &row.owner_email).await?;
     if !changed {
         return Ok(None);
     }
-    let added = (Action::UserAdded, owner.id.to_string(), owner.email.as_str());
-    audit::append(app, write, id(row.id), actor, added).await?;
+    let entry = (Action::UserAdded, owner.id.to_string(), owner.email.as_str());
+    audit::append(app, write, id(row.id), actor, entry).await?;
     Ok(Some(owner))
 }
 
@@ -119,7 +119,7 @@ pub async fn create(
     at: Timestamp,
     new: WorkspaceUpsert,
 ) -> Result<(Workspace, User)> {
-    check(&new)?;
+    validate(&new)?;
     insert(app, write, at, new).await
 }
 
@@ -152,12 +152,12 @@ async fn insert(
 pub struct OwnershipTransfer {
     /// The new owner.
     pub owner: User,
-    /// The previous owner, whose access was removed. `None` if that user had none.
+    /// The previous owner, whose access was removed. `None` if the previous owner had no access.
     pub removed: Option<User>,
 }
 
-/// Makes the user with this email address the owner of a workspace and gives them access. Removes the previous owner. Returns
-/// `None` and changes nothing if the user already owns the workspace and has access.
+/// Makes the user with this email address the owner of a workspace and gives them access. Removes the previous owner's
+/// access. Returns `None` and changes nothing if the user already owns the workspace and has access.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] when the workspace does not exist, and [`Error::Invalid`] when `email` is not an email address.
@@ -258,9 +258,9 @@ pub async fn set_quota(
     errors.check_quota("per_minute", quota.per_minute);
     errors.check_quota("per_day", quota.per_day);
     errors.into_result()?;
-    let known = workspaces::by_id(write.conn(), workspace_id.uuid()).await?;
-    let known = known.ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))?;
-    let before = workspaces::lock_by_key(write.conn(), &known.key).await?;
+    let unlocked = workspaces::by_id(write.conn(), workspace_id.uuid()).await?;
+    let unlocked = unlocked.ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))?;
+    let before = workspaces::lock_by_key(write.conn(), &unlocked.key).await?;
     let before = before.ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))?;
     let mut row = before.clone();
     (row.per_minute, row.per_day) = (quota.per_minute, quota.per_day);
@@ -271,7 +271,7 @@ pub async fn set_quota(
     Ok(WriteOutcome::changed(workspace(row)))
 }
 
-fn check(upsert: &WorkspaceUpsert) -> Result<()> {
+fn validate(upsert: &WorkspaceUpsert) -> Result<()> {
     let mut errors = FieldErrors::default();
     let is_allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     if !(1..=64).contains(&upsert.key.len()) || !upsert.key.bytes().all(is_allowed) {
@@ -284,7 +284,8 @@ fn check(upsert: &WorkspaceUpsert) -> Result<()> {
     errors.into_result()
 }
 
-/// Writes an updated workspace. A new quota invalidates the cached keys.
+/// Writes an updated workspace and sets its `updated_at`. If the quota changed, invalidates the cached keys after the
+/// commit.
 async fn save(app: &App, write: &mut Write, before: &Model, row: &mut Model) -> Result<()> {
     row.updated_at = write.now_ms();
     let changes = ActiveModel {

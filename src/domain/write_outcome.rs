@@ -2,8 +2,8 @@
 
 /// A record after a write that does nothing when the record already has the requested values.
 ///
-/// If a caller needs the earlier values, let the write return them: it has locked and read the record. Do not read the record on
-/// a second connection while the write is open, because the pool may have no free connection.
+/// If a caller needs the earlier values, let the write return them, since it has locked and read the record. Do not
+/// read it on a second connection while the write is open, because the pool may have no free connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteOutcome<T> {
     /// The record after the write.

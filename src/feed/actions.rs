@@ -12,40 +12,40 @@ use domain::{recordings, students, workspaces};
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
 
-/// Adds the records that a change locks. Changes of a workspace or a course add none, because they run in a separate
-/// transaction.
-pub(super) fn add_locks<'a>(action: &'a Action, records: &mut LockSet<'a>) {
+/// Adds the locks that a change needs. Changes of a workspace or a course add none, because each of them runs in a
+/// separate transaction. `recording.ready` adds none either.
+pub(super) fn add_locks<'a>(action: &'a Action, locks: &mut LockSet<'a>) {
     match action {
         Action::WorkspaceUpsert(_) | Action::CourseUpsert(_) => {}
         Action::StudentUpsert(data) => {
-            records.student_keys.push(&data.key);
-            records.student_emails.push(&data.email);
+            locks.student_keys.push(&data.key);
+            locks.student_emails.push(&data.email);
         }
-        Action::StudentDelete(student) => records.students.push(student),
+        Action::StudentDelete(student) => locks.students.push(student),
         Action::EnrollmentGrant(data) => {
-            records.courses.push(&data.course);
-            records.students.push(&data.student);
+            locks.courses.push(&data.course);
+            locks.students.push(&data.student);
         }
-        Action::EnrollmentRevoke(data) => records.students.push(&data.student),
+        Action::EnrollmentRevoke(data) => locks.students.push(&data.student),
         Action::ProgressRecord(data) => {
-            records.courses.push(&data.course);
-            records.students.push(&data.student);
+            locks.courses.push(&data.course);
+            locks.students.push(&data.student);
         }
         Action::OrderPay(data) => {
-            records.courses.extend(data.items.iter().map(|item| &item.course));
-            records.students.push(&data.student);
+            locks.courses.extend(data.items.iter().map(|item| &item.course));
+            locks.students.push(&data.student);
         }
-        Action::OrderRefund(data) => records.orders.push(&data.order),
-        Action::LiveSessionUpsert(data) => records.live_session_keys.push(&data.key),
+        Action::OrderRefund(data) => locks.orders.push(&data.order),
+        Action::LiveSessionUpsert(data) => locks.live_session_keys.push(&data.key),
         Action::LiveSessionStart(session) | Action::LiveSessionEnd(session) => {
-            records.live_sessions.push(session);
+            locks.live_sessions.push(session);
         }
         Action::RecordingReady(_) => {}
-        Action::CertificateIssue(data) => records.students.push(&data.student),
+        Action::CertificateIssue(data) => locks.students.push(&data.student),
     }
 }
 
-/// Applies one change through the domain.
+/// Applies one change through the domain. `workspaces` contains the ids of known workspaces by key; a new one is added.
 pub(super) async fn apply(
     app: &App,
     write: &mut Write,
@@ -53,13 +53,13 @@ pub(super) async fn apply(
     change: &Change,
 ) -> Result<()> {
     let Change { workspace: key, at, action, .. } = change;
-    let id = match (workspaces.get(key), action) {
+    let workspace = match (workspaces.get(key), action) {
         (_, Action::WorkspaceUpsert(upsert)) => workspaces::upsert(app, write, *at, upsert.clone()).await?,
         (Some(id), _) => *id,
         (None, _) => workspaces::by_key_in(write, key).await?.id,
     };
-    workspaces.insert(key.clone(), id);
-    dispatch(app, write, id, *at, action.clone()).await
+    workspaces.insert(key.clone(), workspace);
+    dispatch(app, write, workspace, *at, action.clone()).await
 }
 
 /// Calls the domain operation for the kind of change.

@@ -1,19 +1,21 @@
-//! Applies changes from a stream: each one completely or not at all, and only once, even if the stream is applied again.
+//! Applies changes from a stream: each one completely or not at all, and only once, even if the stream is applied
+//! again.
 //!
-//! A change and the record that it was applied are written in one transaction. After an interruption, even by a kill, apply the
-//! stream again: changes that were applied are skipped. Because every commit waits for the disk, consecutive changes share a
-//! transaction, as many as fit into [`TARGET_GROUP_TIME`]; after an interruption, all changes of the last transaction are
-//! applied again. When the domain rejects a change of a group, the transaction is rolled back, and the changes before it are
-//! applied again without it. A rejected change therefore leaves no trace and needs no savepoint.
+//! A change and the record that it was applied are written in one transaction. After an interruption, even by a kill,
+//! apply the stream again: changes that were applied are skipped. Because every commit waits for the disk, a group of
+//! consecutive changes shares a transaction. The size of the groups is adapted so that a transaction takes no longer
+//! than [`TARGET_GROUP_TIME`]. An interruption rolls back the whole group that is being applied. When the domain
+//! rejects a change of a group, the transaction is rolled back, and the changes before the rejected one are applied
+//! again without it. A rejected change therefore leaves no trace and needs no savepoint.
 //!
-//! On PostgreSQL, a group first locks all records that its changes need, in the order of [`retry`](domain::retry). A change of
-//! a workspace or a course runs in a separate transaction. A group that loses a conflict with another transaction is applied
-//! change by change, and a single change that loses one is retried.
+//! On PostgreSQL, a group first locks all records that its changes need, in the order of [`retry`](domain::retry). A
+//! change of a workspace or a course runs in a separate transaction. A group that loses a conflict with another
+//! transaction is applied change by change, and a single change that loses one is retried.
 //!
 //! An invalid line is reported, and the following lines are applied. A database error ends the import.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::Write as Sink;
+use std::io::{self, Write as _};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -24,7 +26,7 @@ use tokio::io::AsyncBufRead;
 
 use super::actions;
 use super::change::{self, Action, Change};
-use super::lines::{InputLine, LineReader, MAX_BYTES};
+use super::lines::{InputLine, LineReader, MAX_LINE_BYTES};
 use super::reject::{self, RejectedLine, field_error};
 use domain::app::App;
 use domain::locks::{self, LockSet};
@@ -35,7 +37,7 @@ use foundation::id::WorkspaceId;
 
 /// Maximum number of changes per transaction.
 const MAX_GROUP_CHANGES: usize = 256;
-/// Target duration of a transaction, so that requests that write do not wait longer.
+/// Target duration of a transaction. It limits how long requests that write wait for the import.
 const TARGET_GROUP_TIME: Duration = Duration::from_millis(100);
 /// Time to wait for a line before the lines read so far are applied.
 const LINE_TIMEOUT: Duration = Duration::from_millis(50);
@@ -45,9 +47,9 @@ const MAX_CLOCK_SKEW: jiff::SignedDuration = jiff::SignedDuration::from_mins(5);
 /// The outcome of a stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApplyOutcome {
-    /// Number of changes applied now.
+    /// Number of changes that this call applied.
     pub applied: u64,
-    /// Number of changes that were applied before and skipped now.
+    /// Number of changes that were skipped because they had already been applied, earlier in the stream or before.
     pub repeated: u64,
     /// Number of lines that were rejected.
     pub rejected: u64,
@@ -64,32 +66,33 @@ pub struct ApplyProgress {
 
 /// Callbacks and outputs for the caller of [`apply`].
 pub struct ApplyOptions<'a> {
-    /// Called after each transaction.
-    pub progress: Box<dyn FnMut(ApplyProgress) + Send + 'a>,
+    /// Called after each batch of lines.
+    pub on_progress: Box<dyn FnMut(ApplyProgress) + Send + 'a>,
     /// Called for each rejected line.
-    pub rejected: Box<dyn FnMut(&RejectedLine) + Send + 'a>,
-    /// Receives the rejected lines unchanged, so that they can be corrected and applied again.
-    pub rejects: Option<Box<dyn Sink + Send + 'a>>,
+    pub on_rejected: Box<dyn FnMut(&RejectedLine) + Send + 'a>,
+    /// The output to which rejected lines are written, so that they can be corrected and applied again. Only their line
+    /// breaks change: each becomes LF.
+    pub rejects_output: Option<Box<dyn io::Write + Send + 'a>>,
 }
 
 impl Default for ApplyOptions<'_> {
     fn default() -> Self {
-        Self { progress: Box::new(|_| ()), rejected: Box::new(|_| ()), rejects: None }
+        Self { on_progress: Box::new(|_| ()), on_rejected: Box::new(|_| ()), rejects_output: None }
     }
 }
 
 /// Applies the changes of `reader`, one per line.
 ///
 /// # Errors
-/// Returns an error when the reader, the output for rejected lines or the database fails. Changes that were applied before stay
-/// applied, and the stream can be applied again.
+/// Returns an error when the reader, the output for rejected lines or the database fails. Changes that were applied
+/// before stay applied, and the stream can be applied again.
 pub async fn apply(
     app: &App,
     reader: impl AsyncBufRead + Unpin,
     options: ApplyOptions<'_>,
 ) -> anyhow::Result<ApplyOutcome> {
     let (outcome, workspaces) = (ApplyOutcome::default(), HashMap::new());
-    let mut feed = FeedImport {
+    let mut import = FeedImport {
         app,
         options,
         outcome,
@@ -100,30 +103,30 @@ pub async fn apply(
     let mut lines = LineReader::new(reader);
     loop {
         let (batch, ended) = read_batch(&mut lines).await.context("cannot read the changes")?;
-        let result = feed.apply_batch(batch).await;
-        feed.report_rejects()?;
+        let result = import.apply_batch(batch).await;
+        import.report_rejects()?;
         result?;
-        feed.save_truncated_line(&mut lines).await?;
-        (feed.options.progress)(ApplyProgress { bytes: lines.bytes_read, outcome: feed.outcome });
+        import.write_truncated_remainder(&mut lines).await?;
+        (import.options.on_progress)(ApplyProgress { bytes: lines.bytes_read, outcome: import.outcome });
         if ended {
             break;
         }
     }
-    if let Some(rejects) = &mut feed.options.rejects {
-        rejects.flush().context("cannot write the rejected lines")?;
+    if let Some(output) = &mut import.options.rejects_output {
+        output.flush().context("cannot write the rejected lines")?;
     }
-    Ok(feed.outcome)
+    Ok(import.outcome)
 }
 
-/// Reads the next lines: up to a group of them, fewer if the stream ends or pauses, or if a line is truncated. Returns true at
-/// the end.
+/// Reads the next lines: up to [`MAX_GROUP_CHANGES`], and fewer if the stream ends or pauses, or if they reach
+/// [`MAX_LINE_BYTES`] in total. Also returns whether the stream has ended.
 async fn read_batch<R: AsyncBufRead + Unpin>(
     lines: &mut LineReader<R>,
-) -> std::io::Result<(Vec<InputLine>, bool)> {
+) -> io::Result<(Vec<InputLine>, bool)> {
     let mut batch = Vec::with_capacity(MAX_GROUP_CHANGES);
     let mut bytes = 0;
-    // A truncated line alone reaches the limit of bytes, so no line follows it before its rest was read.
-    while batch.len() < MAX_GROUP_CHANGES && bytes < MAX_BYTES {
+    // A truncated line reaches the limit of bytes, so it is the last line of its batch.
+    while batch.len() < MAX_GROUP_CHANGES && bytes < MAX_LINE_BYTES {
         let line = if batch.is_empty() {
             lines.next().await?
         } else {
@@ -146,7 +149,7 @@ struct FeedImport<'a> {
     outcome: ApplyOutcome,
     /// Committed workspaces by key. They are never deleted.
     workspaces: HashMap<String, WorkspaceId>,
-    /// Rejected lines of this batch that are not reported yet.
+    /// Rejected lines of the current batch that are not reported yet.
     rejected_lines: Vec<(InputLine, RejectedLine)>,
     /// Maximum number of changes of the next transaction.
     group_size: usize,
@@ -173,27 +176,27 @@ impl FeedImport<'_> {
         for line in batch {
             match read(&line, self.app.clock.now()) {
                 Ok(change) => changes.push(ParsedChange { line, change }),
-                Err(reject) => self.reject(&line, reject),
+                Err(rejected) => self.reject(&line, rejected),
             }
         }
         let applied = applied_before(self.app, &changes).await?;
-        let before = changes.len();
+        let count_before = changes.len();
         changes.retain(|ParsedChange { change, .. }| {
             !applied.contains(&(change.workspace.clone(), change.id.clone()))
         });
-        self.outcome.repeated += (before - changes.len()) as u64;
+        self.outcome.repeated += (count_before - changes.len()) as u64;
         self.apply_changes(&changes).await
     }
 
     /// Applies changes in order, in as few transactions as possible.
     async fn apply_changes(&mut self, mut changes: &[ParsedChange]) -> anyhow::Result<()> {
-        // After a rejection, the changes before the rejected one are applied first, then the rest.
+        // The number of changes before the rejected one, after a rejection. They are applied again without it.
         let mut valid_prefix = usize::MAX;
-        // Number of changes that are applied one by one, because a group of them lost a conflict.
+        // The number of changes that are still to be applied one by one, because a group of them lost a conflict.
         let mut single_left = 0;
         while !changes.is_empty() {
             let size = match single_left {
-                0 => valid_prefix.min(self.group_size).min(self.group_end(changes)),
+                0 => valid_prefix.min(self.group_size).min(self.max_group_size(changes)),
                 _ => 1,
             };
             let applied = match self.apply_group(&changes[..size]).await {
@@ -228,9 +231,9 @@ impl FeedImport<'_> {
         Ok(())
     }
 
-    /// Returns how many of the first changes can share a transaction. On PostgreSQL, a change of a workspace or a course runs
-    /// in a separate transaction, because the rows that it locks are only known while it is applied.
-    fn group_end(&self, changes: &[ParsedChange]) -> usize {
+    /// Returns how many of the first changes can share a transaction. On PostgreSQL, a change of a workspace or a
+    /// course runs in a separate transaction, because the rows that it locks are only known while it is applied.
+    fn max_group_size(&self, changes: &[ParsedChange]) -> usize {
         if self.app.db.backend() != DbBackend::Postgres {
             return changes.len();
         }
@@ -240,8 +243,8 @@ impl FeedImport<'_> {
         changes.iter().position(runs_alone).unwrap_or(changes.len()).max(1)
     }
 
-    /// Applies changes in one transaction. Retries a single change that loses a conflict; the caller applies the changes of a
-    /// group one by one instead.
+    /// Applies changes in one transaction. Retries a single change that loses a conflict; the caller applies the
+    /// changes of a group one by one instead.
     async fn apply_group(&mut self, changes: &[ParsedChange]) -> anyhow::Result<GroupOutcome> {
         let started = Instant::now();
         let (group, workspaces) = match changes {
@@ -258,26 +261,26 @@ impl FeedImport<'_> {
         Ok(group)
     }
 
-    fn reject(&mut self, line: &InputLine, reject: RejectedLine) {
+    fn reject(&mut self, line: &InputLine, rejected: RejectedLine) {
         self.outcome.rejected += 1;
-        self.rejected_lines.push((line.clone(), reject));
+        self.rejected_lines.push((line.clone(), rejected));
     }
 
     /// Reports the rejected lines of a batch in their order, because corrected lines are applied in that order.
     fn report_rejects(&mut self) -> anyhow::Result<()> {
-        self.rejected_lines.sort_by_key(|(_, reject)| reject.line);
-        for (line, reject) in self.rejected_lines.drain(..) {
-            (self.options.rejected)(&reject);
-            write_reject(&mut self.options.rejects, &line.bytes)?;
+        self.rejected_lines.sort_by_key(|(_, rejected)| rejected.line);
+        for (line, rejected) in self.rejected_lines.drain(..) {
+            (self.options.on_rejected)(&rejected);
+            write_reject(&mut self.options.rejects_output, &line.bytes)?;
             if !line.truncated {
-                write_reject(&mut self.options.rejects, b"\n")?;
+                write_reject(&mut self.options.rejects_output, b"\n")?;
             }
         }
         Ok(())
     }
 
-    /// Writes the rest of a truncated line to the rejected lines, so that the line can be corrected.
-    async fn save_truncated_line<R: AsyncBufRead + Unpin>(
+    /// Writes the remainder of a truncated line to the output for rejected lines, which then contains the whole line.
+    async fn write_truncated_remainder<R: AsyncBufRead + Unpin>(
         &mut self,
         lines: &mut LineReader<R>,
     ) -> anyhow::Result<()> {
@@ -285,16 +288,17 @@ impl FeedImport<'_> {
             return Ok(());
         }
         while let Some(piece) = lines.read_rest().await.context("cannot read the changes")? {
-            write_reject(&mut self.options.rejects, &piece)?;
+            write_reject(&mut self.options.rejects_output, &piece)?;
         }
-        write_reject(&mut self.options.rejects, b"\n")
+        write_reject(&mut self.options.rejects_output, b"\n")
     }
 }
 
-/// Applies changes in one transaction. Also returns the workspaces that it found or created.
+/// Applies changes in one transaction. Also returns the known workspaces and those that it found or created, by key.
+/// The map is empty if a change was rejected.
 async fn transaction(
     app: &App,
-    known: &HashMap<String, WorkspaceId>,
+    known_workspaces: &HashMap<String, WorkspaceId>,
     changes: &[ParsedChange],
 ) -> anyhow::Result<(GroupOutcome, HashMap<String, WorkspaceId>)> {
     let mut write = app.begin_write().await?;
@@ -303,7 +307,7 @@ async fn transaction(
         let new = applied_changes::insert_new(write.conn(), workspace, &ids, write.now_ms()).await?;
         new_ids.extend(new.into_iter().map(|id| (workspace, id)));
     }
-    let mut workspaces = known.clone();
+    let mut workspaces = known_workspaces.clone();
     acquire_locks(app, &write, &mut workspaces, changes).await?;
     let mut repeated = 0;
     for (index, ParsedChange { line, change }) in changes.iter().enumerate() {
@@ -323,26 +327,26 @@ async fn transaction(
 }
 
 /// Writes bytes of a rejected line, if there is an output for them.
-fn write_reject(rejects: &mut Option<Box<dyn Sink + Send + '_>>, bytes: &[u8]) -> anyhow::Result<()> {
-    match rejects {
-        Some(rejects) => rejects.write_all(bytes).context("cannot write the rejected lines"),
+fn write_reject(output: &mut Option<Box<dyn io::Write + Send + '_>>, bytes: &[u8]) -> anyhow::Result<()> {
+    match output {
+        Some(output) => output.write_all(bytes).context("cannot write the rejected lines"),
         None => Ok(()),
     }
 }
 
 /// Parses the change of a line, and checks that its time is not in the future.
 fn read(line: &InputLine, now: Timestamp) -> std::result::Result<Change, RejectedLine> {
-    let reject = |id, errors| RejectedLine { line: line.number, id, errors };
+    let rejected = |id, errors| RejectedLine { line: line.number, id, errors };
     if line.truncated {
-        return Err(reject(
+        return Err(rejected(
             None,
-            vec![field_error("", format!("the line is longer than {MAX_BYTES} bytes"))],
+            vec![field_error("", format!("the line is longer than {MAX_LINE_BYTES} bytes"))],
         ));
     }
-    let change = change::parse(&line.bytes).map_err(|(id, errors)| reject(id, errors))?;
+    let change = change::parse(&line.bytes).map_err(|(id, errors)| rejected(id, errors))?;
     if change.at > now + MAX_CLOCK_SKEW {
         let message = format!("is in the future: the server time is {now}");
-        return Err(reject(Some(change.id), vec![field_error("at", message)]));
+        return Err(rejected(Some(change.id), vec![field_error("at", message)]));
     }
     Ok(change)
 }
@@ -357,17 +361,19 @@ fn by_workspace(changes: &[ParsedChange]) -> BTreeMap<&str, Vec<&str>> {
     ids
 }
 
-/// Returns the changes that were applied before. When a stream is applied again, these are most of its changes.
+/// Returns the changes that were applied before, each as workspace key and change id. These are most of the changes
+/// when a stream is applied again, and this query skips them without a write transaction.
 async fn applied_before(app: &App, changes: &[ParsedChange]) -> Result<HashSet<(String, String)>> {
-    let mut known = HashSet::new();
+    let mut all_applied = HashSet::new();
     for (workspace, ids) in by_workspace(changes) {
         let applied = applied_changes::applied(app.db.read(), workspace, &ids).await?;
-        known.extend(applied.into_iter().map(|id| (workspace.to_owned(), id)));
+        all_applied.extend(applied.into_iter().map(|id| (workspace.to_owned(), id)));
     }
-    Ok(known)
+    Ok(all_applied)
 }
 
-/// Acquires the locks of all changes of a group, before the first one is applied.
+/// Acquires the locks of all changes of a group before the first one is applied. Does nothing for a single change or on
+/// SQLite. Adds the workspaces that it finds to `workspaces`.
 async fn acquire_locks(
     app: &App,
     write: &Write,

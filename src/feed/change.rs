@@ -1,8 +1,8 @@
 //! The format of a change.
 //!
-//! A line is a JSON object with five required fields: `change` (the kind), `id` (the platform's id of the change, unique in the
-//! workspace), `workspace` (the key of the workspace), `at` (the time of the change, used as the time of the record), and
-//! `data`:
+//! A line is a JSON object with five required fields: `change` (the kind), `id` (the platform's id of the change,
+//! unique in the workspace), `workspace` (the key of the workspace), `at` (the time of the change, used as the time of
+//! the record), and `data`:
 //!
 //! | change | data (fields in brackets are optional) |
 //! |---|---|
@@ -20,31 +20,31 @@
 //! | `recording.ready` | `key live_session [title] duration_seconds size_bytes content_type` |
 //! | `certificate.issue` | `student course [number]` |
 //!
-//! Records are named by their id or by the platform's key. Everything else in a line is rejected: unknown fields, duplicate
-//! fields, values of a wrong type. In an upsert, a missing field keeps its value and null clears it; lists and maps (`modules`,
-//! `tags`, `metadata`) replace the previous ones.
+//! Records are named by their id or by the platform's key. A line with an unknown field, a duplicate field or a value
+//! of a wrong type is rejected. In an upsert, a missing field keeps its value and null clears it; lists and maps
+//! (`modules`, `tags`, `metadata`) replace the previous ones.
 //!
 //! # Owners
 //!
 //! A `workspace.upsert` that creates a workspace gives the user with its `owner_email` access to the dashboard. Another
-//! `owner_email` moves the ownership: the new owner gets access, and the previous owner is removed, with all sessions in the
-//! workspace and all password links created in it. Email addresses that differ only in case belong to the same owner. To keep
-//! the previous owner as a user, invite them again.
+//! `owner_email` moves the ownership: the new owner gets access, and the previous owner is removed, with all sessions
+//! in the workspace and all password links created in it. Email addresses that differ only in case belong to the same
+//! owner. To keep the previous owner as a member, invite them again.
 //!
 //! # Access
 //!
 //! A student has access to a course while at least one of these gives access:
 //!
 //! - An order for the course that is not fully refunded gives access without end.
-//! - Grants give access until the latest end that was granted. A grant without `expires_at` gives access without end, and an
-//!   earlier end never shortens access. Only a grant to a student without access emits `enrollment.created`.
+//! - Grants give access until the latest end that was granted. A grant without `expires_at` gives access without end,
+//!   and an earlier end never shortens access. Only a grant to a student without access emits `enrollment.created`.
 //! - A student who completed the course while having access keeps the access after the end of the grant.
 //!
-//! `enrollment.revoke` ends access at once, whatever its source. Orders and grants applied before it no longer count, and the
-//! entitlements of these orders become `revoked`. A full refund ends the access given by its order: if another order or a grant
-//! still gives access, the enrollment stays active, otherwise it is revoked. The order in which changes are applied counts, not
-//! their `at`. `createEnrollment` and the form of the dashboard give access like a grant, but only to a student without access;
-//! otherwise they change nothing.
+//! `enrollment.revoke` ends access at once, whatever its source. Orders and grants applied before it no longer count,
+//! and the entitlements of these orders become `revoked`. A full refund ends the access given by its order: if another
+//! order or a grant still gives access, the enrollment stays active, otherwise it is revoked. The order in which
+//! changes are applied counts, not their `at`. `createEnrollment` and the form of the dashboard give access like a
+//! grant, but only to a student without access; otherwise they change nothing.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -66,7 +66,7 @@ use domain::workspaces::WorkspaceUpsert;
 use domain::{FieldError, IdOrKey};
 
 /// Maximum number of characters of a change's id and of a workspace's key.
-const MAX_ID: usize = 200;
+const MAX_ID_CHARACTERS: usize = 200;
 
 /// A change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,14 +150,15 @@ pub(crate) fn parse(line: &[u8]) -> Result<Change, (Option<String>, Vec<FieldErr
 }
 
 /// Converts an error in the JSON syntax of the line.
-fn syntax_error(found: json::SyntaxError) -> FieldError {
-    match found.pointer.strip_prefix('/') {
-        Some(path) => field_error(path, found.message),
-        None => field_error("", format!("the line {}", found.message)),
+fn syntax_error(error: json::SyntaxError) -> FieldError {
+    match error.pointer.strip_prefix('/') {
+        Some(path) => field_error(path, error.message),
+        None => field_error("", format!("the line {}", error.message)),
     }
 }
 
-/// Reads the change. Returns `None` if its kind is unknown. The caller must not use the change if errors were reported.
+/// Reads the change. Returns `None` if the line is not an object, if it has no data or if its kind is unknown. The
+/// caller must not use the change if errors were reported.
 fn read(value: Value, errors: &LineErrors) -> Option<Change> {
     let mut line = ObjectFields::new("", value, errors);
     if line.error_count() > 0 {
@@ -195,17 +196,17 @@ fn read(value: Value, errors: &LineErrors) -> Option<Change> {
     Some(Change { id, workspace, at, action: action? })
 }
 
-/// Reads a string of 1 to 200 characters.
+/// Reads a required string of 1 to [`MAX_ID_CHARACTERS`] characters.
 fn identifier(line: &mut ObjectFields<'_>, name: &'static str) -> String {
-    let before = line.error_count();
+    let errors_before = line.error_count();
     let text: String = line.required(name);
-    if line.error_count() == before && !(1..=MAX_ID).contains(&text.chars().count()) {
-        line.report(name, format!("must have 1 to {MAX_ID} characters"));
+    if line.error_count() == errors_before && !(1..=MAX_ID_CHARACTERS).contains(&text.chars().count()) {
+        line.report(name, format!("must have 1 to {MAX_ID_CHARACTERS} characters"));
     }
     text
 }
 
-/// The data before the kind of change is known.
+/// The data of a change, before its kind is known.
 struct RawData(Value);
 
 impl super::fields::FieldValue for RawData {
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_kinds_and_values_and_nulls_are_rejected() {
+    fn an_unknown_kind_an_invalid_value_and_a_null_are_rejected() {
         let line = |change: &str, data: &str| {
             format!(
                 r#"{{"change": "{change}", "id": "1", "workspace": "a", "at": "2026-03-01T10:00:00Z", "data": {data}}}"#

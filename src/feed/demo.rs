@@ -1,8 +1,8 @@
 //! The demo workspace: one year of a small academy, applied as changes.
 //!
-//! The times in `demo.ndjson` are fixed. The first run shifts all of them by the same number of whole days, so that the newest
-//! change is less than a day old and the last 30 days have data. This number is stored in the database, so that a later run
-//! uses the same shift and skips every change.
+//! The times in `demo.ndjson` are fixed. The first run shifts all of them by the same number of whole days, so that the
+//! newest change is less than a day old and the last 30 days have data. This number is stored in the database, so that
+//! a later run uses the same shift and skips every change.
 
 use anyhow::Context as _;
 use entity::server_state;
@@ -17,14 +17,14 @@ pub const WORKSPACE: &str = "demo";
 
 /// The changes, in chronological order.
 const CHANGES: &str = include_str!("demo.ndjson");
-/// The key of the server state that stores the number of days.
+/// The key of the `server_state` row that stores the number of days by which the times are shifted.
 const SHIFT_KEY: &str = "demo_shift_days";
 /// The length of a day.
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 /// The fields that contain a time, in a change and in its data.
-const TIMES: [&str; 3] = ["at", "expires_at", "scheduled_at"];
+const TIME_FIELDS: [&str; 3] = ["at", "expires_at", "scheduled_at"];
 
-/// Applies the demo workspace. A second run skips every change.
+/// Applies the changes of the demo workspace. A later run skips all that were applied.
 ///
 /// # Errors
 /// Returns an error when the database fails.
@@ -39,7 +39,7 @@ pub async fn load(app: &App, options: ApplyOptions<'_>) -> anyhow::Result<ApplyO
 }
 
 /// Returns the number of changes, for a progress bar.
-pub fn len() -> usize {
+pub fn change_count() -> usize {
     CHANGES.lines().count()
 }
 
@@ -50,7 +50,7 @@ async fn shift_days(app: &App) -> anyhow::Result<i64> {
     server_state::put_if_absent(write.conn(), SHIFT_KEY, &days.to_string()).await?;
     let stored = server_state::get(write.conn(), SHIFT_KEY).await?;
     write.commit().await?;
-    Ok(stored.context("the state of the demo is missing")?.parse()?)
+    Ok(stored.context("the number of days by which the demo is shifted is not stored")?.parse()?)
 }
 
 /// Returns the time of the newest change.
@@ -59,20 +59,19 @@ fn newest_time() -> anyhow::Result<Timestamp> {
     Ok(last["at"].as_str().context("the last change has no time")?.parse()?)
 }
 
-/// Returns the line with its times shifted.
+/// Returns the line with all times shifted by this number of days.
 fn shift_times(line: &str, days: i64) -> anyhow::Result<String> {
     let mut change: Value = serde_json::from_str(line)?;
-    let by = SignedDuration::from_hours(days * DAY.as_hours());
+    let shift = SignedDuration::from_hours(days * DAY.as_hours());
     let mut times: Vec<&mut Value> = Vec::new();
     if let Value::Object(fields) = &mut change {
         for (name, value) in fields {
             match value {
                 Value::Object(data) => {
-                    times.extend(
-                        data.iter_mut().filter(|(name, _)| TIMES.contains(&name.as_str())).map(|(_, v)| v),
-                    );
+                    let fields = data.iter_mut().filter(|(name, _)| TIME_FIELDS.contains(&name.as_str()));
+                    times.extend(fields.map(|(_, value)| value));
                 }
-                value if TIMES.contains(&name.as_str()) => times.push(value),
+                value if TIME_FIELDS.contains(&name.as_str()) => times.push(value),
                 _ => {}
             }
         }
@@ -80,7 +79,7 @@ fn shift_times(line: &str, days: i64) -> anyhow::Result<String> {
     for value in times {
         if let Some(text) = value.as_str() {
             let time: Timestamp = text.parse()?;
-            *value = Value::String(time.checked_add(by)?.to_string());
+            *value = Value::String(time.checked_add(shift)?.to_string());
         }
     }
     Ok(change.to_string())

@@ -9,6 +9,9 @@ use serde_json::{Map, Value};
 use super::reject::field_error;
 use domain::{FieldError, FieldUpdate, IdOrKey};
 
+/// A name is suggested for an unknown one only if their [`similarity`] is greater than this.
+const MIN_SIMILARITY: f64 = 0.8;
+
 /// The errors found in a line so far.
 pub(super) type LineErrors = RefCell<Vec<FieldError>>;
 
@@ -16,10 +19,10 @@ pub(super) type LineErrors = RefCell<Vec<FieldError>>;
 pub(super) struct ObjectFields<'a> {
     /// The path of the object with a trailing `/`, empty for the line itself.
     path: String,
-    rest: Map<String, Value>,
-    /// The names read so far, to suggest one for a misspelled field.
-    known: Vec<&'static str>,
-    /// The value is not an object. This is reported once, and its fields are not reported as missing.
+    unread: Map<String, Value>,
+    /// The names read so far, from which a suggestion for a misspelled field is chosen.
+    read_names: Vec<&'static str>,
+    /// Whether the value is not an object. This is reported once, and its fields are not reported as missing.
     is_not_object: bool,
     errors: &'a LineErrors,
 }
@@ -38,7 +41,7 @@ impl<'a> ObjectFields<'a> {
     /// Creates a reader for the fields of `value` at `path`. Reports an error if `value` is not an object.
     pub(super) fn new(path: &str, value: Value, errors: &'a LineErrors) -> Self {
         let is_not_object = !value.is_object();
-        let rest = match value {
+        let unread = match value {
             Value::Object(map) => map,
             other => {
                 errors
@@ -48,7 +51,7 @@ impl<'a> ObjectFields<'a> {
             }
         };
         let path = if path.is_empty() { String::new() } else { format!("{path}/") };
-        Self { path, rest, known: Vec::new(), is_not_object, errors }
+        Self { path, unread, read_names: Vec::new(), is_not_object, errors }
     }
 
     /// Reads a field that is required and not null.
@@ -103,7 +106,7 @@ impl<'a> ObjectFields<'a> {
         }
     }
 
-    /// Reads an array of objects. Returns `None` if the field is missing.
+    /// Reads an array of objects. Returns `None` if the field is missing, or if it is not an array, which is reported.
     pub(super) fn objects<T>(
         &mut self,
         name: &'static str,
@@ -125,7 +128,8 @@ impl<'a> ObjectFields<'a> {
         Some(objects.collect())
     }
 
-    /// Requires an array that [`Self::objects`] has read.
+    /// Returns the list that [`Self::objects`] read. If it read none, returns an empty list and reports the field as
+    /// missing, unless another error in the field was reported.
     pub(super) fn require_list<T>(&mut self, name: &'static str, list: Option<Vec<T>>) -> Vec<T> {
         let has_error = self.errors.borrow().iter().any(|error| error.field == self.path_of(name));
         if list.is_none() && !has_error {
@@ -153,13 +157,13 @@ impl<'a> ObjectFields<'a> {
 
     /// Reports all fields that were not read.
     pub(super) fn finish(self) {
-        for name in self.rest.keys() {
+        for name in self.unread.keys() {
             let closest = self
-                .known
+                .read_names
                 .iter()
                 .copied()
-                .max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
-            match closest.filter(|closest| strsim::jaro_winkler(closest, name) > 0.8) {
+                .max_by(|left, right| similarity(left, name).total_cmp(&similarity(right, name)));
+            match closest.filter(|closest| similarity(closest, name) > MIN_SIMILARITY) {
                 Some(closest) => self.report(name, format!("unknown field; did you mean `{closest}`?")),
                 None => self.report(name, "unknown field"),
             }
@@ -167,8 +171,8 @@ impl<'a> ObjectFields<'a> {
     }
 
     fn take(&mut self, name: &'static str) -> Option<Value> {
-        self.known.push(name);
-        self.rest.remove(name)
+        self.read_names.push(name);
+        self.unread.remove(name)
     }
 
     fn path_of(&self, name: &str) -> String {
@@ -183,7 +187,12 @@ impl<'a> ObjectFields<'a> {
     }
 }
 
-/// Returns the JSON type of a value with an article, for a message.
+/// Returns the similarity of two names, from 0 to 1.
+fn similarity(left: &str, right: &str) -> f64 {
+    strsim::jaro_winkler(left, right)
+}
+
+/// Returns the JSON type of a value for a message, with an article.
 fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

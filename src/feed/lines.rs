@@ -1,18 +1,18 @@
-//! Reads numbered lines from a stream, with a limit on the bytes of a line in memory.
+//! Reads numbered lines from a stream. Limits the number of bytes of a line that are stored in memory.
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 /// Maximum length of a line in bytes.
-pub(super) const MAX_BYTES: usize = 1 << 20;
+pub(super) const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// A line without its line break.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct InputLine {
     /// The line number, starting at 1.
     pub(super) number: u64,
-    /// The bytes of the line, or the first [`MAX_BYTES`] of a longer one.
+    /// The bytes of the line, or the first [`MAX_LINE_BYTES`] of a longer one.
     pub(super) bytes: Vec<u8>,
-    /// The line is longer than [`MAX_BYTES`]. [`LineReader::read_rest`] returns the following bytes.
+    /// Whether the line is longer than [`MAX_LINE_BYTES`]. [`LineReader::read_rest`] returns the following bytes.
     pub(super) truncated: bool,
 }
 
@@ -20,9 +20,11 @@ pub(super) struct InputLine {
 #[derive(Debug)]
 pub(super) struct LineReader<R> {
     reader: R,
+    /// The number of lines returned so far.
     number: u64,
+    /// The bytes of the current line read so far.
     bytes: Vec<u8>,
-    /// The last line was truncated, and its end is not reached yet.
+    /// Whether the line returned most recently was truncated and its end is not reached yet.
     truncated: bool,
     /// Number of bytes read so far.
     pub(super) bytes_read: u64,
@@ -39,7 +41,7 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
     /// Returns an error when the reader fails.
     pub(super) async fn next(&mut self) -> std::io::Result<Option<InputLine>> {
         loop {
-            let Some(line) = self.next_any().await? else { return Ok(None) };
+            let Some(line) = self.next_including_blank().await? else { return Ok(None) };
             if line.truncated || !line.bytes.iter().all(u8::is_ascii_whitespace) {
                 return Ok(Some(line));
             }
@@ -47,7 +49,7 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
     }
 
     /// Returns the next line, including blank ones.
-    async fn next_any(&mut self) -> std::io::Result<Option<InputLine>> {
+    async fn next_including_blank(&mut self) -> std::io::Result<Option<InputLine>> {
         while self.read_rest().await?.is_some() {}
         loop {
             // Bytes read before this await are stored in `self`, so cancellation loses none.
@@ -55,7 +57,7 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
             let ended = buffer.is_empty();
             let newline = buffer.iter().position(|byte| *byte == b'\n');
             let part = &buffer[..newline.unwrap_or(buffer.len())];
-            let remaining = MAX_BYTES - self.bytes.len();
+            let remaining = MAX_LINE_BYTES - self.bytes.len();
             self.truncated = part.len() > remaining;
             self.bytes.extend_from_slice(&part[..part.len().min(remaining)]);
             let consumed =
@@ -70,7 +72,7 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
         }
     }
 
-    /// Returns whether the last line was truncated and its end is not reached yet.
+    /// Returns whether the line returned most recently was truncated and its end is not reached yet.
     pub(super) fn is_truncated(&self) -> bool {
         self.truncated
     }
@@ -126,19 +128,19 @@ mod tests {
 
     #[tokio::test]
     async fn a_line_over_the_limit_is_truncated_and_the_next_one_is_complete() {
-        let mut text = vec![b'x'; MAX_BYTES + 1];
+        let mut text = vec![b'x'; MAX_LINE_BYTES + 1];
         text.extend_from_slice(b"\n{}\n");
-        assert_eq!(lines(&text).await, [(1, MAX_BYTES, true), (2, 2, false)]);
-        assert_eq!(lines(&text[1..]).await, [(1, MAX_BYTES, false), (2, 2, false)]);
+        assert_eq!(lines(&text).await, [(1, MAX_LINE_BYTES, true), (2, 2, false)]);
+        assert_eq!(lines(&text[1..]).await, [(1, MAX_LINE_BYTES, false), (2, 2, false)]);
     }
 
     #[tokio::test]
     async fn the_rest_of_a_truncated_line_is_read_in_pieces() {
         for end in [&b"\n{}"[..], b""] {
-            let text = [&vec![b'x'; MAX_BYTES][..], b"the rest", end].concat();
+            let text = [&vec![b'x'; MAX_LINE_BYTES][..], b"the rest", end].concat();
             let mut lines = LineReader::new(tokio::io::BufReader::with_capacity(5, &text[..]));
             let first = lines.next().await.unwrap().unwrap();
-            assert_eq!((first.bytes.len(), first.truncated), (MAX_BYTES, true));
+            assert_eq!((first.bytes.len(), first.truncated), (MAX_LINE_BYTES, true));
             let mut rest = Vec::new();
             while let Some(piece) = lines.read_rest().await.unwrap() {
                 assert!(piece.len() <= 5, "no more than the available bytes");

@@ -10,7 +10,7 @@ use domain::{Error, FieldError};
 pub struct RejectedLine {
     /// The line number, starting at 1.
     pub line: u64,
-    /// The id of the change, if the line has one.
+    /// The id of the change, if it could be read.
     pub id: Option<String>,
     /// All errors of the line. A field is a path such as `data/items/0/unit_amount`, or empty for the whole line.
     pub errors: Vec<FieldError>,
@@ -38,7 +38,7 @@ pub(super) fn field_error(field: &str, message: impl Into<String>) -> FieldError
     FieldError { field: field.to_owned(), message: message.into() }
 }
 
-/// Returns the errors for which the domain rejected a change.
+/// Returns the errors for which the domain rejected a change, with fields as paths in the line.
 ///
 /// # Errors
 /// Returns the cause of [`Error::Internal`].
@@ -53,7 +53,7 @@ pub(super) fn errors(error: Error) -> Result<Vec<FieldError>, anyhow::Error> {
     }
 }
 
-/// Returns the field that names the missing record. Fields are named after the kind of record they refer to.
+/// Returns the path of the field that names the missing record. Such a field has the name of the kind of record.
 fn missing_field(missing: &NotFound) -> String {
     match missing {
         NotFound::Workspace { .. } => "workspace".to_owned(),

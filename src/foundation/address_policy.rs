@@ -1,7 +1,7 @@
 //! The policy for outbound requests: which IP addresses they may reach.
 //!
-//! Public addresses and the networks that the operator allows can be reached. This module only checks IP addresses; it does
-//! not resolve names or connect. The caller must check the address that it actually connects to.
+//! Public addresses and the networks that the operator allows can be reached. This module only checks IP addresses; it
+//! does not resolve names or connect. The caller must check the address that it actually connects to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,10 +9,10 @@ use crate::config::Network;
 
 /// Returns why outbound requests must not reach an IP address, or `None` if they may.
 ///
-/// Addresses in `allow` can always be reached. An IPv6 address that embeds an IPv4 address (mapped, compatible, 6to4, NAT64,
-/// Teredo, ISATAP) is checked by the embedded address.
-pub fn denial_reason(ip: IpAddr, allow: &[Network]) -> Option<&'static str> {
-    if is_allowed(ip, allow) {
+/// Addresses in `allowed_networks` can always be reached. If an IPv6 address embeds IPv4 addresses
+/// (mapped, compatible, 6to4, NAT64, Teredo, ISATAP), the embedded addresses are checked.
+pub fn denial_reason(ip: IpAddr, allowed_networks: &[Network]) -> Option<&'static str> {
+    if is_allowed(ip, allowed_networks) {
         return None;
     }
     match ip {
@@ -21,12 +21,13 @@ pub fn denial_reason(ip: IpAddr, allow: &[Network]) -> Option<&'static str> {
     }
 }
 
-/// Returns whether the operator's list contains this IP address.
-pub fn is_allowed(ip: IpAddr, allow: &[Network]) -> bool {
-    allow.iter().any(|network| network.contains(ip))
+/// Returns whether one of the networks that the operator allows contains this IP address.
+pub fn is_allowed(ip: IpAddr, allowed_networks: &[Network]) -> bool {
+    allowed_networks.iter().any(|network| network.contains(ip))
 }
 
-/// A denied network: its address, its prefix length, and the reason. The first network that contains an address applies.
+/// A denied network: its address, its prefix length, and the reason. The first network that contains an address
+/// applies.
 type DeniedNetwork<A> = (A, u32, &'static str);
 
 /// Metadata services of cloud providers return credentials. Some have addresses in public ranges.
@@ -35,7 +36,7 @@ const METADATA: &str = "a metadata service";
 const RESERVED: &str = "reserved";
 
 /// Denied IPv4 networks (RFC 6890 and IANA's registry of special-purpose addresses).
-const V4: &[DeniedNetwork<Ipv4Addr>] = &[
+const DENIED_V4: &[DeniedNetwork<Ipv4Addr>] = &[
     (Ipv4Addr::new(169, 254, 169, 254), 32, METADATA),
     (Ipv4Addr::new(169, 254, 170, 2), 32, METADATA),
     (Ipv4Addr::new(100, 100, 100, 200), 32, METADATA),
@@ -59,14 +60,15 @@ const V4: &[DeniedNetwork<Ipv4Addr>] = &[
     (Ipv4Addr::new(240, 0, 0, 0), 4, RESERVED),
 ];
 
-/// Denied IPv6 networks (RFC 6890 and IANA's registries). Everything outside of 2000::/3 is denied, too.
-const V6: &[DeniedNetwork<Ipv6Addr>] = &[
+/// Denied IPv6 networks (RFC 6890 and IANA's registries). Addresses outside of 2000::/3 that are not listed are denied,
+/// too.
+const DENIED_V6: &[DeniedNetwork<Ipv6Addr>] = &[
     (Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), 128, METADATA),
     (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254), 128, METADATA),
     (Ipv6Addr::UNSPECIFIED, 128, "unspecified"),
     (Ipv6Addr::LOCALHOST, 128, "loopback"),
-    (Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48, "NAT64 of local use"),
-    (Ipv6Addr::new(0x100, 0, 0, 0, 0, 0, 0, 0), 64, "discarded"),
+    (Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48, "NAT64 for local use"),
+    (Ipv6Addr::new(0x100, 0, 0, 0, 0, 0, 0, 0), 64, "discard-only"),
     (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7, "unique local"),
     (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), 10, "link-local"),
     (Ipv6Addr::new(0xfec0, 0, 0, 0, 0, 0, 0, 0), 10, "site-local"),
@@ -80,15 +82,19 @@ const V6: &[DeniedNetwork<Ipv6Addr>] = &[
 ];
 
 fn denial_reason_v4(ip: Ipv4Addr) -> Option<&'static str> {
-    let shares = |network: &Ipv4Addr, bits: u32| (network.to_bits() ^ ip.to_bits()) >> (32 - bits) == 0;
-    V4.iter().find(|(network, bits, _)| shares(network, *bits)).map(|(_, _, reason)| *reason)
+    let contains = |network: &Ipv4Addr, prefix: u32| (network.to_bits() ^ ip.to_bits()) >> (32 - prefix) == 0;
+    DENIED_V4.iter().find(|(network, prefix, _)| contains(network, *prefix)).map(|(_, _, reason)| *reason)
 }
 
 fn denial_reason_v6(ip: Ipv6Addr) -> Option<&'static str> {
-    let shares = |network: &Ipv6Addr, bits: u32| (network.to_bits() ^ ip.to_bits()) >> (128 - bits) == 0;
-    let listed = || V6.iter().find(|(network, bits, _)| shares(network, *bits)).map(|(_, _, reason)| *reason);
+    let contains =
+        |network: &Ipv6Addr, prefix: u32| (network.to_bits() ^ ip.to_bits()) >> (128 - prefix) == 0;
+    let listed = || {
+        DENIED_V6.iter().find(|(network, prefix, _)| contains(network, *prefix)).map(|(_, _, reason)| *reason)
+    };
     let bits = ip.to_bits();
-    // The last four bytes, the four bytes at offset 2, and the four bytes at offset 4.
+    // Three places at which an IPv4 address can be embedded: the last four bytes, and the four bytes at offset 2 and at
+    // offset 4.
     let (last, at_2, at_4) = (bits as u32, (bits >> 80) as u32, (bits >> 64) as u32);
     let embedded = |bits: u32| denial_reason_v4(Ipv4Addr::from_bits(bits));
     match ip.segments() {
@@ -101,13 +107,16 @@ fn denial_reason_v6(ip: Ipv6Addr) -> Option<&'static str> {
         // 6to4 (RFC 3056), which can also embed an ISATAP address (RFC 5214).
         [0x2002, _, _, _, 0 | 0x200, 0x5efe, ..] => embedded(at_2).or(embedded(last)),
         [0x2002, ..] => embedded(at_2),
-        [_, _, _, _, 0 | 0x200, 0x5efe, ..] => listed().or(embedded(last)).or(unassigned(ip)),
-        _ => listed().or(unassigned(ip)),
+        [_, _, _, _, 0 | 0x200, 0x5efe, ..] => {
+            listed().or(embedded(last)).or(denial_reason_if_unassigned(ip))
+        }
+        _ => listed().or(denial_reason_if_unassigned(ip)),
     }
 }
 
-/// Denies addresses outside of the assigned range 2000::/3.
-fn unassigned(ip: Ipv6Addr) -> Option<&'static str> {
+/// Returns [`RESERVED`] for an address outside of 2000::/3, the only range from which global unicast addresses are
+/// assigned, and `None` for the others.
+fn denial_reason_if_unassigned(ip: Ipv6Addr) -> Option<&'static str> {
     (ip.segments()[0] >> 13 != 1).then_some(RESERVED)
 }
 

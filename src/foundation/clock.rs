@@ -1,6 +1,7 @@
-//! The source of wall time.
+//! The source of wall-clock time.
 //!
-//! [`Clock::system`] reads the machine's clock. [`Clock::simulated`] only advances when a test sets it.
+//! [`Clock::system`] reads the machine's clock. [`Clock::simulated`] is for tests: it changes only with
+//! [`Clock::advance`] and [`Clock::set`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -21,7 +22,7 @@ impl Clock {
         Self::default()
     }
 
-    /// Returns a simulated clock that is set to `start`. Clones share the time.
+    /// Returns a simulated clock that is set to `start`. Clones share the clock.
     pub fn simulated(start: Timestamp) -> Self {
         Self { simulated: Some(Arc::new(AtomicI64::new(start.as_millisecond()))) }
     }

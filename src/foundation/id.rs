@@ -10,17 +10,18 @@ use uuid::{ContextV7, Timestamp as UuidTime, Uuid};
 
 /// The kind of record that an id identifies, with the prefix of its strings.
 pub trait IdKind: StaticType {
-    /// The noun for messages, such as "a course" in "a course id begins with `crs_`".
+    /// The noun with its article for messages, such as "a course" in "a course id begins with `crs_`".
     const NOUN: &'static str;
 }
 
-/// The id of a record. Ids are ordered by their UUIDs, which is the order of creation.
+/// The id of a record. Ids are ordered by their UUIDs: by the time of creation in milliseconds, and for ids of the same
+/// process also within a millisecond.
 pub struct Id<K> {
     uuid: Uuid,
     kind: PhantomData<fn() -> K>,
 }
 
-macro_rules! kinds {
+macro_rules! id_kinds {
     ($($alias:ident, $kind:ident, $prefix:literal, $noun:literal;)*) => {
         $(
             #[doc = concat!("The id kind of ", $noun, ".")]
@@ -40,7 +41,7 @@ macro_rules! kinds {
     };
 }
 
-kinds! {
+id_kinds! {
     WorkspaceId, Workspace, "wks", "a workspace";
     CourseId, Course, "crs", "a course";
     ModuleId, Module, "mod", "a module";
@@ -96,12 +97,12 @@ pub enum ParseIdError {
         prefix: &'static str,
     },
     /// The string is an id of another kind.
-    #[error("`{text}` is the id of {other}; {noun} id begins with `{prefix}_`")]
-    OtherKind {
+    #[error("`{text}` is the id of {actual_noun}; {noun} id begins with `{prefix}_`")]
+    WrongKind {
         /// The string.
         text: String,
-        /// The noun of its kind.
-        other: &'static str,
+        /// The noun of the kind that the id has.
+        actual_noun: &'static str,
         /// The noun of the expected kind.
         noun: &'static str,
         /// The prefix of the expected kind.
@@ -116,12 +117,12 @@ impl<K: IdKind> FromStr for Id<K> {
         if let Ok(id) = TypeSafeId::<K>::from_str(text) {
             return Ok(Self::from_uuid(id.uuid()));
         }
-        let other = TypeSafeId::<DynamicType>::from_str(text)
+        let actual_kind = TypeSafeId::<DynamicType>::from_str(text)
             .ok()
             .and_then(|id| NOUNS.iter().find(|(prefix, _)| *prefix == id.type_prefix()));
-        Err(match other {
-            Some((_, other)) => {
-                ParseIdError::OtherKind { text: text.to_owned(), other, noun: K::NOUN, prefix: K::TYPE }
+        Err(match actual_kind {
+            Some((_, actual_noun)) => {
+                ParseIdError::WrongKind { text: text.to_owned(), actual_noun, noun: K::NOUN, prefix: K::TYPE }
             }
             None => ParseIdError::Malformed {
                 text: text.chars().take(64).collect(),
@@ -172,12 +173,13 @@ impl<K> Hash for Id<K> {
     }
 }
 
-/// Returns the smallest UUIDv7 of this time in milliseconds since the epoch. All ids created earlier are smaller.
+/// Returns a lower bound for the ids with this time (milliseconds since the epoch) or a later one. Ids with an earlier
+/// time are smaller. The bound itself is not a valid UUIDv7. Times before the epoch count as the epoch.
 pub fn min_uuid_at(ms: i64) -> Uuid {
     Uuid::from_u128(u128::from(u64::try_from(ms).unwrap_or(0)) << 80)
 }
 
-/// Generates ids. Ids of one process are increasing, even within a millisecond.
+/// Generates ids. Each id is greater than the previous one, even within a millisecond or when the clock is set back.
 #[derive(Debug)]
 pub struct Ids {
     context: std::sync::Mutex<ContextV7>,
@@ -190,7 +192,7 @@ impl Default for Ids {
 }
 
 impl Ids {
-    /// Generates an id with the timestamp `now`.
+    /// Generates an id that contains the time `now` in milliseconds, or the time of the previous id if that is later.
     pub fn next<K>(&self, now: jiff::Timestamp) -> Id<K> {
         let context = self.context.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let seconds = u64::try_from(now.as_second()).unwrap_or(0);

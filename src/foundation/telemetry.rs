@@ -1,7 +1,7 @@
 //! Logging to stderr, and metrics for Prometheus.
 //!
-//! Log lines are buffered in memory and written by a separate thread, so that requests do not wait for the terminal. No lines
-//! are dropped; [`LogGuard`] writes the rest at the end of the process.
+//! Log lines are buffered in memory and written by a separate thread, so that requests do not wait for the terminal. No
+//! lines are dropped; [`LogGuard`] writes the remaining lines at the end of the process.
 
 pub mod metrics;
 
@@ -19,10 +19,10 @@ use crate::config::{LogConfig, LogFormat};
 
 /// How long lines are buffered before they are written.
 const WRITE_INTERVAL: Duration = Duration::from_millis(20);
-/// The maximum size of the buffer. While it is full, threads that log wait.
+/// The buffer size at which threads that log wait until the buffer is written.
 const MAX_BUFFER_BYTES: usize = 4 << 20;
 
-/// Starts the log of this process. Further calls have no effect.
+/// Starts the log of this process. Further calls do not change where and what it logs.
 pub fn start(log: &LogConfig) -> LogGuard {
     let buffer = LogBuffer::default();
     let filter = EnvFilter::new(log.log_filter.as_str());
@@ -76,12 +76,15 @@ struct LogBuffer {
 #[derive(Debug, Default)]
 struct SharedBuffer {
     pending: Mutex<PendingLines>,
+    /// Notified when lines are added to an empty buffer, when the writer empties the buffer, and when the log is
+    /// closed.
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct PendingLines {
     bytes: Vec<u8>,
+    /// Whether the [`LogGuard`] was dropped. Later lines are written directly.
     closed: bool,
 }
 
@@ -111,7 +114,7 @@ impl LogBuffer {
             let closed = pending.closed;
             drop(pending);
             self.shared.changed.notify_all();
-            // An error of stderr cannot be reported anywhere.
+            // If stderr cannot be written, there is no other place to report the error.
             let _ = io::stderr().write_all(&batch);
             batch.clear();
             if closed {

@@ -1,4 +1,4 @@
-//! Encodes queued mail for sending. Every attempt sends the same bytes.
+//! Encodes queued mail for sending. Every attempt with the same sender sends the same bytes.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -16,7 +16,7 @@ pub fn is_recipient(address: &str) -> bool {
     address.parse::<Address>().is_ok()
 }
 
-/// An encoded mail with its text and HTML parts.
+/// A mail that is encoded for sending, with its text and HTML parts.
 #[derive(Debug)]
 pub(super) struct EncodedMail {
     /// The id of the queued mail.
@@ -28,11 +28,11 @@ pub(super) struct EncodedMail {
 }
 
 impl EncodedMail {
-    /// Encodes a queued mail. `Message-ID`, `Date` and the multipart boundary depend only on its row, so repeated sends can be
-    /// recognized.
+    /// Encodes a queued mail. `Message-ID`, `Date` and the multipart boundary depend only on its row and the domain of
+    /// `from`, so recipients can recognize repeated sends.
     ///
     /// # Errors
-    /// Returns a permanent failure when the recipient is not an email address.
+    /// Returns a permanent failure when the recipient is not an email address or the mail cannot be encoded.
     pub(super) fn encode(from: &Mailbox, mail: &mails::Model) -> Result<Self, SendFailure> {
         let id = MailId::from_uuid(mail.id);
         let unsendable =

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::encoding::EncodedMail;
 use super::transport::SendFailure;
-use foundation::secret::write_private;
+use foundation::secret::create_private_file;
 
 /// The name of the mail folder in the data folder.
 const FOLDER: &str = "mail";
@@ -24,12 +24,13 @@ impl FileTransport {
         Self { folder: data_dir.join(FOLDER) }
     }
 
-    /// Writes a mail to its file atomically and syncs it to disk. Does not overwrite an existing file.
+    /// Writes a mail to its file atomically and syncs it to disk. If an earlier attempt has written the file, keeps
+    /// that file and succeeds.
     pub(super) async fn write(&self, mail: EncodedMail) -> Result<(), SendFailure> {
         let folder = self.folder.clone();
         let write = move || {
             DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-            write_private(&folder.join(format!("{}.eml", mail.id)), &mail.bytes)
+            create_private_file(&folder.join(format!("{}.eml", mail.id)), &mail.bytes)
         };
         let written =
             tokio::task::spawn_blocking(write).await.unwrap_or_else(|error| Err(io::Error::other(error)));

@@ -1,8 +1,9 @@
 //! Renders, queues and sends mail to the users of workspaces.
 //!
-//! [`message`] renders messages, [`queue`] stores them in the caller's transaction and sends them later, and [`transport`]
-//! delivers them to an SMTP server or writes them to files. Mail is sent at least once: repeated sends have the same
-//! `Message-ID`. Email addresses and the content of mail are never logged.
+//! [`message`] renders messages, [`queue`] stores them in the caller's transaction and sends them later, and
+//! [`transport`] delivers them to an SMTP server or writes them to files. A mail can be sent repeatedly, for example
+//! after a lost connection, always with the same `Message-ID`. Email addresses and the content of mail are never
+//! logged.
 
 mod encoding;
 mod files;

@@ -1,4 +1,4 @@
-//! Defines all messages and renders each of them as plain text and as HTML.
+//! All messages that the server sends, rendered as plain text and as HTML.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use url::Url;
 
 use foundation::id::SubscriptionId;
 
-/// Maximum number of columns of a line, unless a single word is longer.
+/// Maximum number of characters of a line, except in lines with a single long word, a link or a command.
 const COLUMNS: usize = 72;
-/// Maximum number of characters of an error that are shown.
-const ERROR_CHARACTERS: usize = 300;
+/// Maximum number of characters of an error in a message.
+const MAX_ERROR_CHARACTERS: usize = 300;
 
 /// A message to a user of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,8 @@ pub enum Message {
         /// The sign-in page.
         url: String,
     },
-    /// Warns that all deliveries of a subscription have failed for some days and that it will be disabled.
+    /// Warns the owner that all attempts of a subscription have failed for some days and that the subscription
+    /// will be disabled.
     WebhookFailing {
         /// The workspace's name.
         workspace: String,
@@ -39,14 +40,14 @@ pub enum Message {
         subscription: SubscriptionId,
         /// The endpoint.
         url: String,
-        /// When the first failed delivery was attempted.
-        since: Timestamp,
+        /// When the first of the failed attempts was made.
+        failing_since: Timestamp,
         /// When the subscription will be disabled.
         disables_at: Timestamp,
-        /// Why the last delivery failed.
+        /// Why the last attempt failed.
         last_error: String,
     },
-    /// Notifies the owner that a subscription was disabled because all deliveries failed for too long.
+    /// Notifies the owner that a subscription was disabled because all attempts failed for too long.
     WebhookDisabled {
         /// The workspace's name.
         workspace: String,
@@ -56,9 +57,9 @@ pub enum Message {
         url: String,
         /// The dashboard page of the subscription, if the server's URL is known.
         page: Option<String>,
-        /// When the first failed delivery was attempted.
-        failed_since: Timestamp,
-        /// Why the last delivery failed.
+        /// When the first of the failed attempts was made.
+        failing_since: Timestamp,
+        /// Why the last attempt failed.
         last_error: String,
     },
 }
@@ -78,7 +79,7 @@ pub struct RenderedMessage {
 enum MessageBlock<'a> {
     /// A paragraph of text.
     Paragraph(Cow<'a, str>),
-    /// Pairs of name and value, one per line.
+    /// A list of names with their values, each on its own lines.
     Facts(&'a [(&'static str, &'a str)]),
     /// A URL on its own line.
     Link(&'a str),
@@ -89,7 +90,8 @@ enum MessageBlock<'a> {
 use MessageBlock::{Command, Facts, Link, Paragraph};
 
 impl Message {
-    /// The kinds of messages that invite users.
+    /// The kinds of the messages that invite users: [`SetPassword`](Self::SetPassword) and
+    /// [`AccessGranted`](Self::AccessGranted).
     pub const INVITATIONS: &[&str] = &["set_password", "access_given"];
 
     /// Returns the kind of the message, as stored and logged.
@@ -102,112 +104,128 @@ impl Message {
         }
     }
 
-    /// Renders the subject and both parts.
+    /// Renders the subject, the plain text and the HTML.
     pub fn render(&self) -> RenderedMessage {
         match self {
             Self::SetPassword { workspace, url, hours } => {
                 let intro = format!(
                     "Set a password to sign in to the dashboard of the {} workspace. This link works once and expires in \
                      {hours} hours:",
-                    plain(workspace)
+                    single_line(workspace)
                 );
                 let note = "If you did not expect this email, you can ignore it.";
                 let subject = "Set your dashboard password".to_owned();
-                rendered(subject, &[Paragraph(intro.into()), Link(url), Paragraph(note.into())])
+                render_message(subject, &[Paragraph(intro.into()), Link(url), Paragraph(note.into())])
             }
             Self::AccessGranted { workspace, url } => {
                 let intro = format!(
                     "You now have access to the dashboard of the {} workspace. Sign in with your existing password:",
-                    plain(workspace)
+                    single_line(workspace)
                 );
                 let note =
-                    "If you did not expect this email, you can leave the workspace under Settings, People.";
+                    "If you did not expect this email, you can leave the workspace under Settings, Members.";
                 let subject = "You have access to another workspace".to_owned();
-                rendered(subject, &[Paragraph(intro.into()), Link(url), Paragraph(note.into())])
+                render_message(subject, &[Paragraph(intro.into()), Link(url), Paragraph(note.into())])
             }
-            Self::WebhookFailing { workspace, subscription, url, since, disables_at, last_error } => {
+            Self::WebhookFailing { workspace, subscription, url, failing_since, disables_at, last_error } => {
                 let intro = format!(
-                    "All deliveries to a webhook endpoint of the {} workspace have failed since {}. If no delivery succeeds by \
-                     {}, the subscription will be disabled.",
-                    plain(workspace),
-                    time(*since),
-                    time(*disables_at)
+                    "All attempts to deliver events to a webhook endpoint of the {} workspace have failed since {}. \
+                     If no attempt succeeds by {}, the webhook will be disabled.",
+                    single_line(workspace),
+                    format_time(*failing_since),
+                    format_time(*disables_at)
                 );
-                let (id, error) = (subscription.to_string(), shortened(last_error));
-                let facts = facts(&id, url, &error);
-                let remedy = "Failed deliveries are retried automatically. To keep the subscription enabled, make sure that \
-                              the endpoint responds with a status from 200 to 299.";
+                let (id, error) = (subscription.to_string(), truncate_error(last_error));
+                let facts = subscription_facts(&id, url, &error);
+                let remedy = "Pending deliveries are retried automatically. To keep the webhook enabled, make sure \
+                              that the endpoint responds with a status from 200 to 299.";
                 let subject = format!("Webhook endpoint on {} is failing", host(url));
-                rendered(subject, &[Paragraph(intro.into()), Facts(&facts), Paragraph(remedy.into())])
+                render_message(subject, &[Paragraph(intro.into()), Facts(&facts), Paragraph(remedy.into())])
             }
-            Self::WebhookDisabled { workspace, subscription, url, page, failed_since, last_error } => {
+            Self::WebhookDisabled { workspace, subscription, url, page, failing_since, last_error } => {
                 let intro = format!(
-                    "A webhook subscription of the {} workspace was disabled because all deliveries have failed since {}. New \
-                     events are held until you enable it again.",
-                    plain(workspace),
-                    time(*failed_since)
+                    "A webhook of the {} workspace was disabled because all attempts to deliver events to it have \
+                     failed since {}. Deliveries are held until you enable the webhook.",
+                    single_line(workspace),
+                    format_time(*failing_since)
                 );
-                let (id, error) = (subscription.to_string(), shortened(last_error));
-                let facts = facts(&id, url, &error);
-                let means =
-                    if page.is_some() { "in the dashboard" } else { "in the dashboard or with a command" };
-                let remedy = format!(
-                    "After you fix the endpoint, enable the subscription {means}. You can send or drop the held deliveries:"
-                );
+                let (id, error) = (subscription.to_string(), truncate_error(last_error));
+                let facts = subscription_facts(&id, url, &error);
                 let command = format!("creator-api webhooks enable {id}");
-                let action = page.as_ref().map_or(Command(&command), |page| Link(page));
+                let (remedy, action) = match page {
+                    Some(page) => (
+                        "After you fix the endpoint, enable the webhook and choose whether to send or drop the held \
+                         deliveries:",
+                        Link(page),
+                    ),
+                    None => (
+                        "After you fix the endpoint, enable the webhook in the dashboard, or ask the operator of this \
+                         server to run the command below. The command sends the held deliveries; with --held drop, it \
+                         drops them.",
+                        Command(&command),
+                    ),
+                };
                 let subject = format!("Webhook endpoint on {} was disabled", host(url));
-                rendered(subject, &[Paragraph(intro.into()), Facts(&facts), Paragraph(remedy.into()), action])
+                render_message(
+                    subject,
+                    &[Paragraph(intro.into()), Facts(&facts), Paragraph(remedy.into()), action],
+                )
             }
         }
     }
 }
 
-/// Returns the facts about a subscription that both webhook messages contain.
-fn facts<'a>(id: &'a str, url: &'a str, error: &'a str) -> [(&'static str, &'a str); 3] {
-    [("Subscription", id), ("Endpoint", url), ("Last error", error)]
+/// Returns the values that both webhook messages contain, with their names.
+fn subscription_facts<'a>(id: &'a str, url: &'a str, error: &'a str) -> [(&'static str, &'a str); 3] {
+    [("Webhook ID", id), ("Endpoint", url), ("Last error", error)]
 }
 
-fn rendered(subject: String, blocks: &[MessageBlock<'_>]) -> RenderedMessage {
+/// Renders a message from its blocks, after a greeting.
+fn render_message(subject: String, blocks: &[MessageBlock<'_>]) -> RenderedMessage {
     let text = blocks.iter().fold("Hello,\n".to_owned(), |text, block| text + "\n" + &as_text(block));
     let body = blocks.iter().fold("<p>Hello,</p>\n".to_owned(), |html, block| html + &as_html(block));
     let html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>{}</title></head>\n\
          <body style=\"font-family: sans-serif; max-width: 40em\">\n{body}</body>\n</html>\n",
-        escaped(&subject)
+        escape_html(&subject)
     );
     RenderedMessage { subject, text, html }
 }
 
 fn as_text(block: &MessageBlock<'_>) -> String {
     match block {
-        Paragraph(sentences) => wrapped(sentences, ""),
-        Facts(facts) => {
-            facts.iter().map(|(name, value)| wrapped(&format!("{name}: {}", plain(value)), "    ")).collect()
-        }
+        Paragraph(text) => wrap(text, ""),
+        Facts(facts) => facts
+            .iter()
+            .map(|(name, value)| wrap(&format!("{name}: {}", single_line(value)), "    "))
+            .collect(),
         Link(text) | Command(text) => format!("    {text}\n"),
     }
 }
 
 fn as_html(block: &MessageBlock<'_>) -> String {
     match block {
-        Paragraph(sentences) => wrapped(&format!("<p>{}</p>", escaped(sentences)), ""),
+        Paragraph(text) => wrap(&format!("<p>{}</p>", escape_html(text)), ""),
         Facts(facts) => {
             let fact = |(name, value): &(&str, &str)| {
-                wrapped(&format!("<dt>{name}</dt> <dd><code>{}</code></dd>", escaped(&plain(value))), "")
+                wrap(
+                    &format!("<dt>{name}</dt> <dd><code>{}</code></dd>", escape_html(&single_line(value))),
+                    "",
+                )
             };
             format!("<dl>\n{}</dl>\n", facts.iter().map(fact).collect::<String>())
         }
-        Command(command) => format!("<pre>{}</pre>\n", escaped(command)),
+        Command(command) => format!("<pre>{}</pre>\n", escape_html(command)),
         Link(link) => {
-            let link = escaped(link);
+            let link = escape_html(link);
             format!("<p><a href=\"{link}\">{link}</a></p>\n")
         }
     }
 }
 
-/// Wraps a text into lines of at most [`COLUMNS`] columns and indents all lines but the first. Does not break longer words.
-fn wrapped(text: &str, indent: &str) -> String {
+/// Wraps a text into lines of at most [`COLUMNS`] characters and indents all lines except the first. Does not break
+/// long words.
+fn wrap(text: &str, indent: &str) -> String {
     let mut lines = String::new();
     let mut column = 0;
     for word in text.split_whitespace() {
@@ -228,19 +246,19 @@ fn wrapped(text: &str, indent: &str) -> String {
 }
 
 /// Joins a text into one line without control characters, so that external input cannot imitate other parts of the message.
-fn plain(text: &str) -> String {
+fn single_line(text: &str) -> String {
     text.split(|character: char| character.is_control() || character.is_whitespace())
         .filter(|word| !word.is_empty())
         .collect::<Vec<_>>()
         .join(" ")
 }
 
-fn shortened(error: &str) -> String {
-    error.chars().take(ERROR_CHARACTERS).collect()
+fn truncate_error(error: &str) -> String {
+    error.chars().take(MAX_ERROR_CHARACTERS).collect()
 }
 
 /// Escapes a text for HTML, including attribute values.
-fn escaped(text: &str) -> String {
+fn escape_html(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -249,19 +267,19 @@ fn escaped(text: &str) -> String {
             '>' => html.push_str("&gt;"),
             '"' => html.push_str("&quot;"),
             '\'' => html.push_str("&#39;"),
-            other => html.push(other),
+            _ => html.push(character),
         }
     }
     html
 }
 
-fn time(time: Timestamp) -> String {
+fn format_time(time: Timestamp) -> String {
     time.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// Returns the host of a URL for a subject line.
+/// Returns the host of a URL for a subject line, or "your server" if the URL has no host.
 fn host(url: &str) -> String {
-    let host = Url::parse(url).ok().and_then(|url| url.host_str().map(plain));
+    let host = Url::parse(url).ok().and_then(|url| url.host_str().map(single_line));
     host.unwrap_or_else(|| "your server".to_owned())
 }
 

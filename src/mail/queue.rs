@@ -19,14 +19,14 @@ use foundation::id::{Ids, Mail, MailId, WorkspaceId};
 
 /// How often [`run`] polls for due mail.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
-/// Number of polls between two calls of [`prune`], which amounts to one hour.
+/// Number of ticks of [`POLL_INTERVAL`] between two calls of [`prune`], which amounts to one hour.
 const PRUNE_EVERY_TICKS: u32 = 720;
-/// How long settled mail is stored, in days.
+/// How long settled (sent or dead) mail is stored, in days.
 const RETENTION_DAYS: i64 = 30;
 /// Number of mails deleted per transaction of [`prune`].
 const PRUNE_BATCH: u64 = 500;
 
-/// Duration of a lease. Longer than an attempt can take, including the time to record its outcome.
+/// Duration of a lease. It is longer than an attempt can take, including the time to record the outcome.
 const LEASE: Duration = Duration::from_secs(120);
 const _: () = assert!(LEASE.as_secs() >= TIMEOUT.as_secs() + 30);
 
@@ -34,8 +34,8 @@ const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// Delays between attempts. If the attempt after the last delay fails, the mail is dead-lettered, about a day after the first
-/// attempt.
+/// Delays between attempts. If the attempt after the last delay fails, the mail is dead-lettered, about 27 hours after
+/// the first attempt.
 const RETRY_DELAYS_MS: &[i64] = &[
     MINUTE_MS,
     5 * MINUTE_MS,
@@ -92,10 +92,10 @@ pub async fn enqueue(
     Ok(id)
 }
 
-/// Sends all mail that is due now, one after another. Returns the number of mails sent. Attempts each mail only once.
+/// Attempts to send all mail that is due now, one after another and each mail once. Returns the number of mails sent.
 ///
 /// # Errors
-/// Returns [`DbErr`] when a query fails. A mail that was leased is due again after its lease expires.
+/// Returns [`DbErr`] when a query fails. If a mail was leased, it is due again after its lease expires.
 pub async fn deliver_due(context: QueueContext<'_>, transport: &Transport) -> Result<u64, DbErr> {
     let due_by_ms = context.clock.now_ms();
     let mut count = 0;
@@ -105,8 +105,9 @@ pub async fn deliver_due(context: QueueContext<'_>, transport: &Transport) -> Re
     Ok(count)
 }
 
-/// Sends mail when it becomes due and deletes old mail, until `stopped` completes. Completes the current attempt first. A
-/// caller that cannot wait for it can drop the future, and the mail is due again after its lease expires.
+/// Sends mail when it becomes due and deletes old mail. Returns when `stopped` has completed and the current attempt
+/// has ended. A caller that cannot wait for the attempt can drop the future; the mail is then due again after its lease
+/// expires.
 ///
 /// Database errors are logged, and the next poll tries again.
 pub async fn run(context: QueueContext<'_>, transport: &Transport, stopped: impl Future<Output = ()>) {
@@ -163,14 +164,14 @@ pub async fn prune(context: QueueContext<'_>) -> Result<u64, DbErr> {
     }
 }
 
-/// Leases one mail that is due by `due_by_ms`, sends it and records the outcome. Returns whether it was sent, or `None` when no
-/// mail is due.
+/// Leases one mail that is due at `due_by_ms`, sends it and records the outcome. Returns whether the transport accepted
+/// it, or `None` when there is no due mail to lease.
 async fn deliver_next(
     context: QueueContext<'_>,
     transport: &Transport,
     due_by_ms: i64,
 ) -> Result<Option<bool>, DbErr> {
-    // Usually no mail is due, and this query needs no write transaction.
+    // Usually no mail is due. This query detects that without a write transaction.
     if !mails::any_due(context.db.read(), due_by_ms).await? {
         return Ok(None);
     }
@@ -183,18 +184,19 @@ async fn deliver_next(
         write.commit().await?;
     } else {
         let id = MailId::from_uuid(mail.id);
-        tracing::warn!(mail.id = %id, "the mail was withdrawn, or its lease expired and another worker claimed it");
+        tracing::warn!(mail.id = %id, "the mail was canceled, or its lease expired and another worker claimed it");
     }
     Ok(Some(sent))
 }
 
-/// Leases the mail with the earliest due time.
+/// Leases the mail with the earliest due time. Returns it with the token of the lease, or `None` when no mail is due at
+/// `due_by_ms`.
 async fn claim_next(context: QueueContext<'_>, due_by_ms: i64) -> Result<Option<(Model, uuid::Uuid)>, DbErr> {
     let write = context.db.begin_write(context.clock).await?;
     let now = write.now_ms();
     let token = context.ids.next::<Mail>(from_ms(now)).uuid();
-    let until = now + i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX);
-    let claimed = mails::claim(write.conn(), due_by_ms, MailLease { token, until }, 1).await?;
+    let expires_at = now + i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX);
+    let claimed = mails::claim(write.conn(), due_by_ms, MailLease { token, expires_at }, 1).await?;
     write.commit().await?;
     Ok(claimed.into_iter().next().map(|mail| (mail, token)))
 }

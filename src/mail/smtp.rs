@@ -16,7 +16,8 @@ use foundation::config::{SmtpUrl, Tls};
 const QUIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of characters of an error that are stored.
 const MAX_ERROR_CHARACTERS: usize = 500;
-/// Replies that require authentication or reject it (RFC 4954, section 6). The configuration is wrong, not the mail.
+/// Reply codes that require authentication or reject it (RFC 4954, section 6). They are caused by the configuration and
+/// not by the mail, so they are not permanent failures.
 const AUTHENTICATION_ERRORS: &[u16] = &[530, 534, 535, 538];
 
 /// A mail server with its connection settings.
@@ -24,15 +25,20 @@ const AUTHENTICATION_ERRORS: &[u16] = &[530, 534, 535, 538];
 pub struct Smtp {
     host: String,
     port: u16,
-    protection: Protection,
+    encryption: Encryption,
     login: Option<Credentials>,
-    hello: ClientId,
+    /// The name in the `EHLO` command.
+    client_id: ClientId,
     timeout: Duration,
 }
 
-enum Protection {
+/// How the connection is encrypted.
+enum Encryption {
+    /// With TLS from the start.
     Wrapped(TlsParameters),
+    /// With TLS after the `STARTTLS` command.
     StartTls(TlsParameters),
+    /// Not encrypted.
     None,
 }
 
@@ -46,15 +52,15 @@ enum SmtpStep {
 }
 
 impl Smtp {
-    /// Creates the settings for a mail server. The client identifies itself with the sender's domain (`EHLO`). `root` is a PEM
-    /// certificate to trust in addition to the system's.
+    /// Creates the settings for a mail server. The client identifies itself with the sender's domain (`EHLO`).
+    /// `root_certificate` is a PEM certificate to trust in addition to those of the system.
     ///
     /// # Errors
     /// Returns an error when the TLS configuration is not valid.
-    pub fn new(url: &SmtpUrl, from: &Mailbox, root: Option<&[u8]>) -> Result<Self, Error> {
+    pub fn new(url: &SmtpUrl, from: &Mailbox, root_certificate: Option<&[u8]>) -> Result<Self, Error> {
         let tls = || {
             let builder = TlsParameters::builder(url.host.clone());
-            match root {
+            match root_certificate {
                 Some(pem) => builder.add_root_certificate(Certificate::from_pem(pem)?).build(),
                 None => builder.build(),
             }
@@ -62,18 +68,18 @@ impl Smtp {
         Ok(Self {
             host: url.host.clone(),
             port: url.port,
-            protection: match url.tls {
-                Tls::Wrapped => Protection::Wrapped(tls()?),
-                Tls::StartTls => Protection::StartTls(tls()?),
-                Tls::None => Protection::None,
+            encryption: match url.tls {
+                Tls::Wrapped => Encryption::Wrapped(tls()?),
+                Tls::StartTls => Encryption::StartTls(tls()?),
+                Tls::None => Encryption::None,
             },
             login: url.login().map(Credentials::from),
-            hello: ClientId::Domain(from.email.domain().to_owned()),
+            client_id: ClientId::Domain(from.email.domain().to_owned()),
             timeout: TIMEOUT,
         })
     }
 
-    /// Sets a shorter timeout than [`TIMEOUT`].
+    /// Sets the timeout of an attempt, at most [`TIMEOUT`].
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout: timeout.min(TIMEOUT), ..self }
@@ -96,6 +102,7 @@ impl Smtp {
         Ok(())
     }
 
+    /// Connects, authenticates if configured, and sends the mail. Returns the connection, which is still open.
     async fn deliver(&self, mail: &EncodedMail) -> Result<AsyncSmtpConnection, SendFailure> {
         let mut connection = self.connect().await?;
         if let Some(login) = &self.login {
@@ -108,22 +115,26 @@ impl Smtp {
 
     /// Connects to the mail server, with TLS as configured.
     async fn connect(&self) -> Result<AsyncSmtpConnection, SendFailure> {
-        let wrapped = match &self.protection {
-            Protection::Wrapped(tls) => Some(tls.clone()),
-            Protection::StartTls(_) | Protection::None => None,
+        let tls = match &self.encryption {
+            Encryption::Wrapped(tls) => Some(tls.clone()),
+            Encryption::StartTls(_) | Encryption::None => None,
         };
         let server = (self.host.as_str(), self.port);
         let connection =
-            AsyncSmtpConnection::connect_tokio1(server, Some(self.timeout), &self.hello, wrapped, None).await;
+            AsyncSmtpConnection::connect_tokio1(server, Some(self.timeout), &self.client_id, tls, None).await;
         let mut connection = connection.map_err(send_failure(SmtpStep::Connect))?;
-        if let Protection::StartTls(tls) = &self.protection {
-            connection.starttls(tls.clone(), &self.hello).await.map_err(send_failure(SmtpStep::StartTls))?;
+        if let Encryption::StartTls(tls) = &self.encryption {
+            connection
+                .starttls(tls.clone(), &self.client_id)
+                .await
+                .map_err(send_failure(SmtpStep::StartTls))?;
         }
         Ok(connection)
     }
 }
 
-/// Converts an error of this step. Only a reply to the mail itself can be a permanent failure.
+/// Returns the function that converts an error of this step. Only a reply to the mail itself can be a permanent
+/// failure.
 fn send_failure(step: SmtpStep) -> impl Fn(Error) -> SendFailure {
     move |error| {
         let code = error.status().map(u16::from);
@@ -152,7 +163,7 @@ fn send_failure(step: SmtpStep) -> impl Fn(Error) -> SendFailure {
     }
 }
 
-impl std::fmt::Debug for Protection {
+impl std::fmt::Debug for Encryption {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Wrapped(_) => "Wrapped",

@@ -11,10 +11,10 @@ use super::files::FileTransport;
 pub use super::smtp::Smtp;
 use foundation::config;
 
-/// Maximum time to send one mail, from the DNS lookup of the mail server to its acceptance of the mail.
+/// Maximum time to send one mail, from the DNS lookup until the mail server has accepted the mail.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A mail transport with the sender of its mail.
+/// A mail transport and the sender address of its mail.
 #[derive(Debug)]
 pub struct Transport {
     from: Mailbox,
@@ -25,13 +25,13 @@ pub struct Transport {
 enum TransportKind {
     /// Sends to a mail server.
     Smtp(Box<Smtp>),
-    /// Writes to the data folder.
+    /// Writes to files in the data folder.
     Files(FileTransport),
 }
 
 /// Why a transport cannot be created.
 #[derive(Debug, thiserror::Error)]
-pub enum TransportError {
+pub enum TransportConfigError {
     /// The TLS configuration for the mail server is not valid.
     #[error("cannot set up TLS for the mail server: {0}; correct --smtp-url")]
     Tls(#[from] lettre::transport::smtp::Error),
@@ -40,21 +40,21 @@ pub enum TransportError {
 /// Why one mail was not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SendFailure {
-    /// Whether the mail server will never accept this mail, so that retrying is useless.
+    /// Whether further attempts cannot succeed. The mail is then not retried.
     pub permanent: bool,
-    /// A short description that can be logged: `mail 550`, `tls`, `timeout`.
+    /// A short description that can be logged, such as `mail 550` (step and reply code), `tls` or `timeout`.
     pub class: String,
     /// The full error, which can contain email addresses. Stored with the mail, never logged.
     pub detail: String,
 }
 
 impl Transport {
-    /// Creates the transport of a configuration: SMTP if a mail server is configured, or else files in the folder `mail` of the
-    /// data folder.
+    /// Creates the transport of a configuration: SMTP if a mail server is configured, otherwise files in the folder
+    /// `mail` of the data folder.
     ///
     /// # Errors
     /// Returns an error when the TLS configuration is not valid.
-    pub fn open(mail: &config::MailConfig, data_dir: &Path) -> Result<Self, TransportError> {
+    pub fn open(mail: &config::MailConfig, data_dir: &Path) -> Result<Self, TransportConfigError> {
         match &mail.smtp_url {
             Some(url) => Ok(Self::smtp(mail.mail_from.clone(), Smtp::new(url, &mail.mail_from, None)?)),
             None => Ok(Self::files(mail.mail_from.clone(), data_dir)),

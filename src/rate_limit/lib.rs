@@ -21,7 +21,8 @@ pub use window::{Decision, RateLimitStatus, Window};
 pub enum Subject {
     /// An API key. Its daily count is stored in the database.
     Key(KeyId),
-    /// A client IP address without a valid key. Counted in memory only, so that guessing keys causes no queries.
+    /// A client IP address, for requests without a valid key. Counted in memory only, so that counting failed attempts
+    /// to guess a key needs no queries.
     Address(IpAddr),
 }
 

@@ -1,8 +1,9 @@
 //! Limits sign-in attempts per client address and per account, whether or not the account exists.
 //!
-//! Attempts are counted in memory, in windows that begin with the first attempt. A locked account is unlocked when its window
-//! ends, and its open sessions are not affected. Each process counts separately, so N processes admit up to N times as many
-//! attempts. That is still too few to guess a password of twelve characters, and signing in depends on no shared store.
+//! Attempts are counted in memory, in windows that begin with the first attempt. An account that has reached its limit
+//! is unlocked when its window ends; its open sessions are not affected. Each process counts separately, so N processes
+//! together admit up to N times the limits. These attempts are still too few to guess a password of twelve characters
+//! (the minimum), and signing in depends on no shared store.
 
 use std::hash::Hash;
 use std::net::IpAddr;
@@ -18,17 +19,17 @@ const WINDOW_MS: i64 = 15 * 60_000;
 const MAX_PER_ADDRESS: u32 = 30;
 /// Maximum number of attempts per window and account.
 const MAX_PER_ACCOUNT: u32 = 10;
-/// Number of entries at which entries of past windows are removed.
+/// Number of addresses or accounts in memory at which those with ended windows are removed.
 const PRUNE_THRESHOLD: usize = 20_000;
 
 /// The current window of a client address or an account.
 #[derive(Debug, Clone, Copy)]
 struct AttemptWindow {
     began_ms: i64,
-    used: u32,
+    attempts: u32,
 }
 
-/// The recent sign-in attempts of a process.
+/// The recent sign-in attempts that this process has counted.
 #[derive(Debug, Default)]
 pub struct Attempts {
     addresses: DashMap<IpAddr, AttemptWindow>,
@@ -54,27 +55,30 @@ impl Attempts {
     }
 }
 
+/// Counts an attempt in the current window of `key`, unless the window already has `max_attempts`. The error is the
+/// number of seconds until the window ends, at least 1.
 fn acquire<K: Eq + Hash>(
     windows: &DashMap<K, AttemptWindow>,
     key: K,
-    max: u32,
+    max_attempts: u32,
     now_ms: i64,
 ) -> Result<(), i64> {
-    // A window that begins further in the future than its length has ended, too: the clock was set back.
+    // If the clock was set back by a window or more, the window has ended, too.
     let is_running = |window: &AttemptWindow| (now_ms - window.began_ms).abs() < WINDOW_MS;
     if windows.len() >= PRUNE_THRESHOLD {
         windows.retain(|_, window| is_running(window));
     }
-    let mut window = windows.entry(key).or_insert(AttemptWindow { began_ms: now_ms, used: 0 });
+    let mut window = windows.entry(key).or_insert(AttemptWindow { began_ms: now_ms, attempts: 0 });
     if !is_running(&window) {
-        *window = AttemptWindow { began_ms: now_ms, used: 0 };
+        *window = AttemptWindow { began_ms: now_ms, attempts: 0 };
     }
-    // If the clock is set back by less than a window, the window moves with it. This gives no new attempts and no longer wait.
+    // If the clock is set back by less than a window, the window is moved back, too. This allows no additional attempts
+    // and makes no wait longer than a window.
     window.began_ms = window.began_ms.min(now_ms);
-    if window.used >= max {
+    if window.attempts >= max_attempts {
         return Err(((window.began_ms + WINDOW_MS - now_ms + 999) / 1000).max(1));
     }
-    window.used += 1;
+    window.attempts += 1;
     Ok(())
 }
 
@@ -108,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn setting_the_clock_back_gives_no_attempts_and_no_longer_wait() {
+    fn setting_the_clock_back_allows_no_additional_attempts_and_no_longer_wait() {
         let attempts = Attempts::default();
         let day = 86_400_000;
         for n in 0..10 {

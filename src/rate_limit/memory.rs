@@ -1,9 +1,10 @@
 //! Counts the requests of each caller of this process.
 //!
-//! Counts are exact under concurrency: each request is counted under the lock of its caller, and no lock is held across an
-//! await. A key's daily count is read from the database before its first request of the day. About every second, new requests
-//! are added to it, which also returns what other processes counted. Requests of client addresses are counted in memory only.
-//! Idle callers are removed.
+//! Counts are exact under concurrency: each request is counted under the lock of its caller, and no lock is held across
+//! an await. The daily count of a key is read from the database when it is not in memory: before the first request of
+//! the day, and before the first request after the key was idle. About every second, new requests are added to the
+//! count in the database, and the new count is read, which includes the requests of other processes. Requests of client
+//! addresses are counted in memory only. Idle callers are removed.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -21,7 +22,7 @@ use foundation::id::KeyId;
 pub const FLUSH_EVERY: Duration = Duration::from_secs(1);
 /// How long an idle key stays in memory, in milliseconds.
 const IDLE_MS: i64 = 10 * 60_000;
-/// Number of client addresses above which all without a request in the current minute are removed.
+/// Number of client addresses in memory above which those without a request in the current minute are removed.
 const ADDRESS_PRUNE_THRESHOLD: usize = 100_000;
 
 /// The rate limiter of a process.
@@ -31,14 +32,14 @@ pub struct Limiter {
     addresses: DashMap<IpAddr, AddressUsage>,
 }
 
-/// The requests of a client address, and the number of lookups of unknown keys in flight for it.
+/// The requests of a client address, and the number of its lookups of unknown keys that are in flight.
 #[derive(Debug, Default)]
 struct AddressUsage {
     usage: Usage,
     lookups: u32,
 }
 
-/// A lookup of an unknown key in flight for a client address. Ends when this value is dropped.
+/// A lookup in the database of an unknown key that a client address has sent. Ends when this value is dropped.
 #[derive(Debug)]
 pub struct KeyLookup<'a> {
     limiter: &'a Limiter,
@@ -56,8 +57,8 @@ impl Drop for KeyLookup<'_> {
 impl Limiter {
     /// Admits and counts a request if neither window of its caller is exhausted.
     ///
-    /// Reads from the database only for a key's first request of a day. If the query fails, the decision uses the counts of
-    /// this process alone.
+    /// Reads from the database only if the key's count of the day is not in memory. If the query fails, the decision
+    /// uses the counts of this process alone.
     pub async fn acquire(&self, db: &Database, clock: &Clock, subject: Subject, limits: Limits) -> Decision {
         let key = match subject {
             Subject::Address(address) => {
@@ -73,7 +74,7 @@ impl Limiter {
             }
         }
         let day = window::day_of(clock.now_ms());
-        // On the heap, because this future runs once a day but would enlarge the future of every request.
+        // Boxed, because this future runs once a day but would enlarge the future of every request.
         let stored = Box::pin(store::used(db, key, day)).await;
         let mut usage = self.keys.entry(key).or_default();
         match stored {
@@ -86,8 +87,9 @@ impl Limiter {
         usage.acquire(limits, clock.now_ms())
     }
 
-    /// Admits the lookup of an unknown key for a client address, or returns `None`. A client address can have as many lookups
-    /// in flight as it has requests left, so guesses cause no more lookups than the limit allows.
+    /// Admits the lookup of an unknown key for a client address. Returns `None` when the number of the address's
+    /// lookups in flight has reached the number of its remaining requests. Guessing keys therefore causes at most one
+    /// lookup for each request that the limits allow.
     pub fn admit_lookup(&self, clock: &Clock, address: IpAddr, limits: Limits) -> Option<KeyLookup<'_>> {
         let network = network(address);
         let mut address = self.addresses.entry(network).or_default();
@@ -134,7 +136,7 @@ impl Limiter {
         let unread: Vec<(KeyId, i64)> =
             self.keys.iter().filter_map(|usage| Some((*usage.key(), usage.unread_day()?))).collect();
         for (key, day) in unread {
-            // After a failure, the next flush reads them.
+            // If a query fails, the next flush tries again.
             let Ok(stored) = store::used(db, key, day).await else { return };
             if let Some(mut usage) = self.keys.get_mut(&key) {
                 usage.set_stored(day, stored);
@@ -142,6 +144,8 @@ impl Limiter {
         }
     }
 
+    /// Removes keys that were idle for [`IDLE_MS`] and addresses without requests in the current day, or in the current
+    /// minute if there are many addresses.
     fn drop_idle(&self, now_ms: i64) {
         self.keys.retain(|_, usage| {
             usage.drop_saved_days();
@@ -174,9 +178,9 @@ mod tests {
 
     #[test]
     fn one_network_is_one_caller() {
-        let text = |text: &str| network(text.parse().unwrap()).to_string();
-        assert_eq!(text("2001:db8:1:2:aaaa::1"), "2001:db8:1:2::");
-        assert_eq!(text("::ffff:192.0.2.7"), "192.0.2.7");
-        assert_eq!(text("192.0.2.7"), "192.0.2.7");
+        let network = |address: &str| network(address.parse().unwrap()).to_string();
+        assert_eq!(network("2001:db8:1:2:aaaa::1"), "2001:db8:1:2::");
+        assert_eq!(network("::ffff:192.0.2.7"), "192.0.2.7");
+        assert_eq!(network("192.0.2.7"), "192.0.2.7");
     }
 }

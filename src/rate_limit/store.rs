@@ -1,4 +1,5 @@
-//! Reads and writes the daily counts in the database, so that they survive a restart.
+//! Reads and writes the daily counts in the database, so that they survive a restart. A `day` is a UTC day, as the
+//! number of days since the Unix epoch.
 //!
 //! Counts are added, never set, so that the counts of several processes add up.
 
@@ -19,13 +20,13 @@ const RETENTION_DAYS: i64 = 7;
 pub struct DayCount {
     /// The key.
     pub key: KeyId,
-    /// The UTC day, counted from the Unix epoch.
+    /// The day.
     pub day: i64,
     /// The number of requests.
     pub count: u64,
 }
 
-/// Returns the stored number of requests of a key on a day.
+/// Returns the stored number of requests of a key on a day; 0 if none are stored.
 ///
 /// # Errors
 /// Returns an error when the query fails.
@@ -37,7 +38,7 @@ pub async fn used(db: &Database, key: KeyId, day: i64) -> anyhow::Result<u64> {
 /// Adds counts in one transaction. Returns the new totals by key and day, including the counts of other processes.
 ///
 /// # Errors
-/// Returns an error when the transaction fails. No counts were added then.
+/// Returns an error when the transaction fails. Then no counts are added.
 pub async fn add(
     db: &Database,
     clock: &Clock,
@@ -61,7 +62,7 @@ pub async fn add(
     Ok(totals.into_iter().filter_map(total).collect())
 }
 
-/// Deletes the counts of days that ended more than a week ago.
+/// Deletes the counts of days that ended at least seven days ago.
 ///
 /// # Errors
 /// Returns an error when the transaction fails.

@@ -1,13 +1,13 @@
 //! Computes the two windows of a caller: the clock minute and the UTC day.
 //!
-//! Pure functions of the time, which can be tested with any clock.
+//! The current time is a parameter, in milliseconds since the epoch, so tests can use any clock.
 
 use super::Limits;
 
 const MINUTE_MS: i64 = 60_000;
 pub(super) const DAY_MS: i64 = 86_400_000;
 
-/// Returns the UTC day that contains a time, counted from the Unix epoch.
+/// Returns the UTC day that contains a time, as the number of days since the Unix epoch.
 pub(crate) fn day_of(now_ms: i64) -> i64 {
     now_ms.div_euclid(DAY_MS)
 }
@@ -37,7 +37,7 @@ pub struct RateLimitStatus {
 }
 
 impl RateLimitStatus {
-    /// Returns the status of a caller without requests.
+    /// Returns the status of a caller that has made no requests.
     pub fn unused(limits: Limits, now_ms: i64) -> Self {
         Usage::default().status(limits, now_ms)
     }
@@ -52,7 +52,7 @@ pub enum Decision {
     Rejected {
         /// The status of the caller.
         status: RateLimitStatus,
-        /// The exhausted window. If both are, the day.
+        /// The exhausted window; the day if both are exhausted.
         exhausted: Window,
         /// Seconds until the next window begins, at least 1.
         retry_after: i64,
@@ -71,27 +71,34 @@ impl Decision {
 /// The number of requests of a caller in each window.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Usage {
+    /// The clock minute of the most recent request, as the number of minutes since the Unix epoch.
     minute: i64,
+    /// The number of requests in this minute.
     minute_used: u32,
+    /// The UTC day of the most recent request.
     today: DayUsage,
-    /// Earlier days, or later ones if the clock was set back, whose counts are not completely stored yet.
+    /// Other days whose counts are not completely stored yet: earlier days, or later days if the clock was set back.
     other_days: Vec<DayUsage>,
     last_request_ms: i64,
 }
 
-/// The count of one UTC day: the last known stored count, plus the requests being written, plus the requests to be written.
+/// The count of one UTC day, which is the sum of `stored`, `in_flight` and `pending`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct DayUsage {
+    /// The number of days since the Unix epoch.
     day: i64,
+    /// The most recently known count in the database, by all processes.
     stored: u64,
+    /// Requests that are being written to the database.
     in_flight: u64,
+    /// Requests that are not written yet.
     pending: u64,
-    /// Whether the stored count was read from the database.
+    /// Whether `stored` was returned by the database, at least once.
     is_read: bool,
 }
 
 impl DayUsage {
-    fn of(day: i64) -> Self {
+    fn new(day: i64) -> Self {
         Self { day, ..Self::default() }
     }
 
@@ -109,16 +116,16 @@ impl Usage {
     /// Returns whether the stored count of the day at `now_ms` was read.
     pub(super) fn has_stored_count(&self, now_ms: i64) -> bool {
         let day = day_of(now_ms);
-        self.days().any(|known| known.day == day && known.is_read)
+        self.days().any(|usage| usage.day == day && usage.is_read)
     }
 
     /// Sets the stored count of a day, unless a concurrent request has already done so.
     pub(super) fn set_stored(&mut self, day: i64, stored: u64) {
         if self.day(day).is_none() {
-            self.other_days.push(DayUsage::of(day));
+            self.other_days.push(DayUsage::new(day));
         }
-        if let Some(known) = self.day(day).filter(|known| !known.is_read) {
-            (known.stored, known.is_read) = (stored, true);
+        if let Some(usage) = self.day(day).filter(|usage| !usage.is_read) {
+            (usage.stored, usage.is_read) = (stored, true);
         }
     }
 
@@ -127,14 +134,15 @@ impl Usage {
     }
 
     fn day(&mut self, day: i64) -> Option<&mut DayUsage> {
-        std::iter::once(&mut self.today).chain(&mut self.other_days).find(|known| known.day == day)
+        std::iter::once(&mut self.today).chain(&mut self.other_days).find(|usage| usage.day == day)
     }
 
     /// Advances to the windows at `now_ms`.
     ///
-    /// If the clock is set back by up to a minute, the minute's count moves with it, so that setting the clock back gives no
-    /// additional requests and no window lasts longer than its length. If the clock is set back further, the minute's count is
-    /// discarded. Each day has its own count, which applies again if the clock returns to that day.
+    /// If the clock is set back to the previous minute, the count of the minute continues there, so that this change of
+    /// the clock allows no additional requests. If the clock is set back further, the count of the minute is discarded,
+    /// so that no caller must wait longer than a minute. Each day has a separate count, which applies again if the
+    /// clock returns to that day.
     fn advance_to(&mut self, now_ms: i64) {
         let minute = now_ms.div_euclid(MINUTE_MS);
         if minute > self.minute || minute < self.minute - 1 {
@@ -143,16 +151,16 @@ impl Usage {
         self.minute = minute;
         let day = day_of(now_ms);
         if day != self.today.day {
-            let known = self.other_days.iter().position(|known| known.day == day);
-            let entered = known.map_or_else(|| DayUsage::of(day), |index| self.other_days.swap_remove(index));
-            let left = std::mem::replace(&mut self.today, entered);
-            if !left.is_saved() {
-                self.other_days.push(left);
+            let index = self.other_days.iter().position(|usage| usage.day == day);
+            let today = index.map_or_else(|| DayUsage::new(day), |index| self.other_days.swap_remove(index));
+            let previous = std::mem::replace(&mut self.today, today);
+            if !previous.is_saved() {
+                self.other_days.push(previous);
             }
         }
     }
 
-    /// Returns the status at a time.
+    /// Returns the status at `now_ms`. Does not advance the windows.
     pub(super) fn status(&self, limits: Limits, now_ms: i64) -> RateLimitStatus {
         let mut advanced = self.clone();
         advanced.advance_to(now_ms);
@@ -173,8 +181,8 @@ impl Usage {
 
     /// Admits and counts a request if neither window is exhausted.
     ///
-    /// The caller must read `now_ms` under the lock of this value. Otherwise requests counted out of order would look like a
-    /// clock that is set back.
+    /// The caller must hold the lock of this value when it reads `now_ms` from the clock. Otherwise, requests that are
+    /// counted out of order would look like a clock that is set back.
     pub(super) fn acquire(&mut self, limits: Limits, now_ms: i64) -> Decision {
         self.advance_to(now_ms);
         self.last_request_ms = now_ms;
@@ -188,60 +196,62 @@ impl Usage {
         let status = self.current_status(limits);
         let (exhausted, reset) =
             if day_full { (Window::Day, status.day_reset) } else { (Window::Minute, status.minute_reset) };
-        // Rounded up, so that the window has ended after this time.
+        // Rounded up to whole seconds, so that the window has ended after this time.
         let retry_after = (reset * 1000 - now_ms).div_euclid(1000)
             + i64::from((reset * 1000 - now_ms).rem_euclid(1000) != 0);
         Decision::Rejected { status, exhausted, retry_after: retry_after.max(1) }
     }
 
-    /// Returns today if it has requests to be written and its stored count was not read yet.
+    /// Returns the current day if it has pending requests and its stored count was not read yet.
     pub(super) fn unread_day(&self) -> Option<i64> {
         (self.today.pending > 0 && !self.today.is_read).then_some(self.today.day)
     }
 
-    /// Takes the requests to be written, as pairs of day and count, and marks them as in flight.
+    /// Marks the pending requests as in flight and returns them as pairs of day and count.
     ///
-    /// Omits today until its stored count was read, because that count would then include these requests a second time.
+    /// Omits the current day until its stored count was read: if they were written before that, the count would include
+    /// them a second time.
     pub(super) fn take_pending(&mut self) -> Vec<(i64, u64)> {
         let today = std::iter::once(&mut self.today).filter(|today| today.is_read);
-        let leaving = today.chain(&mut self.other_days).filter(|day| day.pending > 0);
-        leaving
-            .map(|day| {
-                let pending = std::mem::take(&mut day.pending);
-                day.in_flight += pending;
-                (day.day, pending)
-            })
-            .collect()
+        let days = today.chain(&mut self.other_days).filter(|usage| usage.pending > 0);
+        days.map(|usage| {
+            let pending = std::mem::take(&mut usage.pending);
+            usage.in_flight += pending;
+            (usage.day, pending)
+        })
+        .collect()
     }
 
-    /// Confirms that `count` requests were written. `stored` is the new total of all processes, if the database returned it.
+    /// Confirms that `count` requests of a day were written. `stored` is the new count in the database; without it,
+    /// `count` is added to the known count.
     pub(super) fn confirm(&mut self, day: i64, count: u64, stored: Option<u64>) {
-        if let Some(day) = self.day(day) {
-            day.in_flight = day.in_flight.saturating_sub(count);
-            day.stored = stored.unwrap_or(day.stored + count);
-            day.is_read |= stored.is_some();
+        if let Some(usage) = self.day(day) {
+            usage.in_flight = usage.in_flight.saturating_sub(count);
+            usage.stored = stored.unwrap_or(usage.stored + count);
+            usage.is_read |= stored.is_some();
         }
     }
 
     /// Marks requests that could not be written as pending again.
     pub(super) fn restore_pending(&mut self, day: i64, count: u64) {
-        if let Some(day) = self.day(day) {
-            day.in_flight = day.in_flight.saturating_sub(count);
-            day.pending += count;
+        if let Some(usage) = self.day(day) {
+            usage.in_flight = usage.in_flight.saturating_sub(count);
+            usage.pending += count;
         }
     }
 
-    /// Removes all days except today whose counts are stored.
+    /// Removes the days whose counts are completely stored, except the current day.
     pub(super) fn drop_saved_days(&mut self) {
         self.other_days.retain(|day| !day.is_saved());
     }
 
-    /// Removes all days except today, for a caller whose counts are not stored.
+    /// Removes all days except the current day. For a caller whose counts are never stored.
     pub(super) fn drop_other_days(&mut self) {
         self.other_days.clear();
     }
 
-    /// Returns whether this caller can be removed: all counts are stored, and there was no request within `idle_ms` of now.
+    /// Returns whether this caller can be removed from memory: all counts are stored, and the last request was more
+    /// than `idle_ms` before `now_ms`, or after it if the clock was set back.
     pub(super) fn is_idle(&self, now_ms: i64, idle_ms: i64) -> bool {
         self.days().all(DayUsage::is_saved) && (now_ms - self.last_request_ms).abs() > idle_ms
     }

@@ -14,7 +14,8 @@ use contract_runtime::contract::JSON;
 use web::compress::{CachedBody, Compressible};
 use web::etag;
 
-/// The content security policy of Swagger UI: scripts from this server, inline styles, and images as data URLs.
+/// The content security policy of Swagger UI: scripts from this server, inline styles, and images and fonts as data
+/// URLs.
 const SWAGGER_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
      img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
@@ -27,7 +28,7 @@ pub(super) struct Docs {
 }
 
 impl Docs {
-    /// Serves the documents of one contract.
+    /// Creates the documentation of one contract.
     pub(super) fn new(contract: &'static Contract) -> Self {
         let mut docs = Self { config: Arc::default(), urls: Vec::new(), documents: Vec::new() };
         docs.add(contract);
@@ -99,7 +100,7 @@ pub(super) struct ContractDocument {
 
 impl ContractDocument {
     fn new(file: String, media_type: &'static str, text: &'static str) -> Self {
-        let etag = etag::of(text.as_bytes());
+        let etag = etag::compute(text.as_bytes());
         let body = Arc::new(CachedBody::new(Bytes::from_static(text.as_bytes())));
         Self { file, media_type, body, etag }
     }

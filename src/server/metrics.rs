@@ -14,13 +14,13 @@ use foundation::telemetry::metrics as recorder;
 /// How long a count of the queue is reused. The cost of counting grows with the length of the queue.
 const QUEUE_MAX_AGE: Duration = Duration::from_secs(1);
 
-/// The states of counted deliveries, as label values.
+/// The states of counted deliveries, as label values, in the order of the counts in [`set_queue`].
 const STATES: [&str; 4] = ["pending", "in_flight", "held", "dead"];
 
 /// The page `/metrics`.
 #[derive(Debug, Default)]
 pub(super) struct MetricsPage {
-    /// When the queue was last counted.
+    /// When the queue was last counted successfully. `None` before the first count.
     queue_counted_at: Mutex<Option<Instant>>,
 }
 
@@ -36,7 +36,7 @@ impl MetricsPage {
                     *counted_at = Some(Instant::now());
                 }
                 Err(error) => {
-                    // The metrics of this process are still valid, but the last count of the queue is outdated.
+                    // The metrics of this process are still valid, but the previous count of the queue is outdated.
                     tracing::warn!(%error, "the webhook delivery queue could not be counted");
                     set_queue_unknown();
                 }
@@ -51,12 +51,13 @@ impl MetricsPage {
     }
 }
 
+/// Sets the gauges of the queue. The age of the oldest due delivery is 0 if none is due.
 fn set_queue(queue: &QueueStatus, now_ms: i64) {
-    let QueueStatus { pending, in_flight, held, dead, oldest_due_ms } = *queue;
+    let QueueStatus { pending, in_flight, held, dead, earliest_due_ms } = *queue;
     for (state, count) in STATES.into_iter().zip([pending, in_flight, held, dead]) {
         metrics::gauge!("webhook_deliveries", "state" => state).set(count as f64);
     }
-    let seconds = oldest_due_ms.map_or(0, |due| (now_ms - due).max(0)) as f64 / 1000.0;
+    let seconds = earliest_due_ms.map_or(0, |due| (now_ms - due).max(0)) as f64 / 1000.0;
     metrics::gauge!("webhook_oldest_due_seconds").set(seconds);
 }
 

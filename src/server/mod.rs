@@ -1,6 +1,6 @@
 //! Composes the API, the dashboard, the documentation, health checks and metrics into one server.
 //!
-//! Also runs the connections and the maintenance jobs.
+//! Also accepts connections and runs the maintenance jobs.
 
 mod connections;
 mod docs;
@@ -29,17 +29,23 @@ use api::state::{ApiState, Settings};
 use api::v1::Handlers;
 use contract_runtime::contract::Contract;
 use domain::app::App;
+use foundation::config::ServerConfig;
 use foundation::id::RequestId;
 use foundation::secret::MasterKey;
-use web::layer::Layer;
+use maintenance::MaintenanceContext;
+use web::layer::RequestLayer;
 
 pub use connections::{ConnectionLimits, Timeouts};
 pub use monitoring::Monitoring;
 
 /// A server that is ready to accept connections.
 pub struct Server {
+    maintenance: MaintenanceContext,
     api_state: Arc<ApiState>,
     router: router::RootRouter,
+    /// How long to continue serving after the shutdown signal, while `/readyz` fails.
+    drain: Duration,
+    /// How long to wait for requests in flight after that.
     shutdown_timeout: Duration,
     limits: ConnectionLimits,
 }
@@ -48,24 +54,38 @@ impl Server {
     /// Creates the server. `local_url` is its URL if no public URL is configured.
     ///
     /// # Errors
-    /// Returns an error when the generated files of the contract are inconsistent, when the contract contains an unknown
-    /// scope, or when a setting cannot be used in a header.
+    /// Returns an error when the generated files of the contract are inconsistent, when the contract contains an
+    /// unknown scope, or when a setting cannot be used in a header.
     pub fn new(app: App, master: &MasterKey, local_url: &str) -> anyhow::Result<Self> {
         let settings = Settings::new(&app.config, local_url)?;
+        let drain = drain_time(&app.config.server);
         let shutdown_timeout = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
         let limits = ConnectionLimits::new(&app.config.server);
-        let api_state = ApiState::new(app.clone(), settings, master, &operations::CONTRACT);
-        let pipeline =
-            RequestPipeline::new(Arc::clone(&api_state), &operations::CONTRACT, V1(Handlers { app }))?;
-        let router = router::RootRouter::new(api_state.app.clone(), pipeline, &operations::CONTRACT, master);
-        Ok(Self { api_state, router, shutdown_timeout, limits })
+        let request_app = app.for_requests();
+        let api_state = ApiState::new(request_app.clone(), settings, master, &operations::CONTRACT);
+        let monitoring = Monitoring::new(app.clone());
+        let maintenance = MaintenanceContext { app, limiter: Arc::clone(&api_state.limiter) };
+        let pipeline = RequestPipeline::new(
+            Arc::clone(&api_state),
+            &operations::CONTRACT,
+            V1(Handlers { app: request_app }),
+        )?;
+        let router = router::RootRouter::new(
+            api_state.app.clone(),
+            monitoring,
+            pipeline,
+            &operations::CONTRACT,
+            master,
+        );
+        Ok(Self { maintenance, api_state, router, drain, shutdown_timeout, limits })
     }
 
-    /// Adds another version of the API, at `/api/` followed by the name of its contract. It shares keys and limits with v1.
+    /// Adds another version of the API, at `/api/` followed by the name of its contract. It shares keys and limits with
+    /// v1.
     ///
     /// # Errors
-    /// Returns an error when the generated files of the contract are inconsistent, or when the contract contains an unknown
-    /// scope.
+    /// Returns an error when the generated files of the contract are inconsistent, or when the contract contains an
+    /// unknown scope.
     pub fn with_version(
         mut self,
         contract: &'static Contract,
@@ -82,30 +102,42 @@ impl Server {
         self
     }
 
-    /// Serves until `shutdown` resolves. Then stops accepting connections, waits for requests in flight within the
-    /// configured timeout, and saves the counts held in memory.
+    /// Serves until `shutdown` resolves, and then for the configured drain time while `/readyz` fails. Then stops
+    /// accepting connections, waits for requests in flight within the configured timeout, and saves the counts and log
+    /// entries held in memory.
     ///
     /// # Errors
-    /// Returns an error when the counts of the last second could not be saved.
+    /// Returns an error when the counts and log entries cannot be saved, or when a maintenance job panicked.
     pub async fn run(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
         let (stop, stopped) = oneshot::channel();
-        let maintenance = tokio::spawn(maintenance::run(Arc::clone(&self.api_state), stopped));
+        let maintenance = tokio::spawn(maintenance::run(self.maintenance.clone(), stopped));
+        let readiness = self.router.readiness();
         let router = layer(&self.api_state.app, self.router);
+        let shutdown = async {
+            shutdown.await;
+            readiness.stop();
+            tokio::time::sleep(self.drain).await;
+        };
         connections::serve(listener, router, self.limits, shutdown, self.shutdown_timeout).await;
         // Waits for a running flush first: its counts are then either written or restored.
         let _ = stop.send(());
         maintenance.await?;
-        maintenance::save(&self.api_state).await
+        maintenance::save(&self.maintenance).await
     }
 }
 
+/// Returns how long a server continues to serve after it was asked to stop.
+pub fn drain_time(config: &ServerConfig) -> Duration {
+    Duration::from_secs(u64::from(config.drain_seconds))
+}
+
 /// Wraps an endpoint in the HTTP layer that all listeners of the process share.
-fn layer<E>(app: &App, inner: E) -> Layer<E> {
+fn layer<E>(app: &App, inner: E) -> RequestLayer<E> {
     let proxies = app.config.server.trusted_proxies.clone();
     let app = app.clone();
     let new_request_id = move || {
         let id: RequestId = app.ids.next(app.clock.now());
         id.to_string()
     };
-    Layer::new(Box::new(new_request_id), proxies, inner)
+    RequestLayer::new(Box::new(new_request_id), proxies, inner)
 }

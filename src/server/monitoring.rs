@@ -1,6 +1,6 @@
 //! Monitoring endpoints: metrics and health checks.
 //!
-//! Served as part of the server, and by a worker on a listener of its own.
+//! A server serves them on its listener. A worker serves nothing else on its listener.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,11 +8,13 @@ use std::time::Duration;
 use poem::{Endpoint, Request, Response};
 use tokio::net::TcpListener;
 
-use super::{connections, health, layer, metrics, page, rejection};
+use super::health::{self, Readiness};
+use super::{connections, layer, metrics, page, rejection};
 use domain::app::App;
 use foundation::telemetry::metrics as recorder;
+use webhooks::Progress;
 
-/// How often the metrics are aggregated if they are not requested.
+/// How often the metrics are aggregated, in addition to each request for them.
 const AGGREGATE_INTERVAL: Duration = Duration::from_secs(5);
 /// How long requests in flight have to finish at shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -20,6 +22,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 /// The monitoring endpoints of a process.
 pub struct Monitoring {
     app: App,
+    readiness: Readiness,
     metrics_page: metrics::MetricsPage,
 }
 
@@ -27,10 +30,24 @@ impl Monitoring {
     /// Creates the endpoints and starts to record metrics.
     pub fn new(app: App) -> Self {
         recorder::install();
-        Self { app, metrics_page: metrics::MetricsPage::default() }
+        let readiness = Readiness::new(app.clone());
+        Self { app, readiness, metrics_page: metrics::MetricsPage::default() }
     }
 
-    /// Serves only these endpoints until `shutdown` resolves.
+    /// Makes `/readyz` fail while this delivery loop makes no progress.
+    #[must_use]
+    pub fn with_delivery(mut self, progress: Progress) -> Self {
+        self.readiness = self.readiness.with_delivery(progress);
+        self
+    }
+
+    /// Returns the state of `/readyz`.
+    pub(super) fn readiness(&self) -> Readiness {
+        self.readiness.clone()
+    }
+
+    /// Serves only these endpoints until `shutdown` resolves, and then waits up to [`SHUTDOWN_TIMEOUT`] for requests that
+    /// are in flight.
     pub async fn run(self, listener: TcpListener, shutdown: impl Future<Output = ()>) {
         let aggregate = async {
             loop {
@@ -50,7 +67,7 @@ impl Monitoring {
     pub(super) async fn page(&self, path: &str) -> Option<Response> {
         match path {
             "/healthz" => Some(health::alive()),
-            "/readyz" => Some(health::ready(&self.app).await),
+            "/readyz" => Some(self.readiness.response().await),
             "/metrics" => Some(self.metrics_page.response(&self.app).await),
             _ => None,
         }

@@ -6,13 +6,14 @@ use super::page;
 use web::rejection::Rejection;
 use web::request_context::LogSubject;
 
-/// Returns the plain-text response and logs the rejection, or returns `None` if the request was not rejected.
+/// Returns the plain-text response, or `None` if the request was not rejected. The access log contains the rejection,
+/// unless it is [`Rejection::BUSY`].
 pub(super) fn response(request: &Request) -> Option<Response> {
     let rejection = *request.extensions().get::<Rejection>()?;
     let Rejection { status, message } = rejection;
     // Requests beyond the connection limits can be numerous. They are counted in one log line per second instead.
     if rejection != Rejection::BUSY {
-        web::request_context::of(request).set(LogSubject::Rejected { reason: message });
+        web::request_context::of(request).set_log_subject(LogSubject::Rejected { reason: message });
     }
     Some(page::plain(status, message))
 }

@@ -3,6 +3,7 @@
 use poem::http::{HeaderValue, StatusCode, header};
 use poem::{Endpoint, Request, Response};
 
+use super::health::Readiness;
 use super::monitoring::Monitoring;
 use super::{docs, errors_page, guide, page, rejection};
 use api::middleware::RequestPipeline;
@@ -13,6 +14,7 @@ use foundation::secret::MasterKey;
 
 /// Routes requests by their paths.
 pub(super) struct RootRouter {
+    /// Version 1 of the API. It also answers requests for versions that do not exist.
     api: RequestPipeline,
     /// Other versions of the API, with their path prefixes.
     other_versions: Vec<(String, RequestPipeline)>,
@@ -24,12 +26,12 @@ pub(super) struct RootRouter {
 impl RootRouter {
     pub(super) fn new(
         app: App,
+        monitoring: Monitoring,
         api: RequestPipeline,
         contract: &'static Contract,
         master: &MasterKey,
     ) -> Self {
-        let dashboard = Dashboard::new(app.clone(), master);
-        let monitoring = Monitoring::new(app);
+        let dashboard = Dashboard::new(app, master);
         Self { api, other_versions: Vec::new(), dashboard, docs: docs::Docs::new(contract), monitoring }
     }
 
@@ -37,6 +39,11 @@ impl RootRouter {
     pub(super) fn add(&mut self, contract: &'static Contract, api: RequestPipeline) {
         self.other_versions.push((format!("api/{}/", contract.stem), api));
         self.docs.add(contract);
+    }
+
+    /// Returns the state of `/readyz`.
+    pub(super) fn readiness(&self) -> Readiness {
+        self.monitoring.readiness()
     }
 
     /// Returns a page of the dashboard or a public page.
@@ -82,8 +89,8 @@ impl Endpoint for RootRouter {
         // `//api/v1/courses` is not a path of the API, but its client expects an API response.
         let path = request.uri().path().trim_start_matches('/');
         if path == "api" || path.starts_with("api/") {
-            let other = self.other_versions.iter().find(|(prefix, _)| path.starts_with(prefix));
-            return other.map_or(&self.api, |(_, api)| api).call(request).await;
+            let version = self.other_versions.iter().find(|(prefix, _)| path.starts_with(prefix));
+            return version.map_or(&self.api, |(_, api)| api).call(request).await;
         }
         match rejection::response(&request) {
             Some(response) => Ok(response),

@@ -1,7 +1,7 @@
 //! Compresses responses according to `Accept-Encoding`.
 //!
-//! This module negotiates the content coding, because the middleware of the web framework does not recognize `zstd` and uses
-//! codings that the client excludes with `q=0`.
+//! This module negotiates the content coding, because the middleware of the web framework does not recognize `zstd` and
+//! uses codings that the client excludes with `q=0`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +13,7 @@ use poem::{IntoResponse, Response};
 /// Minimum size of a body to compress, in bytes. For smaller bodies, compression costs more than it saves.
 const MIN_BYTES: usize = 1024;
 
-/// A content coding. Earlier codings are preferred if the client has no preference.
+/// A content coding. If the client has no preference, the first of these that it accepts is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coding {
     /// Zstandard.
@@ -36,7 +36,8 @@ impl Coding {
         }
     }
 
-    /// Returns the coding that the client prefers, if any.
+    /// Returns the coding that the client prefers. Returns `None` if the client accepts none of them or prefers an
+    /// uncompressed body.
     pub fn negotiate(headers: &HeaderMap) -> Option<Self> {
         let lines = headers.get_all(header::ACCEPT_ENCODING);
         let preferences: Vec<(&str, u16)> = lines
@@ -49,21 +50,22 @@ impl Coding {
             return None;
         }
         let weight = |name: &str| {
-            let named = preferences.iter().find(|(coding, _)| coding.eq_ignore_ascii_case(name));
-            named
+            let exact = preferences.iter().find(|(coding, _)| coding.eq_ignore_ascii_case(name));
+            exact
                 .or_else(|| preferences.iter().find(|(coding, _)| *coding == "*"))
                 .map_or(0, |(_, weight)| *weight)
         };
+        // The body is sent uncompressed if the client prefers that.
         let identity = preferences.iter().find(|(name, _)| name.eq_ignore_ascii_case("identity"));
         let identity_weight = identity.map_or(0, |(_, weight)| *weight);
-        // Among codings with equal weight, the first in `ALL` is used.
-        let (best, weight) =
-            Self::ALL.iter().map(|coding| (*coding, weight(coding.name()))).rev().max_by_key(|(_, w)| *w)?;
+        // `max_by_key` returns the last maximum, so in reverse order, the first coding in `ALL` wins a tie.
+        let weighted = Self::ALL.iter().map(|coding| (*coding, weight(coding.name())));
+        let (best, weight) = weighted.rev().max_by_key(|(_, weight)| *weight)?;
         (weight > 0 && weight >= identity_weight).then_some(best)
     }
 
-    /// Compresses a body. Returns `None` when the body is too small or compression does not make it smaller.
-    pub async fn apply(self, body: &Bytes) -> Option<Bytes> {
+    /// Compresses a body. Returns `None` when the body is too small or compression fails or does not make it smaller.
+    pub async fn compress(self, body: &Bytes) -> Option<Bytes> {
         if body.len() < MIN_BYTES {
             return None;
         }
@@ -78,12 +80,12 @@ impl Coding {
     }
 }
 
-/// How the body of a response is compressed.
+/// A response body that may be compressed: whether its compressed forms are cached.
 #[derive(Debug)]
 pub enum Compressible {
-    /// For this response only.
+    /// It is compressed for this response only.
     Once,
-    /// Once per coding, because the same body is sent repeatedly.
+    /// It is compressed once per coding, because the same body is sent repeatedly.
     Cached(Arc<CachedBody>),
 }
 
@@ -91,6 +93,7 @@ pub enum Compressible {
 #[derive(Debug)]
 pub struct CachedBody {
     plain: Bytes,
+    /// The result of [`Coding::compress`] for each coding, in the order of [`Coding::ALL`]. Unset until first use.
     compressed: [OnceLock<Option<Bytes>>; Coding::ALL.len()],
 }
 
@@ -105,18 +108,20 @@ impl CachedBody {
         &self.plain
     }
 
-    /// Returns the body in a coding, or `None` when the body is too small or compression does not make it smaller.
+    /// Returns the body in a coding, or `None` when the body is too small or compression fails or does not make it
+    /// smaller.
     pub async fn compressed(&self, coding: Coding) -> Option<Bytes> {
-        let slot = &self.compressed[coding as usize];
-        if let Some(compressed) = slot.get() {
+        let cached = &self.compressed[coding as usize];
+        if let Some(compressed) = cached.get() {
             return compressed.clone();
         }
-        let compressed = coding.apply(&self.plain).await;
-        slot.get_or_init(|| compressed).clone()
+        let compressed = coding.compress(&self.plain).await;
+        cached.get_or_init(|| compressed).clone()
     }
 }
 
-/// Parses an element of `Accept-Encoding` into the coding and its weight in thousandths.
+/// Parses an element of `Accept-Encoding`, such as `gzip;q=0.5`, into the coding and its weight in thousandths. Returns
+/// `None` if the coding is missing or the weight is not a number.
 fn parse_element(element: &str) -> Option<(&str, u16)> {
     let mut parts = element.split(';').map(str::trim);
     let name = parts.next().filter(|name| !name.is_empty())?;
@@ -151,8 +156,8 @@ mod tests {
 
     #[test]
     fn excluded_and_unknown_codings_are_not_used() {
-        for none in ["", "identity", "gzip;q=0", "deflate", "identity, gzip;q=0.5", "*;q=0", "gzip;q=x"] {
-            assert_eq!(negotiate(none), None, "{none}");
+        for line in ["", "identity", "gzip;q=0", "deflate", "identity, gzip;q=0.5", "*;q=0", "gzip;q=x"] {
+            assert_eq!(negotiate(line), None, "{line}");
         }
         assert_eq!(Coding::negotiate(&HeaderMap::new()), None);
     }
@@ -160,8 +165,8 @@ mod tests {
     #[tokio::test]
     async fn small_bodies_are_not_compressed() {
         for coding in Coding::ALL {
-            assert_eq!(coding.apply(&Bytes::from(vec![b'a'; 1023])).await, None);
-            let compressed = coding.apply(&Bytes::from(vec![b'a'; 4096])).await.unwrap();
+            assert_eq!(coding.compress(&Bytes::from(vec![b'a'; 1023])).await, None);
+            let compressed = coding.compress(&Bytes::from(vec![b'a'; 4096])).await.unwrap();
             assert!(compressed.len() < 100, "{coding:?}: {}", compressed.len());
         }
     }

@@ -1,4 +1,4 @@
-//! The outermost layer of the endpoint that a listener serves.
+//! The outermost layer around the endpoint of a listener, which every request passes through.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -19,23 +19,25 @@ use super::{client, request_id};
 /// Generates the id of a request without a valid `X-Request-Id`.
 pub type RequestIdGenerator = Box<dyn Fn() -> String + Send + Sync>;
 
-/// Sets the request id and the client address of each request, and compresses and logs each response.
-pub struct Layer<E> {
+/// Sets the request id and the client address of each request, catches panics, and compresses and logs each response.
+pub struct RequestLayer<E> {
     new_request_id: RequestIdGenerator,
-    proxies: Vec<Network>,
+    trusted_proxies: Vec<Network>,
     inner: E,
 }
 
-impl<E> Layer<E> {
-    /// Wraps an endpoint. `X-Forwarded-For` is trusted from `proxies`.
-    pub fn new(new_request_id: RequestIdGenerator, proxies: Vec<Network>, inner: E) -> Self {
-        Self { new_request_id, proxies, inner }
+impl<E> RequestLayer<E> {
+    /// Wraps an endpoint. `X-Forwarded-For` is used only if `trusted_proxies` contains the peer's address.
+    pub fn new(new_request_id: RequestIdGenerator, trusted_proxies: Vec<Network>, inner: E) -> Self {
+        Self { new_request_id, trusted_proxies, inner }
     }
 }
 
-/// Writes the access log line of a request on drop, also when the client disconnects and the request is canceled.
+/// Writes the access log line of a request, if it has one, on drop. It is also dropped when the client disconnects and
+/// the request is canceled.
 struct AccessLogGuard {
     context: Arc<RequestContext>,
+    /// The status of the response. `None` until the response is complete.
     status: Option<StatusCode>,
 }
 
@@ -45,36 +47,37 @@ impl Drop for AccessLogGuard {
     }
 }
 
-impl<E: Endpoint> Endpoint for Layer<E> {
+impl<E: Endpoint> Endpoint for RequestLayer<E> {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let is_head = request.method() == Method::HEAD;
         let coding = Coding::negotiate(request.headers());
-        let id = request_id::of(&request).unwrap_or_else(&self.new_request_id);
-        let context = Arc::new(RequestContext::new(&request, id, client::address(&request, &self.proxies)));
+        let id = request_id::from_request(&request).unwrap_or_else(&self.new_request_id);
+        let context =
+            Arc::new(RequestContext::new(&request, id, client::address(&request, &self.trusted_proxies)));
         request.extensions_mut().insert(Arc::clone(&context));
-        let mut line = AccessLogGuard { context, status: None };
+        let mut access_log = AccessLogGuard { context, status: None };
         let outcome = catch_panic(async {
             let response = match self.inner.call(request).await {
                 Ok(response) => response.into_response(),
                 Err(error) => error.into_response(),
             };
-            let compressible = line.context.compressible();
-            finish(response, compressible, coding, is_head).await.map_err(|error| error.to_string())
+            let compressible = access_log.context.compressible();
+            encode_body(response, compressible, coding, is_head).await.map_err(|error| error.to_string())
         });
         let mut response = outcome.await.flatten().unwrap_or_else(|error| {
-            tracing::error!(request.id = line.context.request_id, error, "the request failed");
-            failed()
+            tracing::error!(request.id = access_log.context.request_id, error, "the request failed");
+            internal_server_error()
         });
-        request_id::stamp(&mut response, &line.context.request_id);
-        line.status = Some(response.status());
+        request_id::set_header(&mut response, &access_log.context.request_id);
+        access_log.status = Some(response.status());
         Ok(response)
     }
 }
 
-/// Returns the response for a request that failed.
-fn failed() -> Response {
+/// Returns the 500 response for a panic or a body that cannot be read.
+fn internal_server_error() -> Response {
     Response::builder()
         .status(StatusCode::INTERNAL_SERVER_ERROR)
         .content_type("text/plain; charset=utf-8")
@@ -82,11 +85,11 @@ fn failed() -> Response {
         .body("The server failed. Try again in a moment.\n")
 }
 
-/// Compresses a response if allowed, and removes the body for `HEAD`.
+/// Compresses the body of a response if allowed, and removes it for `HEAD`.
 ///
 /// # Errors
 /// Returns an error when the body cannot be read.
-async fn finish(
+async fn encode_body(
     response: Response,
     compressible: Option<&Compressible>,
     coding: Option<Coding>,
@@ -101,7 +104,7 @@ async fn finish(
         parts.headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
         if let Some(coding) = coding.filter(|_| !body.is_empty()) {
             let compressed = match compressible {
-                Compressible::Once => coding.apply(&body).await,
+                Compressible::Once => coding.compress(&body).await,
                 Compressible::Cached(cached) => cached.compressed(coding).await,
             };
             if let Some(compressed) = compressed {
@@ -119,19 +122,20 @@ async fn finish(
     Ok(Response::from_parts(parts, Body::from_bytes(body)))
 }
 
-/// Runs a future and catches a panic. Values that the future borrows must not be modified afterwards, because the panic may
-/// have left them inconsistent.
+/// Runs a future and converts a panic into an error. After a panic, values that the future borrowed mutably can be
+/// changed in part; the caller must be able to handle that.
 ///
 /// # Errors
-/// Returns the message of the panic.
-pub fn catch_panic<T>(part: impl Future<Output = T>) -> impl Future<Output = Result<T, String>> {
-    AssertUnwindSafe(part).catch_unwind().map(|outcome| outcome.map_err(|panic| message(&*panic)))
+/// Returns the panic message if the future panics.
+pub fn catch_panic<T>(future: impl Future<Output = T>) -> impl Future<Output = Result<T, String>> {
+    AssertUnwindSafe(future).catch_unwind().map(|outcome| outcome.map_err(|panic| panic_message(&*panic)))
 }
 
-fn message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("without a message").to_owned()
+/// Returns the panic message, which is a `&str` or a `String` unless the panic was raised with `panic_any`.
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let message = panic.downcast_ref::<&str>().copied();
+    let message = message.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    message.unwrap_or("no message").to_owned()
 }
 
 #[cfg(test)]
@@ -143,13 +147,14 @@ mod tests {
     use crate::request_context;
 
     async fn respond(method: Method, headers: &[(&str, &str)], inner: fn(Request) -> Response) -> Response {
-        let layer = Layer::new(Box::new(|| "made".to_owned()), Vec::new(), make_sync(inner));
+        let layer = RequestLayer::new(Box::new(|| "generated".to_owned()), Vec::new(), make_sync(inner));
         let request = Request::builder().method(method);
         let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
         layer.get_response(request.finish()).await
     }
 
-    fn large(request: &Request, compressible: Compressible) -> Response {
+    /// Returns a response with a body of 4 KiB that can be compressed.
+    fn compressible_response(request: &Request, compressible: Compressible) -> Response {
         request_context::of(request).allow_compression(compressible);
         Response::builder().body("a".repeat(4096))
     }
@@ -159,39 +164,42 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_a_500_with_the_id_of_the_request() {
+    async fn a_panic_returns_500_with_the_request_id() {
         let response = respond(Method::GET, &[], |_| panic!("a secret")).await;
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
-        assert_eq!(response.headers()["x-request-id"], "made");
+        assert_eq!(response.headers()["x-request-id"], "generated");
         assert_eq!(body(response).await, b"The server failed. Try again in a moment.\n");
     }
 
     #[tokio::test]
-    async fn a_body_that_fails_is_a_500_with_the_id_of_the_request() {
-        let response = respond(Method::GET, &[("x-request-id", "mine")], |request| {
+    async fn a_body_that_cannot_be_read_returns_500_with_the_request_id() {
+        let response = respond(Method::GET, &[("x-request-id", "from-client")], |request| {
             request_context::of(&request).allow_compression(Compressible::Once);
             let broken = futures_util::stream::iter([Err::<Bytes, _>(std::io::Error::other("broken"))]);
             Response::builder().body(Body::from_bytes_stream(broken))
         });
         let response = response.await;
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
-        assert_eq!(response.headers()["x-request-id"], "mine");
+        assert_eq!(response.headers()["x-request-id"], "from-client");
     }
 
     #[tokio::test]
     async fn only_a_compressible_response_varies_and_is_compressed() {
-        let accepts = [("accept-encoding", "gzip")];
-        let plain = respond(Method::GET, &accepts, |_| Response::builder().body("a".repeat(4096))).await;
+        let accept_gzip = [("accept-encoding", "gzip")];
+        let plain = respond(Method::GET, &accept_gzip, |_| Response::builder().body("a".repeat(4096))).await;
         assert!(!plain.headers().contains_key("vary") && !plain.headers().contains_key("content-encoding"));
-        let not_requested = respond(Method::GET, &[], |request| large(&request, Compressible::Once)).await;
+        let not_requested =
+            respond(Method::GET, &[], |request| compressible_response(&request, Compressible::Once)).await;
         assert_eq!(not_requested.headers()["vary"], "accept-encoding");
         assert!(!not_requested.headers().contains_key("content-encoding"));
-        let compressed = respond(Method::GET, &accepts, |request| large(&request, Compressible::Once)).await;
+        let compressed =
+            respond(Method::GET, &accept_gzip, |request| compressible_response(&request, Compressible::Once))
+                .await;
         assert_eq!(compressed.headers()["content-encoding"], "gzip");
         assert!(body(compressed).await.len() < 100);
-        let cached = respond(Method::GET, &accepts, |request| {
+        let cached = respond(Method::GET, &accept_gzip, |request| {
             let cached = Arc::new(CachedBody::new("b".repeat(4096).into()));
-            large(&request, Compressible::Cached(cached))
+            compressible_response(&request, Compressible::Cached(cached))
         });
         let cached = cached.await;
         assert_eq!(cached.headers()["content-encoding"], "gzip");
@@ -202,14 +210,17 @@ mod tests {
         let plain = respond(Method::HEAD, &[], |_| Response::builder().body("12345")).await;
         assert_eq!(plain.headers()["content-length"], "5");
         assert_eq!(body(plain).await, b"");
-        let accepts = [("accept-encoding", "gzip")];
-        let compressed =
-            body(respond(Method::GET, &accepts, |request| large(&request, Compressible::Once)).await)
-                .await
-                .len();
-        let head = respond(Method::HEAD, &accepts, |request| large(&request, Compressible::Once)).await;
-        assert_eq!(head.headers()["content-length"], compressed.to_string());
-        let unchanged = respond(Method::HEAD, &[], |_| StatusCode::NOT_MODIFIED.into()).await;
-        assert!(!unchanged.headers().contains_key("content-length"));
+        let accept_gzip = [("accept-encoding", "gzip")];
+        let get =
+            respond(Method::GET, &accept_gzip, |request| compressible_response(&request, Compressible::Once))
+                .await;
+        let compressed_length = body(get).await.len();
+        let head = respond(Method::HEAD, &accept_gzip, |request| {
+            compressible_response(&request, Compressible::Once)
+        })
+        .await;
+        assert_eq!(head.headers()["content-length"], compressed_length.to_string());
+        let not_modified = respond(Method::HEAD, &[], |_| StatusCode::NOT_MODIFIED.into()).await;
+        assert!(!not_modified.headers().contains_key("content-length"));
     }
 }

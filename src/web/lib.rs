@@ -1,7 +1,7 @@
-//! The HTTP layer around all responses of a process: the API, the dashboard and plain pages.
+//! The HTTP layer around all endpoints of a process: the API, the dashboard and the documentation pages.
 //!
-//! [`layer::Layer`] wraps the endpoint of a listener. It sets the request id and the client address, compresses responses,
-//! handles `HEAD`, writes the access log, and catches panics. It does not change the content of responses.
+//! [`layer::RequestLayer`] wraps the endpoint of a listener. It sets the request id and the client address, compresses
+//! responses, handles `HEAD`, writes the access log, and catches panics. Otherwise, it does not change responses.
 
 mod client;
 pub mod compress;

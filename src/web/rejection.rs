@@ -1,6 +1,6 @@
-//! Defines rejections of requests by their connection, before routing.
+//! The reason why a connection rejects a request before it is routed.
 //!
-//! The connection inserts the [`Rejection`] into the request's extensions. The API and the pages respond with it.
+//! The connection inserts the [`Rejection`] into the request's extensions. The endpoint then responds with its status.
 
 use poem::http::StatusCode;
 

@@ -1,7 +1,7 @@
-//! Holds the context of a request while it is processed, and writes its access log line.
+//! The context of a request while it is processed, and its line in the access log.
 //!
-//! The line never contains secrets, email addresses or bodies. If the client disconnects before the response, the line has no
-//! status.
+//! The line never contains secrets, email addresses or bodies. If the client disconnects before the response, the line
+//! of an API call has no status, and other requests have no line.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -14,10 +14,10 @@ use foundation::id::KeyId;
 
 use super::compress::Compressible;
 
-/// The context of a request. [`of`] returns it.
+/// The context of a request. Use [`of`] to get it.
 #[derive(Debug)]
 pub struct RequestContext {
-    /// The request id, which the response carries.
+    /// The request id. The response contains it as `X-Request-Id`.
     pub request_id: String,
     /// The client's IP address.
     pub client: IpAddr,
@@ -27,7 +27,7 @@ pub struct RequestContext {
     compressible: OnceLock<Compressible>,
 }
 
-/// The subject of a request in the access log.
+/// What the access log says about a request. By default, the request is not logged.
 #[derive(Debug, Clone, Default)]
 pub enum LogSubject {
     /// The request is not logged.
@@ -45,7 +45,7 @@ pub enum LogSubject {
         /// The reason.
         reason: &'static str,
     },
-    /// A page of the dashboard.
+    /// A request of the dashboard, except for static files.
     Page {
         /// The method.
         method: Method,
@@ -67,8 +67,8 @@ impl RequestContext {
         }
     }
 
-    /// Sets the subject of the request.
-    pub fn set(&self, subject: LogSubject) {
+    /// Sets what the access log says about the request.
+    pub fn set_log_subject(&self, subject: LogSubject) {
         *self.subject.lock().unwrap_or_else(PoisonError::into_inner) = subject;
     }
 
@@ -115,8 +115,8 @@ impl RequestContext {
 /// Returns the context of a request.
 ///
 /// # Panics
-/// Panics when the request did not pass through [`Layer`](crate::layer::Layer), which is a bug in the composition of the
-/// server.
+/// Panics when the request did not pass through [`RequestLayer`](crate::layer::RequestLayer), which is a bug in the
+/// composition of the server.
 pub fn of(request: &Request) -> Arc<RequestContext> {
-    Arc::clone(request.extensions().get().expect("every request passes through the layer"))
+    Arc::clone(request.extensions().get().expect("every request passes through `RequestLayer`"))
 }

@@ -3,11 +3,11 @@
 use poem::http::{HeaderName, HeaderValue};
 use poem::{Request, Response};
 
-/// The header of requests and responses.
+/// The header that contains the id, in requests and responses.
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Returns the id that the client chose, if it is valid.
-pub(crate) fn of(request: &Request) -> Option<String> {
+/// Returns the id that the client sent, if it sent exactly one and it is valid.
+pub(crate) fn from_request(request: &Request) -> Option<String> {
     let mut values = request.headers().get_all(HEADER).iter();
     match (values.next().and_then(|value| value.to_str().ok()), values.next()) {
         (Some(id), None) if is_valid(id) => Some(id.to_owned()),
@@ -15,8 +15,8 @@ pub(crate) fn of(request: &Request) -> Option<String> {
     }
 }
 
-/// Sets the request id of a response.
-pub(crate) fn stamp(response: &mut Response, id: &str) {
+/// Sets the header `X-Request-Id` of a response.
+pub(crate) fn set_header(response: &mut Response, id: &str) {
     if let Ok(id) = HeaderValue::from_str(id) {
         response.headers_mut().insert(HEADER, id);
     }

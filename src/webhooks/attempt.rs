@@ -1,4 +1,4 @@
-//! One attempt at a leased delivery: signs it, sends it, and measures its time.
+//! One attempt at a leased delivery: signs it, sends it, and measures its duration.
 //!
 //! Records nothing; see [`settle`](super::settle).
 
@@ -11,25 +11,26 @@ use super::settle::CompletedAttempt;
 use domain::app::App;
 use foundation::id::{DeliveryId, EventId};
 
-/// Makes one attempt. Returns the delivery unsent when its lease could expire before the attempt is recorded, since another
-/// worker may then send it.
+/// Makes one attempt. Returns the delivery unsent as an error when its lease could expire before the attempt is
+/// recorded, since another worker could then send it, too.
 pub(super) async fn attempt(
     app: &App,
     client: &WebhookClient,
     leased: LeasedDelivery,
 ) -> Result<CompletedAttempt, LeasedDelivery> {
-    let started_at = app.clock.now_ms();
-    let left_ms = leased.lease.ends_ms - started_at;
-    if left_ms < i64::try_from(MIN_LEASE_LEFT.as_millis()).unwrap_or(i64::MAX) {
+    let started_ms = app.clock.now_ms();
+    let lease_left_ms = leased.lease.ends_ms - started_ms;
+    if lease_left_ms < i64::try_from(MIN_LEASE_LEFT.as_millis()).unwrap_or(i64::MAX) {
         return Err(leased);
     }
-    let outcome = send(client, &leased, started_at).await;
-    Ok(CompletedAttempt { outcome, started_at, ended_at: app.clock.now_ms(), clock_offset_ms: 0, leased })
+    let outcome = send(client, &leased, started_ms).await;
+    let local_ended_ms = app.clock.now_ms();
+    Ok(CompletedAttempt { outcome, local_started_ms: started_ms, local_ended_ms, clock_offset_ms: 0, leased })
 }
 
-async fn send(client: &WebhookClient, leased: &LeasedDelivery, started_at: i64) -> AttemptOutcome {
+async fn send(client: &WebhookClient, leased: &LeasedDelivery, now_ms: i64) -> AttemptOutcome {
     let (delivery, target) = (&leased.delivery, &leased.target);
-    // A request without a signature is never sent.
+    // Without a key, the request could not be signed.
     if target.keys.is_empty() {
         return unsent(AttemptFailure::NoSecret);
     }
@@ -44,12 +45,13 @@ async fn send(client: &WebhookClient, leased: &LeasedDelivery, started_at: i64) 
         delivery_id: &delivery_id.to_string(),
         body: leased.body.clone(),
         keys: &target.keys,
-        now: started_at.div_euclid(1000),
+        now: now_ms.div_euclid(1000),
         deadline: DEADLINE,
     };
     outbound::send(client, request).instrument(span).await
 }
 
+/// Returns the outcome of an attempt that failed before anything was sent.
 fn unsent(failure: AttemptFailure) -> AttemptOutcome {
     AttemptOutcome { request_headers: Default::default(), result: Err(failure) }
 }

@@ -9,24 +9,22 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::schedule::LEASE;
-use super::target::{Target, targets};
+use super::target::{Target, build_targets};
 use super::worker::{MAX_PER_CLAIM, MAX_PER_SUBSCRIPTION};
 use domain::app::App;
-use foundation::clock::from_ms;
 use foundation::database::Write;
-use foundation::id::Delivery;
 use foundation::secret::Seal;
 
 /// A delivery under a lease of this worker. No other worker sends it until the lease expires.
 #[derive(Debug)]
 pub(super) struct LeasedDelivery {
-    /// The delivery, without its URL and its body, which were moved out of it.
+    /// The delivery. Its `url` and `body` are empty: their contents were moved to `target` and to the field below.
     pub(super) delivery: ClaimedDelivery,
     /// The exact bytes of the event's body.
     pub(super) body: Bytes,
     /// The lease, shared by all deliveries of one claim.
     pub(super) lease: Arc<Lease>,
-    /// Where it goes and what signs it.
+    /// The URL and the signing keys.
     pub(super) target: Arc<Target>,
 }
 
@@ -39,21 +37,21 @@ pub(super) struct Lease {
     pub(super) ends_ms: i64,
 }
 
-/// How many deliveries a claim may take.
+/// The limits of one claim, as numbers of deliveries.
 #[derive(Debug)]
 pub(super) struct ClaimLimits {
-    /// In total.
+    /// The maximum in total.
     pub(super) total: usize,
-    /// Of one subscription, including its deliveries in flight.
+    /// The maximum per subscription, including its deliveries in flight.
     pub(super) per_subscription: usize,
-    /// Of one workspace.
+    /// The maximum per workspace.
     pub(super) per_workspace: usize,
-    /// Limits of single workspaces, which replace `per_workspace`. A workspace with a limit of 0 is skipped.
+    /// The maximum of individual workspaces, which replaces `per_workspace`. A workspace with a limit of 0 is skipped.
     pub(super) by_workspace: HashMap<Uuid, usize>,
 }
 
 impl ClaimLimits {
-    /// The limits of a full batch from any workspace.
+    /// The limits of a full batch, which may come from a single workspace.
     pub(super) fn batch() -> Self {
         Self {
             total: MAX_PER_CLAIM,
@@ -64,23 +62,24 @@ impl ClaimLimits {
     }
 }
 
-/// Workspaces whose last subscription is remembered. Beyond this number, all of them are removed.
-const MAX_REMEMBERED: usize = 4_096;
+/// Maximum number of workspaces whose most recently claimed subscription is stored. Beyond it, all entries are removed.
+const MAX_STORED_WORKSPACES: usize = 4_096;
 
 /// The round-robin order of workspaces, and of the subscriptions of each.
 #[derive(Debug, Default)]
 pub(super) struct RoundRobin {
     /// The last workspace of the previous claim.
     last_workspace: Option<Uuid>,
-    /// The last claimed subscription of each workspace.
+    /// The most recently claimed subscription of each workspace.
     last_subscriptions: HashMap<Uuid, Uuid>,
 }
 
 impl RoundRobin {
-    /// Claims due deliveries within the limits. The claim takes effect when the write commits.
+    /// Claims due deliveries within the limits. The claim takes effect when the caller commits `write`.
     ///
     /// # Errors
-    /// Returns an error when a query fails. Then nothing is claimed, or the claim ends when its lease expires.
+    /// Returns an error when a query fails. If the caller commits `write` nevertheless, claimed deliveries are sent
+    /// after their leases have expired.
     pub(super) async fn claim(
         &mut self,
         app: &App,
@@ -90,10 +89,7 @@ impl RoundRobin {
     ) -> anyhow::Result<Vec<LeasedDelivery>> {
         let now = write.now_ms();
         let lease_ms = i64::try_from(LEASE.as_millis())?;
-        let lease = Lease {
-            token: app.ids.next::<Delivery>(from_ms(now)).uuid(),
-            ends_ms: write.began_ms() + lease_ms,
-        };
+        let lease = Lease { token: app.process().next_token(), ends_ms: write.began_ms() + lease_ms };
         let query = ClaimQuery {
             now,
             lease_until: now + lease_ms,
@@ -108,15 +104,15 @@ impl RoundRobin {
         let mut claimed = query.run(write.conn()).await?;
         let Some(last) = claimed.last() else { return Ok(Vec::new()) };
         self.last_workspace = Some(last.workspace_id);
-        if self.last_subscriptions.len() > MAX_REMEMBERED {
+        if self.last_subscriptions.len() > MAX_STORED_WORKSPACES {
             self.last_subscriptions.clear();
         }
         let subscriptions = claimed.iter().map(|delivery| (delivery.workspace_id, delivery.subscription_id));
         self.last_subscriptions.extend(subscriptions);
-        let url =
+        let take_url =
             |delivery: &mut ClaimedDelivery| (delivery.subscription_id, std::mem::take(&mut delivery.url));
-        let urls = claimed.iter_mut().map(url).collect();
-        let targets = targets(write.conn(), seal, urls, now, read_at).await?;
+        let urls = claimed.iter_mut().map(take_url).collect();
+        let targets = build_targets(write.conn(), seal, urls, now, read_at).await?;
         let lease = Arc::new(lease);
         let leased = |mut delivery: ClaimedDelivery| {
             let body = std::mem::take(&mut delivery.body).into();
@@ -126,7 +122,8 @@ impl RoundRobin {
         Ok(claimed.into_iter().map(leased).collect())
     }
 
-    /// The allowance of each workspace that has a limit of its own or was claimed from before.
+    /// Returns an allowance, which is the limit and the position of the round-robin, for each workspace that has an
+    /// individual limit or a stored subscription.
     fn allowances(&self, limits: &ClaimLimits) -> Vec<WorkspaceAllowance> {
         let limit =
             |workspace: &Uuid| limits.by_workspace.get(workspace).copied().unwrap_or(limits.per_workspace);
@@ -135,8 +132,8 @@ impl RoundRobin {
             limit: i64::try_from(limit(workspace)).unwrap_or(i64::MAX),
             last_subscription: self.last_subscriptions.get(workspace).copied(),
         };
-        let others =
+        let never_claimed =
             limits.by_workspace.keys().filter(|workspace| !self.last_subscriptions.contains_key(*workspace));
-        self.last_subscriptions.keys().chain(others).map(allowance).collect()
+        self.last_subscriptions.keys().chain(never_claimed).map(allowance).collect()
     }
 }

@@ -1,6 +1,7 @@
-//! A worker's delivery loop: records completed attempts, claims due deliveries while slots are free, and waits for more.
+//! A worker's delivery loop: records completed attempts, claims due deliveries, and waits for more.
 //!
-//! Owns the worker's transactions, and releases unsent deliveries when the worker stops. Never sends anything itself.
+//! Owns the worker's transactions, and releases unsent deliveries when the worker stops. Never sends anything itself. A
+//! delivery in flight occupies a slot of the worker; see [`in_flight`](super::in_flight).
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -24,22 +25,23 @@ use domain::app::App;
 use domain::outbox::Capacity;
 use foundation::database::Write;
 
-/// One subscription may claim at most this fraction of the free slots: one eighth.
+/// The cap per subscription, its maximum number of deliveries in flight, is the number of free slots divided by this.
+/// It is at least 1 and at most [`MAX_PER_SUBSCRIPTION`].
 const FREE_SLOTS_DIVISOR: usize = 8;
-/// Attempts recorded by one transaction, at most.
+/// Maximum number of completions recorded by one transaction, except when the worker stops.
 const MAX_RECORDED: usize = 256;
-/// How long the loop collects completions before it records them, while other attempts are still in flight and fewer than
-/// [`MAX_COMPLETIONS_BETWEEN_POLLS`] have completed.
+/// How long the loop collects completions before it records them, while other attempts are still in flight and fewer
+/// than [`MAX_COMPLETIONS_BETWEEN_POLLS`] have completed.
 const COLLECT_WINDOW: Duration = Duration::from_millis(5);
-/// With a cap per subscription below this, completions are recorded before the claim, so that the slots they free can be
-/// claimed in the same tick.
+/// With a cap per subscription below this, completions are recorded before the claim, so that the claim of the same
+/// tick can use the capacity that they free.
 const MIN_CAP_FOR_CONCURRENT_CLAIM: usize = 64;
-/// The wait after a database error.
+/// How long the loop waits after a database error.
 const ERROR_PAUSE: Duration = Duration::from_millis(250);
 /// The part of the shutdown timeout that is reserved for recording attempts and releasing leases.
 const SHUTDOWN_RESERVE: Duration = Duration::from_secs(2);
 
-/// The delivery loop of one worker. Each tick records completed attempts and claims as many deliveries as there are free slots.
+/// The delivery loop of one worker. Each tick records completed attempts and claims deliveries for the free slots.
 pub(super) struct DeliveryLoop {
     worker: Worker,
     in_flight: InFlight,
@@ -48,11 +50,12 @@ pub(super) struct DeliveryLoop {
     unrecorded: Vec<Completion>,
     round_robin: RoundRobin,
     poll_policy: PollPolicy,
-    /// How far the clock of write transactions was last ahead of this process's clock, in milliseconds.
+    /// How far the clock of the most recent write transaction was ahead of this process's clock, in milliseconds.
     clock_offset_ms: i64,
-    /// Workspaces that have used up their share of the slots. Their due deliveries are skipped, and do not count as due.
+    /// Workspaces whose capacity is 0 (see [`Capacity::by_workspace`]), because they have used up most of their share
+    /// of the slots. Their deliveries are not claimed, even if they are due.
     full_workspaces: HashSet<Uuid>,
-    /// Whether the worker is stopping: nothing is claimed any more.
+    /// Whether the worker is stopping. If so, nothing is claimed.
     draining: bool,
 }
 
@@ -95,45 +98,50 @@ impl DeliveryLoop {
         true
     }
 
-    /// Passes pending wakes to the poll policy. Runs before each tick, because under a constant load of completions
-    /// [`wait`](Self::wait) never reaches the wake signal.
+    /// Passes pending wake signals to the poll policy. Runs before each tick, because under a constant load of
+    /// completions the `select!` in [`wait`](Self::wait) never reaches the wake signal.
     fn apply_wakes(&mut self) {
         let (wakes, now) = (self.worker.app.fast_path().wake_signal().take(), Instant::now());
         if wakes.any {
             self.poll_policy.wake(now);
         }
-        // Nothing may be claimed of a full workspace; it is polled again once it has capacity.
-        let woken = wakes.subscriptions.into_iter();
-        for (_, subscription) in woken.filter(|(workspace, _)| !self.full_workspaces.contains(workspace)) {
-            self.poll_policy.wake_for(subscription, self.in_flight.count_of(subscription), now);
+        for (workspace, subscription) in wakes.subscriptions {
+            // A full workspace is polled again once it has capacity.
+            if !self.full_workspaces.contains(&workspace) {
+                self.poll_policy.wake_for(subscription, self.in_flight.count_of(subscription), now);
+            }
         }
     }
 
     /// Once an attempt has completed, waits briefly for more, so that one transaction records many of them.
     async fn collect_completions(&mut self) {
-        let until = Instant::now() + COLLECT_WINDOW;
+        let deadline = Instant::now() + COLLECT_WINDOW;
         while (1..MAX_COMPLETIONS_BETWEEN_POLLS).contains(&self.unrecorded.len())
             && self.unrecorded.len() < self.in_flight.occupied_slots()
         {
             let limit = MAX_RECORDED - self.unrecorded.len();
-            if timeout_at(until, self.completions.recv_many(&mut self.unrecorded, limit)).await.is_err() {
+            if timeout_at(deadline, self.completions.recv_many(&mut self.unrecorded, limit)).await.is_err() {
                 return;
             }
         }
     }
 
-    /// Records completed attempts and claims deliveries for the free slots. An error is retried in the next tick. After a
-    /// panic, deliveries that were not recorded are sent again when their leases expire.
+    /// Records completed attempts and claims deliveries for the free slots. After an error, the next tick tries again.
+    /// After a panic, deliveries that were not recorded are sent again when their leases expire.
     pub(super) async fn tick(&mut self) {
         self.in_flight.clean_up();
         let outcome = AssertUnwindSafe(self.try_tick()).catch_unwind().await;
         match outcome {
-            Ok(Ok(())) => {}
+            Ok(Ok(())) => self.worker.progress.record_tick(),
             Ok(Err(error)) => {
                 let error = format!("{error:#}");
-                tracing::warn!(error, attempts = self.unrecorded.len(), "writing the webhook queue failed");
+                tracing::warn!(
+                    error,
+                    attempts = self.unrecorded.len(),
+                    "updating the webhook queue failed; retrying"
+                );
                 self.discard_expired();
-                // The next tick records completions without polling, so that a queue that cannot be read does not block them.
+                // The next tick records completions without polling, so that an unreadable queue does not block them.
                 self.poll_policy.pause(Instant::now() + 2 * ERROR_PAUSE);
             }
             Err(_) => {
@@ -147,7 +155,7 @@ impl DeliveryLoop {
     }
 
     async fn try_tick(&mut self) -> anyhow::Result<()> {
-        // The slots of completions are free once they are recorded.
+        // The slots of unrecorded completions count as free, since this tick records them.
         let capacity = self.in_flight.capacity_after(&self.unrecorded);
         self.update_full_workspaces(&capacity);
         if self.poll_policy.should_read_next_due(Instant::now())
@@ -159,23 +167,25 @@ impl DeliveryLoop {
         if self.unrecorded.iter().any(|completion| completion.outcome.is_err()) {
             self.poll_policy.record_unsent();
         }
+        // For each completion: the subscription, and whether the delivery was claimed from the queue.
         let completed: Vec<(Uuid, bool)> = self
             .unrecorded
             .iter()
             .map(|completion| (completion.subscription(), completion.was_claimed()))
             .collect();
         self.poll_policy.record_completions(&completed);
-        let polls = !self.draining && self.poll_policy.should_poll(Instant::now());
-        // The fewer slots are free, the smaller the cap: any number of endpoints that hang leave slots for others.
+        let should_poll = !self.draining && self.poll_policy.should_poll(Instant::now());
+        // The fewer slots are free, the smaller the cap. Endpoints that hang therefore leave slots for others,
+        // regardless of their number.
         let cap = (capacity.free / FREE_SLOTS_DIVISOR).clamp(1, MAX_PER_SUBSCRIPTION);
         let limits = ClaimLimits {
-            total: if polls { capacity.free.min(MAX_PER_CLAIM) } else { 0 },
+            total: if should_poll { capacity.free.min(MAX_PER_CLAIM) } else { 0 },
             per_subscription: cap,
             per_workspace: capacity.per_workspace,
             by_workspace: capacity.by_workspace,
         };
         let limit = limits.total;
-        let concurrent = self.claims_concurrently(cap, &completed);
+        let concurrent = self.should_claim_concurrently(cap, &completed);
         let mut claimed = 0;
         if limit > 0 || !self.unrecorded.is_empty() {
             let (recorded, deliveries) = self.record_and_claim(&limits, concurrent).await;
@@ -186,15 +196,14 @@ impl DeliveryLoop {
             recorded?;
             deliveries?;
         }
-        if polls {
+        if should_poll {
             let unseen = if concurrent { completed } else { Vec::new() };
             self.update_poll_policy((limit, cap), claimed, &unseen).await?;
         }
         Ok(())
     }
 
-    /// Updates the set of full workspaces. Wakes the poll policy when one of them has capacity again, since it may have due
-    /// deliveries.
+    /// Updates the set of full workspaces. Requests a poll of the queue if one of them has capacity again.
     fn update_full_workspaces(&mut self, capacity: &Capacity) {
         let by_workspace = capacity.by_workspace.iter();
         let full: HashSet<Uuid> =
@@ -205,8 +214,9 @@ impl DeliveryLoop {
         self.full_workspaces = full;
     }
 
-    /// Passes the result of a poll to the poll policy: its limit, the cap per subscription, the number of deliveries claimed,
-    /// and the completions that were recorded concurrently, whose effect the poll did not see.
+    /// Passes the result of a poll to the poll policy: the limit of the claim, the cap per subscription, the number of
+    /// deliveries claimed, and the completions whose effect the poll did not see, because they were recorded
+    /// concurrently.
     async fn update_poll_policy(
         &mut self,
         (limit, cap): (usize, usize),
@@ -222,17 +232,18 @@ impl DeliveryLoop {
         Ok(())
     }
 
-    /// Whether completions are recorded concurrently with the claim, which then does not see the capacity that they free. Not
-    /// when all of them are of one subscription, since that capacity may be all that the claim can use.
-    fn claims_concurrently(&self, cap: usize, completed: &[(Uuid, bool)]) -> bool {
-        let of_several = completed.windows(2).any(|pair| pair[0].0 != pair[1].0);
-        let postgres = self.worker.app.db.backend() == DbBackend::Postgres;
-        postgres && cap >= MIN_CAP_FOR_CONCURRENT_CLAIM && of_several
+    /// Returns whether completions are recorded concurrently with the claim: on PostgreSQL, if the cap is not too low.
+    /// If all completions belong to one subscription, they are recorded first, since the claim may need the capacity
+    /// that they free.
+    fn should_claim_concurrently(&self, cap: usize, completed: &[(Uuid, bool)]) -> bool {
+        let has_several_subscriptions = completed.windows(2).any(|pair| pair[0].0 != pair[1].0);
+        let is_postgres = self.worker.app.db.backend() == DbBackend::Postgres;
+        is_postgres && cap >= MIN_CAP_FOR_CONCURRENT_CLAIM && has_several_subscriptions
     }
 
-    /// Records completions and claims deliveries. SQLite has one writer at a time, so there it is one transaction. On
-    /// PostgreSQL, unless the claim must see what the recording frees, two concurrent transactions share the work among server
-    /// processes.
+    /// Records completions and claims deliveries. Uses one transaction, or if `concurrent`, two concurrent
+    /// transactions, so that two server processes of PostgreSQL share the work. SQLite has only one writer at a time.
+    /// Returns the result of recording and the result of claiming. With one transaction, the second covers both.
     async fn record_and_claim(
         &mut self,
         limits: &ClaimLimits,
@@ -262,7 +273,7 @@ impl DeliveryLoop {
             };
             return tokio::join!(record, claim);
         }
-        let both = async {
+        let record_then_claim = async {
             let mut write = app.begin_write().await?;
             self.clock_offset_ms = write.now_ms() - app.clock.now_ms();
             let settled = record(app, &mut write, &mut self.unrecorded).await?;
@@ -274,28 +285,31 @@ impl DeliveryLoop {
             report_all(&mut self.unrecorded, &settled);
             anyhow::Ok(deliveries)
         };
-        (Ok(()), both.await)
+        (Ok(()), record_then_claim.await)
     }
 
-    /// Reads when the first delivery without a lease is due, in workspaces that are not full. Returns true when it is due
-    /// already; it may still have to wait for other deliveries of its subscription to complete.
+    /// Reads when the first delivery without a lease is due, among the enabled subscriptions of workspaces that are not
+    /// full, and passes the result to the poll policy. Returns true when the delivery is due already. Even then, it
+    /// cannot be claimed while its subscription is at its cap.
     async fn read_next_due(&mut self) -> anyhow::Result<bool> {
         let app = &self.worker.app;
         let now = app.clock.now_ms() + self.clock_offset_ms;
         let excluded: Vec<Uuid> = self.full_workspaces.iter().copied().collect();
-        let due = queue::oldest_due(app.db.read(), now, &excluded).await?;
-        let due_in = due.map(|due| Duration::from_millis(u64::try_from(due - now).unwrap_or(0)));
+        let due_at = queue::earliest_due_at(app.db.read(), now, &excluded).await?;
+        let due_in = due_at.map(|due_at| Duration::from_millis(u64::try_from(due_at - now).unwrap_or(0)));
         Ok(self.poll_policy.record_next_due(due_in, Instant::now()))
     }
 
-    /// Discards completions that could not be recorded before their leases expired: other workers may have claimed them.
+    /// Discards completions that could not be recorded before their leases expired: other workers may have claimed
+    /// them.
     fn discard_expired(&mut self) {
         let now = self.worker.app.clock.now_ms();
         self.unrecorded.retain(|completion| completion.lease().ends_ms >= now);
     }
 
-    /// Stops claiming, waits for the attempts in flight, records them, and releases the remaining leases. Takes `timeout` or
-    /// slightly longer.
+    /// Stops claiming, waits for the attempts in flight, records them, and releases the remaining leases. Takes at most
+    /// about `timeout`, or half of it plus [`SHUTDOWN_RESERVE`] if that is longer. `pre_leased` is the token of the
+    /// fast path's lease, and the task that receives its deliveries.
     pub(super) async fn drain(mut self, pre_leased: Option<(Uuid, JoinHandle<()>)>, timeout: Duration) {
         self.draining = true;
         let mut fast_path_lease = None;
@@ -305,24 +319,25 @@ impl DeliveryLoop {
             let _ = task.await;
             fast_path_lease = Some(token);
         }
-        let until = Instant::now() + timeout.saturating_sub(SHUTDOWN_RESERVE).max(timeout / 2);
+        let deadline = Instant::now() + timeout.saturating_sub(SHUTDOWN_RESERVE).max(timeout / 2);
         let mut running = self.in_flight.drain();
         while !running.is_empty() {
             tokio::select! {
                 biased;
-                _ = self.completions.recv_many(&mut self.unrecorded, MAX_RECORDED) => self.record_until(until).await,
+                _ = self.completions.recv_many(&mut self.unrecorded, MAX_RECORDED) => self.record_until(deadline).await,
                 _ = running.join_next() => {}
-                () = sleep_until(until) => break,
+                () = sleep_until(deadline) => break,
             }
         }
-        let deadline = until + SHUTDOWN_RESERVE;
+        let shutdown_deadline = deadline + SHUTDOWN_RESERVE;
         running.shutdown().await;
         while let Ok(completion) = self.completions.try_recv() {
             self.unrecorded.push(completion);
         }
-        self.record_until(deadline).await;
+        self.record_until(shutdown_deadline).await;
         let unfinished = self.in_flight.take_unfinished();
-        let released = timeout_at(deadline, release(&self.worker.app, &unfinished, fast_path_lease)).await;
+        let released =
+            timeout_at(shutdown_deadline, release(&self.worker.app, &unfinished, fast_path_lease)).await;
         if let Err(error) = released.map_err(anyhow::Error::from).flatten() {
             let error = format!("{error:#}");
             tracing::warn!(
@@ -332,7 +347,7 @@ impl DeliveryLoop {
         }
     }
 
-    /// Records completions, and retries errors, until the deadline.
+    /// Records completions until none are left or the deadline has passed. Retries after an error.
     async fn record_until(&mut self, deadline: Instant) {
         while !self.unrecorded.is_empty() && timeout_at(deadline, self.tick()).await.is_ok() {
             if !self.unrecorded.is_empty() {
@@ -342,8 +357,8 @@ impl DeliveryLoop {
     }
 }
 
-/// Records the completed attempts and releases unsent deliveries. Returns the deliveries whose leases were still valid, with
-/// their new states.
+/// Records the completed attempts and releases unsent deliveries. Returns the deliveries whose leases were still valid,
+/// with their new states.
 async fn record(
     app: &App,
     write: &mut Write,
@@ -365,7 +380,7 @@ async fn record(
     Ok(settled)
 }
 
-/// Logs and counts the attempts that are recorded, and removes all completions.
+/// Logs and counts the attempts of these completions, and removes all completions.
 fn report_all(completions: &mut Vec<Completion>, settled: &SettledDeliveries) {
     for completion in completions.drain(..) {
         if let Ok(attempt) = &completion.outcome {
@@ -374,8 +389,9 @@ fn report_all(completions: &mut Vec<Completion>, settled: &SettledDeliveries) {
     }
 }
 
-/// Releases the leases of unfinished deliveries. Then releases all deliveries under the lease of the fast path, for those that
-/// were handed over but never received. That query reads all pending deliveries.
+/// Releases the leases of unfinished deliveries, each given as delivery id and lease token. Then releases all
+/// deliveries under the lease of the fast path, because the worker may not have received all of them. The second query
+/// reads all pending deliveries.
 async fn release(
     app: &App,
     unfinished: &[(Uuid, Uuid)],

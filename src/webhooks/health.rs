@@ -1,8 +1,8 @@
-//! The health of a subscription's endpoint, and what follows when it fails for days.
+//! The health of a subscription's endpoint: warns the owner and disables the subscription when it fails for days.
 //!
-//! The first failed attempt sets `failing_since`, and any success clears it. After 3 days of failures the owner is warned. An
-//! attempt that fails 7 days or more after `failing_since` disables the subscription. The mail is queued in the same
-//! transaction.
+//! The first failed attempt sets `failing_since`, and any success clears it. The first attempt that fails 3 days or
+//! more after `failing_since` causes a warning to the owner. An attempt that fails 7 days or more after
+//! `failing_since` disables the subscription. The mail is queued in the same transaction.
 
 use entity::webhook_subscriptions::{self as rows, Model, StoredSubscriptionState};
 use entity::workspaces;
@@ -23,8 +23,9 @@ use mail::Message;
 struct HealthSignals {
     /// At least one attempt succeeded.
     succeeded: bool,
-    /// When the first and the last attempts ended that failed after the last success, if any did.
-    failed: Option<(i64, i64)>,
+    /// When the first and the last failed attempt after the most recent success ended, in milliseconds since the epoch.
+    /// `None` if no attempt failed after it.
+    failures: Option<(i64, i64)>,
 }
 
 impl HealthSignals {
@@ -33,18 +34,19 @@ impl HealthSignals {
         let mut signals = Self::default();
         for attempt in attempts {
             if attempt.outcome.verdict() == DeliveryVerdict::Delivered {
-                signals = Self { succeeded: true, failed: None };
+                signals = Self { succeeded: true, failures: None };
             } else {
-                let first = signals.failed.map_or(attempt.ended_ms(), |(first, _)| first);
-                signals.failed = Some((first, attempt.ended_ms()));
+                let first = signals.failures.map_or(attempt.ended_ms(), |(first, _)| first);
+                signals.failures = Some((first, attempt.ended_ms()));
             }
         }
         signals
     }
 }
 
-/// Locks the subscriptions of these attempts until the transaction ends, so that other workers record their attempts before or
-/// after it. Locks them in the order of their ids, so that two workers cannot deadlock.
+/// Locks the subscriptions of these attempts until the transaction ends, and returns those that still exist. Other
+/// workers that record attempts of these subscriptions wait. The locks are acquired in the order of the ids, so that
+/// two workers cannot deadlock.
 ///
 /// # Errors
 /// Returns an error when the query fails.
@@ -65,39 +67,40 @@ pub(super) async fn record(
     subscriptions: &[Model],
     attempts: &[&CompletedAttempt],
 ) -> anyhow::Result<()> {
-    for row in subscriptions {
+    for subscription in subscriptions {
         // An attempt at a URL that the subscription no longer has does not count.
-        let counts = |attempt: &&&CompletedAttempt| {
-            attempt.leased.delivery.subscription_id == row.id && attempt.went_to_url_of(row)
+        let is_counted = |attempt: &&&CompletedAttempt| {
+            attempt.leased.delivery.subscription_id == subscription.id && attempt.went_to_url_of(subscription)
         };
-        let mut attempts: Vec<&CompletedAttempt> = attempts.iter().filter(counts).copied().collect();
+        let mut attempts: Vec<&CompletedAttempt> = attempts.iter().filter(is_counted).copied().collect();
         attempts.sort_by_key(|attempt| attempt.ended_ms());
         let signals = HealthSignals::of(&attempts);
-        if signals.succeeded && row.failing_since.is_some() {
-            rows::clear_failing(write.conn(), row.id).await?;
+        if signals.succeeded && subscription.failing_since.is_some() {
+            rows::clear_failing(write.conn(), subscription.id).await?;
         }
-        let Some((first, last)) = signals.failed else { continue };
-        let known_since = row.failing_since.filter(|_| !signals.succeeded);
-        if known_since.is_none() {
-            rows::set_failing(write.conn(), row.id, first).await?;
+        let Some((first_failure, last_failure)) = signals.failures else { continue };
+        let recorded_since = subscription.failing_since.filter(|_| !signals.succeeded);
+        if recorded_since.is_none() {
+            rows::set_failing(write.conn(), subscription.id, first_failure).await?;
         }
+        let failing_since = recorded_since.unwrap_or(first_failure);
         let last_error = attempts.last().map(|attempt| describe_error(attempt)).unwrap_or_default();
-        warn_or_disable(app, write, row, known_since.unwrap_or(first), last, last_error).await?;
+        warn_or_disable(app, write, subscription, failing_since, last_failure, last_error).await?;
     }
     Ok(())
 }
 
-/// Warns the owner or disables the subscription when it has failed for long enough. `since` and `last` are when the first and
-/// the last attempts failed.
+/// Warns the owner or disables the subscription when it has failed for long enough. `failing_since` and `last_failure`
+/// are when the first and the last failed attempt ended, in milliseconds since the epoch.
 async fn warn_or_disable(
     app: &App,
     write: &mut Write,
     row: &Model,
-    since: i64,
-    last: i64,
+    failing_since: i64,
+    last_failure: i64,
     last_error: String,
 ) -> anyhow::Result<()> {
-    let failing_ms = last - since;
+    let failing_ms = last_failure - failing_since;
     if row.state != StoredSubscriptionState::Enabled || failing_ms < WARN_AFTER_MS {
         return Ok(());
     }
@@ -105,21 +108,36 @@ async fn warn_or_disable(
     let changed = if disables {
         webhooks::disable(write, SubscriptionId::from_uuid(row.id)).await?
     } else {
-        row.warned_at.is_none() && rows::set_warned(write.conn(), row.id, last).await?
+        row.warned_at.is_none() && rows::set_warned(write.conn(), row.id, last_failure).await?
     };
     let Some(workspace) = workspaces::by_id(write.conn(), row.workspace_id).await?.filter(|_| changed) else {
         return Ok(());
     };
-    let (subscription, url, since) = (SubscriptionId::from_uuid(row.id), row.url.clone(), from_ms(since));
+    let (subscription, url, since) =
+        (SubscriptionId::from_uuid(row.id), row.url.clone(), from_ms(failing_since));
     let name = workspace.name;
     let message = if disables {
         tracing::warn!(subscription.id = %subscription, "webhook subscription disabled after failing for 7 days");
         let server = app.config.server.reachable_url();
         let page = server.map(|server| format!("{server}/dashboard/developer/webhooks/{subscription}"));
-        Message::WebhookDisabled { workspace: name, subscription, url, page, failed_since: since, last_error }
+        Message::WebhookDisabled {
+            workspace: name,
+            subscription,
+            url,
+            page,
+            failing_since: since,
+            last_error,
+        }
     } else {
         let disables_at = from_ms(since.as_millisecond() + DISABLE_AFTER_MS);
-        Message::WebhookFailing { workspace: name, subscription, url, since, disables_at, last_error }
+        Message::WebhookFailing {
+            workspace: name,
+            subscription,
+            url,
+            failing_since: since,
+            disables_at,
+            last_error,
+        }
     };
     let workspace_id = WorkspaceId::from_uuid(row.workspace_id);
     mail::queue::enqueue(write, &app.ids, workspace_id, &workspace.owner_email, &message).await?;

@@ -1,6 +1,8 @@
 //! The in-flight set: the attempts that are running, their slots, and their completions.
 //!
-//! Limits how many attempts run at once, in total and to one endpoint. Reads nothing from the database but targets.
+//! Limits how many attempts run at once, in total and to one endpoint. Reads only targets from the database. A delivery
+//! is either claimed from the queue, or pre-leased: committed under this worker's lease and passed to it by the fast
+//! path, with a permit.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,11 +25,12 @@ use domain::outbox::{
 };
 use foundation::secret::Seal;
 
-/// Deliveries in flight at once, of all subscriptions together.
+/// Maximum number of deliveries in flight in one worker.
 pub(super) const MAX_IN_FLIGHT: usize = 2_048;
-/// Concurrent requests to one subscription's endpoint.
+/// Maximum number of concurrent requests to one subscription's endpoint.
 const MAX_REQUESTS_PER_ENDPOINT: usize = 64;
-/// How long a delivery that could not be sent for lack of local resources keeps its permit, and the interval of the warning.
+/// How long a delivery keeps its slot when it could not be sent for lack of local resources. Also the minimum interval
+/// between warnings about this.
 const EXHAUSTED_PAUSE: Duration = Duration::from_secs(1);
 const _: () = assert!(
     MAX_PRE_LEASED_PER_SUBSCRIPTION <= MAX_REQUESTS_PER_ENDPOINT,
@@ -50,7 +53,7 @@ struct InFlightState {
     running: Mutex<JoinSet<()>>,
     /// The lease token of each running delivery, by delivery id.
     leases: Mutex<HashMap<Uuid, Uuid>>,
-    /// When the last warning about exhausted local resources was logged.
+    /// When the most recent warning about exhausted local resources was logged.
     last_warning: Mutex<Option<Instant>>,
 }
 
@@ -60,16 +63,18 @@ struct EndpointSlot {
     target: CachedTarget,
 }
 
-/// A delivery that has left the in-flight set. Its slot is free once this is dropped.
+/// A delivery that has left the in-flight set. Dropping it frees the slot of the delivery.
 pub(super) struct Completion {
     /// The attempt, or the delivery when it was not sent.
     pub(super) outcome: Result<CompletedAttempt, LeasedDelivery>,
+    /// The slot of a claimed delivery. `None` for a pre-leased delivery, or if no slot was free.
     slot: Option<DeliverySlot>,
+    /// The permit of a pre-leased delivery, which includes a slot. `None` for a claimed delivery.
     permit: Option<FastPathPermit>,
 }
 
 impl Completion {
-    /// Whether it occupies a slot until it is dropped.
+    /// Whether the delivery still occupies a slot.
     pub(super) fn has_slot(&self) -> bool {
         self.slot.is_some() || self.permit.is_some()
     }
@@ -140,7 +145,7 @@ impl InFlight {
         self.shared.slots.capacity_after(&freed)
     }
 
-    /// The number of occupied slots: by permits, running attempts, and completions that are not recorded yet.
+    /// The number of slots occupied by permits, running attempts, and completions that are not recorded yet.
     pub(super) fn occupied_slots(&self) -> usize {
         MAX_IN_FLIGHT - self.shared.slots.free()
     }
@@ -150,7 +155,7 @@ impl InFlight {
         locked(&self.shared.endpoint_slots).get(&subscription).map_or(0, |slot| Arc::strong_count(slot) - 1)
     }
 
-    /// Starts an attempt. Without a free slot, the delivery is returned unsent.
+    /// Starts an attempt. Without a free slot, the delivery becomes an unsent completion.
     pub(super) fn start(&self, leased: LeasedDelivery, permit: Option<FastPathPermit>) {
         // A pre-leased delivery has had a slot since its permit was granted.
         let slot = match permit {
@@ -171,7 +176,7 @@ impl InFlight {
         });
     }
 
-    /// Returns a delivery unsent, as a completion.
+    /// Adds a delivery to the completions without sending it.
     pub(super) fn return_unsent(&self, leased: LeasedDelivery, permit: Option<FastPathPermit>) {
         let _ = self.shared.completions.send(Completion { outcome: Err(leased), slot: None, permit });
     }
@@ -188,14 +193,15 @@ impl InFlight {
         locked(&self.shared.endpoint_slots).retain(|_, slot| Arc::strong_count(slot) > 1);
     }
 
-    /// Returns the running attempts, which are removed from the set. Deliveries that wait for a concurrent request to finish
-    /// are returned unsent.
+    /// Removes the running attempts from the set and returns them. Deliveries that wait for a concurrent request to
+    /// finish become unsent completions.
     pub(super) fn drain(&self) -> JoinSet<()> {
         locked(&self.shared.endpoint_slots).values().for_each(|slot| slot.requests.close());
         std::mem::take(&mut *locked(&self.shared.running))
     }
 
-    /// Removes and returns the deliveries that never completed, each with its lease token. Call it when no attempt is running.
+    /// Removes and returns the deliveries that never completed, each with its lease token. Call it when no attempt is
+    /// running.
     pub(super) fn take_unfinished(&self) -> Vec<(Uuid, Uuid)> {
         locked(&self.shared.leases).drain().collect()
     }
@@ -213,9 +219,12 @@ impl InFlight {
 }
 
 impl InFlightState {
-    /// Waits for a request permit of the endpoint, then makes an attempt at the subscription's current target. Returns the
-    /// delivery unsent when the subscription is no longer enabled, when its target cannot be read, or when this machine lacks
-    /// the resources to send it, which is not the receiver's failure.
+    /// Waits until the endpoint may receive another request, then makes an attempt at the subscription's current
+    /// target.
+    ///
+    /// Returns the delivery unsent when the set is drained, when the subscription is no longer enabled, when its target
+    /// cannot be read, when the lease is about to expire, or when this machine lacks the resources to send. None of
+    /// these is the receiver's failure.
     async fn attempt(
         &self,
         endpoint_slot: &EndpointSlot,
@@ -238,7 +247,7 @@ impl InFlightState {
         Ok(completed)
     }
 
-    /// Logs a warning that attempts could not be made, at most once per [`EXHAUSTED_PAUSE`].
+    /// Logs a warning that this machine lacks the resources for attempts, at most once per [`EXHAUSTED_PAUSE`].
     fn warn_of_exhaustion(&self) {
         let mut last_warning = locked(&self.last_warning);
         if last_warning.is_none_or(|at| at.elapsed() >= EXHAUSTED_PAUSE) {

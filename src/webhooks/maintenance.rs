@@ -1,7 +1,8 @@
-//! Maintenance jobs of webhooks: fans out events with many subscriptions, advances replays, moves deliveries to match the state
-//! of their subscription, and removes deleted subscriptions and expired log entries.
+//! Maintenance jobs of webhooks: fans out events with many subscriptions (writes one delivery for each), advances
+//! replays (jobs that send dead letters again), holds or releases deliveries to match the state of their subscription,
+//! and removes deleted subscriptions and expired log entries.
 //!
-//! Each step is a short transaction of its own and can be repeated. Several processes may run the jobs at once.
+//! Each step is a short, separate transaction that can be repeated. Several processes may run the jobs at once.
 
 use std::future::Future;
 use std::time::Duration;
@@ -20,16 +21,17 @@ use foundation::id;
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The interval of pruning.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
-/// Batches of one job per interval, at most, so that no job delays the others.
+/// Maximum number of batches of one job or one replay in a call of [`run_jobs`], so that none delays the others.
 const MAX_BATCHES: usize = 20;
-/// The pause after each batch of a fan-out, as a multiple of the batch's duration, so that other transactions can write.
+/// The pause after each batch of a fan-out, as a multiple of the batch's duration. During the pause, other transactions
+/// can write.
 const PAUSE_FACTOR: u32 = 10;
-/// The longest such pause. A batch's duration includes the wait for other writes.
+/// The longest such pause. A limit is necessary because a batch's duration includes the wait for other writes.
 const MAX_PAUSE: Duration = Duration::from_millis(100);
-/// Rows that one transaction of pruning examines.
+/// Maximum number of rows that one transaction of pruning examines.
 const PRUNE_BATCH: u32 = 500;
 
-/// Runs all jobs until `stopped`. A step that is interrupted then is rolled back.
+/// Runs all jobs until `stopped` resolves. A transaction that has not ended by then is rolled back.
 pub async fn run(app: App, stopped: impl Future<Output = ()>) {
     let jobs = run_every(INTERVAL, || run_jobs(&app));
     let pruning = run_every(PRUNE_INTERVAL, || prune(&app));
@@ -55,10 +57,10 @@ async fn run_every<R: Future<Output = anyhow::Result<()>>>(period: Duration, job
 
 /// Writes the deliveries of events with many subscriptions in a loop, one workspace after the other.
 async fn fan_out_all(app: &App) {
-    let (mut last, mut failed) = (None, false);
+    let (mut last_workspace, mut failed) = (None, false);
     loop {
         let began = Instant::now();
-        match fan_out(app, &mut last).await {
+        match fan_out(app, &mut last_workspace).await {
             Ok(true) => {
                 failed = false;
                 sleep((PAUSE_FACTOR * began.elapsed()).min(MAX_PAUSE)).await;
@@ -77,15 +79,15 @@ async fn fan_out_all(app: &App) {
     }
 }
 
-/// Runs all jobs except pruning once: writes all outstanding deliveries of events, then up to [`MAX_BATCHES`] batches of each
-/// other job.
+/// Runs all jobs except pruning once: writes all outstanding deliveries of events, then up to [`MAX_BATCHES`] batches
+/// of each other job.
 ///
 /// # Errors
 /// Returns the first error, after all jobs have run.
 pub async fn run_once(app: &App) -> anyhow::Result<()> {
-    let mut last = None;
+    let mut last_workspace = None;
     let outcome = loop {
-        match fan_out(app, &mut last).await {
+        match fan_out(app, &mut last_workspace).await {
             Ok(true) => {}
             Ok(false) => break Ok(()),
             Err(error) => break Err(error.into()),
@@ -94,15 +96,15 @@ pub async fn run_once(app: &App) -> anyhow::Result<()> {
     outcome.and(run_jobs(app).await)
 }
 
-/// Aligns deliveries with their subscriptions' state, purges deleted subscriptions, and advances replays. An error in one job
-/// does not stop the others.
+/// Aligns deliveries with their subscriptions' state, purges deleted subscriptions, and advances replays. An error in
+/// one job does not stop the others.
 async fn run_jobs(app: &App) -> anyhow::Result<()> {
     let mut outcome = align_deliveries(app).await;
     outcome = outcome.and(purge_deleted(app).await);
     for replay in webhooks::running(app).await? {
-        let of = replay.id;
+        let id = replay.id;
         let advanced = advance(app, replay).await;
-        outcome = outcome.and(advanced.with_context(|| format!("replay {of}")));
+        outcome = outcome.and(advanced.with_context(|| format!("replay {id}")));
     }
     outcome
 }
@@ -134,7 +136,8 @@ async fn advance(app: &App, replay: Replay) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Deletes settled deliveries and attempts that are older than 30 days, and such events without a delivery.
+/// Deletes deliveries that were delivered or became dead more than 30 days ago. Also deletes attempts, and events
+/// without a delivery, that are more than 30 days old.
 ///
 /// # Errors
 /// Returns an error when a query fails.
@@ -144,7 +147,7 @@ pub async fn prune(app: &App) -> anyhow::Result<()> {
     prune_events(app).await
 }
 
-/// Deletes deliveries that were settled at least 30 days ago, with their attempts.
+/// Deletes deliveries that were delivered or became dead more than 30 days ago, with their attempts.
 async fn prune_deliveries(app: &App) -> anyhow::Result<()> {
     loop {
         let write = app.begin_write().await?;
@@ -158,7 +161,7 @@ async fn prune_deliveries(app: &App) -> anyhow::Result<()> {
     }
 }
 
-/// Deletes attempts that are at least 30 days old, of deliveries that are still held or pending.
+/// Deletes attempts that are more than 30 days old, of deliveries that are not deleted yet.
 async fn prune_attempts(app: &App) -> anyhow::Result<()> {
     loop {
         let write = app.begin_write().await?;
@@ -171,15 +174,15 @@ async fn prune_attempts(app: &App) -> anyhow::Result<()> {
     }
 }
 
-/// Deletes events that are at least 30 days old and have no delivery.
+/// Deletes events that are more than 30 days old and have no delivery or unfinished fan-out.
 async fn prune_events(app: &App) -> anyhow::Result<()> {
-    let mut last = None;
+    let mut last_event = None;
     loop {
         let write = app.begin_write().await?;
         let before = id::min_uuid_at(write.now_ms() - RETENTION_MS);
-        (_, last) = events::prune(write.conn(), before, last, PRUNE_BATCH).await?;
+        (_, last_event) = events::prune(write.conn(), before, last_event, PRUNE_BATCH).await?;
         write.commit().await?;
-        if last.is_none() {
+        if last_event.is_none() {
             return Ok(());
         }
     }

@@ -1,7 +1,8 @@
 //! Decides when a worker polls the queue. Never polls itself, and reads no clock.
 //!
-//! Polling cost grows with the number of in-flight deliveries, since they remain at the head of the queue. So the worker polls
-//! only after a wake signal, after enough attempts have completed, or after a fixed interval, whichever comes first.
+//! Polling cost grows with the number of in-flight deliveries, since they remain at the head of the queue. So the
+//! worker polls only after a wake signal, after enough attempts have completed, or after an interval, whichever comes
+//! first. The cap of a subscription is the maximum number of its deliveries in flight.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -9,18 +10,21 @@ use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// Completions after which the queue is polled again, at most.
+/// Maximum number of completions for which the next poll waits after a claim.
 pub(super) const MAX_COMPLETIONS_BETWEEN_POLLS: usize = 128;
-/// The poll interval without any other reason to poll.
+/// The poll interval if there is no other reason to poll.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// The wait after a poll that may have left due deliveries, when too few attempts complete.
+/// The time until the next poll after a poll that claimed deliveries, but fewer than its limit, if too few attempts
+/// complete earlier.
 const REPOLL_DELAY: Duration = Duration::from_millis(20);
-/// The delay between a wake and the next poll after an empty poll: the wake may be for a subscription that is at its cap.
+/// The delay between a wake and the next poll after an empty poll: the wake may be for a subscription that is at its
+/// cap.
 const EMPTY_POLL_DELAY: Duration = Duration::from_millis(100);
-/// After an empty poll, this fraction of the cap per subscription (one eighth) must complete before another poll.
+/// After an empty poll, the queue is polled again once the completions of one subscription reach the cap divided by
+/// this.
 const CAP_DIVISOR: usize = 8;
 
-/// What the worker last found out about the queue, and the latest time of its next poll.
+/// The last known state of the queue, and the latest time of the next poll.
 #[derive(Debug)]
 pub(super) struct PollPolicy {
     queue: QueueState,
@@ -29,17 +33,18 @@ pub(super) struct PollPolicy {
 
 #[derive(Debug)]
 enum QueueState {
-    /// Nothing was due at the last poll.
+    /// Nothing was due at the last poll, or polling is paused after an error.
     Idle,
-    /// Deliveries may be due. The next poll waits for this number of completions.
+    /// Deliveries may be due. The next poll waits for this number of completions, or until `next_poll_at`.
     MaybeDue { completions_needed: usize },
-    /// Deliveries are due that cannot be claimed: their subscriptions are at their cap, or other workers hold them.
+    /// Deliveries are due that cannot be claimed: their subscriptions are at their cap, or other workers have leased
+    /// them.
     Blocked {
-        /// Subscriptions that have had more deliveries queued since, behind those in flight.
+        /// Subscriptions for which deliveries were queued since the empty poll, behind those in flight.
         queued_behind: HashSet<Uuid>,
-        /// Completions since, for each subscription with queued deliveries.
+        /// The number of completions since the empty poll, for each subscription with queued deliveries.
         completions: HashMap<Uuid, usize>,
-        /// Completions of one subscription after which it counts as below its cap.
+        /// The number of completions after which a subscription counts as below its cap.
         completions_needed: usize,
     },
 }
@@ -59,14 +64,15 @@ impl PollPolicy {
     pub(super) fn wake(&mut self, now: Instant) {
         let delay =
             if matches!(self.queue, QueueState::Blocked { .. }) { EMPTY_POLL_DELAY } else { Duration::ZERO };
-        self.record_unsent();
+        self.leave_idle();
         self.next_poll_at = self.next_poll_at.min(now + delay);
     }
 
-    /// Records that a delivery of a subscription is due, of which `in_flight` deliveries are in flight in this worker.
+    /// Records that a delivery of a subscription is due. `in_flight` is the number of the subscription's deliveries that are
+    /// in flight in this worker.
     pub(super) fn wake_for(&mut self, subscription: Uuid, in_flight: usize, now: Instant) {
         match &mut self.queue {
-            // Their completions trigger the next poll.
+            // The completions of the deliveries in flight trigger the next poll.
             QueueState::Blocked { queued_behind, completions_needed, .. }
                 if in_flight >= *completions_needed =>
             {
@@ -85,21 +91,29 @@ impl PollPolicy {
             }
             QueueState::Blocked { queued_behind, completions, .. } => {
                 // A subscription whose deliveries all took the fast path has nothing queued.
-                let queued =
-                    completed.iter().filter(|(of, was_claimed)| *was_claimed || queued_behind.contains(of));
-                queued.for_each(|(of, _)| *completions.entry(*of).or_default() += 1);
+                for (subscription, was_claimed) in completed {
+                    if *was_claimed || queued_behind.contains(subscription) {
+                        *completions.entry(*subscription).or_default() += 1;
+                    }
+                }
             }
         }
     }
 
-    /// Records that deliveries were returned unsent: they are due at once.
+    /// Records that deliveries were returned unsent. They are due immediately.
     pub(super) fn record_unsent(&mut self) {
+        self.leave_idle();
+    }
+
+    /// Causes a poll if the queue is idle.
+    fn leave_idle(&mut self) {
         if matches!(self.queue, QueueState::Idle) {
             self.queue = QueueState::MaybeDue { completions_needed: 0 };
         }
     }
 
-    /// Whether the worker must first read if something is due: nothing was due at the last poll, and the interval has passed.
+    /// Whether the worker must read when the next delivery is due before it polls: nothing was due at the last poll,
+    /// and the interval has passed.
     pub(super) fn should_read_next_due(&self, now: Instant) -> bool {
         matches!(self.queue, QueueState::Idle) && self.is_interval_over(now)
     }
@@ -117,8 +131,8 @@ impl PollPolicy {
         }
     }
 
-    /// Records the time until the first delivery without a lease is due, or `None` when nothing is queued. Returns true when it
-    /// is due already.
+    /// Records the time until the first delivery without a lease is due, or `None` when nothing is queued. Returns true
+    /// when it is due already.
     pub(super) fn record_next_due(&mut self, due_in: Option<Duration>, now: Instant) -> bool {
         let is_due = due_in.is_some_and(|due_in| due_in.is_zero());
         self.queue = if is_due { QueueState::MaybeDue { completions_needed: 0 } } else { QueueState::Idle };
@@ -127,9 +141,11 @@ impl PollPolicy {
         is_due
     }
 
-    /// Records a poll that claimed `claimed` of at most `limit` deliveries. At least one was claimed, or the limit was 0.
+    /// Records a poll that claimed `claimed` of at most `limit` deliveries. At least one was claimed, or the limit was
+    /// 0.
     pub(super) fn record_claim(&mut self, limit: usize, claimed: usize, now: Instant) {
-        // More may be due; certainly so when the limit was reached. The next poll waits for the same number of completions.
+        // More may be due, above all when the limit was reached. The next poll waits for the same number of
+        // completions, but no longer than `wait`.
         let wait = match claimed {
             0 => POLL_INTERVAL,
             _ if claimed == limit => Duration::ZERO,
@@ -139,8 +155,8 @@ impl PollPolicy {
         self.next_poll_at = now + wait;
     }
 
-    /// Records an empty poll: deliveries were due and slots were free, but nothing could be claimed. `cap` is the number of
-    /// deliveries that one subscription may have in flight.
+    /// Records an empty poll: deliveries were due and slots were free, but nothing could be claimed. `cap` is the
+    /// number of deliveries that one subscription may have in flight.
     pub(super) fn record_empty_poll(&mut self, cap: usize, now: Instant) {
         let completions_needed = (cap / CAP_DIVISOR).max(1);
         let (queued_behind, completions) = (HashSet::new(), HashMap::new());
@@ -148,7 +164,8 @@ impl PollPolicy {
         self.next_poll_at = now + POLL_INTERVAL;
     }
 
-    /// Stops polling until a time, after reading or writing the queue failed.
+    /// Stops polling until this time, because reading or writing the queue failed. A wake or an unsent delivery ends
+    /// the pause early.
     pub(super) fn pause(&mut self, until: Instant) {
         (self.queue, self.next_poll_at) = (QueueState::Idle, until);
     }

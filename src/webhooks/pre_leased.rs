@@ -1,6 +1,6 @@
 //! Sends pre-leased deliveries: those that were committed under this worker's lease and need no claim.
 //!
-//! Reads the targets of all deliveries that arrive together at once. A delivery that cannot be sent is released.
+//! For deliveries that arrive together, one query reads the targets. A delivery that cannot be sent is released.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use domain::app::App;
 use domain::outbox::PreLeasedDelivery;
 use foundation::secret::Seal;
 
-/// Deliveries whose targets are read at once, at most.
+/// Maximum number of deliveries whose targets are read by one query.
 const MAX_BATCH: usize = 128;
 
-/// Sends the deliveries that the fast path hands over, until all senders are dropped.
+/// Sends the deliveries that the fast path passes to this worker, until all senders are dropped.
 pub(super) async fn run(
     app: App,
     seal: Arc<Seal>,
@@ -27,7 +27,7 @@ pub(super) async fn run(
 ) {
     let mut batch = Vec::with_capacity(MAX_BATCH);
     while receiver.recv_many(&mut batch, MAX_BATCH).await > 0 {
-        let targets = match read_targets(&app, &seal, subscriptions(&batch)).await {
+        let targets = match read_targets(&app, &seal, subscription_ids(&batch)).await {
             Ok(targets) => targets,
             Err(error) => {
                 let error = format!("{error:#}");
@@ -48,13 +48,13 @@ pub(super) async fn run(
             if is_enabled {
                 in_flight.start(leased, Some(permit));
             } else {
-                // The subscription was paused or deleted since, or the query failed.
+                // The subscription was paused or deleted after the commit, or the query failed.
                 in_flight.return_unsent(leased, Some(permit));
             }
         }
     }
 }
 
-fn subscriptions(batch: &[PreLeasedDelivery]) -> Vec<Uuid> {
+fn subscription_ids(batch: &[PreLeasedDelivery]) -> Vec<Uuid> {
     batch.iter().map(|pre_leased| pre_leased.delivery.subscription_id).collect()
 }

@@ -11,7 +11,7 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 /// The delays between one attempt and the next, counted from the end of the failed one.
 const RETRY_DELAYS_MS: [i64; 6] =
     [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS];
-/// Attempts at a delivery, at most.
+/// Maximum number of attempts at a delivery.
 pub(super) const MAX_ATTEMPTS: i32 = RETRY_DELAYS_MS.len() as i32 + 1;
 /// The longest delay that `Retry-After` can cause.
 const MAX_DELAY_MS: i64 = 24 * HOUR_MS;
@@ -20,7 +20,7 @@ const MAX_DELAY_MS: i64 = 24 * HOUR_MS;
 pub(super) const WARN_AFTER_MS: i64 = 3 * DAY_MS;
 /// How long a subscription may fail before it is disabled.
 pub(super) const DISABLE_AFTER_MS: i64 = 7 * DAY_MS;
-/// How long the delivery log is stored.
+/// How long the delivery log is stored: deliveries, attempts and events.
 pub(super) const RETENTION_MS: i64 = 30 * DAY_MS;
 
 /// The duration of a lease: longer than an attempt can take, with time to record its result.
@@ -29,8 +29,8 @@ pub(super) const LEASE: Duration = Duration::from_secs(60);
 pub(super) const MIN_LEASE_LEFT: Duration = Duration::from_secs(DEADLINE.as_secs() + 5);
 const _: () = assert!(LEASE.as_secs() >= MIN_LEASE_LEFT.as_secs() * 3);
 
-/// Returns when a delivery is retried after its attempt `number`, from 1 on, failed and ended at `ended_ms`. Returns `None`
-/// after the last attempt.
+/// Returns when a delivery is retried after a failed attempt, or `None` if it was the last one. `number` is the number
+/// of the attempt, starting at 1. `ended_ms` is when it ended. Both times are in milliseconds since the epoch.
 ///
 /// `retry_after` is the delay that the receiver requested. It can lengthen the delay, never shorten it.
 pub(super) fn retry_at(number: i32, ended_ms: i64, retry_after: Option<Duration>) -> Option<i64> {

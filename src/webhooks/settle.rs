@@ -1,8 +1,8 @@
 //! Settles completed attempts: records the attempt, the delivery's next state, and the subscription's health, in one
 //! transaction.
 //!
-//! Attempts that complete together share a transaction. The lease token fences each record: an attempt whose lease was lost
-//! writes nothing.
+//! Attempts that complete together share a transaction. The lease token fences each record: an attempt whose lease was
+//! lost writes nothing.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,12 +27,12 @@ pub(super) struct CompletedAttempt {
     pub(super) leased: LeasedDelivery,
     /// The result of the attempt.
     pub(super) outcome: AttemptOutcome,
-    /// When it began, in milliseconds since the epoch, by the clock of this process.
-    pub(super) started_at: i64,
-    /// When it ended, by the clock of this process.
-    pub(super) ended_at: i64,
-    /// How far the clock of write transactions is ahead of this process's clock, in milliseconds. The recorded times and the
-    /// time of the retry use that clock, as due times do.
+    /// When it started, in milliseconds since the epoch, by the clock of this process.
+    pub(super) local_started_ms: i64,
+    /// When it ended, in milliseconds since the epoch, by the clock of this process.
+    pub(super) local_ended_ms: i64,
+    /// How far the clock of write transactions is ahead of this process's clock, in milliseconds; 0 until the attempt
+    /// is recorded. The recorded times and the time of the retry use the clock of write transactions, as due times do.
     pub(super) clock_offset_ms: i64,
 }
 
@@ -42,16 +42,16 @@ impl CompletedAttempt {
         self.leased.delivery.attempts + 1
     }
 
-    /// When it ended, by the clock of write transactions.
+    /// When it ended, in milliseconds since the epoch, by the clock of write transactions.
     pub(super) fn ended_ms(&self) -> i64 {
-        self.ended_at + self.clock_offset_ms
+        self.local_ended_ms + self.clock_offset_ms
     }
 
     fn status(&self) -> Option<i32> {
         self.outcome.result.as_ref().ok().map(|response| i32::from(response.status))
     }
 
-    /// The code of the failure, when there was no response.
+    /// The code of the failure; `None` if there was a response.
     fn error(&self) -> Option<String> {
         self.outcome.result.as_ref().err().map(|failure| failure.as_str().to_owned())
     }
@@ -72,23 +72,25 @@ impl CompletedAttempt {
         matches!(self.outcome.result, Err(AttemptFailure::Exhausted))
     }
 
-    /// Whether it went to the URL that the subscription has now.
+    /// Whether the attempt was made at the URL that the subscription has now.
     pub(super) fn went_to_url_of(&self, subscription: &Subscription) -> bool {
         self.leased.target.has_url_of(subscription)
     }
 
-    /// What is written of the delivery. A retry is held when the subscription is not enabled. A delivery that failed at a URL
-    /// which the subscription no longer has is sent to the new URL at once.
+    /// Returns the changes to the delivery's row. If the attempt failed at a URL that was replaced in the meantime, the
+    /// delivery is retried at the new URL immediately, unless this was the last attempt. A retry is held when the
+    /// subscription is not enabled.
     fn settlement(&self, subscriptions: &[Subscription]) -> Settlement {
-        let own = subscriptions.iter().find(|row| row.id == self.leased.delivery.subscription_id);
-        let url_changed = self.number() < MAX_ATTEMPTS && own.is_some_and(|row| !self.went_to_url_of(row));
+        let subscription = subscriptions.iter().find(|row| row.id == self.leased.delivery.subscription_id);
+        let url_changed =
+            self.number() < MAX_ATTEMPTS && subscription.is_some_and(|row| !self.went_to_url_of(row));
         let transition = match self.transition() {
             DeliveryTransition::Retry(_) | DeliveryTransition::Dead if url_changed => {
                 DeliveryTransition::Retry(self.ended_ms())
             }
             transition => transition,
         };
-        let transition = match (transition, own.map(|row| row.state)) {
+        let transition = match (transition, subscription.map(|row| row.state)) {
             (DeliveryTransition::Retry(at), Some(StoredSubscriptionState::Paused)) => {
                 DeliveryTransition::Hold((!url_changed).then_some(at))
             }
@@ -118,7 +120,7 @@ impl CompletedAttempt {
             workspace_id: self.leased.delivery.workspace_id,
             delivery_id: self.leased.delivery.id,
             number: self.number(),
-            started_at: self.started_at + self.clock_offset_ms,
+            started_at: self.local_started_ms + self.clock_offset_ms,
             ended_at: self.ended_ms(),
             status: self.status(),
             error: self.error(),
@@ -132,8 +134,8 @@ impl CompletedAttempt {
 /// Deliveries whose leases were still valid, by id, with their next states.
 pub(super) type SettledDeliveries = HashMap<Uuid, DeliveryTransition>;
 
-/// Records these attempts, all or none of them, in a write that the caller commits. Returns the deliveries whose leases were
-/// still valid, with their next states.
+/// Records these attempts, all or none of them, in a write that the caller commits. Returns the deliveries whose leases
+/// were still valid, with their next states.
 ///
 /// # Errors
 /// Returns an error when a query fails. Then nothing is recorded, and the call can be retried.
@@ -155,8 +157,8 @@ pub(super) async fn settle(
     let rows = recorded.iter().map(|attempt| attempt.row(app)).collect();
     webhook_attempts::insert_many(write.conn(), rows).await?;
     health::record(app, write, &subscriptions, &recorded).await?;
-    let written = settlements.iter().filter(|settlement| settled.contains(&settlement.id));
-    Ok(written.map(|settlement| (settlement.id, settlement.transition)).collect())
+    let valid = settlements.iter().filter(|settlement| settled.contains(&settlement.id));
+    Ok(valid.map(|settlement| (settlement.id, settlement.transition)).collect())
 }
 
 /// Logs and counts an attempt. `settled` is what the committed transaction recorded.
@@ -164,12 +166,12 @@ pub(super) fn report(attempt: &CompletedAttempt, settled: &SettledDeliveries) {
     let outcome = match settled.get(&attempt.leased.delivery.id) {
         None => "lost",
         Some(DeliveryTransition::Delivered) => "delivered",
-        // A held delivery is retried, too: later.
+        // A held delivery is also retried, once its subscription is enabled.
         Some(DeliveryTransition::Retry(_) | DeliveryTransition::Hold(_)) => "retry",
         Some(DeliveryTransition::Dead) => "dead",
     };
     metrics::counter!("webhook_attempts_total", "outcome" => outcome).increment(1);
-    let duration_ms = attempt.ended_at - attempt.started_at;
+    let duration_ms = attempt.local_ended_ms - attempt.local_started_ms;
     metrics::histogram!("webhook_attempt_seconds").record(duration_ms as f64 / 1000.0);
     let delivery = &attempt.leased.delivery;
     tracing::info!(
@@ -180,6 +182,6 @@ pub(super) fn report(attempt: &CompletedAttempt, settled: &SettledDeliveries) {
         status = attempt.status(),
         error = attempt.error(),
         duration_ms,
-        "webhook"
+        "webhook attempt"
     );
 }

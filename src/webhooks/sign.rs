@@ -13,7 +13,7 @@ use sha2::Sha256;
 /// The prefix of every secret.
 pub const SECRET_PREFIX: &str = "whsec_";
 
-/// The string is not a secret: `whsec_` and the standard base64 of at least one byte.
+/// The error of a string that is not a secret: `whsec_` followed by the standard base64 encoding of at least one byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("invalid webhook secret: expected `whsec_` followed by base64")]
 pub struct InvalidSecret;
@@ -21,9 +21,9 @@ pub struct InvalidSecret;
 /// A secret prepared for signing, so that the key is not processed again for each signature. Zeroized when dropped.
 #[derive(Clone)]
 pub struct SigningKey {
-    /// Keyed with the bytes of the whole secret string.
-    shown: Hmac<Sha256>,
-    /// Keyed with the decoded bytes.
+    /// Keyed with the bytes of the whole string, for `X-SVC-Signature`.
+    whole: Hmac<Sha256>,
+    /// Keyed with the decoded bytes, for `webhook-signature`.
     decoded: Hmac<Sha256>,
 }
 
@@ -33,9 +33,10 @@ impl SigningKey {
     /// # Errors
     /// Returns [`InvalidSecret`], which does not contain the string.
     pub fn new(secret: &str) -> Result<Self, InvalidSecret> {
-        let text = secret.strip_prefix(SECRET_PREFIX).filter(|text| !text.is_empty()).ok_or(InvalidSecret)?;
-        let bytes = Zeroizing::new(STANDARD.decode(text).map_err(|_| InvalidSecret)?);
-        Ok(Self { shown: keyed(secret.as_bytes()), decoded: keyed(&bytes) })
+        let encoded = secret.strip_prefix(SECRET_PREFIX).filter(|encoded| !encoded.is_empty());
+        let encoded = encoded.ok_or(InvalidSecret)?;
+        let bytes = Zeroizing::new(STANDARD.decode(encoded).map_err(|_| InvalidSecret)?);
+        Ok(Self { whole: new_hmac(secret.as_bytes()), decoded: new_hmac(&bytes) })
     }
 }
 
@@ -45,31 +46,31 @@ impl std::fmt::Debug for SigningKey {
     }
 }
 
-/// Returns the value of `X-SVC-Signature`: `t=` and the Unix seconds, then for each key, in the order of `keys`, `v1=` and the
-/// hexadecimal HMAC-SHA256 of the seconds, a dot and the body.
+/// Returns the value of `X-SVC-Signature`: `t=` and the Unix seconds, then for each key, in the order of `keys`, `v1=`
+/// and the hexadecimal HMAC-SHA256 of the seconds, a dot and the body.
 pub fn svc_signature(keys: &[SigningKey], unix_seconds: i64, body: &[u8]) -> String {
     let mut header = String::with_capacity(16 + keys.len() * 68);
     let _ = write!(header, "t={unix_seconds}");
-    let stamp = header.len();
+    let timestamp_end = header.len();
     for key in keys {
-        let mut mac = key.shown.clone();
-        mac.update(&header.as_bytes()[2..stamp]);
+        let mut mac = key.whole.clone();
+        mac.update(&header.as_bytes()["t=".len()..timestamp_end]);
         mac.update(b".");
         mac.update(body);
         header.push_str(",v1=");
-        hex(&mac.finalize().into_bytes(), &mut header);
+        push_hex(&mac.finalize().into_bytes(), &mut header);
     }
     header
 }
 
-/// Returns the value of `webhook-signature`: for each key, in the order of `keys`, `v1,` and the base64 of the HMAC-SHA256 of
-/// id, dot, Unix seconds, dot and body, separated by spaces (Standard Webhooks 1.0).
+/// Returns the value of `webhook-signature`: for each key, in the order of `keys`, `v1,` and the base64 of the
+/// HMAC-SHA256 of id, dot, Unix seconds, dot and body, separated by spaces (Standard Webhooks 1.0).
 pub fn standard_signature(keys: &[SigningKey], id: &str, unix_seconds: i64, body: &[u8]) -> String {
-    let stamp = unix_seconds.to_string();
+    let timestamp = unix_seconds.to_string();
     let mut header = String::with_capacity(keys.len() * 48);
     for key in keys {
         let mut mac = key.decoded.clone();
-        for part in [id.as_bytes(), b".", stamp.as_bytes(), b".", body] {
+        for part in [id.as_bytes(), b".", timestamp.as_bytes(), b".", body] {
             mac.update(part);
         }
         header.push_str(if header.is_empty() { "v1," } else { " v1," });
@@ -78,12 +79,13 @@ pub fn standard_signature(keys: &[SigningKey], id: &str, unix_seconds: i64, body
     header
 }
 
-pub(super) fn keyed(key: &[u8]) -> Hmac<Sha256> {
+/// Returns an HMAC-SHA256 with this key.
+pub(super) fn new_hmac(key: &[u8]) -> Hmac<Sha256> {
     Hmac::new_from_slice(key).expect("HMAC accepts a key of any length")
 }
 
 /// Appends the bytes as hexadecimal digits in lower case.
-pub(super) fn hex(bytes: &[u8], text: &mut String) {
+pub(super) fn push_hex(bytes: &[u8], text: &mut String) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for byte in bytes {
         text.push(char::from(DIGITS[usize::from(byte >> 4)]));

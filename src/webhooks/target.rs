@@ -1,7 +1,7 @@
 //! The target of a subscription's deliveries: its URL and its signing keys.
 //!
-//! Read once for all deliveries that are sent together, and trusted only briefly, since the owner may pause the subscription,
-//! edit its URL or revoke a secret.
+//! A target is read once for all deliveries that are sent together. It is reused only briefly, since a user may pause
+//! the subscription, edit its URL or revoke a secret in the meantime.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use domain::app::App;
 use domain::webhooks;
 use foundation::secret::Seal;
 
-/// How long a target that was read is trusted.
+/// How long a target is used after it was read.
 const TIME_TO_LIVE: Duration = Duration::from_millis(250);
 
 /// The URL and the signing keys of one subscription.
@@ -29,7 +29,7 @@ pub(super) struct Target {
     stored_url: String,
     /// The parsed URL; `None` when the stored one is invalid.
     pub(super) url: Option<Url>,
-    /// The keys of the unexpired secrets, newest first; empty when no secret can be decrypted.
+    /// The keys of the unexpired secrets, newest first; empty when none can be decrypted.
     pub(super) keys: Vec<SigningKey>,
     /// When it was read.
     read_at: Instant,
@@ -46,7 +46,7 @@ impl Target {
         self.stored_url == subscription.url
     }
 
-    /// Whether it was read recently enough to be trusted.
+    /// Whether it was read recently enough to be used.
     pub(super) fn is_fresh(&self) -> bool {
         is_fresh(self.read_at)
     }
@@ -59,28 +59,28 @@ fn is_fresh(read_at: Instant) -> bool {
 /// Targets by subscription.
 pub(super) type Targets = HashMap<Uuid, Arc<Target>>;
 
-/// Returns a target for each of these subscriptions, whose URLs are known. `read_at` is a time before the URLs were read.
+/// Builds the targets of subscriptions from their URLs. Reads the secrets that have not expired at `now_ms`, in
+/// milliseconds since the epoch. `read_at` is a time before the URLs were read.
 ///
 /// # Errors
 /// Returns an error when the query of the secrets fails.
-pub(super) async fn targets(
+pub(super) async fn build_targets(
     conn: &impl ConnectionTrait,
     seal: &Seal,
     urls: HashMap<Uuid, String>,
-    now: i64,
+    now_ms: i64,
     read_at: Instant,
 ) -> anyhow::Result<Targets> {
     let mut subscriptions: Vec<Uuid> = urls.keys().copied().collect();
     subscriptions.sort_unstable();
-    let mut secrets = webhooks::active_secrets(conn, seal, &subscriptions, now).await?;
-    let mut target = |id: Uuid, stored_url: String| {
-        // An invalid secret is skipped and affects no other. Without any key, nothing is sent and the attempt records the
-        // reason.
-        let keys = secrets.remove(&id).unwrap_or_default();
-        let keys = keys.iter().filter_map(|secret| SigningKey::new(secret.expose_secret()).ok()).collect();
+    let mut secrets = webhooks::active_secrets(conn, seal, &subscriptions, now_ms).await?;
+    let mut build_target = |id: Uuid, stored_url: String| {
+        // An invalid secret is skipped. If no key remains, nothing is sent, and the attempt fails with `no_secret`.
+        let secrets = secrets.remove(&id).unwrap_or_default();
+        let keys = secrets.iter().filter_map(|secret| SigningKey::new(secret.expose_secret()).ok()).collect();
         Arc::new(Target { url: Url::parse(&stored_url).ok(), stored_url, keys, read_at })
     };
-    Ok(urls.into_iter().map(|(id, url)| (id, target(id, url))).collect())
+    Ok(urls.into_iter().map(|(id, url)| (id, build_target(id, url))).collect())
 }
 
 /// Reads the targets of these subscriptions. Those that are not enabled are omitted.
@@ -96,22 +96,24 @@ pub(super) async fn read_targets(
     subscriptions.dedup();
     let read_at = Instant::now();
     let urls = webhook_subscriptions::enabled_urls(app.db.read(), &subscriptions).await?;
-    targets(app.db.read(), seal, urls.into_iter().collect(), app.clock.now_ms(), read_at).await
+    build_targets(app.db.read(), seal, urls.into_iter().collect(), app.clock.now_ms(), read_at).await
 }
 
-/// The last target that was read of one subscription, shared by all deliveries that wait to be sent to it.
+/// The most recent read of one subscription's target: its time, and the target or `None` if the subscription was not
+/// enabled or the query failed. Shared by all deliveries that wait to be sent to the subscription's endpoint.
 #[derive(Debug, Default)]
 pub(super) struct CachedTarget(tokio::sync::Mutex<Option<(Instant, Option<Arc<Target>>)>>);
 
 impl CachedTarget {
-    /// Returns the current target; `None` when the subscription is not enabled, or the query failed.
+    /// Returns the target, at most [`TIME_TO_LIVE`] old, or `None` if the subscription is not enabled or the query
+    /// failed.
     pub(super) async fn get(&self, app: &App, seal: &Seal, subscription: Uuid) -> Option<Arc<Target>> {
-        let mut last = self.0.lock().await;
-        if let Some((_, target)) = last.as_ref().filter(|(read_at, _)| is_fresh(*read_at)) {
+        let mut cached = self.0.lock().await;
+        if let Some((_, target)) = cached.as_ref().filter(|(read_at, _)| is_fresh(*read_at)) {
             return target.clone();
         }
         let read_at = Instant::now();
-        *last = Some(match read_targets(app, seal, vec![subscription]).await {
+        *cached = Some(match read_targets(app, seal, vec![subscription]).await {
             Ok(mut targets) => (read_at, targets.remove(&subscription)),
             Err(error) => {
                 let error = format!("{error:#}");
@@ -122,6 +124,6 @@ impl CachedTarget {
                 (Instant::now(), None)
             }
         });
-        last.as_ref().and_then(|(_, target)| target.clone())
+        cached.as_ref().and_then(|(_, target)| target.clone())
     }
 }

@@ -1,7 +1,7 @@
-//! Verifies a webhook, as its receiver does.
+//! Verifies the signature of a webhook, as its receiver does.
 //!
-//! Parses `X-SVC-Signature`. Needs only the raw bytes, the header, the secrets and the time; never reads a clock or a setting,
-//! and never parses JSON.
+//! Parses `X-SVC-Signature`. Needs only the raw bytes, the header, the secrets and the time; never reads a clock or a
+//! setting, and never parses JSON.
 //!
 //! ```
 //! use webhooks::verify::{TOLERANCE, VerifyError, verify};
@@ -18,7 +18,7 @@ use std::time::Duration;
 use hmac::Mac as _;
 use subtle::ConstantTimeEq as _;
 
-use super::sign::{hex, keyed};
+use super::sign::{new_hmac, push_hex};
 
 /// The maximum difference between `t` and the receiver's clock, in either direction.
 pub const TOLERANCE: Duration = Duration::from_secs(300);
@@ -42,8 +42,8 @@ pub enum VerifyError {
 
 /// Verifies that `header`, the value of `X-SVC-Signature`, proves that `body` comes from a holder of one of `secrets`.
 ///
-/// `body` is the raw bytes as received, before any parsing; a secret is the whole string as it was shown. `now` and the returned
-/// `t` are Unix seconds. Signatures are compared in constant time.
+/// `body` is the raw bytes as received, before any parsing; a secret is the whole string as it was shown. `now` and the
+/// returned `t` are Unix seconds. Signatures are compared in constant time.
 ///
 /// # Errors
 /// Returns [`VerifyError`] when the request must be rejected: respond with 400 or 401 and do not process it.
@@ -54,32 +54,34 @@ pub fn verify(
     now: i64,
     tolerance: Duration,
 ) -> Result<i64, VerifyError> {
-    let named = |expected: &'static str| {
-        let parts = header.split(',');
-        parts.filter_map(move |part| part.split_once('=').filter(|(name, _)| *name == expected))
+    let values = |expected: &'static str| {
+        let fields = header.split(',').filter_map(|part| part.split_once('='));
+        fields.filter(move |(name, _)| *name == expected).map(|(_, value)| value)
     };
-    let mut stamps = named("t");
-    let (Some((_, stamp)), None) = (stamps.next(), stamps.next()) else { return Err(VerifyError::Malformed) };
-    let at = seconds(stamp).ok_or(VerifyError::Malformed)?;
+    let mut timestamps = values("t");
+    let (Some(timestamp), None) = (timestamps.next(), timestamps.next()) else {
+        return Err(VerifyError::Malformed);
+    };
+    let signed_at = seconds(timestamp).ok_or(VerifyError::Malformed)?;
     let tolerance = i64::try_from(tolerance.as_secs()).unwrap_or(i64::MAX);
-    match now.saturating_sub(at) {
-        late if late > tolerance => return Err(VerifyError::TooOld),
-        late if late < -tolerance => return Err(VerifyError::TooNew),
+    match now.saturating_sub(signed_at) {
+        age if age > tolerance => return Err(VerifyError::TooOld),
+        age if age < -tolerance => return Err(VerifyError::TooNew),
         _ => {}
     }
     let mut matches = false;
     for secret in secrets {
-        let mut mac = keyed(secret.as_ref().as_bytes());
-        for part in [stamp.as_bytes(), b".", body] {
+        let mut mac = new_hmac(secret.as_ref().as_bytes());
+        for part in [timestamp.as_bytes(), b".", body] {
             mac.update(part);
         }
         let mut expected = String::with_capacity(64);
-        hex(&mac.finalize().into_bytes(), &mut expected);
-        for (_, signature) in named("v1") {
+        push_hex(&mac.finalize().into_bytes(), &mut expected);
+        for signature in values("v1") {
             matches |= bool::from(expected.as_bytes().ct_eq(signature.as_bytes()));
         }
     }
-    if matches { Ok(at) } else { Err(VerifyError::NoMatch) }
+    if matches { Ok(signed_at) } else { Err(VerifyError::NoMatch) }
 }
 
 /// Parses digits only: no sign and no spaces.
@@ -105,14 +107,14 @@ mod tests {
             let now = vector["now"].as_i64().unwrap();
             let result =
                 verify(text("body").as_bytes(), text("x_svc_signature"), &[text("secret")], now, TOLERANCE);
-            let reject = match result {
+            let reason = match result {
                 Ok(_) => "",
                 Err(VerifyError::Malformed) => "malformed",
                 Err(VerifyError::TooOld) => "too_old",
                 Err(VerifyError::TooNew) => "too_new",
                 Err(VerifyError::NoMatch) => "no_match",
             };
-            assert_eq!((result.is_ok(), reject), (vector["valid"] == true, text("reject")), "{vector}");
+            assert_eq!((result.is_ok(), reason), (vector["valid"] == true, text("reject")), "{vector}");
         }
     }
 

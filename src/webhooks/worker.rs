@@ -1,8 +1,8 @@
 //! The delivery worker: claims due deliveries, sends them, and records the results.
 //!
-//! Several workers may run, in one process or in many: a lease keeps the others from sending a claimed delivery. A wake signal
-//! is only a hint; polling alone is sufficient. A killed worker loses nothing: its leases expire, and its deliveries in flight
-//! are sent again.
+//! Several workers may run, in one process or in many: a lease prevents the others from sending a claimed delivery.
+//! Wake signals only save time; polling alone is sufficient. A killed worker loses nothing: its leases expire, and its
+//! deliveries in flight are sent again.
 
 use std::future::Future;
 use std::pin::pin;
@@ -17,15 +17,16 @@ use super::delivery_loop::DeliveryLoop;
 use super::in_flight::InFlight;
 use super::outbound::{self, WebhookClient};
 use super::pre_leased;
+use super::progress::Progress;
 use super::schedule::LEASE;
 use super::settle::{CompletedAttempt, report, settle};
 use domain::app::App;
-use foundation::id::Delivery;
 use foundation::secret::Seal;
 
-/// Deliveries of one subscription that all workers together may have in flight. Fewer of them are sent concurrently.
+/// Maximum number of deliveries of one subscription that are in flight in all workers together. A worker sends only
+/// some of them at a time; the others wait.
 pub(super) const MAX_PER_SUBSCRIPTION: usize = 256;
-/// Deliveries claimed by one transaction, at most.
+/// Maximum number of deliveries claimed by one transaction.
 pub(super) const MAX_PER_CLAIM: usize = 256;
 
 /// Sends webhook deliveries.
@@ -34,6 +35,7 @@ pub struct Worker {
     pub(super) app: App,
     pub(super) seal: Arc<Seal>,
     client: WebhookClient,
+    pub(super) progress: Progress,
 }
 
 impl Worker {
@@ -43,10 +45,15 @@ impl Worker {
     /// Returns an error when TLS cannot be set up.
     pub fn new(app: App, seal: Arc<Seal>) -> anyhow::Result<Self> {
         let client = WebhookClient::new(outbound::ClientOptions::new(&app.config.webhooks.webhook_allow))?;
-        Ok(Self { app, seal, client })
+        Ok(Self { app, seal, client, progress: Progress::default() })
     }
 
-    /// Sends all deliveries that are due now and records the results. Returns the number of attempts.
+    /// Returns the progress of the delivery loop.
+    pub fn progress(&self) -> Progress {
+        self.progress.clone()
+    }
+
+    /// Claims and sends due deliveries until none is left, and records the results. Returns the number of attempts.
     ///
     /// # Errors
     /// Returns an error when a query fails.
@@ -75,20 +82,20 @@ impl Worker {
         }
     }
 
-    /// Sends due deliveries until `stopped`. Then attempts in flight may complete, and every delivery is recorded or released
-    /// within `timeout`.
+    /// Sends due deliveries until `stopped` resolves. Then waits for the attempts in flight, and records or releases
+    /// every delivery, within about `timeout` if it is at least 4 seconds.
     pub async fn run(self, stopped: impl Future<Output = ()>, timeout: Duration) {
         let (in_flight, completions) =
             InFlight::new(self.app.clone(), Arc::clone(&self.seal), self.client.clone());
-        let token = self.app.ids.next::<Delivery>(self.app.clock.now()).uuid();
-        let receiver = self.app.fast_path().register(token, LEASE, in_flight.slots());
+        let fast_path_lease = self.app.process().next_token();
+        let receiver = self.app.fast_path().register(fast_path_lease, LEASE, in_flight.slots());
         let pre_leased = receiver.map(|receiver| {
             let (app, seal) = (self.app.clone(), Arc::clone(&self.seal));
-            (token, tokio::spawn(pre_leased::run(app, seal, in_flight.clone(), receiver)))
+            (fast_path_lease, tokio::spawn(pre_leased::run(app, seal, in_flight.clone(), receiver)))
         });
         let mut delivery_loop = DeliveryLoop::new(self, in_flight, completions);
         let mut stopped = pin!(stopped);
-        // The stop takes effect only between two ticks, so that every claimed delivery is tracked.
+        // A tick is never interrupted, so every claimed delivery is in the in-flight set.
         while delivery_loop.wait(stopped.as_mut()).await {
             delivery_loop.tick().await;
         }

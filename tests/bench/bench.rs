@@ -27,8 +27,8 @@ pub struct RunArgs {
     /// Amount of data
     #[arg(long, value_enum, default_value = "small")]
     scale: DataScale,
-    /// Length of a measured window in seconds; in a comparison of two sides, each side has five windows of a fifth of it, at
-    /// least one second
+    /// Length of a measured window in seconds. A comparison of two sides measures each side five times, for a fifth of
+    /// this length but at least one second
     #[arg(long, default_value_t = 3.0)]
     seconds: f64,
     /// Empty folder for databases and logs, on the disk to measure
@@ -58,7 +58,7 @@ pub enum DataScale {
 
 impl DataScale {
     /// Returns the number of students of the large workspace.
-    pub const fn large(self) -> u64 {
+    pub const fn large_students(self) -> u64 {
         match self {
             Self::Small => 50_000,
             Self::Full => 1_000_000,
@@ -66,8 +66,8 @@ impl DataScale {
     }
 
     /// Returns the number of students of the small workspace, a hundredth of the large one's.
-    pub const fn small(self) -> u64 {
-        self.large() / 100
+    pub const fn small_students(self) -> u64 {
+        self.large_students() / 100
     }
 }
 
@@ -101,7 +101,7 @@ impl Bench {
         self.args.scale
     }
 
-    /// Returns the length of a measured window. Comparisons and queues adapt it.
+    /// Returns the length of a measured window, from 0.2 to 600 seconds. Some scenarios use a longer or shorter one.
     pub fn window(&self) -> Duration {
         Duration::from_secs_f64(self.args.seconds.clamp(0.2, 600.0))
     }
@@ -110,7 +110,7 @@ impl Bench {
     pub fn report(&mut self, row: ResultRow) {
         let met = row.met.map_or("", |met| if met { "  met" } else { "  NOT MET" });
         let ratio = row.ratio.map_or_else(String::new, |ratio| format!("  {ratio:.2} x"));
-        eprintln!("  {}: {:.1} {}{ratio}{met}", row.what, row.figure, row.unit);
+        eprintln!("  {}: {:.1} {}{ratio}{met}", row.name, row.figure, row.unit);
         self.rows.push(row);
     }
 
@@ -118,7 +118,7 @@ impl Bench {
         self.args.only.is_empty() || self.args.only.iter().any(|name| name == scenario)
     }
 
-    fn kinds(&self) -> Vec<DatabaseKind> {
+    fn database_kinds(&self) -> Vec<DatabaseKind> {
         match self.args.database {
             Databases::Sqlite => vec![DatabaseKind::Sqlite],
             Databases::Postgres => vec![DatabaseKind::Postgres],
@@ -140,7 +140,7 @@ pub async fn run(args: RunArgs) -> Result<()> {
 }
 
 async fn run_all(bench: &mut Bench) -> Result<()> {
-    for kind in bench.kinds() {
+    for kind in bench.database_kinds() {
         if !scenarios::ALL.iter().any(|scenario| bench.includes(scenario.name)) {
             break;
         }

@@ -1,4 +1,4 @@
-//! A catalog of many workspaces with a few courses each, as changes of the change feed.
+//! A catalog of several workspaces with slightly more than a page of courses each, as changes of the change feed.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ pub const COURSES: usize = 26;
 pub const KEYS: usize = 10;
 
 /// The time of all changes.
-const AT: &str = "2026-01-05T09:00:00Z";
+const CHANGE_TIME: &str = "2026-01-05T09:00:00Z";
 
 /// Returns the key of a workspace.
 pub fn workspace(number: usize) -> String {
@@ -35,7 +35,7 @@ pub fn changes() -> String {
 }
 
 fn push(lines: &mut String, change: &str, id: &str, workspace: &str, data: Value) {
-    let line = json!({"change": change, "id": id, "workspace": workspace, "at": AT, "data": data});
+    let line = json!({"change": change, "id": id, "workspace": workspace, "at": CHANGE_TIME, "data": data});
     lines.push_str(&line.to_string());
     lines.push('\n');
 }

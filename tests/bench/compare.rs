@@ -10,7 +10,7 @@ use crate::load::{Load, RequestScript};
 use crate::measurement::Measurement;
 use crate::process::BenchServer;
 
-/// Measurements per side: an odd number, so that there is a median.
+/// The number of measurements of each side. It is odd, so that there is a median.
 const ROUNDS: u32 = 5;
 
 /// The shortest window. A window this long contains every job that a server runs once per second.
@@ -29,8 +29,9 @@ pub trait MeasuredSide {
 pub struct HttpLoad<'a, F> {
     pub server: &'a BenchServer,
     pub connections: usize,
+    /// The expected status of every response.
     pub status: u16,
-    /// Creates the requests of a connection, given its number, which is unique.
+    /// Creates the requests of a connection from its number. No two connections of all rounds have the same number.
     pub script: F,
 }
 
@@ -44,8 +45,8 @@ impl<F: Fn(usize) -> Box<dyn RequestScript>> MeasuredSide for HttpLoad<'_, F> {
             status: self.status,
             process: Some(self.server.id),
         };
-        let first = round as usize * self.connections;
-        load.run(|number| (self.script)(first + number)).await
+        let first_number = round as usize * self.connections;
+        load.run(|number| (self.script)(first_number + number)).await
     }
 }
 
@@ -63,7 +64,7 @@ pub async fn compare(
     let warm_up = (window / 2).min(Duration::from_secs(2));
     let mut pairs = Vec::new();
     for round in 0..ROUNDS {
-        // The first side of a pair runs on the machine as the other left it, so the sides alternate in that as well.
+        // The side that is measured second can be affected by the first, so the sides take turns.
         pairs.push(if round % 2 == 0 {
             let left_first = left.measure(round, warm_up, window).await?;
             (left_first, right.measure(round, warm_up, window).await?)

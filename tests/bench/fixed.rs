@@ -1,4 +1,4 @@
-//! The upper limit of this machine: poem responding to every request with the same bytes.
+//! The upper limit of this machine: a poem server that responds to every request with the same bytes.
 //!
 //! It runs as a separate process with the server's runtime, so that only the work differs.
 
@@ -49,7 +49,7 @@ pub async fn serve(args: &FixedBodyArgs) -> Result<()> {
     Ok(())
 }
 
-/// Starts such a server process.
+/// Starts a process that serves the body.
 ///
 /// # Errors
 /// Returns an error when it does not start.

@@ -20,6 +20,7 @@ const MAX_RESPONSE_BYTES: usize = 8 << 20;
 pub struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
+    /// The number of bytes of the current response in the buffer.
     filled: usize,
 }
 

@@ -1,7 +1,7 @@
 //! Large numbers of API keys, and guessed keys.
 //!
-//! A key consists of `svc_live_`, 32 base62 characters, and 6 characters with the CRC-32 of those before. The form generated
-//! here is compared with a key that the server created.
+//! A key consists of `svc_live_`, 32 base62 characters, and the CRC-32 of all these characters as 6 base62 characters.
+//! The format generated here is compared with a key that the server created.
 
 use anyhow::{Context as _, Result, bail};
 use foundation::clock::Clock;
@@ -26,7 +26,7 @@ const RANDOM_LENGTH: usize = 32;
 /// The number of characters of the checksum.
 const CHECKSUM_LENGTH: usize = 6;
 
-/// Writes an unknown key of the right form and with the right checksum.
+/// Writes an unknown key with the format of the server's keys and a correct checksum.
 pub fn write_random(random: &mut SmallRng, key: &mut Vec<u8>) {
     let start = key.len();
     key.extend_from_slice(PREFIX.as_bytes());
@@ -35,28 +35,28 @@ pub fn write_random(random: &mut SmallRng, key: &mut Vec<u8>) {
     key.extend_from_slice(&checksum);
 }
 
-/// Returns the CRC-32 of the characters before, in base62.
+/// Returns the CRC-32 of the characters before the checksum, in base62.
 fn checksum(head: &[u8]) -> [u8; CHECKSUM_LENGTH] {
-    let mut rest = crc32fast::hash(head) as usize;
+    let mut remaining = crc32fast::hash(head) as usize;
     let mut digits = [0; CHECKSUM_LENGTH];
     for digit in digits.iter_mut().rev() {
-        *digit = ALPHABET[rest % ALPHABET.len()];
-        rest /= ALPHABET.len();
+        *digit = ALPHABET[remaining % ALPHABET.len()];
+        remaining /= ALPHABET.len();
     }
     digits
 }
 
-/// Inserts `count` keys into a workspace, each with the scopes of a key that the server created.
+/// Inserts `count` keys into a workspace, each with the scopes of `template`, a key that the server created.
 ///
 /// # Errors
-/// Returns an error when the template has another form, or when the database fails.
+/// Returns an error when the template has another format, or when the database fails.
 pub async fn insert_copies(
     connection: &DatabaseConnection,
     template: &str,
     workspace: Uuid,
     count: usize,
 ) -> Result<Vec<String>> {
-    check(template)?;
+    check_format(template)?;
     let mut random = SmallRng::from_rng(&mut rand::rng());
     let backend = connection.get_database_backend();
     let now = Clock::system().now_ms();
@@ -86,18 +86,19 @@ pub async fn insert_copies(
     Ok(keys)
 }
 
-/// Returns the statement; both databases support numbered parameters.
+/// Returns the statement, which copies the name and the scopes of the template, whose SHA-256 is `$7`. Both databases
+/// support numbered parameters.
 fn insert_sql() -> &'static str {
     "INSERT INTO api_keys (id, workspace_id, name, scopes, secret_hash, prefix, last4, created_at)
      SELECT $1, $2, name, scopes, $3, $4, $5, $6 FROM api_keys WHERE secret_hash = $7"
 }
 
-/// Fails when a key that the server created has another form or checksum than those generated here.
-fn check(key: &str) -> Result<()> {
+/// Returns an error when a key that the server created has another format or checksum than those generated here.
+fn check_format(key: &str) -> Result<()> {
     let (head, tail) =
         key.split_at_checked(PREFIX.len() + RANDOM_LENGTH).context("the server's key is too short")?;
     if !head.starts_with(PREFIX) || tail.as_bytes() != checksum(head.as_bytes()) {
-        bail!("the server's keys have another form or checksum than the benchmark's");
+        bail!("the format or the checksum of the server's keys differs from that of the benchmark's keys");
     }
     Ok(())
 }

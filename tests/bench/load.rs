@@ -1,4 +1,4 @@
-//! The load generator: a closed loop of connections on one thread.
+//! The load generator: a fixed number of connections on one thread.
 //!
 //! Every connection sends its next request as soon as it has read the response. Only requests inside the window count, after a
 //! warm-up. A response with an unexpected status ends the run with an error.
@@ -16,7 +16,7 @@ use crate::process::cpu_time;
 /// The maximum number of requests per connection and run.
 const MAX_REQUESTS: u64 = 5_000_000;
 
-/// How long the last responses may take after the end of the window.
+/// The time limit for the last responses after the end of the window.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The requests of one connection.
@@ -37,15 +37,17 @@ pub struct Load {
     pub window: Duration,
     /// The expected status of every response.
     pub status: u16,
-    /// The process whose processor time is measured.
+    /// The id of the process whose processor time is measured.
     pub process: Option<u32>,
 }
 
 impl Load {
-    /// Runs the load. `script` creates the requests of each connection.
+    /// Runs the load. `script` creates the requests of each connection from the number of the connection, counted from
+    /// 0.
     ///
     /// # Errors
-    /// Returns an error when a connection breaks or a response has an unexpected status.
+    /// Returns an error when a connection breaks, a response has an unexpected status, or no response arrives in the
+    /// window.
     pub async fn run(self, script: impl Fn(usize) -> Box<dyn RequestScript>) -> Result<Measurement> {
         let scripts: Vec<Box<dyn RequestScript>> = (0..self.connections).map(script).collect();
         tokio::task::spawn_blocking(move || {
@@ -56,24 +58,26 @@ impl Load {
     }
 
     async fn drive(self, scripts: Vec<Box<dyn RequestScript>>) -> Result<Measurement> {
-        let mut opened = Vec::with_capacity(scripts.len());
+        let mut connections = Vec::with_capacity(scripts.len());
         for script in scripts {
-            opened.push((Connection::open(self.address).await?, script));
+            connections.push((Connection::open(self.address).await?, script));
         }
-        let from = Instant::now() + self.warm_up;
-        let clients: Vec<_> =
-            opened.into_iter().map(|(connection, script)| self.client(connection, script, from)).collect();
+        let window_start = Instant::now() + self.warm_up;
+        let clients: Vec<_> = connections
+            .into_iter()
+            .map(|(connection, script)| self.client(connection, script, window_start))
+            .collect();
         let clients: Vec<_> = clients.into_iter().map(tokio::task::spawn_local).collect();
-        let cpu = tokio::task::spawn_local(self.processor_time(from));
+        let cpu = tokio::task::spawn_local(self.processor_time(window_start));
         let mut measured = Measurement::new(self.window);
-        let all = async {
+        let all_clients = async {
             for client in clients {
-                measured.join(&client.await??);
+                measured.merge(&client.await??);
             }
             anyhow::Ok(())
         };
         let limit = self.warm_up + self.window + RESPONSE_TIMEOUT;
-        tokio::time::timeout(limit, all).await.context("the server stopped responding")??;
+        tokio::time::timeout(limit, all_clients).await.context("the server stopped responding")??;
         measured.set_cpu(cpu.await?);
         if measured.count() == 0 {
             bail!("no response arrived within {:?}", self.window);
@@ -86,10 +90,10 @@ impl Load {
         self,
         mut connection: Connection,
         mut script: Box<dyn RequestScript>,
-        from: Instant,
+        window_start: Instant,
     ) -> Result<Measurement> {
         let mut measured = Measurement::new(self.window);
-        let until = from + self.window;
+        let window_end = window_start + self.window;
         let mut request = Vec::with_capacity(1024);
         let mut sent_at = Instant::now();
         for _ in 0..MAX_REQUESTS {
@@ -101,10 +105,10 @@ impl Load {
             }
             script.handle_response(response);
             let now = Instant::now();
-            if now >= until {
+            if now >= window_end {
                 break;
             }
-            if sent_at >= from {
+            if sent_at >= window_start {
                 measured.record(now - sent_at);
             }
             sent_at = now;
@@ -113,16 +117,16 @@ impl Load {
     }
 
     /// Returns the processor time of the measured process inside the window.
-    async fn processor_time(self, from: Instant) -> Option<Duration> {
+    async fn processor_time(self, window_start: Instant) -> Option<Duration> {
         let process = self.process?;
-        tokio::time::sleep_until(from.into()).await;
+        tokio::time::sleep_until(window_start.into()).await;
         let before = cpu_time(process)?;
-        tokio::time::sleep_until((from + self.window).into()).await;
+        tokio::time::sleep_until((window_start + self.window).into()).await;
         Some(cpu_time(process)?.saturating_sub(before))
     }
 }
 
-/// Formats the request line and the response, without the request headers, which contain a secret.
+/// Describes a response with an unexpected status. Leaves out the request headers, which contain an API key.
 fn unexpected_response(request: &[u8], response: ResponseView<'_>, expected: u16) -> String {
     let request_line = request.split(|&byte| byte == b'\r').next().unwrap_or_default();
     let body = &response.body[..response.body.len().min(600)];

@@ -1,9 +1,10 @@
 //! The benchmark programs behind `cargo xtask bench`: one binary that measures the built server from outside.
 //!
-//! It runs the `creator-api` binary through its commands and its HTTP interface, compares each figure with a limit from the
-//! same run, and writes result rows as JSON. A goal that is not met does not fail the run; its row says so.
+//! It runs the `creator-api` binary through its commands and its HTTP interface, compares most figures with a limit or
+//! with another figure from the same run, and writes result rows as JSON. A goal that is not met is marked in its row
+//! and does not fail the run.
 
-// A binary exports nothing; `pub` marks what a module offers to the others.
+// A binary exports nothing. Here `pub` marks what a module provides to the other modules.
 #![allow(unreachable_pub)]
 
 mod bare;
@@ -29,14 +30,14 @@ use clap::Parser;
 use tokio::io::AsyncReadExt;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// The server's allocator, since parts of the server run in this process.
+/// The allocator of the server, because parts of the server run in this process.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Measure a built server; run by `cargo xtask bench`
 #[derive(Debug, Parser)]
 struct BenchArguments {
-    /// Passed by `cargo bench` to every program
+    /// Ignored: `cargo bench` passes it to every program
     #[arg(long, hide = true)]
     bench: bool,
     #[command(subcommand)]
@@ -47,7 +48,7 @@ struct BenchArguments {
 enum BenchCommand {
     /// Run the scenarios and write the result rows
     Run(bench::RunArgs),
-    /// Serve one fixed body, the limit of the machine
+    /// Serve a fixed body, to measure the limit of the machine
     Fixed(fixed::FixedBodyArgs),
     /// Commit, send and receive events
     Events(events::EventsArgs),
@@ -89,7 +90,8 @@ fn run(command: BenchCommand) -> Result<()> {
     outcome
 }
 
-/// Waits for an interrupt, or for the end of the parent process, which holds this program's standard input open.
+/// Waits for a signal to stop, or for the end of the parent process, which holds this program's standard input open.
+/// Returns the reason.
 async fn stop_requested() -> &'static str {
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))

@@ -7,22 +7,23 @@ use hdrhistogram::Histogram;
 /// The figures of one window of a load.
 #[derive(Debug, Clone)]
 pub struct Measurement {
-    /// Requests (or commits, or reads) completed inside the window.
+    /// The number of requests, writes, reads or webhooks measured inside the window.
     count: u64,
     /// The length of the window.
-    time: Duration,
+    window: Duration,
     /// The processor time that the measured process used in the window, if known.
     cpu: Option<Duration>,
-    /// Microseconds from the request to the end of the response.
+    /// The latencies in microseconds: for a request, the time until the end of the response. Latencies above 60 seconds
+    /// count as 60 seconds.
     latency: Histogram<u64>,
 }
 
 impl Measurement {
     /// Creates an empty measurement for a window of this length.
-    pub fn new(time: Duration) -> Self {
+    pub fn new(window: Duration) -> Self {
         let latency =
             Histogram::new_with_bounds(1, 60_000_000, 3).expect("the bounds of the histogram are fixed");
-        Self { count: 0, time, cpu: None, latency }
+        Self { count: 0, window, cpu: None, latency }
     }
 
     /// Adds a request with this latency.
@@ -37,7 +38,7 @@ impl Measurement {
     }
 
     /// Merges the measurement of another client in the same window.
-    pub fn join(&mut self, other: &Self) {
+    pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.latency.add(&other.latency).expect("all histograms have the same bounds");
     }
@@ -49,7 +50,7 @@ impl Measurement {
 
     /// Returns the number of requests per second.
     pub fn per_second(&self) -> f64 {
-        self.count as f64 / self.time.as_secs_f64()
+        self.count as f64 / self.window.as_secs_f64()
     }
 
     /// Returns the median latency in milliseconds.

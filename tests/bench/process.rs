@@ -16,10 +16,10 @@ use tokio::task::JoinHandle;
 /// The text that a server prints before its URL once it is ready.
 const READY: &str = "listening on http://";
 
-/// How long a server may take to start.
+/// The time limit for the start of a server.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a server may take to stop.
+/// The time limit for the end of a process.
 const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// `/proc/<pid>/stat` counts processor time in hundredths of a second on every Linux.
@@ -33,20 +33,20 @@ pub struct BenchServer {
     /// Its process id.
     pub id: u32,
     /// When it was started.
-    pub started: Instant,
+    pub started_at: Instant,
 }
 
 impl BenchServer {
     /// Starts a server and waits until it prints its URL. Its log is written to a file.
     ///
     /// # Errors
-    /// Returns an error with the end of its log when it exits or takes too long.
+    /// Returns an error when it takes too long or exits. If it exits, the error contains the end of its log.
     pub async fn start(mut command: Command, log: &Path) -> Result<Self> {
         let file = std::fs::File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(file).kill_on_drop(true);
         // In a separate process group, so that an interrupt from the terminal reaches it only through this program.
         command.process_group(0);
-        let started = Instant::now();
+        let started_at = Instant::now();
         let mut child = command.spawn().context("cannot start a server")?;
         let id = child.id().context("the server exited immediately")?;
         let stdout = child.stdout.take().context("the server has no output")?;
@@ -62,15 +62,15 @@ impl BenchServer {
         let address = tokio::time::timeout(START_TIMEOUT, address)
             .await
             .context("the server did not start in time")??;
-        // Reads further output so that the pipe does not fill up.
+        // Read the remaining output, so that the pipe does not fill up.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Ok(Self { child, address, id, started })
+        Ok(Self { child, address, id, started_at })
     }
 
     /// Stops the server with SIGTERM and waits for its end.
     ///
     /// # Errors
-    /// Returns an error when it does not stop in time; it is then killed.
+    /// Returns an error when it has already ended, or does not stop in time; it is then killed.
     pub async fn stop(self) -> Result<()> {
         terminate(self.child, self.id).await
     }
@@ -78,18 +78,18 @@ impl BenchServer {
 
 /// Stops a process with SIGTERM and waits for its end.
 async fn terminate(mut child: Child, id: u32) -> Result<()> {
-    let requested = Command::new("kill").arg(id.to_string()).status().await.context("cannot run `kill`")?;
-    if !requested.success() {
-        bail!("the server exited before it was stopped");
+    let signal_sent = Command::new("kill").arg(id.to_string()).status().await.context("cannot run `kill`")?;
+    if !signal_sent.success() {
+        bail!("the process ended before it was stopped");
     }
     if tokio::time::timeout(STOP_TIMEOUT, child.wait()).await.is_err() {
         child.kill().await?;
-        bail!("the server did not stop within {} s", STOP_TIMEOUT.as_secs());
+        bail!("the process did not end within {} s", STOP_TIMEOUT.as_secs());
     }
     Ok(())
 }
 
-/// A background process. It is killed when this is dropped.
+/// A background process. It is killed when this handle is dropped.
 pub struct BackgroundProcess {
     child: Child,
     /// Its process id.
@@ -113,7 +113,7 @@ impl BackgroundProcess {
     /// Stops the process with SIGTERM and waits for its end.
     ///
     /// # Errors
-    /// Returns an error when it does not stop in time; it is then killed.
+    /// Returns an error when it has already ended, or does not stop in time; it is then killed.
     pub async fn stop(self) -> Result<()> {
         terminate(self.child, self.id).await
     }
@@ -163,7 +163,7 @@ pub fn cpu_time(process: u32) -> Option<Duration> {
 /// The memory of a process in bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Memory {
-    /// Resident pages (RSS), including shared ones once per mapping.
+    /// Resident set size (RSS): a page counts once for each mapping, even if it is shared.
     pub resident: u64,
     /// Proportional set size (PSS): a page shared with other processes counts by its share.
     pub proportional: u64,
@@ -185,7 +185,7 @@ pub fn memory(process: u32) -> Result<Memory> {
     Ok(Memory { resident: resident << 10, proportional: proportional << 10 })
 }
 
-/// The peak memory of a process, sampled many times per second.
+/// Measures the peak memory of a process by sampling it many times per second.
 #[derive(Debug)]
 pub struct MemoryPeak {
     sampler: JoinHandle<Result<Memory>>,
@@ -198,14 +198,14 @@ impl MemoryPeak {
 
     /// Starts to sample.
     pub fn start(process: u32) -> Self {
-        let (stop, mut requested) = oneshot::channel();
+        let (stop, mut stop_requested) = oneshot::channel();
         let sampler = tokio::spawn(async move {
             let mut peak = Memory::default();
             loop {
                 let now = memory(process)?;
                 peak.resident = peak.resident.max(now.resident);
                 peak.proportional = peak.proportional.max(now.proportional);
-                if tokio::time::timeout(Self::SAMPLE_INTERVAL, &mut requested).await.is_ok() {
+                if tokio::time::timeout(Self::SAMPLE_INTERVAL, &mut stop_requested).await.is_ok() {
                     return Ok(peak);
                 }
             }

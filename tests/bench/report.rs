@@ -9,19 +9,21 @@ use crate::measurement::Measurement;
 pub struct ResultRow {
     /// The scenario's name, as used with `--only`.
     pub scenario: &'static str,
-    /// What was measured.
-    pub what: String,
+    /// The name of the figure.
+    #[serde(rename = "what")]
+    pub name: String,
     /// The figure.
     pub figure: f64,
     /// Its unit.
     pub unit: &'static str,
     /// What the figure is compared with: a limit, or another figure of the server.
-    pub beside: Option<ComparedFigure>,
-    /// The figure divided by the figure that it is compared with.
+    #[serde(rename = "beside")]
+    pub compared_with: Option<ComparedFigure>,
+    /// The figure divided by the figure that it is compared with. `None` if there is no such figure, or if it is 0.
     pub ratio: Option<f64>,
     /// The goal as text.
     pub goal: String,
-    /// Whether the goal was met; `None` if this run cannot tell.
+    /// Whether the goal was met; `None` if this run cannot determine it.
     pub met: Option<bool>,
     /// Further details: latencies, processor time, sizes.
     pub detail: String,
@@ -31,7 +33,8 @@ pub struct ResultRow {
 #[derive(Debug, Clone, Serialize)]
 pub struct ComparedFigure {
     /// Its name.
-    pub what: String,
+    #[serde(rename = "what")]
+    pub name: String,
     /// Its figure, in the row's unit.
     pub figure: f64,
 }
@@ -43,30 +46,33 @@ pub enum Goal {
     AtLeast(f64),
     /// A ratio of at most this.
     AtMost(f64),
-    /// A ratio of at most this, and a figure below that.
+    /// A ratio of at most the first number, and a figure below the second.
     AtMostAndBelow(f64, f64),
     /// A figure below this.
     Below(f64),
-    /// Not evaluated here, for this reason.
-    Without(&'static str),
+    /// Not evaluated, for this reason.
+    NotEvaluated(&'static str),
 }
 
 impl ResultRow {
-    /// Creates a row, with its ratio and whether the goal was met.
+    /// Creates a row. Computes the ratio, and whether the goal was met. The tuples are the figure with its unit, and the
+    /// name of the compared figure with its value.
     pub fn new(
         scenario: &'static str,
-        what: impl Into<String>,
+        name: impl Into<String>,
         (figure, unit): (f64, &'static str),
-        beside: Option<(&str, f64)>,
+        compared_with: Option<(&str, f64)>,
         goal: Goal,
     ) -> Self {
-        let ratio = beside.filter(|(_, other)| *other > 0.0).map(|(_, other)| figure / other);
+        let ratio =
+            compared_with.filter(|(_, compared)| *compared > 0.0).map(|(_, compared)| figure / compared);
         Self {
             scenario,
-            what: what.into(),
+            name: name.into(),
             figure,
             unit,
-            beside: beside.map(|(what, figure)| ComparedFigure { what: what.to_owned(), figure }),
+            compared_with: compared_with
+                .map(|(name, figure)| ComparedFigure { name: name.to_owned(), figure }),
             ratio,
             goal: goal.description(unit),
             met: goal.met(figure, ratio),
@@ -88,7 +94,7 @@ impl Goal {
             Self::AtMost(ratio) => format!("at most {ratio} x"),
             Self::AtMostAndBelow(ratio, figure) => format!("at most {ratio} x, under {figure} {unit}"),
             Self::Below(figure) => format!("under {figure} {unit}"),
-            Self::Without(description) => description.to_owned(),
+            Self::NotEvaluated(description) => description.to_owned(),
         }
     }
 
@@ -98,12 +104,13 @@ impl Goal {
             Self::AtMost(goal) => ratio.map(|ratio| ratio <= goal),
             Self::AtMostAndBelow(goal, limit) => ratio.map(|ratio| ratio <= goal && figure < limit),
             Self::Below(limit) => Some(figure < limit),
-            Self::Without(_) => None,
+            Self::NotEvaluated(_) => None,
         }
     }
 }
 
-/// Formats the latencies and processor time of a load, with the limit's processor time for comparison.
+/// Formats the latencies and the processor time per request of a load, with the processor time of the limit for
+/// comparison.
 pub fn describe(measured: &Measurement, limit: Option<&Measurement>) -> String {
     let mut text = measured.latencies();
     if let Some(cpu) = measured.cpu_us() {

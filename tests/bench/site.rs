@@ -1,6 +1,6 @@
-//! The data of a server under test: a folder, a database, and what scenarios need in it.
+//! A site: the folder and the database of a server under test, with the data that scenarios need.
 //!
-//! Everything is created once per run by the server's own commands. Only large numbers of keys are inserted directly.
+//! The commands of the server create the data, once per run. Only large numbers of keys are inserted directly.
 
 use std::path::PathBuf;
 
@@ -30,13 +30,13 @@ impl DatabaseKind {
     }
 }
 
-/// The generated workspace.
-pub const SYNTHETIC: &str = "synthetic";
+/// The key of the workspace that the command `generate` creates.
+pub const GENERATED_WORKSPACE: &str = "synthetic";
 
-/// The workspace in which students are created.
-pub const WRITES: &str = "writes";
+/// The key of the workspace in which students are created.
+pub const WRITE_WORKSPACE: &str = "writes";
 
-/// The data of one server.
+/// The folder and the database of one server.
 pub struct BenchSite {
     pub kind: DatabaseKind,
     folder: PathBuf,
@@ -44,7 +44,9 @@ pub struct BenchSite {
     program: PathBuf,
     /// A key with all scopes, used as the template for others.
     template: Option<String>,
+    /// The API keys of the catalog's workspaces. `None` until the workspaces are created.
     catalog: Option<Vec<String>>,
+    /// Whether the generated workspace exists.
     generated: bool,
 }
 
@@ -76,8 +78,8 @@ impl BenchSite {
         &self.folder
     }
 
-    /// Returns the command that runs the worker on this site's data. It may send to this machine.
-    pub fn worker(&self) -> Command {
+    /// Returns the command that runs the worker on this site's data. The worker may send webhooks to this machine.
+    pub fn worker_command(&self) -> Command {
         let mut command = self.command();
         command.args(["worker", "--log-format", "json", "--webhook-allow", "127.0.0.0/8"]);
         command
@@ -101,7 +103,7 @@ impl BenchSite {
         process::output(command).await
     }
 
-    /// Starts the server with quotas that no load exhausts.
+    /// Starts the server with rate limits that no load exhausts.
     ///
     /// # Errors
     /// Returns an error when it does not start.
@@ -132,7 +134,7 @@ impl BenchSite {
         BenchServer::start(command, &self.folder.join(format!("{name}.log"))).await
     }
 
-    /// Returns the command of the server on this site's data, without this process's environment.
+    /// Returns the command of the server on this site's data. It does not inherit the environment of this process.
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(&self.folder).env_clear();
@@ -140,7 +142,7 @@ impl BenchSite {
         command
     }
 
-    /// Returns the API keys of the catalog's workspaces, and creates these first if necessary.
+    /// Returns the API keys of the catalog's workspaces. Creates the workspaces first if necessary.
     ///
     /// # Errors
     /// Returns an error when the changes cannot be applied.
@@ -150,52 +152,52 @@ impl BenchSite {
             let changes = self.folder.join("catalog.ndjson");
             std::fs::write(&changes, catalog::changes())?;
             self.run(&["apply", &changes.display().to_string()]).await?;
-            let mut secrets = Vec::new();
+            let mut workspace_keys = Vec::new();
             for number in 0..catalog::WORKSPACES {
-                secrets.push(self.keys(&catalog::workspace(number), catalog::KEYS).await?);
+                workspace_keys.push(self.insert_keys(&catalog::workspace(number), catalog::KEYS).await?);
             }
-            // Interleaved by workspace, so that adjacent keys never share one.
-            let interleaved =
-                (0..catalog::KEYS).flat_map(|index| secrets.iter().map(move |keys| keys[index].clone()));
+            // Interleave the keys, so that adjacent keys belong to different workspaces.
+            let interleaved = (0..catalog::KEYS)
+                .flat_map(|index| workspace_keys.iter().map(move |keys| keys[index].clone()));
             self.catalog = Some(interleaved.collect());
         }
         Ok(self.catalog.clone().unwrap_or_default())
     }
 
-    /// Returns a key of the generated workspace, and generates it first if necessary: with this many students and an average of
-    /// three purchased courses per student.
+    /// Returns a key of the generated workspace. Generates the workspace first if necessary, with this number of
+    /// students and an average of three purchased courses per student.
     ///
     /// # Errors
     /// Returns an error when it cannot be generated.
-    pub async fn generated(&mut self, students: u64) -> Result<String> {
+    pub async fn generate_workspace(&mut self, students: u64) -> Result<String> {
         if !self.generated {
             let orders = orders(students);
             eprintln!("  (generating {students} students and {orders} orders)");
             let (students, orders) = (students.to_string(), orders.to_string());
             self.run(&["generate", "--courses", "40", "--students", &students, "--orders", &orders]).await?;
             if self.kind == DatabaseKind::Postgres {
-                // The server does this after a while; here, before the measurement.
+                // PostgreSQL does this automatically after a while. Do it before the measurement.
                 self.connect().await?.execute_unprepared("VACUUM ANALYZE").await?;
             }
             self.generated = true;
         }
-        self.key(SYNTHETIC).await
+        self.create_key(GENERATED_WORKSPACE).await
     }
 
     /// Creates an empty workspace and returns a key of it.
     ///
     /// # Errors
     /// Returns an error when the workspace cannot be created.
-    pub async fn empty(&self, workspace: &str) -> Result<String> {
+    pub async fn create_workspace(&self, workspace: &str) -> Result<String> {
         let (key, name) = (workspace, "Bench");
         let args =
             ["workspaces", "create", "--key", key, "--name", name, "--owner-email", "bench@example.com"];
         self.run(&args).await?;
-        self.key(workspace).await
+        self.create_key(workspace).await
     }
 
-    /// Creates one key with all scopes, by the server's command.
-    async fn key(&self, workspace: &str) -> Result<String> {
+    /// Creates one key with all scopes with the server's command.
+    async fn create_key(&self, workspace: &str) -> Result<String> {
         let mut args = vec!["keys", "create", "--workspace", workspace, "--name", "bench"];
         for scope in keys::SCOPES {
             args.extend(["--scope", scope]);
@@ -203,14 +205,14 @@ impl BenchSite {
         Ok(self.run(&args).await?.trim().to_owned())
     }
 
-    /// Inserts many keys with all scopes directly.
+    /// Inserts keys with all scopes directly into the database.
     ///
     /// # Errors
     /// Returns an error when the database fails.
-    pub async fn keys(&mut self, workspace: &str, count: usize) -> Result<Vec<String>> {
+    pub async fn insert_keys(&mut self, workspace: &str, count: usize) -> Result<Vec<String>> {
         let template = match &self.template {
             Some(template) => template.clone(),
-            None => self.template.insert(self.key(workspace).await?).clone(),
+            None => self.template.insert(self.create_key(workspace).await?).clone(),
         };
         let id = self.workspace_id(workspace).await?;
         keys::insert_copies(&self.connect().await?, &template, id, count).await
@@ -225,11 +227,11 @@ impl BenchSite {
         let backend = connection.get_database_backend();
         let statement = format!("SELECT id FROM workspaces WHERE key = '{key}'");
         let row = connection.query_one_raw(Statement::from_string(backend, statement)).await?;
-        Ok(row.with_context(|| format!("there is no workspace `{key}`"))?.try_get_by_index(0)?)
+        Ok(row.with_context(|| format!("the workspace `{key}` does not exist"))?.try_get_by_index(0)?)
     }
 }
 
-/// A quota that no load exhausts.
+/// A limit of requests per minute and per day that no load exhausts.
 const QUOTA: &str = "2000000000";
 
 /// Returns the number of orders of this many students. Each order has two courses.

@@ -1,7 +1,9 @@
-//! The current speed of this machine, compared with the machine on which the peers were measured.
+//! The current speed of this machine, relative to the machine on which the peers were measured. A peer is another
+//! program with the same purpose, such as svix-server.
 //!
-//! A peer's figure comes from another time and another machine. The throughput of a fixed body links the two: it was measured
-//! together with the peers, and it is measured again around every figure that is compared with theirs.
+//! The figures of peers come from another machine. The throughput of a fixed body makes them comparable: it was
+//! measured together with the peers, and it is measured again before and after every figure that is compared with
+//! theirs.
 
 use std::time::Duration;
 
@@ -15,17 +17,18 @@ use crate::load::{Load, RequestCycle};
 use crate::process::BenchServer;
 
 /// Requests per second of a fixed body when the peers were measured. Another load program was used, so the scale is rough.
-const REFERENCE: f64 = 100_000.0;
+const REFERENCE_REQUESTS_PER_SECOND: f64 = 100_000.0;
 
-/// The length of the fixed body, that of a page of a list.
+/// The length of the fixed body in bytes, similar to that of a list page.
 const BODY_BYTES: usize = 4_096;
 
 const WARM_UP: Duration = Duration::from_millis(300);
 const WINDOW: Duration = Duration::from_millis(700);
 
-/// A server of the fixed body, measured repeatedly.
+/// A server with a fixed body, whose throughput is measured repeatedly.
 pub struct MachineSpeed {
     server: BenchServer,
+    /// The speed at the most recent measurement: 1 is the speed at which the peers were measured.
     last: f64,
 }
 
@@ -37,21 +40,23 @@ impl MachineSpeed {
     pub async fn start(bench: &Bench) -> Result<Self> {
         let server = fixed::start(bench, &[b'x'; BODY_BYTES], 200).await?;
         let mut speed = Self { server, last: 0.0 };
-        speed.last = speed.now().await?;
+        speed.last = speed.measure().await?;
         Ok(speed)
     }
 
-    /// Returns the mean speed since the last call or the start: 1 is the speed at which the peers were measured.
+    /// Measures the speed. Returns the mean of this and the previous measurement: 1 is the speed at which the peers
+    /// were measured.
     ///
     /// # Errors
     /// Returns an error when it cannot be measured.
-    pub async fn since_last(&mut self) -> Result<f64> {
+    pub async fn mean_since_last(&mut self) -> Result<f64> {
         let before = self.last;
-        self.last = self.now().await?;
+        self.last = self.measure().await?;
         Ok(f64::midpoint(before, self.last))
     }
 
-    async fn now(&self) -> Result<f64> {
+    /// Measures the current speed.
+    async fn measure(&self) -> Result<f64> {
         let load = Load {
             address: self.server.address,
             connections: CONNECTIONS,
@@ -61,7 +66,7 @@ impl MachineSpeed {
             process: None,
         };
         let measured = load.run(|number| RequestCycle::script(vec![get("/", None)], number)).await?;
-        Ok(measured.per_second() / REFERENCE)
+        Ok(measured.per_second() / REFERENCE_REQUESTS_PER_SECOND)
     }
 
     /// Stops the server.

@@ -8,24 +8,27 @@ use proptest::test_runner::{Config, TestRunner};
 use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 
-use crate::support::{Key, TestApp, Workspace};
+use crate::support::{TestApp, TestKey, TestWorkspace};
 
-/// The end of a grant in days after the start; `None` for no end.
-type End = Option<i64>;
+/// The end of a grant in days after the start of the case; `None` for no end.
+type GrantEnd = Option<i64>;
 
 /// One event that affects the access of a student.
 #[derive(Debug, Clone, Copy)]
 enum AccessStep {
+    /// Pays an order of the course.
     Pay,
-    /// Refunds the n-th order that was paid.
+    /// Refunds the order with this index, in full.
     Refund(usize),
+    /// Revokes the enrollment through the change feed.
     Revoke,
-    Grant(End),
-    /// The API's `createEnrollment`.
-    Enroll(End),
+    /// Grants access through the change feed.
+    Grant(GrantEnd),
+    /// Enrolls the student through the API.
+    Enroll(GrantEnd),
     /// Completes every lesson of the course.
     Complete,
-    /// Waits for this number of hours.
+    /// Advances the clock by this number of hours.
     Wait(u64),
 }
 
@@ -43,17 +46,21 @@ fn steps() -> impl Strategy<Value = Vec<AccessStep>> {
     prop::collection::vec(step, 1..14)
 }
 
-/// A simple model of the access rules. Times are days after the start.
+/// A simple model of the access rules. All times are in days after the start of the case.
 #[derive(Debug, Default)]
 struct AccessModel {
-    /// The orders that were paid, and whether each still counts.
+    /// For each paid order, whether it still gives access.
     orders: Vec<bool>,
-    /// The latest end of the grants that count; `None` without a grant.
-    granted: Option<End>,
-    completed: Option<f64>,
+    /// The latest end of all grants since the most recent revocation; `None` without a grant, `Some(None)` if a grant
+    /// has no end.
+    granted_until: Option<GrantEnd>,
+    /// When the student completed the course.
+    completed_at: Option<f64>,
     was_enrolled: bool,
-    created: usize,
-    revoked: usize,
+    /// The number of `enrollment.created` events.
+    created_events: usize,
+    /// The number of `enrollment.revoked` events.
+    revoked_events: usize,
 }
 
 impl AccessModel {
@@ -61,58 +68,64 @@ impl AccessModel {
         self.orders.contains(&true)
     }
 
+    // A completion after the end of the grant is possible only with an order. A refund of the last order then removes the
+    // grant.
     fn has_access(&self, now: f64) -> bool {
-        let is_granted = |end: End| end.is_none_or(|end| end as f64 > now) || self.completed.is_some();
-        self.is_bought() || self.granted.is_some_and(is_granted)
+        let is_granted =
+            |end: GrantEnd| end.is_none_or(|end| end as f64 > now) || self.completed_at.is_some();
+        self.is_bought() || self.granted_until.is_some_and(is_granted)
     }
 
-    /// Returns status and end as the API shows them; `None` before the first enrollment.
-    fn visible_access(&self, now: f64) -> Option<(&'static str, End)> {
-        match self.granted {
+    /// Returns the status and the end that the API shows; `None` before the first enrollment.
+    fn visible_access(&self, now: f64) -> Option<(&'static str, GrantEnd)> {
+        match self.granted_until {
             _ if !self.was_enrolled => None,
-            _ if self.is_bought() => Some((self.with_access(), None)),
-            Some(end) if self.has_access(now) => Some((self.with_access(), end)),
+            _ if self.is_bought() => Some((self.status_with_access(), None)),
+            Some(end) if self.has_access(now) => Some((self.status_with_access(), end)),
             Some(end) => Some(("expired", end)),
             None => Some(("revoked", None)),
         }
     }
 
-    fn with_access(&self) -> &'static str {
-        if self.completed.is_some() { "completed" } else { "active" }
+    fn status_with_access(&self) -> &'static str {
+        if self.completed_at.is_some() { "completed" } else { "active" }
     }
 
-    fn gains_access(&mut self, now: f64) {
-        self.created += usize::from(!self.has_access(now));
+    /// Gives access. Counts an `enrollment.created` event unless the student has access already.
+    fn gain_access(&mut self, now: f64) {
+        self.created_events += usize::from(!self.has_access(now));
         self.was_enrolled = true;
     }
 
     fn apply(&mut self, step: AccessStep, now: f64) {
         match step {
             AccessStep::Pay => {
-                self.gains_access(now);
+                self.gain_access(now);
                 self.orders.push(true);
             }
             AccessStep::Refund(order) => {
-                let Some(counts) = self.orders.get_mut(order) else { return };
-                let did = std::mem::replace(counts, false);
-                // After a refund, access that was completed through the order alone ends.
-                let gives =
-                    |end: i64| end as f64 > now || self.completed.is_some_and(|done| done < end as f64);
-                let is_granted = self.granted.is_some_and(|end| end.is_none_or(gives));
-                if did && !self.is_bought() && !is_granted {
-                    self.revoked += 1;
-                    self.granted = None;
+                let Some(gives_access) = self.orders.get_mut(order) else { return };
+                let gave_access = std::mem::replace(gives_access, false);
+                // Completion keeps an expired grant valid only if the course was completed before the grant ended.
+                let is_valid = |end: i64| {
+                    end as f64 > now
+                        || self.completed_at.is_some_and(|completed_at| completed_at < end as f64)
+                };
+                let is_granted = self.granted_until.is_some_and(|end| end.is_none_or(is_valid));
+                if gave_access && !self.is_bought() && !is_granted {
+                    self.revoked_events += 1;
+                    self.granted_until = None;
                 }
             }
             AccessStep::Revoke if self.was_enrolled => {
-                let is_revoked = !self.is_bought() && self.granted.is_none();
-                self.revoked += usize::from(!is_revoked);
+                let is_revoked = !self.is_bought() && self.granted_until.is_none();
+                self.revoked_events += usize::from(!is_revoked);
                 self.orders.fill(false);
-                self.granted = None;
+                self.granted_until = None;
             }
             AccessStep::Grant(end) => {
-                self.gains_access(now);
-                self.granted = Some(match (self.granted, end) {
+                self.gain_access(now);
+                self.granted_until = Some(match (self.granted_until, end) {
                     (Some(Some(before)), Some(end)) => Some(before.max(end)),
                     (None, end) => end,
                     _ => None,
@@ -120,50 +133,53 @@ impl AccessModel {
             }
             AccessStep::Enroll(_) if self.has_access(now) => {}
             AccessStep::Enroll(end) => {
-                self.gains_access(now);
-                self.granted = Some(end);
+                self.gain_access(now);
+                self.granted_until = Some(end);
             }
-            AccessStep::Complete => self.completed = self.completed.or(Some(now)),
+            AccessStep::Complete => self.completed_at = self.completed_at.or(Some(now)),
             AccessStep::Revoke | AccessStep::Wait(_) => {}
         }
     }
 }
 
-/// One student of a workspace, and the time since the start of the case.
+/// A student whose access is compared with the model.
 struct AccessCase<'a> {
-    workspace: Workspace<'a>,
-    key: &'a Key,
+    workspace: TestWorkspace<'a>,
+    key: &'a TestKey,
+    /// The student's key in the change feed.
     student: String,
     student_id: String,
     course_id: &'a str,
-    began: jiff::Timestamp,
+    started_at: jiff::Timestamp,
 }
 
 impl AccessCase<'_> {
+    /// Returns the days since the start of the case.
     fn now(&self) -> f64 {
-        (self.workspace.app.clock.now() - self.began).total(jiff::Unit::Hour).expect("hours") / 24.0
+        (self.workspace.app.clock.now() - self.started_at).total(jiff::Unit::Hour).expect("hours") / 24.0
     }
 
-    fn time(&self, end: End) -> Value {
+    /// Returns the end as the API shows it.
+    fn end_time(&self, end: GrantEnd) -> Value {
         end.map_or(Value::Null, |days| {
-            json!((self.began + jiff::SignedDuration::from_hours(days * 24)).to_string())
+            json!((self.started_at + jiff::SignedDuration::from_hours(days * 24)).to_string())
         })
     }
 
-    /// Applies a step to the server and to the model. A step that the server rejects does not change the model.
-    async fn run(&self, step: AccessStep, model: &mut AccessModel) {
+    /// Applies a step to the server, and to the model unless the server rejects it.
+    async fn apply(&self, step: AccessStep, model: &mut AccessModel) {
         let now = self.now();
-        let line = |kind: &str, data: Value| {
-            self.workspace.line(&self.workspace.app.clock.now().to_string(), kind, data).to_string()
+        let line = |change: &str, data: Value| {
+            self.workspace.build_change(&self.workspace.app.clock.now().to_string(), change, data).to_string()
         };
-        let pair = json!({"student": self.student, "course": "rust"});
-        let with_end = |mut data: Value, end: End| {
+        let enrollment = json!({"student": self.student, "course": "rust"});
+        let with_end = |mut data: Value, end: GrantEnd| {
             if end.is_some() {
-                data["expires_at"] = self.time(end);
+                data["expires_at"] = self.end_time(end);
             }
             data
         };
-        let order = |n: usize| format!("{}-{n}", self.student);
+        let order_key = |n: usize| format!("{}-{n}", self.student);
         let line = match step {
             AccessStep::Wait(hours) => {
                 return self.workspace.app.clock.advance(Duration::from_secs(hours * 3600));
@@ -177,19 +193,19 @@ impl AccessCase<'_> {
                 return;
             }
             AccessStep::Pay => {
-                let number = order(model.orders.len());
+                let key = order_key(model.orders.len());
                 let items = json!([{"course": "rust", "unit_amount": 4900}]);
                 let data = json!({
-                    "key": number, "number": number, "student": self.student, "currency": "EUR", "items": items,
+                    "key": key, "number": key, "student": self.student, "currency": "EUR", "items": items,
                 });
                 line("order.pay", data)
             }
-            AccessStep::Refund(n) => line("order.refund", json!({"order": order(n)})),
-            AccessStep::Revoke => line("enrollment.revoke", pair),
-            AccessStep::Grant(end) => line("enrollment.grant", with_end(pair, end)),
+            AccessStep::Refund(n) => line("order.refund", json!({"order": order_key(n)})),
+            AccessStep::Revoke => line("enrollment.revoke", enrollment),
+            AccessStep::Grant(end) => line("enrollment.grant", with_end(enrollment, end)),
             AccessStep::Complete => {
                 let lesson = |lesson: &str| {
-                    let mut data = pair.clone();
+                    let mut data = enrollment.clone();
                     data["lesson"] = json!(lesson);
                     line("progress.record", data)
                 };
@@ -202,6 +218,7 @@ impl AccessCase<'_> {
         }
     }
 
+    /// Returns the status and the end that the API shows; `None` before the first enrollment.
     async fn visible_access(&self) -> Option<(String, Value)> {
         let path = format!("/api/v1/students?email={}%40example.com", self.student);
         let student = self.key.get(&path).await.assert_status(200).json();
@@ -209,45 +226,45 @@ impl AccessCase<'_> {
         Some((enrollment["status"].as_str()?.to_owned(), enrollment["expires_at"].clone()))
     }
 
-    async fn events(&self, kind: &str) -> usize {
+    /// Returns the number of the student's events of this type.
+    async fn event_count(&self, event_type: &str) -> usize {
         let of_student = |event: &&Value| event["data"]["studentId"] == *self.student_id;
-        self.workspace.app.events_of(kind).await.iter().filter(of_student).count()
+        self.workspace.app.events_of_type(event_type).await.iter().filter(of_student).count()
     }
 }
 
-async fn check(app: &TestApp, key: &Key, course_id: &str, steps: &[AccessStep]) {
+/// Creates a student, and compares the server with the model after each step.
+async fn check(app: &TestApp, key: &TestKey, course_id: &str, steps: &[AccessStep]) {
     let workspace = app.workspace("acme").await;
     let student = format!("s{}", app.next_change_number());
     let student_id = workspace.student(&student).await;
-    let case = AccessCase { workspace, key, student, student_id, course_id, began: app.clock.now() };
+    let case = AccessCase { workspace, key, student, student_id, course_id, started_at: app.clock.now() };
     let mut model = AccessModel::default();
-    for (number, step) in steps.iter().enumerate() {
-        case.run(*step, &mut model).await;
+    for (index, step) in steps.iter().enumerate() {
+        case.apply(*step, &mut model).await;
         let visible_access = case.visible_access().await;
         let expected = model.visible_access(case.now());
-        let status = |visible_access: &Option<(String, Value)>| {
-            visible_access.as_ref().map(|(status, _)| status.clone())
-        };
         assert_eq!(
-            status(&visible_access),
+            visible_access.as_ref().map(|(status, _)| status.clone()),
             expected.map(|(status, _)| status.to_owned()),
-            "after step {number} of {steps:?}"
+            "after step {index} of {steps:?}"
         );
-        // The end of a revoked enrollment is irrelevant.
+        // The end of a revoked enrollment has no meaning.
         if let (Some((_, end)), Some((status, expected))) = (visible_access, expected)
             && status != "revoked"
         {
             let parse =
                 |time: &Value| time.as_str().map(|time| time.parse::<jiff::Timestamp>().expect("a time"));
-            assert_eq!(parse(&end), parse(&case.time(expected)), "after step {number} of {steps:?}");
+            assert_eq!(parse(&end), parse(&case.end_time(expected)), "after step {index} of {steps:?}");
         }
     }
-    assert_eq!(case.events("enrollment.created").await, model.created, "{steps:?}");
-    assert_eq!(case.events("enrollment.revoked").await, model.revoked, "{steps:?}");
+    assert_eq!(case.event_count("enrollment.created").await, model.created_events, "{steps:?}");
+    assert_eq!(case.event_count("enrollment.revoked").await, model.revoked_events, "{steps:?}");
 }
 
 #[test]
 fn access_follows_from_orders_grants_and_revocations() {
+    // Set the variable to run more cases.
     let cases = std::env::var("ACCESS_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(48);
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let (app, key, course_id) = runtime.block_on(async {
@@ -261,13 +278,14 @@ fn access_follows_from_orders_grants_and_revocations() {
         runtime.block_on(check(&app, &key, &course_id, &steps));
         Ok(())
     });
-    let _entered = runtime.enter();
+    // Dropping the server needs a runtime.
+    let _runtime_context = runtime.enter();
     drop(app);
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[tokio::test]
-async fn the_latest_grant_applies_after_a_revoked_order() {
+async fn the_latest_end_of_all_grants_applies_after_a_revocation() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let (key, course_id) = (workspace.full_key().await, workspace.course("rust", 2).await);
@@ -283,6 +301,7 @@ async fn a_refund_keeps_granted_access_and_a_revocation_revokes_entitlements() {
     check(&app, &key, &course_id, &[AccessStep::Grant(Some(5)), AccessStep::Pay, AccessStep::Refund(0)])
         .await;
     check(&app, &key, &course_id, &[AccessStep::Pay, AccessStep::Grant(None), AccessStep::Refund(0)]).await;
+    // The grant ended before the completion, so the refund revokes the access.
     let completed = [
         AccessStep::Grant(Some(1)),
         AccessStep::Pay,
@@ -292,7 +311,7 @@ async fn a_refund_keeps_granted_access_and_a_revocation_revokes_entitlements() {
     ];
     check(&app, &key, &course_id, &completed).await;
     check(&app, &key, &course_id, &[AccessStep::Pay, AccessStep::Pay, AccessStep::Revoke]).await;
-    let orders = key.all("/api/v1/orders").await;
+    let orders = key.list_all("/api/v1/orders").await;
     let statuses: BTreeMap<&str, usize> = orders.iter().fold(BTreeMap::new(), |mut counts, order| {
         *counts.entry(order["entitlements"][0]["status"].as_str().expect("a status")).or_default() += 1;
         counts
@@ -308,8 +327,8 @@ async fn the_migration_revokes_entitlements_that_older_versions_left_active() {
     let wait = AccessStep::Wait(1);
     check(&app, &key, &course_id, &[AccessStep::Pay, wait, AccessStep::Revoke, wait, AccessStep::Pay]).await;
     check(&app, &key, &course_id, &[AccessStep::Pay, wait, AccessStep::Revoke]).await;
-    // The state that an older version left: active entitlements, and no column for grants.
-    let write = app.write().await;
+    // The state of a database of an older version: revocations left entitlements active, and grants had no column.
+    let write = app.begin_write().await;
     for statement in [
         "UPDATE entitlements SET status = 'active', revoked_at = NULL",
         "ALTER TABLE enrollments DROP COLUMN granted_until",
@@ -317,10 +336,10 @@ async fn the_migration_revokes_entitlements_that_older_versions_left_active() {
     ] {
         write.conn().execute_unprepared(statement).await.expect("the statement runs");
     }
-    write.commit().await.expect("the write commits");
+    write.commit().await.expect("the commit succeeds");
     app.app.db.migrate().await.expect("the migrations apply");
 
-    let orders = key.all("/api/v1/orders?sort=paid_at").await;
+    let orders = key.list_all("/api/v1/orders?sort=paid_at").await;
     let statuses: Vec<&Value> = orders.iter().map(|order| &order["entitlements"][0]["status"]).collect();
     assert_eq!(statuses, ["revoked", "active", "revoked"]);
 }

@@ -1,4 +1,4 @@
-//! The student figures of the summary equal those computed from `listStudents`, after a random history.
+//! After a random history, the student figures of the analytics summary equal those computed from `listStudents`.
 
 use jiff::Timestamp;
 use rand::rngs::SmallRng;
@@ -6,24 +6,24 @@ use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
 
 use crate::analytics::time;
-use crate::support::{TestApp, Workspace, course};
+use crate::support::{TestApp, TestWorkspace, course_data};
 
 const HOUR_MS: i64 = 3_600_000;
-/// 2026-01-01T00:00:00Z. Everything happens in the fifty days after it.
-const BEGIN_MS: i64 = 1_767_225_600_000;
+/// 2026-01-01T00:00:00Z in milliseconds since the epoch. The changes cover about fifty days from then.
+const START_MS: i64 = 1_767_225_600_000;
 const SPAN_MS: i64 = 50 * 24 * HOUR_MS;
 const COURSES: [&str; 3] = ["a", "b", "c"];
 
 fn at(ms: i64) -> Timestamp {
-    Timestamp::from_millisecond(ms).expect("the year is near")
+    Timestamp::from_millisecond(ms).expect("a time in the supported range")
 }
 
-/// Creates a random history: students enroll, learn, lose access, regain it and are deleted, often at the edges of days and
-/// quarter-hours.
-fn random_history(workspace: &Workspace<'_>, random: &mut SmallRng) -> Vec<Value> {
+/// Returns random changes in order of time: students enroll, complete lessons, lose and regain access, and are
+/// deleted. About a third of the changes happen at a quarter-hour or one millisecond before it.
+fn random_history(workspace: &TestWorkspace<'_>, random: &mut SmallRng) -> Vec<Value> {
     let mut changes = Vec::new();
-    let mut now = BEGIN_MS;
-    while now < BEGIN_MS + SPAN_MS {
+    let mut now = START_MS;
+    while now < START_MS + SPAN_MS {
         let pause = random.random_range(0..5 * HOUR_MS);
         now += pause;
         if random.random_range(0..3) == 0 {
@@ -31,29 +31,30 @@ fn random_history(workspace: &Workspace<'_>, random: &mut SmallRng) -> Vec<Value
         }
         let (student, course_key) =
             (format!("s{}", random.random_range(0..25)), COURSES[random.random_range(0..3)]);
-        let pair = json!({"student": student, "course": course_key});
+        let enrollment = json!({"student": student, "course": course_key});
         let (change, data) = match random.random_range(0..20) {
             0..5 => ("student.upsert", json!({"key": student, "email": format!("{student}@example.com")})),
-            5..9 => ("enrollment.grant", pair),
+            5..9 => ("enrollment.grant", enrollment),
             9 => {
-                let ends = at(now + random.random_range(0..2 * SPAN_MS));
-                let data = json!({"student": student, "course": course_key, "expires_at": ends.to_string()});
+                let expires_at = at(now + random.random_range(0..2 * SPAN_MS));
+                let data =
+                    json!({"student": student, "course": course_key, "expires_at": expires_at.to_string()});
                 ("enrollment.grant", data)
             }
-            10..12 => ("enrollment.revoke", pair),
+            10..12 => ("enrollment.revoke", enrollment),
             12..18 => {
                 let lesson = format!("{course_key}-{}", random.random_range(1..4));
                 ("progress.record", json!({"student": student, "course": course_key, "lesson": lesson}))
             }
-            18 => ("course.upsert", course(course_key, "published", random.random_range(1..4))),
+            18 => ("course.upsert", course_data(course_key, "published", random.random_range(1..4))),
             _ => ("student.delete", json!({"student": student})),
         };
-        changes.push(workspace.line(&at(now).to_string(), change, data));
+        changes.push(workspace.build_change(&at(now).to_string(), change, data));
     }
     changes
 }
 
-/// Computes the figures of a window from the listed students, in the form of a summary or a point.
+/// Computes the figures of a window from the listed students, in the form of a summary or a point of its series.
 fn figures_of_students(students: &[Value], from: Timestamp, to: Timestamp, course: Option<&str>) -> Value {
     let inside = |value: &Value| !value.is_null() && (from..to).contains(&time(value));
     let (mut new, mut total, mut created, mut revoked, mut active) = (0, 0, 0, 0, 0);
@@ -79,20 +80,20 @@ fn figures_of_students(students: &[Value], from: Timestamp, to: Timestamp, cours
             }
         }
     }
-    let share = |part: i64| (created > 0).then(|| part / created);
+    let per_enrollment = |sum: i64| (created > 0).then(|| sum / created);
     json!({
         "students": {"new": new, "total": total},
         "enrollments": {"created": created, "revoked": revoked, "active": active},
         "completion": {
             "enrollments_in_cohort": created,
             "completed": completed,
-            "completion_rate_percent": share(completed * 100),
-            "average_percent_complete": share(percents.iter().sum()),
+            "completion_rate_percent": per_enrollment(completed * 100),
+            "average_percent_complete": per_enrollment(percents.iter().sum()),
         },
     })
 }
 
-/// Returns the same fields of a summary or a point.
+/// Returns the same fields of a summary or of a point of its series.
 fn figures_of_summary(figures: &Value) -> Value {
     json!({
         "students": figures["students"],
@@ -113,16 +114,16 @@ async fn the_summary_equals_the_listed_students_in_every_window() {
     let mut random = SmallRng::seed_from_u64(20_260_303);
     let changes = random_history(&workspace, &mut random);
     let lines: String = changes.iter().map(|change| format!("{change}\n")).collect();
-    // Changes for missing students, lessons or access are rejected; that is part of the random history.
+    // Some random changes are rejected, because their student, lesson or enrollment does not exist.
     let (outcome, _) = app.try_apply(&lines).await;
     assert!(outcome.applied > 150, "{outcome:?}");
-    let students = key.all("/api/v1/students?limit=100").await;
+    let students = key.list_all("/api/v1/students?limit=100").await;
 
     for round in 0..30 {
         let [first, second] = [0, 1].map(|_| {
-            let ms = BEGIN_MS + random.random_range(0..SPAN_MS);
-            let grain = [1, HOUR_MS / 4, 24 * HOUR_MS][random.random_range(0..3)];
-            ms / grain * grain
+            let ms = START_MS + random.random_range(0..SPAN_MS);
+            let rounding_ms = [1, HOUR_MS / 4, 24 * HOUR_MS][random.random_range(0..3)];
+            ms / rounding_ms * rounding_ms
         });
         let (from, to) = (at(first.min(second)), at(first.max(second) + 1));
         let course = (round % 2 == 0).then(|| courses[round % 3].as_str());
@@ -132,10 +133,10 @@ async fn the_summary_equals_the_listed_students_in_every_window() {
         }
         let summary = key.get(&format!("/api/v1/analytics/summary?{query}")).await.assert_status(200).json();
         assert_eq!(figures_of_summary(&summary), figures_of_students(&students, from, to, course), "{query}");
-        let series = summary["series"].as_array().expect("a series was asked for");
-        let mut begins: Vec<Timestamp> = series.iter().map(|point| time(&point["starts_at"])).collect();
-        begins.push(to);
-        for (point, span) in series.iter().zip(begins.windows(2)) {
+        let series = summary["series"].as_array().expect("the summary has a series");
+        let mut starts: Vec<Timestamp> = series.iter().map(|point| time(&point["starts_at"])).collect();
+        starts.push(to);
+        for (point, span) in series.iter().zip(starts.windows(2)) {
             assert_eq!(
                 figures_of_summary(point),
                 figures_of_students(&students, span[0], span[1], course),

@@ -4,12 +4,12 @@ use insta::assert_json_snapshot;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::support::{Key, TestApp, Workspace};
+use crate::support::{TestApp, TestKey, TestWorkspace};
 
 const SUMMARY: &str = "/api/v1/analytics/summary";
 
 /// Requests the summary with this query.
-async fn summary(key: &Key, query: &str) -> Value {
+async fn summary(key: &TestKey, query: &str) -> Value {
     key.get(&format!("{SUMMARY}?{query}")).await.assert_status(200).json()
 }
 
@@ -18,6 +18,7 @@ async fn a_window_has_both_ends_or_neither_and_at_most_one_year() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.key("read:analytics").await;
 
+    // Queries with the locations of their errors. An empty list means errors at all six parameters.
     let errors: [(&str, &[&str]); 19] = [
         ("from=2026-01-01T00:00:00Z", &["query to"]),
         ("to=2026-01-01T00:00:00Z", &["query from"]),
@@ -66,7 +67,7 @@ async fn an_empty_window_has_zeros_and_no_rates() {
     let key = app.workspace("acme").await.key("read:analytics").await;
     assert_json_snapshot!(summary(&key, "interval=week").await);
 
-    // An absent course gives zeros as well.
+    // The summary of a course that does not exist also has zeros.
     let absent = "courseId=crs_01k424mh00e2mbrajjfteg1k8f";
     let mut full_summary = summary(&key, "timezone=UTC").await;
     assert_eq!(summary(&key, absent).await, full_summary);
@@ -76,7 +77,7 @@ async fn an_empty_window_has_zeros_and_no_rates() {
 }
 
 /// Creates two courses and two students.
-async fn school(workspace: &Workspace<'_>) {
+async fn create_courses_and_students(workspace: &TestWorkspace<'_>) {
     for name in ["rust", "ink"] {
         workspace.course(name, 3).await;
     }
@@ -86,7 +87,8 @@ async fn school(workspace: &Workspace<'_>) {
     }
 }
 
-async fn pay(workspace: &Workspace<'_>, at: &str, number: &str, currency: &str, item: (&str, i64)) {
+/// Pays an order of Ada with one item: a course key and a unit amount.
+async fn pay(workspace: &TestWorkspace<'_>, at: &str, number: &str, currency: &str, item: (&str, i64)) {
     let data = json!({
         "key": number, "number": number, "student": "ada", "currency": currency,
         "items": [{"course": item.0, "unit_amount": item.1}], "discount_amount": 5, "tax_amount": 20,
@@ -99,7 +101,7 @@ async fn the_figures_of_a_month_count_each_record_at_its_own_time() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:analytics").await;
-    school(&workspace).await;
+    create_courses_and_students(&workspace).await;
     // Two currencies; one order before the window with a refund inside it, and one order at the end of the window.
     pay(&workspace, "2026-01-31T23:59:59.999Z", "o1", "USD", ("rust", 1000)).await;
     pay(&workspace, "2026-02-01T00:00:00Z", "o2", "USD", ("ink", 200)).await;
@@ -107,7 +109,7 @@ async fn the_figures_of_a_month_count_each_record_at_its_own_time() {
     pay(&workspace, "2026-03-01T00:00:00Z", "o4", "USD", ("rust", 9999)).await;
     let refund = json!({"order": "o1", "amount": 400});
     workspace.change_at("2026-02-03T12:00:00Z", "order.refund", refund).await;
-    // The cohort: bob completes rust and a third of ink. Ada's enrollments come from the orders.
+    // The cohort: Bob completes `rust` and a third of `ink`. Ada's enrollments come from the orders.
     for course in ["rust", "ink"] {
         let data = json!({"student": "bob", "course": course});
         workspace.change_at("2026-02-11T00:00:00Z", "enrollment.grant", data).await;
@@ -146,23 +148,23 @@ async fn an_enrollment_counts_with_its_current_status() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:analytics").await;
-    school(&workspace).await;
-    let pair = json!({"student": "ada", "course": "rust"});
+    create_courses_and_students(&workspace).await;
+    let enrollment = json!({"student": "ada", "course": "rust"});
     let figures = async || {
         summary(&key, "from=2026-02-01T00:00:00Z&to=2026-03-01T00:00:00Z").await["enrollments"].clone()
     };
 
-    workspace.change_at("2026-02-02T00:00:00Z", "enrollment.grant", pair.clone()).await;
+    workspace.change_at("2026-02-02T00:00:00Z", "enrollment.grant", enrollment.clone()).await;
     assert_eq!(figures().await, json!({"created": 1, "revoked": 0, "active": 1}));
-    workspace.change_at("2026-02-03T00:00:00Z", "enrollment.revoke", pair.clone()).await;
+    workspace.change_at("2026-02-03T00:00:00Z", "enrollment.revoke", enrollment.clone()).await;
     assert_eq!(figures().await, json!({"created": 1, "revoked": 1, "active": 0}));
-    workspace.change_at("2026-02-04T00:00:00Z", "enrollment.grant", pair.clone()).await;
+    workspace.change_at("2026-02-04T00:00:00Z", "enrollment.grant", enrollment.clone()).await;
     assert_eq!(figures().await, json!({"created": 1, "revoked": 0, "active": 1}));
 
-    let mut ends = pair;
-    ends["course"] = json!("ink");
-    ends["expires_at"] = json!("2026-03-02T10:01:00Z");
-    workspace.change_at("2026-02-05T00:00:00Z", "enrollment.grant", ends).await;
+    let mut expiring = enrollment;
+    expiring["course"] = json!("ink");
+    expiring["expires_at"] = json!("2026-03-02T10:01:00Z");
+    workspace.change_at("2026-02-05T00:00:00Z", "enrollment.grant", expiring).await;
     assert_eq!(figures().await, json!({"created": 2, "revoked": 0, "active": 2}));
     app.clock.advance(std::time::Duration::from_secs(30));
     assert_eq!(figures().await, json!({"created": 2, "revoked": 0, "active": 1}));
@@ -173,15 +175,15 @@ async fn data_as_of_excludes_open_writes() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.key("read:analytics").await;
     let write_started = app.clock.now();
-    let running = app.write().await;
+    let open_write = app.begin_write().await;
     app.clock.advance(std::time::Duration::from_secs(1));
     assert_eq!(time(&summary(&key, "").await["data_as_of"]), write_started);
-    running.rollback().await.unwrap();
+    open_write.rollback().await.unwrap();
     assert_eq!(time(&summary(&key, "").await["data_as_of"]), app.clock.now());
 }
 
-/// Returns the start times of the points of a series.
-fn starts(summary: &Value) -> Vec<&str> {
+/// Returns the start times of the points of the series.
+fn start_times(summary: &Value) -> Vec<&str> {
     summary["series"].as_array().unwrap().iter().map(|point| point["starts_at"].as_str().unwrap()).collect()
 }
 
@@ -191,22 +193,22 @@ async fn a_series_has_a_point_for_each_interval_that_overlaps_the_window() {
     let key = app.workspace("acme").await.key("read:analytics").await;
 
     let days = summary(&key, "from=2026-02-27T06:00:00Z&to=2026-03-01T00:00:00Z&interval=day").await;
-    assert_eq!(starts(&days), ["2026-02-27T06:00:00.000Z", "2026-02-28T00:00:00.000Z"]);
+    assert_eq!(start_times(&days), ["2026-02-27T06:00:00.000Z", "2026-02-28T00:00:00.000Z"]);
     // 2026-02-02 is a Monday.
     let weeks = summary(&key, "from=2026-02-01T00:00:00Z&to=2026-02-09T00:00:00.001Z&interval=week").await;
     assert_eq!(
-        starts(&weeks),
+        start_times(&weeks),
         ["2026-02-01T00:00:00.000Z", "2026-02-02T00:00:00.000Z", "2026-02-09T00:00:00.000Z"]
     );
     let months = "from=2025-12-15T00:00:00Z&to=2026-02-01T00:00:00Z&interval=month&timezone=Asia/Kathmandu";
     let months = summary(&key, months).await;
     assert_eq!(
-        starts(&months),
+        start_times(&months),
         ["2025-12-15T00:00:00.000Z", "2025-12-31T18:15:00.000Z", "2026-01-31T18:15:00.000Z"]
     );
     assert_eq!(months["window"]["timezone"], "Asia/Kathmandu");
     let year = summary(&key, "from=2025-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&interval=day").await;
-    assert_eq!(starts(&year).len(), 366);
+    assert_eq!(start_times(&year).len(), 366);
 }
 
 #[tokio::test]
@@ -214,7 +216,7 @@ async fn a_day_with_a_daylight_saving_change_is_one_day() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:analytics").await;
-    school(&workspace).await;
+    create_courses_and_students(&workspace).await;
     // 2025-10-26 has 25 hours, 2025-03-30 has 23 hours.
     let paid = [
         "2025-10-25T21:59:59.999Z",
@@ -248,7 +250,7 @@ async fn a_day_with_a_daylight_saving_change_is_one_day() {
     );
 }
 
-/// Parses a time.
+/// Parses a time of a response.
 pub fn time(value: &Value) -> Timestamp {
     value.as_str().expect("a time is a string").parse().expect("a time is RFC 3339")
 }

@@ -1,17 +1,17 @@
-//! Changes from the platform: each is applied once, as a whole or not at all, in its own workspace.
+//! Changes of the change feed: each is applied once, completely or not at all, and only to its workspace.
 
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 
-use crate::support::{TestApp, Workspace};
+use crate::support::{TestApp, TestWorkspace};
 
 const STUDENTS: &str = "/api/v1/students";
 
-/// Sample changes of a workspace, with ids.
+/// Returns changes of several types for a workspace, with fixed ids.
 fn sample_changes(workspace: &str) -> Vec<Value> {
     let changes = [
         ("workspace.upsert", json!({"key": workspace, "name": workspace, "owner_email": "o@example.com"})),
-        ("course.upsert", crate::support::course("rust", "published", 2)),
+        ("course.upsert", crate::support::course_data("rust", "published", 2)),
         ("student.upsert", json!({"key": "ada", "email": "ada@example.com"})),
         ("student.upsert", json!({"key": "bob", "email": "bob@example.com"})),
         ("enrollment.grant", json!({"student": "ada", "course": "rust"})),
@@ -34,18 +34,19 @@ fn sample_changes(workspace: &str) -> Vec<Value> {
         .collect()
 }
 
+/// Returns the changes in the format of the change feed, one per line.
 fn lines(changes: &[Value]) -> String {
     changes.iter().map(|change| format!("{change}\n")).collect()
 }
 
-/// Returns everything that a workspace shows through the API, with ids and recording times masked.
-async fn visible_state(workspace: &Workspace<'_>) -> Value {
+/// Returns the courses, students and orders of a workspace as the API shows them, with ids and recording times masked.
+async fn visible_state(workspace: &TestWorkspace<'_>) -> Value {
     let key = workspace.full_key().await;
-    let mut all = Vec::new();
+    let mut records = Vec::new();
     for list in ["courses", "students", "orders"] {
-        all.extend(key.all(&format!("/api/v1/{list}?sort=created_at")).await);
+        records.extend(key.list_all(&format!("/api/v1/{list}?sort=created_at")).await);
     }
-    crate::masks::masked(&Value::Array(all))
+    crate::masks::masked(&Value::Array(records))
 }
 
 fn types(events: &[Value]) -> Vec<Value> {
@@ -63,7 +64,7 @@ async fn applying_a_stream_again_changes_nothing() {
 
     let (repeated, _) = app.try_apply(&stream).await;
     assert_eq!((repeated.applied, repeated.repeated, repeated.rejected), (0, 10, 0));
-    // Also within one stream, and also when the record has changed since.
+    // A change is also recognized within one stream, and when its record has changed since.
     let twice = lines(&[sample_changes("acme")[2].clone(), sample_changes("acme")[2].clone()]);
     assert_eq!(app.try_apply(&twice).await.0.repeated, 2);
     assert_eq!((visible_state(&workspace).await, app.events().await), before);
@@ -80,12 +81,12 @@ async fn a_truncated_stream_applied_again_has_the_same_result() {
         let app = TestApp::start().await;
         let changes = sample_changes("acme");
         // The last line is truncated.
-        let half = changes[cut].to_string();
-        let torn = format!("{}{}", lines(&changes[..cut]), &half[..half.len() / 2]);
-        let (first, _) = app.try_apply(&torn).await;
+        let last_line = changes[cut].to_string();
+        let truncated = format!("{}{}", lines(&changes[..cut]), &last_line[..last_line.len() / 2]);
+        let (first, _) = app.try_apply(&truncated).await;
         assert_eq!((first.applied, first.rejected), (cut as u64, 1));
-        let (rest, _) = app.try_apply(&lines(&changes)).await;
-        assert_eq!((rest.applied, rest.repeated, rest.rejected), (10 - cut as u64, cut as u64, 0));
+        let (second, _) = app.try_apply(&lines(&changes)).await;
+        assert_eq!((second.applied, second.repeated, second.rejected), (10 - cut as u64, cut as u64, 0));
         assert_eq!(
             (visible_state(&app.workspace("acme").await).await, types(&app.events().await)),
             expected,
@@ -98,13 +99,13 @@ async fn a_truncated_stream_applied_again_has_the_same_result() {
 async fn an_invalid_line_is_reported_with_its_number_and_the_rest_is_applied() {
     let app = TestApp::start().await;
     app.workspace("acme").await;
-    let good = |n: usize| {
+    let valid_line = |n: usize| {
         let data = json!({"key": format!("s{n}"), "email": format!("s{n}@example.com")});
         json!({"change": "student.upsert", "id": format!("g-{n}"), "workspace": "acme", "at": "2026-03-01T10:00:00Z", "data": data})
             .to_string()
     };
-    let with = |name: &str, value: Value| {
-        let mut line: Value = serde_json::from_str(&good(9)).unwrap();
+    let line_with = |name: &str, value: Value| {
+        let mut line: Value = serde_json::from_str(&valid_line(9)).unwrap();
         line["id"] = json!("bad");
         match name.strip_prefix("data/") {
             Some(field) => line["data"][field] = value,
@@ -113,28 +114,28 @@ async fn an_invalid_line_is_reported_with_its_number_and_the_rest_is_applied() {
         line.to_string()
     };
     let stream = [
-        good(1),
+        valid_line(1),
         String::new(),
         "nonsense".to_owned(),
-        good(2),
+        valid_line(2),
         "[]".to_owned(),
         "{}".to_owned(),
-        with("color", json!("red")),
-        with("data/color", json!("red")),
-        with("data/emial", json!("x")),
-        with("change", json!("student.create")),
-        with("workspace", json!("nowhere")),
-        with("at", json!("2026-03-01T10:00:00")),
-        with("at", json!("2026-03-02T11:00:00Z")),
-        with("at", json!(7)),
-        with("data/email", json!("no at sign")),
-        with("data/email", json!("S1@example.com")),
-        with("data/tags", json!(vec!["x"; 21])),
-        with("data", json!(null)),
-        good(9).replace(r#""id""#, r#""id":"twice","id""#),
-        good(3),
+        line_with("color", json!("red")),
+        line_with("data/color", json!("red")),
+        line_with("data/emial", json!("x")),
+        line_with("change", json!("student.create")),
+        line_with("workspace", json!("nowhere")),
+        line_with("at", json!("2026-03-01T10:00:00")),
+        line_with("at", json!("2026-03-02T11:00:00Z")),
+        line_with("at", json!(7)),
+        line_with("data/email", json!("no at sign")),
+        line_with("data/email", json!("S1@example.com")),
+        line_with("data/tags", json!(vec!["x"; 21])),
+        line_with("data", json!(null)),
+        valid_line(9).replace(r#""id""#, r#""id":"twice","id""#),
+        valid_line(3),
         "   ".to_owned(),
-        good(4),
+        valid_line(4),
     ];
     let (outcome, rejects) = app.try_apply(&stream.join("\n")).await;
     assert_eq!((outcome.applied, outcome.rejected), (4, 16));
@@ -153,7 +154,7 @@ async fn a_rejected_change_writes_nothing_and_can_be_applied_when_corrected() {
     let before = app.events().await.len();
     let mut pay = sample_changes("acme").remove(6);
     pay["data"]["student"] = json!("ada");
-    // The first item would create an enrollment; the second names an absent course.
+    // The first item would create an enrollment; the course of the second item does not exist.
     pay["data"]["items"] =
         json!([{"course": "rust", "unit_amount": 1}, {"course": "gone", "unit_amount": 1}]);
 
@@ -173,45 +174,48 @@ async fn a_rejected_change_does_not_affect_others_of_its_batch() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let student = |n: usize, email: String| {
-        workspace.line(
+        workspace.build_change(
             "2026-03-01T10:00:00Z",
             "student.upsert",
             json!({"key": format!("s{n}"), "email": email}),
         )
     };
-    // Every fifth change uses the email address of the one before.
+    // Every fifth change has the email address of the change before it.
     let changes: Vec<Value> = (0..100)
         .map(|n| student(n, format!("s{}@example.com", if n % 5 == 4 { n - 1 } else { n })))
         .collect();
     let (outcome, rejects) = app.try_apply(&lines(&changes)).await;
     assert_eq!((outcome.applied, outcome.rejected), (80, 20));
     assert!(rejects[0].starts_with("line 5 (") && rejects[19].starts_with("line 100 ("), "{rejects:?}");
-    assert_eq!(app.events_of("student.created").await.len(), 80);
+    assert_eq!(app.events_of_type("student.created").await.len(), 80);
 }
 
 #[tokio::test]
 async fn a_change_of_a_workspace_is_invisible_in_another() {
     let app = TestApp::start().await;
     let globex = app.workspace("globex").await;
-    let nothing = visible_state(&globex).await;
+    let empty = visible_state(&globex).await;
     app.try_apply(&lines(&sample_changes("acme"))).await;
-    assert_eq!(visible_state(&globex).await, nothing);
+    assert_eq!(visible_state(&globex).await, empty);
 
-    // The same ids, keys, email addresses, slugs and numbers can be used there.
+    // Another workspace can use the same ids, keys, email addresses, slugs and numbers.
     let (outcome, rejects) = app.try_apply(&lines(&sample_changes("globex"))).await;
     assert_eq!((outcome.applied, outcome.rejected), (10, 0), "{rejects:?}");
     let acme = app.workspace("acme").await;
     assert_eq!(visible_state(&globex).await, visible_state(&acme).await);
 
-    // Records of one workspace cannot be named by key or id in the other.
+    // A change cannot refer to records of another workspace, neither by key nor by id.
     let ada = acme.full_key().await.get(STUDENTS).await.ids().remove(0);
     let before = visible_state(&acme).await;
     for name in ["eve", &ada] {
-        let delete = globex.line("2026-03-01T11:00:00Z", "student.delete", json!({"student": name}));
+        let delete = globex.build_change("2026-03-01T11:00:00Z", "student.delete", json!({"student": name}));
         assert_eq!(app.try_apply(&delete.to_string()).await.1.len(), 1, "{name}");
     }
-    let grant =
-        globex.line("2026-03-01T11:00:00Z", "enrollment.grant", json!({"student": ada, "course": "rust"}));
+    let grant = globex.build_change(
+        "2026-03-01T11:00:00Z",
+        "enrollment.grant",
+        json!({"student": ada, "course": "rust"}),
+    );
     assert_eq!(app.try_apply(&grant.to_string()).await.1.len(), 1);
     assert_eq!(visible_state(&acme).await, before);
 }

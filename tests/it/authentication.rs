@@ -1,4 +1,4 @@
-//! API keys: which requests are authenticated, and which error the others get.
+//! API keys: which requests are authenticated, and the error of all other requests.
 
 use std::time::Duration;
 
@@ -27,31 +27,32 @@ async fn the_authorization_scheme_is_case_insensitive() {
 async fn every_request_without_a_valid_key_gets_the_same_error() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let good = workspace.key("read:courses").await;
+    let valid_key = workspace.key("read:courses").await;
 
-    let mut one_changed = good.secret.clone();
-    let last = one_changed.pop().expect("a secret is not empty");
-    one_changed.push(if last == 'a' { 'b' } else { 'a' });
-    let mut middle_changed = good.secret.clone();
-    let swapped = if &middle_changed[15..16] == "a" { "b" } else { "a" };
-    middle_changed.replace_range(15..16, swapped);
+    let mut last_changed = valid_key.secret.clone();
+    let last = last_changed.pop().expect("a secret is not empty");
+    last_changed.push(if last == 'a' { 'b' } else { 'a' });
+    let mut middle_changed = valid_key.secret.clone();
+    let replacement = if &middle_changed[15..16] == "a" { "b" } else { "a" };
+    middle_changed.replace_range(15..16, replacement);
 
     let headers = [
-        format!("Basic {}", good.secret),
-        format!("Bearer {one_changed}"),
+        format!("Basic {}", valid_key.secret),
+        format!("Bearer {last_changed}"),
         format!("Bearer {middle_changed}"),
-        format!("Bearer {} ", good.secret.to_lowercase()),
-        format!("Bearer  {}x", good.secret),
+        format!("Bearer {} ", valid_key.secret.to_lowercase()),
+        format!("Bearer  {}x", valid_key.secret),
         "Bearer".to_owned(),
         "Bearer ".to_owned(),
-        good.secret.clone(),
+        valid_key.secret.clone(),
         "Bearer svc_live_".to_owned(),
     ];
     let mut responses = vec![send(app.request(Method::GET, COURSES)).await];
     for header in &headers {
         responses.push(send(app.request(Method::GET, COURSES).header("authorization", header)).await);
     }
-    let twice = app.request(Method::GET, COURSES).bearer_auth(&good.secret).bearer_auth(&good.secret);
+    let twice =
+        app.request(Method::GET, COURSES).bearer_auth(&valid_key.secret).bearer_auth(&valid_key.secret);
     responses.push(send(twice).await);
 
     for response in &responses {
@@ -76,7 +77,7 @@ async fn a_revoked_key_is_rejected_immediately() {
     let key = workspace.key("read:courses").await;
     key.get(COURSES).await.assert_status(200);
 
-    let mut write = app.write().await;
+    let mut write = app.begin_write().await;
     let revoked =
         keys::revoke(&app.app, &mut write, Some(workspace.id), key.id.parse().unwrap()).await.unwrap();
     write.commit().await.unwrap();
@@ -104,8 +105,9 @@ async fn a_key_revoked_by_another_process_is_rejected_within_two_seconds() {
 #[tokio::test]
 async fn a_key_is_rejected_from_its_expiry_on() {
     let app = TestApp::start().await;
-    let ends = app.clock.now() + Duration::from_secs(60);
-    let key = app.workspace("acme").await.key_with("read:courses", Quota::default(), Some(ends)).await;
+    let expires_at = app.clock.now() + Duration::from_secs(60);
+    let key =
+        app.workspace("acme").await.key_with_quota("read:courses", Quota::default(), Some(expires_at)).await;
 
     app.clock.advance(Duration::from_millis(59_999));
     key.get(COURSES).await.assert_status(200);

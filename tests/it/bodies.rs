@@ -1,4 +1,4 @@
-//! Invalid request bodies: each gets a clear error, and nothing is written.
+//! Invalid request bodies: each is rejected with the location of the error, and nothing is written.
 
 use futures_util::stream;
 use insta::assert_json_snapshot;
@@ -8,21 +8,21 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use crate::conformance::assert_error;
-use crate::support::{Key, TestApp, TestResponse, send};
+use crate::support::{TestApp, TestKey, TestResponse, send};
 
 const STUDENTS: &str = "/api/v1/students";
 const POSTS: [&str; 2] = [STUDENTS, "/api/v1/enrollments"];
 /// The maximum size of a body in bytes.
-const CAP: usize = 256 * 1024;
+const MAX_BODY_BYTES: usize = 256 * 1024;
 
-/// Asserts that no request so far has written anything.
-async fn assert_nothing_written(app: &TestApp, key: &Key) {
+/// Asserts that no request so far has created a student or an event.
+async fn assert_nothing_written(app: &TestApp, key: &TestKey) {
     assert_eq!(key.get(STUDENTS).await.assert_status(200).ids(), [""; 0]);
     assert_eq!(app.events().await.len(), 0);
 }
 
 /// Posts a body with these headers.
-async fn post(key: &Key, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> TestResponse {
+async fn post(key: &TestKey, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> TestResponse {
     let request = key.request(Method::POST, path).body(body);
     send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
 }
@@ -42,11 +42,11 @@ async fn a_body_that_is_not_one_json_object_is_rejected_with_the_location() {
         ("a number", b"7".into()),
         ("a string", br#""ada@example.com""#.into()),
         ("cut in a string", br#"{"email": "ada@exa"#.into()),
-        ("cut behind a name", br#"{"email""#.into()),
+        ("cut after a name", br#"{"email""#.into()),
         ("cut before its end", format!("{{{ada}").into()),
         ("followed by text", format!("{{{ada}}} x").into()),
         ("two objects", format!("{{{ada}}}{{{ada}}}").into()),
-        ("a comma too many", format!("{{{ada},}}").into()),
+        ("a trailing comma", format!("{{{ada},}}").into()),
         ("single quotes", b"{'email': 'ada@example.com'}".into()),
         ("a comment", format!("{{{ada} /* the first */}}").into()),
         ("a byte order mark", format!("\u{feff}{{{ada}}}").into()),
@@ -54,8 +54,8 @@ async fn a_body_that_is_not_one_json_object_is_rejected_with_the_location() {
         ("UTF-16", "{\"email\": \"a@b\"}".encode_utf16().flat_map(u16::to_le_bytes).collect()),
         ("a raw NUL", format!("{{{ada}, \"name\": \"a\0b\"}}").into()),
         ("a NUL", format!(r#"{{{ada}, "name": "a\u0000b", "metadata": {{"k\u0000": "\u0000"}}}}"#).into()),
-        ("half a surrogate pair", format!(r#"{{{ada}, "name": "\ud83c"}}"#).into()),
-        ("the other half", format!(r#"{{{ada}, "name": "\udf93 Ada"}}"#).into()),
+        ("the first half of a surrogate pair", format!(r#"{{{ada}, "name": "\ud83c"}}"#).into()),
+        ("the second half of a surrogate pair", format!(r#"{{{ada}, "name": "\udf93 Ada"}}"#).into()),
         ("a raw line break", format!("{{{ada}, \"name\": \"a\nb\"}}").into()),
         ("a bad escape", format!(r#"{{{ada}, "name": "\x41"}}"#).into()),
         ("a huge number", format!(r#"{{{ada}, "name": 1e999}}"#).into()),
@@ -72,12 +72,12 @@ async fn a_body_that_is_not_one_json_object_is_rejected_with_the_location() {
             let response = key.post_bytes(path, body.clone()).await;
             let message = assert_error(&response, 422, "invalid_request");
             assert!(
-                response.error_locations().iter().all(|place| place.starts_with("body ")),
+                response.error_locations().iter().all(|location| location.starts_with("body ")),
                 "{name}: {:?}",
                 response.errors()
             );
             if path == STUDENTS {
-                messages.push(json!({"body": name, "message": message, "faults": response.errors()}));
+                messages.push(json!({"body": name, "message": message, "errors": response.errors()}));
             }
         }
     }
@@ -111,37 +111,38 @@ async fn a_body_nested_ten_thousand_levels_deep_is_rejected() {
 async fn a_body_over_the_limit_is_rejected_before_other_checks() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
-    let padded = |length: usize| {
+    let padded_to = |length: usize| {
         let ada = r#"{"email": "ada@example.com"}"#;
         format!("{ada}{}", " ".repeat(length - ada.len())).into_bytes()
     };
 
     for path in POSTS {
-        for length in [CAP + 1, 300 * 1024] {
-            let response = key.post_bytes(path, padded(length)).await;
+        for length in [MAX_BODY_BYTES + 1, 300 * 1024] {
+            let response = key.post_bytes(path, padded_to(length)).await;
             let message = assert_error(&response, 413, "invalid_request");
             assert_eq!(message, "The request body is larger than 262144 bytes.");
         }
     }
-    // In chunks, without a declared length.
-    let pieces = padded(300 * 1024)
+    // A chunked body has no declared length.
+    let pieces = padded_to(300 * 1024)
         .chunks(10_000)
         .map(|piece| Ok::<_, std::io::Error>(piece.to_vec()))
         .collect::<Vec<_>>();
     let chunked = key.post_bytes(STUDENTS, reqwest::Body::wrap_stream(stream::iter(pieces))).await;
     assert_error(&chunked, 413, "invalid_request");
-    // Before the key, the scope and the media type are checked.
-    let stranger = send(app.request(Method::POST, STUDENTS).body(padded(CAP + 1))).await;
-    assert_error(&stranger, 413, "invalid_request");
-    let reader = app.workspace("acme").await.key("read:courses").await;
+    // The length is checked before the key, the scope and the media type.
+    let without_key = send(app.request(Method::POST, STUDENTS).body(padded_to(MAX_BODY_BYTES + 1))).await;
+    assert_error(&without_key, 413, "invalid_request");
+    let without_scope = app.workspace("acme").await.key("read:courses").await;
     assert_error(
-        &post(&reader, STUDENTS, &[("content-type", "text/plain")], padded(CAP + 1)).await,
+        &post(&without_scope, STUDENTS, &[("content-type", "text/plain")], padded_to(MAX_BODY_BYTES + 1))
+            .await,
         413,
         "invalid_request",
     );
     assert_nothing_written(&app, &key).await;
 
-    key.post_bytes(STUDENTS, padded(CAP)).await.assert_status(201);
+    key.post_bytes(STUDENTS, padded_to(MAX_BODY_BYTES)).await.assert_status(201);
 }
 
 #[tokio::test]
@@ -149,22 +150,22 @@ async fn a_declared_length_over_the_limit_is_rejected_without_the_body() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
-    let head = |length: &str, more: &str| {
+    let head = |length: &str, headers: &str| {
         format!(
             "POST {STUDENTS} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
-             Content-Length: {length}\r\n{more}\r\n",
+             Content-Length: {length}\r\n{headers}\r\n",
             key.secret
         )
     };
-    // The rest of the body never arrives: the response does not wait for it.
-    for (length, more, body) in [
+    // The server responds without the rest of the body, which never arrives.
+    for (length, headers, body) in [
         ("1000000000", "Expect: 100-continue\r\nConnection: close\r\n", ""),
         ("262145", "Connection: close\r\n", ""),
         ("262145", "", "{"),
         ("18446744073709551613", "", "{"),
         ("18446744073709551615", "", ""),
     ] {
-        let received = app.exchange((head(length, more) + body).as_bytes(), false).await;
+        let received = app.exchange((head(length, headers) + body).as_bytes(), false).await;
         assert!(received.is_closed, "{length}");
         assert_error(&received.responses[0], 413, "invalid_request");
         assert_eq!(received.responses[0].header("connection"), "close");
@@ -203,8 +204,8 @@ async fn only_uncompressed_json_is_accepted() {
             assert_eq!(response.error_locations(), ["header Content-Type"], "{media_type}");
         }
     }
-    let none = post(&key, STUDENTS, &[], body()).await;
-    assert_error(&none, 415, "invalid_request");
+    let without_media_type = post(&key, STUDENTS, &[], body()).await;
+    assert_error(&without_media_type, 415, "invalid_request");
 
     for coding in ["gzip", "br", "zstd", "deflate", "GZIP", "gzip, gzip", "nonsense"] {
         let headers = [("content-type", "application/json"), ("content-encoding", coding)];
@@ -214,8 +215,9 @@ async fn only_uncompressed_json_is_accepted() {
     }
     assert_nothing_written(&app, &key).await;
 
-    let fine = ["application/json; charset=utf-8", "Application/JSON;charset=\"UTF-8\"", "application/json"];
-    for (number, media_type) in fine.into_iter().enumerate() {
+    let accepted =
+        ["application/json; charset=utf-8", "Application/JSON;charset=\"UTF-8\"", "application/json"];
+    for (number, media_type) in accepted.into_iter().enumerate() {
         let body = json!({"email": format!("s{number}@example.com")}).to_string().into_bytes();
         post(&key, STUDENTS, &[("content-type", media_type)], body).await.assert_status(201);
     }
@@ -233,8 +235,8 @@ async fn an_incomplete_body_writes_nothing() {
          Content-Length: 100\r\nConnection: close\r\n\r\n{{\"email\": \"ada@example.com\"}}",
         key.secret
     );
-    // The client disconnects before the hundred bytes are sent, and reads no response.
-    let mut stream = TcpStream::connect(app.base.trim_start_matches("http://")).await.unwrap();
+    // The client sends fewer than the declared 100 bytes and disconnects, without reading a response.
+    let mut stream = TcpStream::connect(app.base_url.trim_start_matches("http://")).await.unwrap();
     stream.write_all(head.as_bytes()).await.unwrap();
     drop(stream);
     assert_nothing_written(&app, &key).await;

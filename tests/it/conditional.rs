@@ -5,15 +5,16 @@ use std::time::Duration;
 use reqwest::Method;
 
 use crate::conformance::assert_error;
-use crate::support::{Key, TestApp, TestResponse, course, http, send};
+use crate::support::{TestApp, TestKey, TestResponse, client_builder, course_data, send};
 
 const COURSES: &str = "/api/v1/courses";
-const MARCH: &str = "/api/v1/analytics/summary?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z";
+/// The path of a summary with a fixed window.
+const MARCH_SUMMARY: &str = "/api/v1/analytics/summary?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z";
 
 /// Requests the path with these ETags in `If-None-Match`.
-async fn get_with_tags(key: &Key, path: &str, tags: &[&str]) -> TestResponse {
+async fn get_with_tags(key: &TestKey, path: &str, tags: &[&str]) -> TestResponse {
     let request = key.request(Method::GET, path);
-    send(tags.iter().fold(request, |request, tags| request.header("if-none-match", *tags))).await
+    send(tags.iter().fold(request, |request, tag| request.header("if-none-match", *tag))).await
 }
 
 #[tokio::test]
@@ -24,7 +25,7 @@ async fn a_matching_etag_gets_304() {
     let course_path = format!("{COURSES}/{}", workspace.course("rust", 2).await);
     workspace.student("ada").await;
 
-    for path in [COURSES, &course_path, "/api/v1/students", "/api/v1/orders", MARCH] {
+    for path in [COURSES, &course_path, "/api/v1/students", "/api/v1/orders", MARCH_SUMMARY] {
         let first = key.get(path).await.assert_status(200);
         app.clock.advance(Duration::from_millis(1));
         let tag = first.header("etag");
@@ -32,9 +33,9 @@ async fn a_matching_etag_gets_304() {
         assert_eq!(key.get(path).await.header("etag"), tag, "{path}");
         assert_eq!(first.header("cache-control"), "private, no-cache");
 
-        let bare = tag.trim_start_matches("W/");
+        let strong_tag = tag.trim_start_matches("W/");
         let list = format!("\"x\", {tag}, \"y\"");
-        for tags in [&[tag][..], &[bare], &[&list], &["*"], &["\"x\"", tag], &["\"a,b\"", tag]] {
+        for tags in [&[tag][..], &[strong_tag], &[&list], &["*"], &["\"x\"", tag], &["\"a,b\"", tag]] {
             let response = get_with_tags(&key, path, tags).await.assert_status(304);
             assert!(response.body.is_empty(), "{path}");
             assert_eq!(response.header("content-type"), "");
@@ -44,8 +45,10 @@ async fn a_matching_etag_gets_304() {
             );
             assert!(!response.header("x-request-id").is_empty());
         }
-        for other in ["\"x\"", "W/\"\"", "nonsense", bare.trim_matches('"'), &bare.to_lowercase()] {
-            get_with_tags(&key, path, &[other]).await.assert_status(200);
+        for other_tag in
+            ["\"x\"", "W/\"\"", "nonsense", strong_tag.trim_matches('"'), &strong_tag.to_lowercase()]
+        {
+            get_with_tags(&key, path, &[other_tag]).await.assert_status(200);
         }
         let head = key.request(Method::HEAD, path).header("if-none-match", tag);
         send(head).await.assert_status(304);
@@ -57,16 +60,16 @@ async fn a_summary_keeps_its_etag_until_a_figure_changes() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
-    let first = key.get(MARCH).await.assert_status(200);
+    let first = key.get(MARCH_SUMMARY).await.assert_status(200);
     app.clock.advance(Duration::from_secs(1));
-    let second = key.get(MARCH).await.assert_status(200);
+    let second = key.get(MARCH_SUMMARY).await.assert_status(200);
     assert_ne!(second.json()["data_as_of"], first.json()["data_as_of"]);
     assert_eq!(second.header("etag"), first.header("etag"));
 
     workspace.student("ada").await;
-    let third = get_with_tags(&key, MARCH, &[first.header("etag")]).await.assert_status(200);
+    let third = get_with_tags(&key, MARCH_SUMMARY, &[first.header("etag")]).await.assert_status(200);
     assert_ne!(third.header("etag"), first.header("etag"));
-    // The default window of thirty days moves with the time.
+    // The default window ends at the time of the request, so the ETag changes.
     let latest = key.get("/api/v1/analytics/summary").await.assert_status(200);
     app.clock.advance(Duration::from_secs(1));
     get_with_tags(&key, "/api/v1/analytics/summary", &[latest.header("etag")]).await.assert_status(200);
@@ -75,7 +78,7 @@ async fn a_summary_keeps_its_etag_until_a_figure_changes() {
 #[tokio::test]
 async fn a_304_counts_against_the_limit() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.plain_key("read:courses").await;
+    let key = app.workspace("acme").await.key_with_default_quota("read:courses").await;
     let first = key.get(COURSES).await.assert_status(200);
     let repeat = get_with_tags(&key, COURSES, &[first.header("etag")]).await.assert_status(304);
     assert_eq!((first.header("x-ratelimit-remaining"), repeat.header("x-ratelimit-remaining")), ("59", "58"));
@@ -90,7 +93,7 @@ async fn a_change_changes_the_etag() {
     let before = [key.get(COURSES).await, key.get(&course_path).await]
         .map(|response| response.header("etag").to_owned());
 
-    let mut renamed = course("rust", "published", 2);
+    let mut renamed = course_data("rust", "published", 2);
     renamed["title"] = "Rust, again".into();
     workspace.change("course.upsert", renamed).await;
     for (path, tag) in [COURSES, &course_path].into_iter().zip(&before) {
@@ -111,13 +114,13 @@ async fn a_response_without_etag_must_not_be_stored() {
     let key = app.workspace("acme").await.full_key().await;
     let ada = serde_json::json!({"email": "ada@example.com"});
 
-    let stranger = send(app.request(Method::GET, COURSES).header("if-none-match", "*")).await;
+    let without_key = send(app.request(Method::GET, COURSES).header("if-none-match", "*")).await;
     let responses = [
         (key.post("/api/v1/students", ada.clone()).await, 201),
         (key.post("/api/v1/students", ada).await, 422),
         (get_with_tags(&key, "/api/v1/nothing", &["*"]).await, 404),
         (get_with_tags(&key, "/api/v1/courses?limit=0", &["*"]).await, 422),
-        (stranger, 401),
+        (without_key, 401),
     ];
     for (response, status) in responses {
         let response = response.assert_status(status);
@@ -125,13 +128,13 @@ async fn a_response_without_etag_must_not_be_stored() {
     }
 }
 
-/// Sends a request with this `Accept-Encoding` and does not decode the response.
-async fn get_encoded(app: &TestApp, key: &Key, path: &str, accept: &str) -> TestResponse {
+/// Sends a GET request with this `Accept-Encoding`, and returns the response without decoding its body.
+async fn get_encoded(app: &TestApp, key: &TestKey, path: &str, accept: &str) -> TestResponse {
     let secret = &key.secret;
     let head = format!(
         "GET {path} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {secret}\r\nConnection: close\r\n"
     );
-    app.raw(format!("{head}Accept-Encoding: {accept}\r\n\r\n")).await.assert_status(200)
+    app.send_raw(format!("{head}Accept-Encoding: {accept}\r\n\r\n")).await.assert_status(200)
 }
 
 #[tokio::test]
@@ -147,15 +150,21 @@ async fn a_large_response_is_compressed_as_requested() {
     assert!(plain.body.len() > 2_000);
     assert_eq!((plain.header("vary"), plain.header("content-encoding")), ("accept-encoding", ""));
 
-    let decoding = http().build().unwrap();
+    let decoding_client = client_builder().build().unwrap();
     for (coding, magic) in [("gzip", &b"\x1f\x8b"[..]), ("br", &[]), ("zstd", b"\x28\xb5\x2f\xfd")] {
-        let packed = get_encoded(&app, &key, path, coding).await;
-        assert_eq!(packed.header("content-encoding"), coding);
-        assert!(packed.body.len() < plain.body.len() / 2 && packed.body.starts_with(magic), "{coding}");
-        assert_eq!(packed.header("content-length"), packed.body.len().to_string());
-        assert_eq!((packed.header("vary"), packed.header("etag")), ("accept-encoding", plain.header("etag")));
+        let compressed = get_encoded(&app, &key, path, coding).await;
+        assert_eq!(compressed.header("content-encoding"), coding);
+        assert!(
+            compressed.body.len() < plain.body.len() / 2 && compressed.body.starts_with(magic),
+            "{coding}"
+        );
+        assert_eq!(compressed.header("content-length"), compressed.body.len().to_string());
+        assert_eq!(
+            (compressed.header("vary"), compressed.header("etag")),
+            ("accept-encoding", plain.header("etag"))
+        );
 
-        let request = decoding.get(format!("{}{path}", app.base)).bearer_auth(&key.secret);
+        let request = decoding_client.get(format!("{}{path}", app.base_url)).bearer_auth(&key.secret);
         let decoded = send(request.header("accept-encoding", coding)).await;
         assert_eq!(decoded.body, plain.body, "{coding}");
     }
@@ -197,18 +206,19 @@ async fn a_valid_request_id_is_echoed_and_an_invalid_one_replaced() {
     };
 
     let longest = "x".repeat(128);
-    for own in ["a", "AZaz09._-", "req_01khx04p32f158jxbyqapkvfe0", &longest] {
-        assert_eq!(send_with_ids(COURSES, &[own]).await.header("x-request-id"), own);
-        let rejected = send_with_ids("/api/v1/nothing", &[own]).await;
+    for valid_id in ["a", "AZaz09._-", "req_01khx04p32f158jxbyqapkvfe0", &longest] {
+        assert_eq!(send_with_ids(COURSES, &[valid_id]).await.header("x-request-id"), valid_id);
+        let rejected = send_with_ids("/api/v1/nothing", &[valid_id]).await;
         assert_error(&rejected, 404, "not_found");
-        assert_eq!(rejected.header("x-request-id"), own);
+        assert_eq!(rejected.header("x-request-id"), valid_id);
     }
     let too_long = "x".repeat(129);
-    for unfit in [&[""][..], &["a b"], &["a/b"], &["a\"b"], &["<script>"], &[&too_long], &["one", "two"], &[]]
+    for invalid_ids in
+        [&[""][..], &["a b"], &["a/b"], &["a\"b"], &["<script>"], &[&too_long], &["one", "two"], &[]]
     {
-        let response = send_with_ids(COURSES, unfit).await.assert_status(200);
+        let response = send_with_ids(COURSES, invalid_ids).await.assert_status(200);
         let id = response.header("x-request-id");
-        assert!(id.parse::<foundation::id::RequestId>().is_ok(), "{unfit:?} became {id}");
+        assert!(id.parse::<foundation::id::RequestId>().is_ok(), "{invalid_ids:?} were replaced by {id}");
     }
     assert_ne!(
         send_with_ids(COURSES, &[]).await.header("x-request-id"),

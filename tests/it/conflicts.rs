@@ -1,6 +1,8 @@
-//! Forms and imports that PostgreSQL rolls back because of a deadlock are run again, and take effect once.
+//! If PostgreSQL rolls back the transaction of a form or an import because of a deadlock, the server applies the form
+//! again, or the changes of the import one by one. Each takes effect once.
 //!
-//! A transaction of the test locks two rows in the opposite order, so that PostgreSQL rolls back the other side.
+//! A transaction of the test locks the same rows in the opposite order, which causes a deadlock. On SQLite, which has
+//! no concurrent write transactions, the tests do nothing.
 
 use std::time::Duration;
 
@@ -9,26 +11,28 @@ use serde_json::json;
 
 use crate::dashboard_keys::audit_entries;
 use crate::support::TestApp;
-use crate::support::browser::{csrf, first, html};
+use crate::support::browser::{csrf_token, first_match, html};
 
 async fn run(transaction: &DatabaseTransaction, sql: &str) {
     transaction.execute_unprepared(sql).await.expect("the statement runs");
 }
 
-/// Begins a transaction with a long deadlock timeout, so that PostgreSQL resolves a deadlock by rolling back the other
-/// transaction.
+/// Begins a transaction with a long deadlock timeout. The other transaction detects the deadlock first, so PostgreSQL
+/// rolls back that one.
 async fn begin_with_long_deadlock_timeout(app: &TestApp) -> DatabaseTransaction {
-    let transaction = app.app.db.read().begin().await.expect("a transaction");
+    let connection = sea_orm::Database::connect(app.database_url()).await.expect("a connection");
+    let transaction = connection.begin().await.expect("a transaction");
     run(&transaction, "SET LOCAL deadlock_timeout = '60s'").await;
     transaction
 }
 
-/// Waits until a transaction of the server waits for a lock.
+/// Waits until a session of the database waits for a lock.
 async fn wait_until_blocked(app: &TestApp) {
     let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     let sql = Statement::from_string(app.app.db.backend(), sql);
     loop {
-        let row = app.app.db.read().query_one_raw(sql.clone()).await.expect("an answer").expect("a row");
+        let row =
+            app.app.db.read().query_one_raw(sql.clone()).await.expect("the query succeeds").expect("a row");
         if row.try_get_by_index::<i64>(0).expect("a number") > 0 {
             return;
         }
@@ -36,6 +40,7 @@ async fn wait_until_blocked(app: &TestApp) {
     }
 }
 
+/// Returns the number of deadlocks in this database so far.
 async fn deadlock_count(app: &TestApp) -> i64 {
     let sql = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
     let sql = Statement::from_string(app.app.db.backend(), sql);
@@ -45,29 +50,31 @@ async fn deadlock_count(app: &TestApp) -> i64 {
 #[tokio::test]
 async fn a_form_that_loses_a_deadlock_is_applied_once() {
     let app = TestApp::start().await;
-    if !app.has_many_writers() {
+    if !app.uses_postgres() {
         return;
     }
     let workspace = app.workspace("acme").await;
     let path = format!("/dashboard/students/{}", workspace.student("ada").await);
     workspace.course("ink", 1).await;
     workspace.change("enrollment.grant", json!({"student": "ada", "course": "ink"})).await;
-    let browser = workspace.signed_in().await;
+    let browser = workspace.owner_browser().await;
     let page = browser.get(&path).await;
-    let revoke =
-        first(&html(&page), "href=\"(/dashboard/students/[a-z0-9_]+/enrollments/enr_[a-z0-9]+/revoke)\"");
+    let revoke = first_match(
+        &html(&page),
+        "href=\"(/dashboard/students/[a-z0-9_]+/enrollments/enr_[a-z0-9]+/revoke)\"",
+    );
 
-    let other = begin_with_long_deadlock_timeout(&app).await;
-    run(&other, "SELECT id FROM enrollments FOR NO KEY UPDATE").await;
-    let token = csrf(&page);
+    let test_transaction = begin_with_long_deadlock_timeout(&app).await;
+    run(&test_transaction, "SELECT id FROM enrollments FOR NO KEY UPDATE").await;
+    let token = csrf_token(&page);
     let lock_in_opposite_order = async {
         wait_until_blocked(&app).await;
-        run(&other, "SELECT id FROM students FOR NO KEY UPDATE").await;
-        other.commit().await.expect("it commits");
+        run(&test_transaction, "SELECT id FROM students FOR NO KEY UPDATE").await;
+        test_transaction.commit().await.expect("the commit succeeds");
     };
     let (response, ()) = tokio::join!(browser.post(&revoke, &token, &[]), lock_in_opposite_order);
     response.assert_status(303);
-    assert_eq!(app.events_of("enrollment.revoked").await.len(), 1);
+    assert_eq!(app.events_of_type("enrollment.revoked").await.len(), 1);
     let entries = audit_entries(&workspace).await;
     assert_eq!(entries.iter().filter(|entry| entry.contains("Revoked")).count(), 1, "{entries:?}");
     assert_eq!(deadlock_count(&app).await, 1, "the form ran into a deadlock");
@@ -76,7 +83,7 @@ async fn a_form_that_loses_a_deadlock_is_applied_once() {
 #[tokio::test]
 async fn a_group_of_changes_that_loses_a_deadlock_is_applied_one_by_one() {
     let app = TestApp::start().await;
-    if !app.has_many_writers() {
+    if !app.uses_postgres() {
         return;
     }
     let workspace = app.workspace("acme").await;
@@ -84,19 +91,20 @@ async fn a_group_of_changes_that_loses_a_deadlock_is_applied_one_by_one() {
     workspace.student("ada").await;
     workspace.student("bob").await;
     let at = app.clock.now().to_string();
-    let grant =
-        |student: &str| workspace.line(&at, "enrollment.grant", json!({"student": student, "course": "ink"}));
+    let grant = |student: &str| {
+        workspace.build_change(&at, "enrollment.grant", json!({"student": student, "course": "ink"}))
+    };
     let lines = format!("{}\n{}\n", grant("ada"), grant("bob"));
 
-    let other = begin_with_long_deadlock_timeout(&app).await;
-    run(&other, "SELECT id FROM students WHERE key = 'bob' FOR NO KEY UPDATE").await;
+    let test_transaction = begin_with_long_deadlock_timeout(&app).await;
+    run(&test_transaction, "SELECT id FROM students WHERE key = 'bob' FOR NO KEY UPDATE").await;
     let lock_in_opposite_order = async {
         wait_until_blocked(&app).await;
-        run(&other, "SELECT id FROM students WHERE key = 'ada' FOR NO KEY UPDATE").await;
-        other.commit().await.expect("it commits");
+        run(&test_transaction, "SELECT id FROM students WHERE key = 'ada' FOR NO KEY UPDATE").await;
+        test_transaction.commit().await.expect("the commit succeeds");
     };
     let ((outcome, rejects), ()) = tokio::join!(app.try_apply(&lines), lock_in_opposite_order);
     assert_eq!((outcome.applied, outcome.rejected, rejects.len()), (2, 0, 0));
-    assert_eq!(app.events_of("enrollment.created").await.len(), 2);
+    assert_eq!(app.events_of_type("enrollment.created").await.len(), 2);
     assert_eq!(deadlock_count(&app).await, 1, "the group ran into a deadlock");
 }

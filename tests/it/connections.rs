@@ -1,4 +1,6 @@
-//! Connection limits: numbers, timeouts, and the responses beyond the limits.
+//! Limits on connections: their number, their timeouts, and the responses beyond the limits.
+//!
+//! Beyond the limits, the server still accepts a small number of overflow connections, which serve only health checks.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -9,16 +11,17 @@ use tokio::net::{TcpSocket, TcpStream};
 use crate::conformance::assert_error;
 use crate::support::{TestApp, TestResponse};
 
-/// The timeout of each expected reaction of the server.
+/// The maximum time that a test waits for the server.
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// The largest file that the server serves without a key.
 const LARGE_FILE: &str = "/docs/swagger-ui-bundle.js";
 
 fn address(app: &TestApp) -> SocketAddr {
-    app.base.trim_start_matches("http://").parse().expect("an address")
+    app.base_url.trim_start_matches("http://").parse().expect("an address")
 }
 
-/// Opens a connection with a receive buffer of 4 KiB and sends this number of requests for a large file, without reading.
+/// Opens a connection with a receive buffer of 4 KiB and sends this number of requests for a large file, without
+/// reading.
 async fn send_without_reading(app: &TestApp, requests: usize) -> TcpStream {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.set_recv_buffer_size(4096).expect("a small buffer");
@@ -57,7 +60,9 @@ async fn a_client_that_does_not_read_is_disconnected() {
     assert!(wait_until_served(&app).await > Duration::from_millis(100));
     // The bytes sent before can be read; then the connection is closed.
     let mut bytes = Vec::new();
-    let read = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut bytes)).await.expect("an end");
+    let read = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut bytes))
+        .await
+        .expect("the connection ends in time");
     assert!(read.is_err() || bytes.len() < 20 * 1_000_000);
 }
 
@@ -69,7 +74,7 @@ async fn a_client_that_reads_a_byte_at_a_time_is_disconnected() {
     })
     .await;
     let mut stream = send_without_reading(&app, 20).await;
-    let trickle = async {
+    let read_slowly = async {
         let mut byte = [0];
         let mut pause = tokio::time::interval(Duration::from_millis(20));
         while stream.read(&mut byte).await.is_ok_and(|read| read > 0) {
@@ -79,7 +84,7 @@ async fn a_client_that_reads_a_byte_at_a_time_is_disconnected() {
     };
     tokio::select! {
         _ = wait_until_served(&app) => {}
-        () = trickle => {}
+        () = read_slowly => {}
     }
 }
 
@@ -94,7 +99,7 @@ async fn a_client_that_reads_slowly_gets_everything() {
     let mut pause = tokio::time::interval(Duration::from_millis(5));
     while received < expected_length {
         pause.tick().await;
-        let read = stream.read(&mut buffer).await.expect("the connection stays");
+        let read = stream.read(&mut buffer).await.expect("the connection stays open");
         assert!(read > 0, "{received} bytes of {expected_length}");
         received += read;
     }
@@ -121,9 +126,9 @@ async fn beyond_the_limit_only_health_checks_are_answered() {
         assert_eq!(response.header("content-type"), "text/plain; charset=utf-8");
         assert!(String::from_utf8_lossy(&response.body).starts_with("Too many connections"));
     }
-    // A malformed request gets its own error, and a body is not awaited.
-    let broken = app.exchange(b"GET /api/v1/courses HTTP/1.1\r\n\r\n", false).await;
-    assert_error(&broken.responses[0], 400, "invalid_request");
+    // A malformed request gets its own error, and the server does not wait for a body.
+    let malformed = app.exchange(b"GET /api/v1/courses HTTP/1.1\r\n\r\n", false).await;
+    assert_error(&malformed.responses[0], 400, "invalid_request");
     let post = b"POST /api/v1/students HTTP/1.1\r\nHost: api\r\nContent-Length: 100\r\n\r\n{";
     let rejected = app.exchange(post, false).await;
     assert_error(&rejected.responses[0], 500, "internal_error");
@@ -160,7 +165,7 @@ async fn silent_connections_do_not_block_health_checks() {
     let app = TestApp::start_with_connection_limits(|limits| {
         limits.total = 1;
         limits.overflow = 4;
-        limits.overflow_head = Duration::from_secs(60);
+        limits.overflow_head_timeout = Duration::from_secs(60);
     })
     .await;
     let _open = send_without_reading(&app, 1).await;
@@ -175,7 +180,8 @@ async fn silent_connections_do_not_block_health_checks() {
     }
     // The oldest connections were closed in favor of the newer ones.
     let mut first = silent.remove(0);
-    let ended = tokio::time::timeout(TIMEOUT, first.read(&mut [0])).await.expect("it is closed");
+    let ended =
+        tokio::time::timeout(TIMEOUT, first.read(&mut [0])).await.expect("the connection is closed in time");
     assert!(matches!(ended, Ok(0) | Err(_)));
 }
 
@@ -184,20 +190,25 @@ async fn beyond_the_overflow_limit_a_connection_is_closed_immediately() {
     let app = TestApp::start_with_connection_limits(|limits| {
         limits.total = 1;
         limits.overflow = 1;
-        limits.overflow_age = TIMEOUT * 10;
-        limits.overflow_head = TIMEOUT * 10;
+        limits.overflow_min_age = TIMEOUT * 10;
+        limits.overflow_head_timeout = TIMEOUT * 10;
     })
     .await;
     let _open = send_without_reading(&app, 1).await;
-    // A connection that has sent nothing keeps the only slot, since it may be a health check.
+    // A connection that has sent nothing keeps the only overflow slot, because it may become a health check.
     let mut silent = TcpStream::connect(address(&app)).await.expect("the server listens");
-    let mut other = TcpStream::connect(address(&app)).await.expect("the server listens");
-    let _ = other.write_all(b"GET /docs/ HTTP/1.1\r\nHost: api\r\n\r\n").await;
+    let mut second = TcpStream::connect(address(&app)).await.expect("the server listens");
+    let _ = second.write_all(b"GET /docs/ HTTP/1.1\r\nHost: api\r\n\r\n").await;
     let mut bytes = Vec::new();
-    let _ = tokio::time::timeout(TIMEOUT, other.read_to_end(&mut bytes)).await.expect("it is closed");
+    let _ = tokio::time::timeout(TIMEOUT, second.read_to_end(&mut bytes))
+        .await
+        .expect("the connection is closed in time");
     assert_eq!(bytes, b"");
-    silent.write_all(b"GET /healthz HTTP/1.1\r\nHost: api\r\n\r\n").await.expect("it is open");
-    tokio::time::timeout(TIMEOUT, silent.read_to_end(&mut bytes)).await.expect("an end").expect("a response");
+    silent.write_all(b"GET /healthz HTTP/1.1\r\nHost: api\r\n\r\n").await.expect("the connection is open");
+    tokio::time::timeout(TIMEOUT, silent.read_to_end(&mut bytes))
+        .await
+        .expect("the response ends in time")
+        .expect("a response");
     assert!(bytes.starts_with(b"HTTP/1.1 200 "));
 }
 
@@ -205,11 +216,12 @@ async fn beyond_the_overflow_limit_a_connection_is_closed_immediately() {
 async fn beyond_the_limit_a_silent_connection_is_closed_after_a_short_timeout() {
     let app = TestApp::start_with_connection_limits(|limits| {
         limits.total = 1;
-        limits.overflow_head = Duration::from_millis(100);
+        limits.overflow_head_timeout = Duration::from_millis(100);
     })
     .await;
     let _open = send_without_reading(&app, 1).await;
     let mut silent = TcpStream::connect(address(&app)).await.expect("the server listens");
-    let ended = tokio::time::timeout(TIMEOUT, silent.read(&mut [0])).await.expect("it is closed");
+    let ended =
+        tokio::time::timeout(TIMEOUT, silent.read(&mut [0])).await.expect("the connection is closed in time");
     assert!(matches!(ended, Ok(0) | Err(_)));
 }

@@ -1,7 +1,7 @@
-//! Imports, dashboard forms and API calls that write the same rows concurrently, in several processes.
+//! Imports, dashboard forms and API calls write the same rows concurrently, in several processes, without deadlocks.
 //!
-//! Every transaction takes its locks in the same order, so that none of them deadlocks on PostgreSQL. `CONTENTION_SECONDS`
-//! extends the load.
+//! Every transaction takes its locks in the same order, so none of them deadlocks on PostgreSQL. Set
+//! `CONTENTION_SECONDS` to run the load for longer.
 
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,13 +12,14 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdin};
 
-use crate::machine::{Machine, ServerProcess};
-use crate::support::browser::{csrf, html};
-use crate::support::{Browser, Key, course};
+use crate::program::{ServerProcess, TestProgram};
+use crate::support::browser::{csrf_token, html};
+use crate::support::{Browser, TestKey, course_data};
 
 const COURSES: u64 = 5;
 const STUDENTS: u64 = 10;
 const BROWSERS: usize = 6;
+/// The arguments of the servers.
 const SERVE: [&str; 7] =
     ["serve", "--default-per-minute", "1000000", "--default-per-day", "1000000", "--log-filter", "error"];
 
@@ -32,18 +33,19 @@ fn duration() -> Duration {
 struct Numbers(u64);
 
 impl Numbers {
+    /// Returns the next number, which is less than `bound`.
     fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
     }
 }
 
-/// Creates a change of random type, for random records.
-fn change(import: usize, number: u64, numbers: &mut Numbers) -> Value {
+/// Returns a change of a random type, for random records. `import` and `number` identify the change.
+fn random_change(import: usize, number: u64, numbers: &mut Numbers) -> Value {
     let student = format!("s{}", numbers.below(STUDENTS));
     let (first, second) = (format!("c{}", numbers.below(COURSES)), format!("c{}", numbers.below(COURSES)));
     let order = format!("o-{import}-{}", numbers.below(number.max(1)));
-    let (kind, data) = match numbers.below(100) {
+    let (change, data) = match numbers.below(100) {
         0..25 => ("enrollment.grant", json!({"student": student, "course": first})),
         25..40 => ("enrollment.revoke", json!({"student": student, "course": first})),
         40..60 => (
@@ -62,23 +64,23 @@ fn change(import: usize, number: u64, numbers: &mut Numbers) -> Value {
             "student.upsert",
             json!({"key": student, "email": format!("{student}@example.com"), "name": format!("Name {number}")}),
         ),
-        _ => ("course.upsert", course(&first, "published", 2 + numbers.below(3) as usize)),
+        _ => ("course.upsert", course_data(&first, "published", 2 + numbers.below(3) as usize)),
     };
     json!({
-        "change": kind, "id": format!("{import}-{number}"), "workspace": "acme", "at": "2026-03-01T10:00:00Z",
+        "change": change, "id": format!("{import}-{number}"), "workspace": "acme", "at": "2026-03-01T10:00:00Z",
         "data": data,
     })
 }
 
-/// Writes changes to an import until `until`.
-async fn feed(mut stdin: ChildStdin, import: usize, until: Instant) {
+/// Writes random changes to the standard input of an import until the deadline.
+async fn write_changes(mut stdin: ChildStdin, import: usize, deadline: Instant) {
     let mut numbers = Numbers(import as u64 + 7);
     let mut number = 0;
-    while Instant::now() < until {
+    while Instant::now() < deadline {
         let mut lines = String::new();
         for _ in 0..64 {
             number += 1;
-            lines.push_str(&format!("{}\n", change(import, number, &mut numbers)));
+            lines.push_str(&format!("{}\n", random_change(import, number, &mut numbers)));
         }
         if stdin.write_all(lines.as_bytes()).await.is_err() {
             return;
@@ -86,27 +88,33 @@ async fn feed(mut stdin: ChildStdin, import: usize, until: Instant) {
     }
 }
 
-/// Returns the file of an import's errors.
-fn errors(machine: &Machine, import: usize) -> std::path::PathBuf {
-    machine.app.folder().join(format!("import-{import}.log"))
+/// Returns the path of the file with an import's stderr.
+fn errors_file(program: &TestProgram, import: usize) -> std::path::PathBuf {
+    program.app.folder().join(format!("import-{import}.log"))
 }
 
-/// Starts an import that gets changes until `until`.
-fn import(machine: &Machine, import: usize, until: Instant) -> Child {
-    let mut command = machine.command(&["apply", "-"]);
-    let errors = std::fs::File::create(errors(machine, import)).expect("a file");
+/// Starts an import that gets changes until `deadline`.
+fn start_import(program: &TestProgram, import: usize, deadline: Instant) -> Child {
+    let mut command = program.command(&["apply", "-"]);
+    let errors = std::fs::File::create(errors_file(program, import)).expect("a file");
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(errors)
         .spawn()
         .expect("the program starts");
-    let stdin = child.stdin.take().expect("an input");
-    tokio::spawn(feed(stdin, import, until));
+    let stdin = child.stdin.take().expect("stdin is piped");
+    tokio::spawn(write_changes(stdin, import, deadline));
     child
 }
 
-/// Counts the responses of servers, and those with a status of 500 or more.
+/// The ids of the students and courses of the load.
+struct RecordIds {
+    students: Vec<String>,
+    courses: Vec<String>,
+}
+
+/// Counts all responses, and those with a status of 500 or more.
 #[derive(Default)]
 struct ResponseCounts {
     all: AtomicUsize,
@@ -122,27 +130,27 @@ impl ResponseCounts {
     }
 }
 
-/// Enrolls students and revokes their access through forms until `until`.
+/// Enrolls students and revokes their access through forms until `deadline`.
 async fn use_dashboard(
     browser: Browser<'_>,
     seed: usize,
-    ids: &(Vec<String>, Vec<String>),
-    until: Instant,
+    ids: &RecordIds,
+    deadline: Instant,
     counts: &ResponseCounts,
 ) {
     let mut numbers = Numbers(seed as u64 + 99);
     let link = regex::Regex::new("href=\"([^\"]+/revoke)\"").expect("a pattern");
-    while Instant::now() < until {
-        let student = &ids.0[numbers.below(STUDENTS) as usize];
-        let course = &ids.1[numbers.below(COURSES) as usize];
+    while Instant::now() < deadline {
+        let student = &ids.students[numbers.below(STUDENTS) as usize];
+        let course = &ids.courses[numbers.below(COURSES) as usize];
         let path = format!("/dashboard/students/{student}");
         let page = browser.get(&path).await;
         counts.count(page.status);
         if page.status != 200 {
             continue;
         }
-        let (token, page) = (csrf(&page), html(&page));
-        let revoke = link.captures(&page).map(|found| found[1].to_owned());
+        let (token, page) = (csrf_token(&page), html(&page));
+        let revoke = link.captures(&page).map(|captures| captures[1].to_owned());
         let response = match revoke.filter(|_| numbers.below(2) == 0) {
             Some(revoke) => browser.post(&revoke, &token, &[]).await,
             None => browser.post(&format!("{path}/enrol"), &token, &[("course", course)]).await,
@@ -151,64 +159,59 @@ async fn use_dashboard(
     }
 }
 
-/// Enrolls students through the API until `until`.
-async fn use_api(
-    key: Key,
-    seed: usize,
-    ids: &(Vec<String>, Vec<String>),
-    until: Instant,
-    counts: &ResponseCounts,
-) {
+/// Enrolls students through the API until `deadline`.
+async fn use_api(key: TestKey, seed: usize, ids: &RecordIds, deadline: Instant, counts: &ResponseCounts) {
     let mut numbers = Numbers(seed as u64 + 999);
-    while Instant::now() < until {
-        let student = &ids.0[numbers.below(STUDENTS) as usize];
-        let course = &ids.1[numbers.below(COURSES) as usize];
-        let pair = json!({"studentId": student, "courseId": course});
-        counts.count(key.post("/api/v1/enrollments", pair).await.status);
+    while Instant::now() < deadline {
+        let student = &ids.students[numbers.below(STUDENTS) as usize];
+        let course = &ids.courses[numbers.below(COURSES) as usize];
+        let body = json!({"studentId": student, "courseId": course});
+        counts.count(key.post("/api/v1/enrollments", body).await.status);
     }
 }
 
 /// Creates the courses and students of the load and returns their ids.
-async fn prepare(machine: &Machine, key: &Key) -> (Vec<String>, Vec<String>) {
+async fn prepare(program: &TestProgram, key: &TestKey) -> RecordIds {
     let line = |id: String, kind: &str, data: Value| {
         let change = json!({"change": kind, "id": id, "workspace": "acme", "at": "2026-03-01T10:00:00Z", "data": data});
         format!("{change}\n")
     };
     let mut lines = String::new();
     for number in 0..COURSES {
-        let data = course(&format!("c{number}"), "published", 2);
+        let data = course_data(&format!("c{number}"), "published", 2);
         lines.push_str(&line(format!("c{number}"), "course.upsert", data));
     }
     for number in 0..STUDENTS {
         let data = json!({"key": format!("s{number}"), "email": format!("s{number}@example.com")});
         lines.push_str(&line(format!("s{number}"), "student.upsert", data));
     }
-    let output = machine.run_with_input(&["apply", "-"], &lines).await;
+    let output = program.run_with_input(&["apply", "-"], &lines).await;
     assert_eq!(output.code, Some(0), "{output:?}");
     let ids = async |path: &str| key.get(path).await.assert_status(200).ids();
-    (ids("/api/v1/students").await, ids("/api/v1/courses").await)
+    RecordIds { students: ids("/api/v1/students").await, courses: ids("/api/v1/courses").await }
 }
 
-/// Runs a query that returns one number.
-async fn number(machine: &Machine, sql: &str) -> i64 {
-    let db = &machine.app.app.db;
-    let row = db.read().query_one_raw(Statement::from_string(db.backend(), sql)).await.expect("an answer");
+/// Runs a query whose result is one number.
+async fn query_number(program: &TestProgram, sql: &str) -> i64 {
+    let db = &program.app.app.db;
+    let row =
+        db.read().query_one_raw(Statement::from_string(db.backend(), sql)).await.expect("the query succeeds");
     row.expect("a row").try_get_by_index(0).expect("a number")
 }
 
-/// Invariants of money and access. Each statement counts the rows that violate one.
-const RULES: [(&str, &str); 7] = [
+/// Invariants of orders and access, each with a query that counts the rows that violate it.
+const INVARIANTS: [(&str, &str); 7] = [
     (
-        "an order's refunds add up",
+        "the refunded amount of an order is the sum of its refunds",
         "SELECT count(*) FROM orders o WHERE refunded_amount <>
              (SELECT CAST(coalesce(sum(amount), 0) AS BIGINT) FROM refunds r WHERE r.order_id = o.id)",
     ),
     (
-        "an order is refunded when all of it was returned",
+        "an order has the status `refunded` exactly if its total amount was refunded",
         "SELECT count(*) FROM orders WHERE (status = 'refunded') <> (refunded_amount = total_amount)",
     ),
     (
-        "the daily revenue is that of the orders",
+        "the daily revenue is the sum of the orders",
         "SELECT count(*) FROM (
              SELECT (SELECT coalesce(sum(total_amount), 0) FROM orders) -
                  (SELECT coalesce(sum(gross_amount), 0) FROM revenue_rollups WHERE grain = 'day'
@@ -217,79 +220,82 @@ const RULES: [(&str, &str); 7] = [
          ) AS d WHERE difference <> 0",
     ),
     (
-        "a refunded order entitles to nothing",
+        "a refunded order has no active entitlement",
         "SELECT count(*) FROM entitlements e JOIN orders o ON o.id = e.order_id
          WHERE e.status = 'active' AND o.status = 'refunded'",
     ),
     (
-        "what stands of an order gives access without end",
+        "an active entitlement gives access without end",
         "SELECT count(*) FROM entitlements e JOIN enrollments n ON n.id = e.enrollment_id
          WHERE e.status = 'active' AND (n.status = 'revoked' OR n.expires_at IS NOT NULL)",
     ),
     (
-        "progress counts the completed lessons",
+        "an enrollment counts its completed lessons",
         "SELECT count(*) FROM enrollments n WHERE completed_lessons <>
              (SELECT count(*) FROM lesson_completions c WHERE c.enrollment_id = n.id)",
     ),
     (
-        "progress counts the lessons of the course",
+        "an enrollment counts the lessons of its course",
         "SELECT count(*) FROM enrollments n JOIN courses c ON c.id = n.course_id WHERE n.total_lessons <> c.lesson_count",
     ),
 ];
 
-async fn assert_rules_hold(machine: &Machine) {
-    for (rule, sql) in RULES {
-        assert_eq!(number(machine, sql).await, 0, "{rule}");
+async fn assert_invariants(program: &TestProgram) {
+    for (invariant, sql) in INVARIANTS {
+        assert_eq!(query_number(program, sql).await, 0, "{invariant}");
     }
-    let paid = "SELECT count(*) FROM events WHERE type = 'order.paid'";
-    assert_eq!(number(machine, paid).await, number(machine, "SELECT count(*) FROM orders").await);
+    let paid_events = "SELECT count(*) FROM events WHERE type = 'order.paid'";
+    assert_eq!(
+        query_number(program, paid_events).await,
+        query_number(program, "SELECT count(*) FROM orders").await
+    );
 }
 
-/// Runs this number of imports concurrently with six browsers and two API clients on two servers.
-async fn run(imports: usize) {
-    let mut machine = Machine::new().await;
-    let secret = machine.key("read:students,read:courses,write:enrollments").await;
-    let servers = [machine.serve(&SERVE).await, machine.serve(&SERVE).await];
-    let key = |server: &ServerProcess| server.key(&machine.app, &secret);
-    let ids = prepare(&machine, &key(&servers[0])).await;
+/// Runs this number of imports concurrently with browsers and API clients on two servers.
+async fn run_load(imports: usize) {
+    let mut program = TestProgram::new().await;
+    let secret = program.create_key("read:students,read:courses,write:enrollments").await;
+    let servers = [program.serve(&SERVE).await, program.serve(&SERVE).await];
+    let key = |server: &ServerProcess| server.key(&program.app, &secret);
+    let ids = prepare(&program, &key(&servers[0])).await;
     let keys = servers.each_ref().map(key);
-    let bases = servers.each_ref().map(|server| server.base.clone());
-    machine.app.base.clone_from(&bases[0]);
-    let workspace = machine.app.workspace("acme").await;
-    workspace.person("owner@acme.example").await;
+    let bases = servers.each_ref().map(|server| server.base_url.clone());
+    program.app.base_url.clone_from(&bases[0]);
+    let workspace = program.app.workspace("acme").await;
+    workspace.add_user("owner@acme.example").await;
     let mut browsers = Vec::new();
     for number in 0..BROWSERS {
-        let browser = Browser::at(&machine.app, &bases[number % 2]);
+        let browser = Browser::at(&program.app, &bases[number % 2]);
         browser.sign_in("owner@acme.example", crate::support::browser::PASSWORD).await.assert_status(303);
         browsers.push(browser);
     }
 
-    let until = Instant::now() + duration();
-    let children: Vec<Child> = (0..imports).map(|number| import(&machine, number, until)).collect();
+    let deadline = Instant::now() + duration();
+    let children: Vec<Child> = (0..imports).map(|number| start_import(&program, number, deadline)).collect();
     let (forms, calls) = (ResponseCounts::default(), ResponseCounts::default());
     let browsing = browsers
         .into_iter()
         .enumerate()
-        .map(|(seed, browser)| use_dashboard(browser, seed, &ids, until, &forms));
-    let calling = keys.into_iter().enumerate().map(|(seed, key)| use_api(key, seed, &ids, until, &calls));
+        .map(|(seed, browser)| use_dashboard(browser, seed, &ids, deadline, &forms));
+    let calling = keys.into_iter().enumerate().map(|(seed, key)| use_api(key, seed, &ids, deadline, &calls));
     tokio::join!(futures_util::future::join_all(browsing), futures_util::future::join_all(calling));
 
     let mut codes = Vec::new();
     for mut child in children {
-        codes.push(child.wait().await.expect("it ends").code());
+        codes.push(child.wait().await.expect("the import can be awaited").code());
     }
-    let deadlocks = match machine.app.has_many_writers() {
+    let deadlocks = match program.app.uses_postgres() {
         true => {
             let sql = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
-            // The statistics of a session are reported by its end at the latest.
+            // PostgreSQL reports the statistics of a session at its end at the latest.
             for server in servers {
                 assert_eq!(server.stop().await, Some(0));
             }
-            number(&machine, sql).await
+            query_number(&program, sql).await
         }
         false => 0,
     };
-    let changes = number(&machine, "SELECT count(*) FROM applied_changes").await;
+    let changes = query_number(&program, "SELECT count(*) FROM applied_changes").await;
     let count =
         |counts: &ResponseCounts| (counts.all.load(Ordering::Relaxed), counts.failed.load(Ordering::Relaxed));
     eprintln!(
@@ -298,20 +304,20 @@ async fn run(imports: usize) {
         count(&calls),
     );
     for (import, code) in codes.iter().enumerate() {
-        let errors = std::fs::read_to_string(errors(&machine, import)).expect("a file");
+        let errors = std::fs::read_to_string(errors_file(&program, import)).expect("a file");
         assert!(matches!(code, Some(0 | 3)), "an import failed: {:?}", errors.lines().last());
     }
     assert_eq!((count(&forms).1, count(&calls).1, deadlocks), (0, 0, 0));
     assert!(count(&forms).0 > 0 && count(&calls).0 > 0 && changes > 0);
-    assert_rules_hold(&machine).await;
+    assert_invariants(&program).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_import_does_not_deadlock_with_dashboard_and_api() {
-    run(1).await;
+    run_load(1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn four_imports_do_not_deadlock_with_dashboard_and_api() {
-    run(4).await;
+    run_load(4).await;
 }

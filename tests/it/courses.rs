@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::conformance::assert_error;
 use crate::masks::masked;
-use crate::support::{TestApp, TestResponse, Workspace, course};
+use crate::support::{TestApp, TestResponse, TestWorkspace, course_data};
 
 const COURSES: &str = "/api/v1/courses";
 const ABSENT: &str = "crs_01k424mh00e2mbrajjfteg1k8f";
@@ -19,9 +19,9 @@ async fn only_published_courses_are_listed() {
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
     let rust = workspace.course("rust", 2).await;
-    workspace.change("course.upsert", course("soon", "draft", 1)).await;
+    workspace.change("course.upsert", course_data("soon", "draft", 1)).await;
     workspace.course("old", 1).await;
-    workspace.change("course.upsert", course("old", "archived", 1)).await;
+    workspace.change("course.upsert", course_data("old", "archived", 1)).await;
 
     assert_eq!(key.get(COURSES).await.assert_status(200).ids(), [rust]);
     assert!(key.get(&format!("{COURSES}?slug=old")).await.assert_status(200).ids().is_empty());
@@ -34,8 +34,8 @@ async fn an_archived_course_can_be_read_by_id_and_a_draft_cannot() {
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
     let old = workspace.course("old", 1).await;
-    workspace.change("course.upsert", course("old", "archived", 1)).await;
-    workspace.change("course.upsert", course("soon", "draft", 1)).await;
+    workspace.change("course.upsert", course_data("old", "archived", 1)).await;
+    workspace.change("course.upsert", course_data("soon", "draft", 1)).await;
     let soon = app.course_id(&workspace, "soon").await;
 
     let archived = key.get(&format!("{COURSES}/{old}")).await.assert_status(200).json();
@@ -46,10 +46,10 @@ async fn an_archived_course_can_be_read_by_id_and_a_draft_cannot() {
     assert_error(&draft, 404, "not_found");
     assert_eq!(without_request_id(&draft), without_request_id(&absent));
 
-    // Published, and changed back to a draft.
-    workspace.change("course.upsert", course("soon", "published", 1)).await;
+    // The course is published, and changed back to a draft.
+    workspace.change("course.upsert", course_data("soon", "published", 1)).await;
     key.get(&format!("{COURSES}/{soon}")).await.assert_status(200);
-    workspace.change("course.upsert", course("soon", "draft", 1)).await;
+    workspace.change("course.upsert", course_data("soon", "draft", 1)).await;
     key.get(&format!("{COURSES}/{soon}")).await.assert_status(404);
 }
 
@@ -60,7 +60,7 @@ async fn a_course_is_read_consistently_while_it_changes() {
     let rust = workspace.course("rust", 1).await.parse().unwrap();
     let changes = async {
         for round in 0..60 {
-            workspace.change("course.upsert", course("rust", "published", 1 + round % 4)).await;
+            workspace.change("course.upsert", course_data("rust", "published", 1 + round % 4)).await;
         }
     };
     let reads = async {
@@ -80,8 +80,8 @@ fn without_request_id(response: &TestResponse) -> Value {
     body
 }
 
-/// A course with all fields.
-fn ink() -> Value {
+/// Returns the data of a course with all fields.
+fn complete_course() -> Value {
     json!({
         "key": "ink", "slug": "ink-and-line", "title": "Ink and Line", "status": "published",
         "description": "From the first stroke to a finished page.", "language": "pt-BR",
@@ -105,7 +105,7 @@ async fn a_course_is_returned_with_its_modules_and_lessons() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
-    workspace.change_at("2026-01-10T08:00:00+01:00", "course.upsert", ink()).await;
+    workspace.change_at("2026-01-10T08:00:00+01:00", "course.upsert", complete_course()).await;
     let id = app.course_id(&workspace, "ink").await;
 
     let mut detail = key.get(&format!("{COURSES}/{id}")).await.assert_status(200).json();
@@ -120,11 +120,11 @@ async fn modules_and_lessons_keep_their_ids_when_they_move() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
-    workspace.change("course.upsert", ink()).await;
+    workspace.change("course.upsert", complete_course()).await;
     let path = format!("{COURSES}/{}", app.course_id(&workspace, "ink").await);
     let before = key.get(&path).await.json();
 
-    let mut moved = ink();
+    let mut moved = complete_course();
     moved["modules"].as_array_mut().expect("modules are a list").reverse();
     let lessons = moved["modules"][2]["lessons"].take();
     moved["modules"][2]["lessons"] = json!([lessons[1]]);
@@ -132,8 +132,9 @@ async fn modules_and_lessons_keep_their_ids_when_they_move() {
     app.clock.advance(Duration::from_secs(1));
     workspace.change("course.upsert", moved).await;
 
-    let after = key.get(&path).await.json();
-    let shape = |course: &Value| -> Vec<Vec<Value>> {
+    let moved_course = key.get(&path).await.json();
+    // The ids of each module, followed by those of its lessons.
+    let ids_by_module = |course: &Value| -> Vec<Vec<Value>> {
         let modules = course["modules"].as_array().expect("modules are a list");
         let ids = |module: &Value| {
             let lessons = module["lessons"].as_array().expect("lessons are a list").iter();
@@ -141,13 +142,13 @@ async fn modules_and_lessons_keep_their_ids_when_they_move() {
         };
         modules.iter().map(ids).collect()
     };
-    let (then, now) = (shape(&before), shape(&after));
-    assert_eq!(now[0], [then[2][0].clone(), then[0][1].clone()]);
-    assert_eq!(now[1], then[1]);
-    assert_eq!(now[2], [then[0][0].clone(), then[0][2].clone()]);
-    let positions = after["modules"].as_array().expect("modules are a list").iter();
+    let (before, after) = (ids_by_module(&before), ids_by_module(&moved_course));
+    assert_eq!(after[0], [before[2][0].clone(), before[0][1].clone()]);
+    assert_eq!(after[1], before[1]);
+    assert_eq!(after[2], [before[0][0].clone(), before[0][2].clone()]);
+    let positions = moved_course["modules"].as_array().expect("modules are a list").iter();
     assert_eq!(positions.map(|module| module["position"].clone()).collect::<Vec<_>>(), [1, 2, 3]);
-    assert_eq!(after["updated_at"], "2026-03-02T10:00:31.000Z");
+    assert_eq!(moved_course["updated_at"], "2026-03-02T10:00:31.000Z");
 }
 
 #[tokio::test]
@@ -155,7 +156,7 @@ async fn an_upsert_keeps_absent_fields_and_clears_null_fields() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
-    workspace.change("course.upsert", ink()).await;
+    workspace.change("course.upsert", complete_course()).await;
     let path = format!("{COURSES}/{}", app.course_id(&workspace, "ink").await);
     let before = key.get(&path).await.json();
 
@@ -163,12 +164,12 @@ async fn an_upsert_keeps_absent_fields_and_clears_null_fields() {
     workspace.change("course.upsert", bare.clone()).await;
     assert_eq!(key.get(&path).await.json(), before);
 
-    let mut emptied = bare;
+    let mut cleared = bare;
     for name in ["description", "language", "image_url", "url", "price"] {
-        emptied[name] = Value::Null;
+        cleared[name] = Value::Null;
     }
-    emptied["modules"] = json!([]);
-    workspace.change("course.upsert", emptied).await;
+    cleared["modules"] = json!([]);
+    workspace.change("course.upsert", cleared).await;
     let after = key.get(&path).await.json();
     for name in ["description", "language", "image_url", "url", "price"] {
         assert!(after[name].is_null(), "{name}: {after}");
@@ -177,9 +178,9 @@ async fn an_upsert_keeps_absent_fields_and_clears_null_fields() {
     assert_eq!((&after["lesson_count"], &after["duration_seconds"]), (&json!(0), &json!(0)));
 }
 
-/// Creates a published course at this time and returns its id.
-async fn created(workspace: &Workspace<'_>, key: &str, at: &str, language: Option<&str>) -> String {
-    let mut data = course(key, "published", 1);
+/// Creates a published course at this time, advances the clock by one second, and returns the id of the course.
+async fn create_course(workspace: &TestWorkspace<'_>, key: &str, at: &str, language: Option<&str>) -> String {
+    let mut data = course_data(key, "published", 1);
     data["language"] = json!(language);
     workspace.change_at(at, "course.upsert", data).await;
     workspace.app.clock.advance(Duration::from_secs(1));
@@ -191,11 +192,11 @@ async fn courses_are_sorted_as_requested() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
-    let a = created(&workspace, "a", "2026-01-03T00:00:00Z", None).await;
-    let b = created(&workspace, "b", "2026-01-01T00:00:00Z", None).await;
-    let c = created(&workspace, "c", "2026-01-02T00:00:00Z", None).await;
+    let a = create_course(&workspace, "a", "2026-01-03T00:00:00Z", None).await;
+    let b = create_course(&workspace, "b", "2026-01-01T00:00:00Z", None).await;
+    let c = create_course(&workspace, "c", "2026-01-02T00:00:00Z", None).await;
 
-    let orders = [
+    let cases = [
         ("sort=created_at", vec![&b, &c, &a]),
         ("sort=-created_at", vec![&a, &c, &b]),
         ("limit=100", vec![&a, &c, &b]),
@@ -207,7 +208,7 @@ async fn courses_are_sorted_as_requested() {
         ("updated_after=2026-03-02T10:00:31Z&sort=updated_at", vec![&b, &c]),
         ("updated_before=2026-03-02T10:00:31Z", vec![&a]),
     ];
-    for (query, ids) in orders {
+    for (query, ids) in cases {
         let read = key.get(&format!("{COURSES}?{query}")).await.assert_status(200).ids();
         assert_eq!(read.iter().collect::<Vec<_>>(), ids, "{query}");
     }
@@ -218,11 +219,11 @@ async fn courses_are_filtered_by_slug_and_language() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
-    let en = created(&workspace, "first", "2026-01-01T00:00:00Z", Some("en")).await;
-    let gb = created(&workspace, "second", "2026-01-02T00:00:00Z", Some("en-GB")).await;
-    created(&workspace, "third", "2026-01-03T00:00:00Z", None).await;
+    let en = create_course(&workspace, "first", "2026-01-01T00:00:00Z", Some("en")).await;
+    let gb = create_course(&workspace, "second", "2026-01-02T00:00:00Z", Some("en-GB")).await;
+    create_course(&workspace, "third", "2026-01-03T00:00:00Z", None).await;
 
-    let finds: [(&str, &[&String]); 7] = [
+    let cases: [(&str, &[&String]); 7] = [
         ("slug=first", &[&en]),
         ("slug=firs", &[]),
         ("language=en", &[&en]),
@@ -231,7 +232,7 @@ async fn courses_are_filtered_by_slug_and_language() {
         ("language=de", &[]),
         ("language=en&slug=second", &[]),
     ];
-    for (query, ids) in finds {
+    for (query, ids) in cases {
         let read = key.get(&format!("{COURSES}?{query}")).await.assert_status(200).ids();
         assert_eq!(read.iter().collect::<Vec<_>>(), ids, "{query}");
     }
@@ -244,9 +245,9 @@ async fn a_course_of_another_workspace_gets_the_same_error_as_an_absent_one() {
     let foreign = app.workspace("globex").await.course("rust", 1).await;
 
     let absent = key.get(&format!("{COURSES}/{ABSENT}")).await;
-    let theirs = key.get(&format!("{COURSES}/{foreign}")).await;
+    let foreign_response = key.get(&format!("{COURSES}/{foreign}")).await;
     assert_eq!(assert_error(&absent, 404, "not_found"), "No such course in this workspace.");
-    assert_eq!(without_request_id(&absent), without_request_id(&theirs));
+    assert_eq!(without_request_id(&absent), without_request_id(&foreign_response));
     assert!(key.get(COURSES).await.ids().is_empty());
 }
 

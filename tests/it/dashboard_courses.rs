@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::dashboard_keys::audit_entries;
-use crate::support::browser::{csrf, first, html};
-use crate::support::{TestApp, course};
+use crate::support::browser::{csrf_token, first_match, html};
+use crate::support::{TestApp, course_data};
 
 const LIST: &str = "/dashboard/courses";
 
@@ -12,15 +12,18 @@ const LIST: &str = "/dashboard/courses";
 async fn a_draft_is_published_and_archived() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let browser = workspace.signed_in().await;
+    let browser = workspace.owner_browser().await;
     assert!(html(&browser.get(LIST).await).contains("No courses yet"));
-    let mut ink = course("ink", "draft", 2);
+    let mut ink = course_data("ink", "draft", 2);
     ink["description"] = json!("<b>Lines</b> & ink");
     ink["price"] = json!({"amount": 4900, "currency": "EUR"});
     workspace.change("course.upsert", ink).await;
     let path = format!("{LIST}/{}", app.course_id(&workspace, "ink").await);
 
-    assert_eq!(first(&html(&browser.get(LIST).await), "href=\"(/dashboard/courses/crs_[a-z0-9]+)\""), path);
+    assert_eq!(
+        first_match(&html(&browser.get(LIST).await), "href=\"(/dashboard/courses/crs_[a-z0-9]+)\""),
+        path
+    );
     let page = html(&browser.get(&path).await);
     for words in ["Lesson 2", "EUR 49.00", "&#60;b&#62;Lines", "2 min", "Publish</button>", ">draft<"] {
         assert!(page.contains(words), "{words}: {page}");
@@ -39,8 +42,10 @@ async fn a_draft_is_published_and_archived() {
     browser.submit(&archive, &archive, &[]).await.assert_status(303);
     let page = html(&browser.get(&path).await);
     assert!(page.contains("was archived.") && page.contains("Publish</button>"), "{page}");
-    let events =
-        (app.events_of("course.published").await.len(), app.events_of("course.archived").await.len());
+    let events = (
+        app.events_of_type("course.published").await.len(),
+        app.events_of_type("course.archived").await.len(),
+    );
     assert_eq!(events, (1, 1));
     assert_eq!(
         audit_entries(&workspace).await[..2],
@@ -58,18 +63,18 @@ async fn courses_are_searched_and_paginated() {
     for n in 0..30 {
         let key = format!("c{n:02}");
         let status = if n == 7 { "draft" } else { "published" };
-        workspace.change("course.upsert", course(&key, status, 1)).await;
+        workspace.change("course.upsert", course_data(&key, status, 1)).await;
     }
-    let browser = workspace.signed_in().await;
+    let browser = workspace.owner_browser().await;
     let count = |page: &str| page.matches("class=\"name\"").count();
     let page = html(&browser.get(LIST).await);
     assert_eq!(count(&page), 25);
-    let next = first(&page, "href=\"([^\"]+)\" rel=\"next\"");
+    let next = first_match(&page, "href=\"([^\"]+)\" rel=\"next\"");
     assert_eq!(count(&html(&browser.get(&next).await.assert_status(200))), 5);
-    let found = html(&browser.get("/dashboard/courses?q=COURSE+C07&status=draft").await);
-    assert!(count(&found) == 1 && found.contains("Course c07"), "{found}");
-    for nothing in ["q=%25", "q=c07&status=archived", "q=%22%3E%3Cscript%3E"] {
-        let page = html(&browser.get(&format!("{LIST}?{nothing}")).await.assert_status(200));
+    let results = html(&browser.get("/dashboard/courses?q=COURSE+C07&status=draft").await);
+    assert!(count(&results) == 1 && results.contains("Course c07"), "{results}");
+    for query in ["q=%25", "q=c07&status=archived", "q=%22%3E%3Cscript%3E"] {
+        let page = html(&browser.get(&format!("{LIST}?{query}")).await.assert_status(200));
         assert!(page.contains("No matching courses") && !page.contains("\"><script>"), "{page}");
     }
     assert_eq!(count(&html(&browser.get("/dashboard/courses?status=nonsense&after=x").await)), 25);
@@ -80,8 +85,8 @@ async fn courses_of_other_workspaces_are_not_found() {
     let app = TestApp::start().await;
     let theirs = app.workspace("theirs").await;
     let id = theirs.course("ink", 1).await;
-    let browser = app.workspace("ours").await.signed_in().await;
-    let token = csrf(&browser.get("/dashboard/settings").await);
+    let browser = app.workspace("ours").await.owner_browser().await;
+    let token = csrf_token(&browser.get("/dashboard/settings").await);
     let path = format!("{LIST}/{id}");
     for path in [path.clone(), format!("{path}/archive"), format!("{LIST}/nonsense")] {
         browser.get(&path).await.assert_status(404);
@@ -91,5 +96,7 @@ async fn courses_of_other_workspaces_are_not_found() {
     }
     browser.get(&format!("/dashboard/students?course={id}")).await.assert_status(404);
     assert!(!html(&browser.get(LIST).await).contains("Course ink"));
-    assert!(app.events_of("course.archived").await.is_empty() && audit_entries(&theirs).await.is_empty());
+    assert!(
+        app.events_of_type("course.archived").await.is_empty() && audit_entries(&theirs).await.is_empty()
+    );
 }

@@ -1,4 +1,4 @@
-//! Checks of the request pipeline, and security headers.
+//! The protection of forms and pages: CSRF tokens, origins, sessions, security headers, escaping, and limits on input.
 
 use std::time::Duration;
 
@@ -8,15 +8,16 @@ use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::support::browser::{csrf, html};
+use crate::support::browser::{csrf_token, html};
 use crate::support::{Browser, TestApp, send};
 
 const KEYS: &str = "/dashboard/developer";
 const NEW: &str = "/dashboard/developer/keys/new";
+/// The fields of a valid form for a new API key.
 const FIELDS: [(&str, &str); 3] = [("name", "CRM"), ("scopes", "read:courses"), ("expires", "")];
 
-/// Returns the number of keys.
-async fn keys(app: &TestApp) -> u64 {
+/// Returns the number of API keys of the workspace `acme`.
+async fn key_count(app: &TestApp) -> u64 {
     let id = app.workspace("acme").await.id;
     entity::api_keys::in_workspace(id.uuid()).count(app.app.db.read()).await.unwrap()
 }
@@ -24,22 +25,22 @@ async fn keys(app: &TestApp) -> u64 {
 #[tokio::test]
 async fn a_form_without_a_valid_token_is_rejected() {
     let app = TestApp::start().await;
-    let browser = app.workspace("acme").await.signed_in().await;
-    let visitor = csrf(&Browser::new(&app).get("/login").await);
-    for token in ["", "AAAA", visitor.as_str()] {
-        let refused = browser.post(NEW, token, &FIELDS).await.assert_status(403);
-        assert!(html(&refused).contains("Form rejected"));
+    let browser = app.workspace("acme").await.owner_browser().await;
+    let visitor_token = csrf_token(&Browser::new(&app).get("/login").await);
+    for token in ["", "AAAA", visitor_token.as_str()] {
+        let rejected = browser.post(NEW, token, &FIELDS).await.assert_status(403);
+        assert!(html(&rejected).contains("Form rejected"));
     }
-    assert_eq!(keys(&app).await, 0);
+    assert_eq!(key_count(&app).await, 0);
     browser.submit(NEW, NEW, &FIELDS).await.assert_status(200);
-    assert_eq!(keys(&app).await, 1);
+    assert_eq!(key_count(&app).await, 1);
 }
 
 #[tokio::test]
 async fn a_form_from_another_site_is_rejected_even_with_a_valid_token() {
     let app = TestApp::start().await;
-    let browser = app.workspace("acme").await.signed_in().await;
-    let token = csrf(&browser.get(NEW).await);
+    let browser = app.workspace("acme").await.owner_browser().await;
+    let token = csrf_token(&browser.get(NEW).await);
     let foreign = [
         ("origin", "https://evil.example"),
         ("origin", "null"),
@@ -49,14 +50,14 @@ async fn a_form_from_another_site_is_rejected_even_with_a_valid_token() {
     for (name, value) in foreign {
         browser.send(browser.form(NEW, &token, &FIELDS).header(name, value)).await.assert_status(403);
     }
-    assert_eq!(keys(&app).await, 0);
-    // Browsers send this from pages without a referrer, such as ours.
-    let own = browser.form(NEW, &token, &FIELDS).header("origin", "null");
-    browser.send(own.header("sec-fetch-site", "same-origin")).await.assert_status(200);
-    // A browser that sends only the origin.
-    let token = csrf(&browser.get(NEW).await);
-    browser.send(browser.form(NEW, &token, &FIELDS).header("origin", &app.base)).await.assert_status(200);
-    assert_eq!(keys(&app).await, 2);
+    assert_eq!(key_count(&app).await, 0);
+    // Browsers send this origin from pages with the policy `no-referrer`, such as those of the dashboard.
+    let same_origin = browser.form(NEW, &token, &FIELDS).header("origin", "null");
+    browser.send(same_origin.header("sec-fetch-site", "same-origin")).await.assert_status(200);
+    // An old browser sends only the origin.
+    let token = csrf_token(&browser.get(NEW).await);
+    browser.send(browser.form(NEW, &token, &FIELDS).header("origin", &app.base_url)).await.assert_status(200);
+    assert_eq!(key_count(&app).await, 2);
 }
 
 #[tokio::test]
@@ -66,15 +67,15 @@ async fn a_browser_without_cookies_gets_an_explanation() {
     // Over http to another machine, browsers send no `Sec-Fetch-Site`.
     let form =
         || browser.form("/login", "AAAA", &[]).header("host", "192.0.2.7:8080").header("origin", "null");
-    let refused = html(&send(form()).await.assert_status(403));
+    let rejected = html(&send(form()).await.assert_status(403));
     assert!(
-        refused.contains("Your browser sent no cookie with this form") && refused.contains("--public-url"),
-        "{refused}"
+        rejected.contains("Your browser sent no cookie with this form") && rejected.contains("--public-url"),
+        "{rejected}"
     );
-    // Over https, the page may have been open for a long time, or another site sent the form.
+    // Over https, a missing cookie has other causes: the page was open for a long time, or another site sent the form.
     for site in ["same-origin", "cross-site"] {
-        let refused = html(&send(form().header("sec-fetch-site", site)).await.assert_status(403));
-        assert!(refused.contains("Form rejected"), "{site}: {refused}");
+        let rejected = html(&send(form().header("sec-fetch-site", site)).await.assert_status(403));
+        assert!(rejected.contains("Form rejected"), "{site}: {rejected}");
     }
     let visitor = html(&send(form().header("cookie", "__Host-visitor=AAAA")).await.assert_status(403));
     assert!(visitor.contains("Form rejected"), "{visitor}");
@@ -83,76 +84,83 @@ async fn a_browser_without_cookies_gets_an_explanation() {
 #[tokio::test]
 async fn an_aborted_form_gets_an_error_and_closes_the_connection() {
     let app = TestApp::start().await;
-    let mut stream = TcpStream::connect(app.base.trim_start_matches("http://")).await.unwrap();
-    let part = "POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\nemail=ada";
-    stream.write_all(part.as_bytes()).await.unwrap();
+    let mut stream = TcpStream::connect(app.base_url.trim_start_matches("http://")).await.unwrap();
+    let incomplete_request =
+        "POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\nemail=ada";
+    stream.write_all(incomplete_request.as_bytes()).await.unwrap();
     stream.shutdown().await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("\r\nconnection: close\r\n"), "{answer}");
-    assert!(answer.contains("Form incomplete"), "{answer}");
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    assert!(
+        response.starts_with("HTTP/1.1 408 ") && response.contains("\r\nconnection: close\r\n"),
+        "{response}"
+    );
+    assert!(response.contains("Form incomplete"), "{response}");
 }
 
 #[tokio::test]
 async fn a_form_sent_again_after_signing_out_changes_nothing() {
     let app = TestApp::start().await;
-    let browser = app.workspace("acme").await.signed_in().await;
+    let browser = app.workspace("acme").await.owner_browser().await;
     let session = browser.cookie("session").unwrap();
-    let token = csrf(&browser.get(NEW).await);
+    let token = csrf_token(&browser.get(NEW).await);
     browser.submit(KEYS, "/logout", &[]).await.assert_status(303);
     let ended = browser.post(NEW, &token, &FIELDS).await.assert_status(403);
     assert!(html(&ended).contains("Your session has ended"));
-    browser.put("session", &session);
+    browser.set_cookie("session", &session);
     browser.post(NEW, &token, &FIELDS).await.assert_status(403);
     browser.post("/logout", &token, &[]).await.assert_status(403);
-    // The token is not valid for the next session of the same browser either.
+    // The token is not valid for the next session of the same browser, either.
     browser.sign_in("owner@acme.example", crate::support::browser::PASSWORD).await.assert_status(303);
     browser.post(NEW, &token, &FIELDS).await.assert_status(403);
-    assert_eq!(keys(&app).await, 0);
+    assert_eq!(key_count(&app).await, 0);
 }
 
 #[tokio::test]
 async fn a_form_is_rejected_if_its_session_ends_before_it_arrives() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (browser, phone) = (acme.signed_in().await, Browser::new(&app));
+    let (browser, phone) = (acme.owner_browser().await, Browser::new(&app));
     phone.sign_in("owner@acme.example", crate::support::browser::PASSWORD).await.assert_status(303);
-    let (token, session) = (csrf(&browser.get(NEW).await), browser.cookie("session").unwrap());
+    let (token, session) = (csrf_token(&browser.get(NEW).await), browser.cookie("session").unwrap());
     let form = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("csrf", &token)
         .extend_pairs(FIELDS)
         .finish();
     // After a minute, the server updates the session's last use, which shows that it has loaded the session.
     app.clock.advance(Duration::from_secs(61));
-    let mut stream = TcpStream::connect(app.base.trim_start_matches("http://")).await.unwrap();
+    let mut stream = TcpStream::connect(app.base_url.trim_start_matches("http://")).await.unwrap();
     let length = form.len();
     let head = format!(
         "POST {NEW} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: session={session}\r\nConnection: close\r\n\
          Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n\r\n"
     );
-    let (begun, rest) = form.split_at(20);
-    stream.write_all(format!("{head}{begun}").as_bytes()).await.unwrap();
-    let used = async || {
+    let (beginning, end) = form.split_at(20);
+    stream.write_all(format!("{head}{beginning}").as_bytes()).await.unwrap();
+    let is_session_loaded = async || {
         let row = entity::sessions::by_token_hash(app.app.db.read(), &Sha256::digest(&session).into()).await;
-        row.unwrap().expect("the session is open").seen_at == app.clock.now_ms()
+        row.unwrap().expect("the session exists").seen_at == app.clock.now_ms()
     };
-    while !used().await {
+    while !is_session_loaded().await {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let end = "/dashboard/settings/sessions/end-others";
-    phone.submit("/dashboard/settings", end, &[]).await.assert_status(303);
+    let end_others = "/dashboard/settings/sessions/end-others";
+    phone.submit("/dashboard/settings", end_others, &[]).await.assert_status(303);
 
-    stream.write_all(rest.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 403 ") && answer.contains("Your session has ended"), "{answer}");
-    assert_eq!(keys(&app).await, 0);
+    stream.write_all(end.as_bytes()).await.unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    assert!(
+        response.starts_with("HTTP/1.1 403 ") && response.contains("Your session has ended"),
+        "{response}"
+    );
+    assert_eq!(key_count(&app).await, 0);
 }
 
 #[tokio::test]
 async fn every_page_has_security_headers() {
     let app = TestApp::start().await;
-    let browser = app.workspace("acme").await.signed_in().await;
+    let browser = app.workspace("acme").await.owner_browser().await;
     let guest = Browser::new(&app);
     let mut pages = vec![
         guest.get("/login").await.assert_status(200),
@@ -160,7 +168,10 @@ async fn every_page_has_security_headers() {
         guest.get("/dashboard").await.assert_status(303),
         guest.post("/login", "", &[]).await.assert_status(403),
         browser.send(app.request(Method::PUT, KEYS)).await.assert_status(405),
-        browser.post("/dashboard/settings", &csrf(&browser.get(NEW).await), &[]).await.assert_status(405),
+        browser
+            .post("/dashboard/settings", &csrf_token(&browser.get(NEW).await), &[])
+            .await
+            .assert_status(405),
     ];
     for (path, status) in [
         ("/dashboard", 200),
@@ -182,10 +193,10 @@ async fn every_page_has_security_headers() {
     ] {
         pages.push(browser.get(path).await.assert_status(status));
     }
-    let (of, _) = app.workspace("acme").await.subscribe(&["order.paid"]).await;
-    let webhook = format!("/dashboard/developer/webhooks/{of}");
-    for part in ["", "/edit", "/rotate", "/delete"] {
-        pages.push(browser.get(&format!("{webhook}{part}")).await.assert_status(200));
+    let (subscription_id, _) = app.workspace("acme").await.subscribe(&["order.paid"]).await;
+    let webhook = format!("/dashboard/developer/webhooks/{subscription_id}");
+    for action in ["", "/edit", "/rotate", "/delete"] {
+        pages.push(browser.get(&format!("{webhook}{action}")).await.assert_status(200));
     }
     let rotate = format!("{webhook}/rotate");
     pages.push(browser.submit(&rotate, &rotate, &[("overlap", "24")]).await.assert_status(200));
@@ -212,15 +223,18 @@ async fn every_page_has_security_headers() {
 async fn static_files_are_cached_for_a_year_under_their_digest() {
     let app = TestApp::start().await;
     let page = html(&app.get("/login").await);
-    let address = regex::Regex::new("/dashboard/static/[0-9a-f]{16}/[a-z.]+").unwrap();
-    let files: Vec<&str> = address.find_iter(&page).map(|found| found.as_str()).collect();
+    let file_path = regex::Regex::new("/dashboard/static/[0-9a-f]{16}/[a-z.]+").unwrap();
+    let files: Vec<&str> = file_path.find_iter(&page).map(|file| file.as_str()).collect();
     assert_eq!(files.len(), 4, "{page}");
     let mut bytes = 0;
     for file in files {
-        let packed = send(app.request(Method::GET, file).header("accept-encoding", "br")).await;
-        assert_eq!(packed.assert_status(200).header("cache-control"), "public, max-age=31536000, immutable");
-        let packed = send(app.request(Method::GET, file).header("accept-encoding", "br")).await;
-        bytes += packed.body.len();
+        let compressed = send(app.request(Method::GET, file).header("accept-encoding", "br")).await;
+        assert_eq!(
+            compressed.assert_status(200).header("cache-control"),
+            "public, max-age=31536000, immutable"
+        );
+        let compressed = send(app.request(Method::GET, file).header("accept-encoding", "br")).await;
+        bytes += compressed.body.len();
         app.get(&file.replace("/static/", "/static/0")).await.assert_status(404);
     }
     assert!(bytes < 55_000, "the first page loads {bytes} bytes of files");
@@ -229,7 +243,7 @@ async fn static_files_are_cached_for_a_year_under_their_digest() {
 #[tokio::test]
 async fn user_input_is_escaped() {
     let app = TestApp::start().await;
-    let browser = app.workspace("acme").await.signed_in().await;
+    let browser = app.workspace("acme").await.owner_browser().await;
     let name = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
     let fields = [("name", name), ("scopes", "read:courses"), ("expires", "")];
     browser.submit(NEW, NEW, &fields).await.assert_status(200);
@@ -240,24 +254,24 @@ async fn user_input_is_escaped() {
             "{page}"
         );
     }
-    let agent = browser.send(app.request(Method::GET, "/login?next=%22%3E%3Cscript%3E")).await;
-    assert!(!String::from_utf8_lossy(&agent.body).contains("\"><script>"));
-    let wrong = Browser::new(&app).sign_in("\"><script>alert(2)</script>", "x").await.assert_status(422);
-    assert!(!html(&wrong).contains("<script>alert"));
+    let sign_in_page = browser.send(app.request(Method::GET, "/login?next=%22%3E%3Cscript%3E")).await;
+    assert!(!String::from_utf8_lossy(&sign_in_page.body).contains("\"><script>"));
+    let rejected = Browser::new(&app).sign_in("\"><script>alert(2)</script>", "x").await.assert_status(422);
+    assert!(!html(&rejected).contains("<script>alert"));
 }
 
 #[tokio::test]
 async fn overlong_input_gets_an_error_message() {
     let app = TestApp::start().await;
-    let browser = app.workspace("acme").await.signed_in().await;
+    let browser = app.workspace("acme").await.owner_browser().await;
     let long = "ä".repeat(10_000);
     let fields = [("name", &*long), ("scopes", "read:courses"), ("expires", "")];
-    let refused = browser.submit(NEW, NEW, &fields).await.assert_status(422);
-    let page = html(&refused);
+    let rejected = browser.submit(NEW, NEW, &fields).await.assert_status(422);
+    let page = html(&rejected);
     assert!(page.contains("Name must have 1 to 200 characters.") && page.contains("aria-invalid"), "{page}");
     let huge = "a".repeat(300_000);
     browser.submit(NEW, NEW, &[("name", &huge)]).await.assert_status(413);
-    assert_eq!(keys(&app).await, 0);
+    assert_eq!(key_count(&app).await, 0);
     Browser::new(&app).sign_in(&long, &long).await.assert_status(422);
 }
 
@@ -265,18 +279,18 @@ async fn overlong_input_gets_an_error_message() {
 async fn no_search_text_causes_a_server_error() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let browser = workspace.signed_in().await;
+    let browser = workspace.owner_browser().await;
     // Without rows, nothing would be searched.
     workspace.course("ink", 1).await;
     workspace.student("ada").await;
     let items = [json!({"course": "ink", "unit_amount": 100})];
     let order = json!({"key": "o1", "number": "1", "student": "ada", "currency": "EUR", "items": items});
     workspace.change("order.pay", order).await;
-    // As long as the head of a request can be, and a character that the databases cannot store.
+    // Texts up to the maximum length of a request head, and a character that the databases cannot store.
     for text in ["a".repeat(10_000), "a".repeat(60_000), "%25".repeat(4_000), "a%00b".to_owned()] {
         for list in ["courses", "students", "orders"] {
-            let found = browser.get(&format!("/dashboard/{list}?q={text}")).await.assert_status(200);
-            assert!(html(&found).contains("No matching "), "{list} {text:.20}");
+            let results = browser.get(&format!("/dashboard/{list}?q={text}")).await.assert_status(200);
+            assert!(html(&results).contains("No matching "), "{list} {text:.20}");
         }
         for field in ["request", "operation", "key", "status"] {
             let path = format!("/dashboard/developer/logs?{field}={text}");

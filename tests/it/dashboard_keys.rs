@@ -4,8 +4,8 @@ use domain::audit;
 use domain::page::{PageRequest, Sort, SortKey};
 use domain::workspaces::Quota;
 
-use crate::support::browser::{csrf, html};
-use crate::support::{TestApp, TestResponse, Workspace};
+use crate::support::browser::{csrf_token, html};
+use crate::support::{TestApp, TestResponse, TestWorkspace};
 
 const KEYS: &str = "/dashboard/developer";
 const NEW: &str = "/dashboard/developer/keys/new";
@@ -14,16 +14,16 @@ fn revoke_path(id: &str) -> String {
     format!("/dashboard/developer/keys/{id}/revoke")
 }
 
-/// Returns the secret that a page shows, and the key's id.
-fn shown(page: &TestResponse) -> (String, String) {
+/// Returns the secret and the id of the key that a page shows.
+fn secret_and_id(page: &TestResponse) -> (String, String) {
     let page = html(page);
     let find =
         |pattern: &str| regex::Regex::new(pattern).unwrap().find(&page).expect(pattern).as_str().to_owned();
     (find("svc_live_[A-Za-z0-9]{38}"), find("key_[a-z0-9]{26}"))
 }
 
-/// Returns the entries of the audit log, newest first.
-pub async fn audit_entries(workspace: &Workspace<'_>) -> Vec<String> {
+/// Returns the entries of the audit log, newest first, each as `actor action detail`.
+pub async fn audit_entries(workspace: &TestWorkspace<'_>) -> Vec<String> {
     let sort = Sort { key: SortKey::CreatedAt, descending: true };
     let page = PageRequest { sort, after: None, to: None, limit: 100 };
     let entries = audit::list(&workspace.app.app, workspace.id, page).await.unwrap().items;
@@ -34,16 +34,16 @@ pub async fn audit_entries(workspace: &Workspace<'_>) -> Vec<String> {
 async fn a_key_is_shown_once_and_works_until_it_is_revoked() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let browser = workspace.signed_in().await;
+    let browser = workspace.owner_browser().await;
     assert!(html(&browser.get(KEYS).await).contains("No API keys yet"));
 
     let fields = [("name", "CRM"), ("scopes", "read:courses"), ("expires", "30"), ("per_minute", "7")];
     let created = browser.submit(NEW, NEW, &fields).await.assert_status(200);
     assert_eq!(created.header("cache-control"), "no-store");
-    let (secret, id) = shown(&created);
-    let key = app.key_of(id.clone(), secret.clone());
-    let answer = key.get("/api/v1/courses").await.assert_status(200);
-    assert_eq!(answer.header("x-ratelimit-limit"), "7");
+    let (secret, id) = secret_and_id(&created);
+    let key = app.key_with_secret(id.clone(), secret.clone());
+    let response = key.get("/api/v1/courses").await.assert_status(200);
+    assert_eq!(response.header("x-ratelimit-limit"), "7");
     key.get("/api/v1/students").await.assert_status(403);
     for path in [KEYS, NEW, "/dashboard/settings/audit"] {
         assert!(!html(&browser.get(path).await).contains(&secret), "{path} shows the secret again");
@@ -66,31 +66,32 @@ async fn a_key_is_shown_once_and_works_until_it_is_revoked() {
 async fn the_list_shows_the_calls_of_each_key_today() {
     let app = TestApp::start().await;
     let quota = Quota { per_minute: None, per_day: Some(10_000) };
-    let key = app.workspace("acme").await.key_with("read:courses", quota, None).await;
+    let key = app.workspace("acme").await.key_with_quota("read:courses", quota, None).await;
     for _ in 0..2 {
         key.get("/api/v1/courses").await.assert_status(200);
     }
-    // The limiter writes its counts when the server stops.
+    // The rate limiter saves its counts when the server stops.
     let app = app.restart().await;
-    let browser = app.workspace("acme").await.signed_in().await;
+    let browser = app.workspace("acme").await.owner_browser().await;
     let list = html(&browser.get(KEYS).await);
-    assert!(list.contains("data-label=\"Calls today\">2 of 10,000</td>"), "{list}");
+    assert!(list.contains("data-label=\"Requests today\">2 of 10,000</td>"), "{list}");
 }
 
 #[tokio::test]
 async fn resubmitting_a_form_creates_no_second_key() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let browser = workspace.signed_in().await;
-    let token = csrf(&browser.get(NEW).await);
+    let browser = workspace.owner_browser().await;
+    let token = csrf_token(&browser.get(NEW).await);
     let fields = [("name", "CRM"), ("scopes", "read:courses"), ("expires", "")];
-    // An invalid form is corrected in the same form.
+    // After an error, the same form with the same token can be submitted again.
     browser.post(NEW, &token, &fields[..1]).await.assert_status(422);
 
-    let (one, other) = tokio::join!(browser.post(NEW, &token, &fields), browser.post(NEW, &token, &fields));
-    let mut statuses = [one.status, other.status];
+    let (first, second) =
+        tokio::join!(browser.post(NEW, &token, &fields), browser.post(NEW, &token, &fields));
+    let mut statuses = [first.status, second.status];
     statuses.sort_unstable();
-    assert_eq!(statuses, [200, 409], "a second click");
+    assert_eq!(statuses, [200, 409], "the second click creates nothing");
     let reloaded = browser.post(NEW, &token, &fields).await.assert_status(409);
     let page = html(&reloaded);
     assert!(page.contains("Form already submitted") && !page.contains("svc_live_"), "{page}");
@@ -109,8 +110,8 @@ async fn resubmitting_a_form_creates_no_second_key() {
 #[tokio::test]
 async fn errors_of_a_key_are_shown_at_their_fields() {
     let app = TestApp::start().await;
-    let browser = app.workspace("acme").await.signed_in().await;
-    let wrong = [
+    let browser = app.workspace("acme").await.owner_browser().await;
+    let cases = [
         (vec![("name", ""), ("scopes", "read:courses")], "Name must have 1 to 200 characters."),
         (vec![("name", "x")], "Scopes must have at least one scope."),
         (vec![("name", "x"), ("scopes", "read:everything")], "Scopes must be among the listed scopes."),
@@ -127,7 +128,7 @@ async fn errors_of_a_key_are_shown_at_their_fields() {
             "Expiry must be one of the listed",
         ),
     ];
-    for (fields, message) in wrong {
+    for (fields, message) in cases {
         let page = html(&browser.submit(NEW, NEW, &fields).await.assert_status(422));
         assert!(page.contains(message), "{message}: {page}");
     }
@@ -140,7 +141,7 @@ async fn errors_of_a_key_are_shown_at_their_fields() {
 async fn a_key_created_on_the_dashboard_never_exceeds_the_workspace_quota() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let browser = workspace.signed_in().await;
+    let browser = workspace.owner_browser().await;
     let fields = |minute: &'static str, day: &'static str| {
         [
             ("name", "CRM"),
@@ -150,8 +151,8 @@ async fn a_key_created_on_the_dashboard_never_exceeds_the_workspace_quota() {
             ("expires", ""),
         ]
     };
-    let refused = browser.submit(NEW, NEW, &fields("2147483647", "2147483647")).await.assert_status(422);
-    let page = html(&refused);
+    let rejected = browser.submit(NEW, NEW, &fields("2147483647", "2147483647")).await.assert_status(422);
+    let page = html(&rejected);
     assert!(page.contains("At most 60, the workspace quota.") && page.contains("At most 1,000,"), "{page}");
     for message in [
         "Requests per minute must be at most 60, the quota of the workspace; the operator of this server can raise it.",
@@ -161,22 +162,22 @@ async fn a_key_created_on_the_dashboard_never_exceeds_the_workspace_quota() {
     }
 
     let created = browser.submit(NEW, NEW, &fields("60", "500")).await;
-    let (secret, id) = shown(&created.assert_status(200));
-    let key = app.key_of(id, secret);
-    let caps = async || {
-        let answer = key.get("/api/v1/courses").await.assert_status(200);
-        ["x-ratelimit-limit", "x-ratelimit-daily-limit"].map(|name| answer.header(name).to_owned())
+    let (secret, id) = secret_and_id(&created.assert_status(200));
+    let key = app.key_with_secret(id, secret);
+    let limits = async || {
+        let response = key.get("/api/v1/courses").await.assert_status(200);
+        ["x-ratelimit-limit", "x-ratelimit-daily-limit"].map(|name| response.header(name).to_owned())
     };
-    assert_eq!(caps().await, ["60", "500"]);
+    assert_eq!(limits().await, ["60", "500"]);
     // The operator lowers the workspace quota: it limits the key, and the pages show it.
     workspace.set_quota(Quota { per_minute: Some(5), per_day: Some(40) }).await;
-    assert_eq!(caps().await, ["5", "40"]);
+    assert_eq!(limits().await, ["5", "40"]);
     let list = html(&browser.get(KEYS).await);
     assert!(list.contains(" of 40</td>"), "{list}");
     assert!(html(&browser.get(NEW).await).contains("At most 5, the workspace quota."));
     // After raising it again, the key's own quota applies.
     workspace.set_quota(Quota { per_minute: Some(5_000), per_day: None }).await;
-    assert_eq!(caps().await, ["60", "500"]);
+    assert_eq!(limits().await, ["60", "500"]);
 }
 
 #[tokio::test]
@@ -184,17 +185,17 @@ async fn keys_of_other_workspaces_are_not_found() {
     let app = TestApp::start().await;
     let theirs = app.workspace("theirs").await;
     let key = theirs.key("read:courses").await;
-    let browser = app.workspace("ours").await.signed_in().await;
+    let browser = app.workspace("ours").await.owner_browser().await;
     let path = revoke_path(&key.id);
     let foreign = browser.get(&path).await.assert_status(404);
-    let nowhere = browser.get(&revoke_path("key_01h2xcejqtf2nbrexx3vqjhp41")).await.assert_status(404);
-    let plain = |answer: &TestResponse| {
-        regex::Regex::new("value=\"[^\"]+\"").unwrap().replace_all(&html(answer), "").into_owned()
+    let absent = browser.get(&revoke_path("key_01h2xcejqtf2nbrexx3vqjhp41")).await.assert_status(404);
+    let page_text = |response: &TestResponse| {
+        regex::Regex::new("value=\"[^\"]+\"").unwrap().replace_all(&html(response), "").into_owned()
     };
-    assert_eq!(plain(&foreign), plain(&nowhere), "absent and foreign read the same");
+    assert_eq!(page_text(&foreign), page_text(&absent), "a foreign key looks like an absent one");
     browser.get(&revoke_path("nonsense")).await.assert_status(404);
 
-    let token = csrf(&browser.get(KEYS).await);
+    let token = csrf_token(&browser.get(KEYS).await);
     browser
         .post(&path, &token, &[("key", &key.id), ("workspace", &theirs.id.to_string())])
         .await
@@ -203,7 +204,7 @@ async fn keys_of_other_workspaces_are_not_found() {
     assert!(audit_entries(&theirs).await.is_empty());
 
     let their_id = theirs.id.to_string();
-    // A form that names another workspace creates a key in its own.
+    // A form that contains the id of another workspace creates a key in the user's workspace.
     let fields = [("name", "CRM"), ("scopes", "read:courses"), ("workspace", &*their_id)];
     browser.submit(NEW, NEW, &[&fields[..], &[("expires", "")]].concat()).await.assert_status(200);
     let count = entity::api_keys::in_workspace(theirs.id.uuid()).count(app.app.db.read()).await.unwrap();
@@ -215,12 +216,14 @@ async fn a_key_is_revoked_once_from_two_tabs() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
-    let browser = workspace.signed_in().await;
+    let browser = workspace.owner_browser().await;
     let path = revoke_path(&key.id);
-    let (one, other) = (csrf(&browser.get(&path).await), csrf(&browser.get(&path).await));
-    let (first, second) = tokio::join!(browser.post(&path, &one, &[]), browser.post(&path, &other, &[]));
+    let (first_token, second_token) =
+        (csrf_token(&browser.get(&path).await), csrf_token(&browser.get(&path).await));
+    let (first, second) =
+        tokio::join!(browser.post(&path, &first_token, &[]), browser.post(&path, &second_token, &[]));
     assert_eq!((first.status, second.status), (303, 303));
-    let late = browser.post(&path, &other, &[]).await.assert_status(303);
+    let late = browser.post(&path, &second_token, &[]).await.assert_status(303);
     assert_eq!(late.header("location"), KEYS);
     assert!(html(&browser.get(KEYS).await).contains("is already revoked"));
     browser.get(&path).await.assert_status(303);
@@ -233,7 +236,7 @@ async fn a_key_is_revoked_once_from_two_tabs() {
 async fn the_audit_log_is_paginated() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let browser = workspace.signed_in().await;
+    let browser = workspace.owner_browser().await;
     for n in 0..30 {
         let name = format!("Key-{n:02}.");
         let fields = [("name", &*name), ("scopes", "read:courses"), ("expires", "")];
@@ -249,6 +252,6 @@ async fn the_audit_log_is_paginated() {
     );
     assert!(second.contains("First page") && !second.contains("Next page"));
     // The log of another workspace contains none of the entries.
-    let other = app.workspace("other").await.signed_in().await;
+    let other = app.workspace("other").await.owner_browser().await;
     assert!(!html(&other.get(&next.captures(&first).unwrap()[1]).await).contains("Key-"));
 }

@@ -4,10 +4,11 @@ use serde_json::json;
 
 use crate::dashboard_keys::audit_entries;
 use crate::support::TestApp;
-use crate::support::browser::{csrf, first, html};
+use crate::support::browser::{csrf_token, first_match, html};
 
 const LIST: &str = "/dashboard/students";
-const REVOKE: &str = "href=\"(/dashboard/students/[a-z0-9_]+/enrollments/enr_[a-z0-9]+/revoke)\"";
+/// Matches the link that revokes an enrollment.
+const REVOKE_LINK: &str = "href=\"(/dashboard/students/[a-z0-9_]+/enrollments/enr_[a-z0-9]+/revoke)\"";
 
 #[tokio::test]
 async fn a_student_is_enrolled_and_loses_access() {
@@ -15,7 +16,7 @@ async fn a_student_is_enrolled_and_loses_access() {
     let workspace = app.workspace("acme").await;
     let ink = workspace.course("ink", 2).await;
     let path = format!("{LIST}/{}", workspace.student("ada").await);
-    let browser = workspace.signed_in().await;
+    let browser = workspace.owner_browser().await;
     assert!(html(&browser.get(&path).await).contains("No enrollments"));
 
     let enroll = format!("{path}/enrol");
@@ -24,23 +25,23 @@ async fn a_student_is_enrolled_and_loses_access() {
         (vec![("course", &*ink), ("expires_at", "soon")], "Last day must be a date such as 2026-12-31."),
         (vec![("course", &*ink), ("expires_at", "2026-03-01")], "Last day must be in the future"),
     ] {
-        let refused = html(&browser.submit(&enroll, &enroll, &fields).await.assert_status(422));
-        assert!(refused.contains(message), "{message}: {refused}");
+        let rejected = html(&browser.submit(&enroll, &enroll, &fields).await.assert_status(422));
+        assert!(rejected.contains(message), "{message}: {rejected}");
     }
     let fields = [("course", &*ink), ("expires_at", "2026-12-31")];
     browser.submit(&enroll, &enroll, &fields).await.assert_status(303);
     workspace.change("progress.record", json!({"student": "ada", "course": "ink", "lesson": "ink-1"})).await;
     let page = html(&browser.get(&path).await);
-    for words in ["Enrolled the student in", "50 %", "1 of 2 lessons", "manual", "2027-01-01 00:00:00 UTC"] {
+    for words in ["Enrolled the student in", "50%", "1 of 2 lessons", "manual", "2027-01-01 00:00:00 UTC"] {
         assert!(page.contains(words), "{words}: {page}");
     }
     browser.submit(&enroll, &enroll, &fields).await.assert_status(303);
     assert!(html(&browser.get(&path).await).contains("already has access to \u{201c}Course ink\u{201d}"));
 
-    let revoke = first(&page, REVOKE);
+    let revoke = first_match(&page, REVOKE_LINK);
     let long = "a".repeat(1001);
-    let refused = browser.submit(&revoke, &revoke, &[("reason", &long)]).await.assert_status(422);
-    assert!(html(&refused).contains("Reason must have at most 1000 characters."), "{}", html(&refused));
+    let rejected = browser.submit(&revoke, &revoke, &[("reason", &long)]).await.assert_status(422);
+    assert!(html(&rejected).contains("Reason must have at most 1000 characters."), "{}", html(&rejected));
     browser.submit(&revoke, &revoke, &[("reason", "asked for it")]).await.assert_status(303);
     let page = html(&browser.get(&path).await);
     assert!(
@@ -48,10 +49,10 @@ async fn a_student_is_enrolled_and_loses_access() {
         "{page}"
     );
     browser.get(&revoke).await.assert_status(303);
-    let token = csrf(&browser.get(&path).await);
+    let token = csrf_token(&browser.get(&path).await);
     browser.post(&revoke, &token, &[]).await.assert_status(303);
-    assert_eq!(app.events_of("enrollment.created").await.len(), 1);
-    assert_eq!(app.events_of("enrollment.revoked").await.len(), 1);
+    assert_eq!(app.events_of_type("enrollment.created").await.len(), 1);
+    assert_eq!(app.events_of_type("enrollment.revoked").await.len(), 1);
     assert_eq!(
         audit_entries(&workspace).await[..2],
         [
@@ -66,17 +67,17 @@ async fn a_deleted_student_leaves_no_personal_data() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let path = format!("{LIST}/{}", workspace.student("ada").await);
-    let browser = workspace.signed_in().await;
+    let browser = workspace.owner_browser().await;
     let delete = format!("{path}/delete");
     assert!(html(&browser.get(&delete).await).contains("Delete ada@example.com?"));
     browser.submit(&delete, &delete, &[]).await.assert_status(303);
     assert!(html(&browser.get(LIST).await).contains("Student deleted."));
-    for gone in [&path, &delete] {
-        browser.get(gone).await.assert_status(404);
+    for deleted in [&path, &delete] {
+        browser.get(deleted).await.assert_status(404);
     }
-    let token = csrf(&browser.get(LIST).await);
+    let token = csrf_token(&browser.get(LIST).await);
     browser.post(&delete, &token, &[]).await.assert_status(404);
-    assert_eq!(app.events_of("student.deleted").await.len(), 1);
+    assert_eq!(app.events_of_type("student.deleted").await.len(), 1);
     assert_eq!(audit_entries(&workspace).await[0], "owner@acme.example Deleted a student ");
 }
 
@@ -86,19 +87,19 @@ async fn students_are_searched_and_paginated() {
     let workspace = app.workspace("acme").await;
     let ink = workspace.course("ink", 1).await;
     for n in 0..30 {
-        workspace.student_by_change(&format!("s{n:02}")).await;
+        workspace.upsert_student(&format!("s{n:02}")).await;
     }
     workspace.change("enrollment.grant", json!({"student": "s03", "course": "ink"})).await;
     let named = json!({"key": "eve", "email": "eve@example.com", "name": "<img src=x> O'Neil"});
     workspace.change("student.upsert", named).await;
-    let browser = workspace.signed_in().await;
+    let browser = workspace.owner_browser().await;
     let count = |page: &str| page.matches("class=\"name\"").count();
     let page = html(&browser.get(LIST).await);
     assert!(count(&page) == 25 && !page.contains("<img src"), "{page}");
-    let next = first(&page, "href=\"([^\"]+)\" rel=\"next\"");
+    let next = first_match(&page, "href=\"([^\"]+)\" rel=\"next\"");
     assert_eq!(count(&html(&browser.get(&next).await.assert_status(200))), 6);
-    let found = html(&browser.get("/dashboard/students?q=o%27neil").await);
-    assert!(count(&found) == 1 && found.contains("eve@example.com"), "{found}");
+    let results = html(&browser.get("/dashboard/students?q=o%27neil").await);
+    assert!(count(&results) == 1 && results.contains("eve@example.com"), "{results}");
     let enrolled = html(&browser.get(&format!("{LIST}?course={ink}")).await);
     assert!(count(&enrolled) == 1 && enrolled.contains("s03@example.com"), "{enrolled}");
     assert!(html(&browser.get("/dashboard/students?q=nobody").await).contains("No matching students"));
@@ -111,25 +112,26 @@ async fn students_of_other_workspaces_are_not_found() {
     let ink = theirs.course("ink", 1).await;
     let ada = theirs.student("ada").await;
     theirs.change("enrollment.grant", json!({"student": "ada", "course": "ink"})).await;
-    let owner = theirs.signed_in().await;
-    let revoke = first(&html(&owner.get(&format!("{LIST}/{ada}")).await), REVOKE);
+    let owner = theirs.owner_browser().await;
+    let revoke = first_match(&html(&owner.get(&format!("{LIST}/{ada}")).await), REVOKE_LINK);
 
     let ours = app.workspace("ours").await;
     let (our_ink, bob) = (ours.course("ink", 1).await, ours.student("bob").await);
-    let browser = ours.signed_in().await;
-    let token = csrf(&browser.get("/dashboard/settings").await);
+    let browser = ours.owner_browser().await;
+    let token = csrf_token(&browser.get("/dashboard/settings").await);
     let path = format!("{LIST}/{ada}");
     for action in ["", "/enrol", "/delete"] {
         browser.get(&format!("{path}{action}")).await.assert_status(404);
     }
     browser.get(&revoke).await.assert_status(404);
-    let crossed = revoke.replace(&ada, &bob);
+    // This path combines our student with an enrollment of the other workspace.
+    let mixed = revoke.replace(&ada, &bob);
     for (form, fields) in [
         (format!("{path}/enrol"), vec![("course", our_ink.as_str())]),
         (format!("{LIST}/{bob}/enrol"), vec![("course", ink.as_str())]),
         (format!("{path}/delete"), vec![]),
         (revoke.clone(), vec![]),
-        (crossed, vec![]),
+        (mixed, vec![]),
     ] {
         browser.post(&form, &token, &fields).await.assert_status(404);
     }

@@ -1,4 +1,5 @@
-//! Webhooks on the dashboard: creation, tests, pausing, rotation, edits, deletion, and isolation from other workspaces.
+//! Webhooks on the dashboard: creation, test events, pausing, rotation, edits, deletion, and isolation from other
+//! workspaces.
 
 use std::time::Duration;
 
@@ -7,32 +8,33 @@ use domain::webhooks::{self, DeliveryState};
 use reqwest::Method;
 
 use crate::dashboard_keys::audit_entries;
-use crate::support::browser::{csrf, first, html};
+use crate::support::browser::{csrf_token, first_match, html};
 use crate::support::{Browser, Endpoint, TestApp, TestResponse, in_transaction};
 
 pub const LIST: &str = "/dashboard/developer/webhooks";
 const NEW: &str = "/dashboard/developer/webhooks/new";
+/// Matches a secret on a page.
 const SECRET: &str = "whsec_[A-Za-z0-9+/]{43}=";
 
-/// Requests a partial update, as the page's script does.
-pub async fn partial(browser: &Browser<'_>, app: &TestApp, path: &str) -> TestResponse {
+/// Requests a partial update of a page, as the page's script does.
+pub async fn partial_update(browser: &Browser<'_>, app: &TestApp, path: &str) -> TestResponse {
     browser.send(app.request(Method::GET, path).header("hx-request", "true")).await
 }
 
-/// Returns the path of the first subscription on a page.
-fn named(page: &str) -> String {
-    first(page, &format!("{LIST}/whs_[a-z0-9]{{26}}"))
+/// Returns the path of the first webhook on a page.
+fn webhook_path(page: &str) -> String {
+    first_match(page, &format!("{LIST}/whs_[a-z0-9]{{26}}"))
 }
 
 #[tokio::test]
 async fn a_new_webhook_shows_its_secret_once_and_receives_a_test_event() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let acme = app.workspace("acme").await;
-    let browser = acme.signed_in().await;
+    let browser = acme.owner_browser().await;
     let empty = html(&browser.get(LIST).await);
     assert!(empty.contains("No webhooks yet") && empty.contains(NEW), "{empty}");
     let form = html(&browser.get(NEW).await);
-    assert!(EVENT_TYPES.iter().all(|kind| form.contains(&format!("value=\"{kind}\""))), "{form}");
+    assert!(EVENT_TYPES.iter().all(|event_type| form.contains(&format!("value=\"{event_type}\""))), "{form}");
     assert!(form.contains("Access to a course was revoked."), "each event type has a description: {form}");
 
     let endpoint = Endpoint::start().await;
@@ -41,32 +43,32 @@ async fn a_new_webhook_shows_its_secret_once_and_receives_a_test_event() {
     let created = browser.submit(NEW, NEW, &fields).await.assert_status(200);
     assert_eq!(created.header("cache-control"), "no-store");
     let page = html(&created);
-    let secret = first(&page, SECRET);
+    let secret = first_match(&page, SECRET);
     assert!(page.contains("shown only once") && page.contains("/docs/webhooks"), "{page}");
-    let path = named(&page);
-    for place in
+    let path = webhook_path(&page);
+    for shown_path in
         [LIST, NEW, &path, &format!("{path}/edit"), &format!("{path}/rotate"), "/dashboard/settings/audit"]
     {
-        let page = html(&browser.get(place).await.assert_status(200));
-        assert!(!page.contains("whsec_"), "{place} shows the secret again");
+        let page = html(&browser.get(shown_path).await.assert_status(200));
+        assert!(!page.contains("whsec_"), "{shown_path} shows the secret again");
     }
 
-    let sent = browser.submit(&path, &format!("{path}/test"), &[("type", "order.paid")]).await;
-    assert_eq!(sent.assert_status(303).header("location"), path);
-    // A partial update leaves the flash message to the page.
-    let table = html(&partial(&browser, &app, &path).await.assert_status(200));
+    let test_sent = browser.submit(&path, &format!("{path}/test"), &[("type", "order.paid")]).await;
+    assert_eq!(test_sent.assert_status(303).header("location"), path);
+    // A partial update does not show the flash message; the next page does.
+    let table = html(&partial_update(&browser, &app, &path).await.assert_status(200));
     assert!(table.contains("pending") && !table.contains("<html"), "{table}");
     assert!(html(&browser.get(&path).await).contains("Sending a test event of type order.paid."));
     assert_eq!(app.deliver_due().await, 1);
-    let request = endpoint.sent().remove(0);
+    let request = endpoint.requests().remove(0);
     assert_eq!(request.event()["type"], "order.paid");
     assert!(request.is_signed(&secret, app.clock.now().as_second()));
-    let table = html(&partial(&browser, &app, &path).await);
+    let table = html(&partial_update(&browser, &app, &path).await);
     assert!(table.contains("delivered") && table.contains(">204<"), "{table}");
 
     let list = html(&browser.get(LIST).await);
-    assert!(list.contains("100 % of 1") && list.contains("<svg class=\"spark\"") && list.contains("enabled"));
-    let created = format!("owner@acme.example Created a webhook subscription {url}");
+    assert!(list.contains("100% of 1") && list.contains("<svg class=\"spark\"") && list.contains("enabled"));
+    let created = format!("owner@acme.example Created a webhook {url}");
     assert_eq!(
         audit_entries(&acme).await[..2],
         ["owner@acme.example Sent a test event order.paid", &created]
@@ -76,35 +78,36 @@ async fn a_new_webhook_shows_its_secret_once_and_receives_a_test_event() {
 #[tokio::test]
 async fn errors_of_a_webhook_are_shown_at_their_fields() {
     let app = TestApp::start().await;
-    let browser = app.workspace("acme").await.signed_in().await;
-    let good = "https://hooks.example/";
+    let browser = app.workspace("acme").await.owner_browser().await;
+    let valid_url = "https://hooks.example/";
     for (url, which, message) in [
         ("http://hooks.example/", "all", "Endpoint URL must begin with `https://`"),
         ("https://10.0.0.1/", "all", "Endpoint URL resolves to 10.0.0.1, which webhooks must not call"),
         ("nonsense", "all", "Endpoint URL must be an absolute URL"),
-        (good, "some", "Events must include at least one event type."),
-        (good, "", "Events must include at least one event type."),
+        (valid_url, "some", "Events must include at least one event type."),
+        (valid_url, "", "Events must include at least one event type."),
     ] {
         let page =
             html(&browser.submit(NEW, NEW, &[("url", url), ("which", which)]).await.assert_status(422));
         assert!(page.contains(message), "{message}: {page}");
         assert!(page.contains(&format!("value=\"{url}\"")), "the input is kept: {page}");
     }
-    let fields = [("url", good), ("event_types", "order.payed"), ("event_types", "order.paid")];
+    let fields = [("url", valid_url), ("event_types", "order.payed"), ("event_types", "order.paid")];
     let page = html(&browser.submit(NEW, NEW, &fields).await.assert_status(422));
     assert!(
         page.contains("`order.payed` is not an event type") && page.contains("value=\"order.paid\" checked")
     );
 
-    let page = html(&browser.submit(NEW, NEW, &[("url", good), ("which", "all")]).await.assert_status(200));
-    assert!(html(&browser.get(&named(&page)).await).contains("Events: all 13"));
+    let page =
+        html(&browser.submit(NEW, NEW, &[("url", valid_url), ("which", "all")]).await.assert_status(200));
+    assert!(html(&browser.get(&webhook_path(&page)).await).contains("Events: all 13"));
 }
 
 #[tokio::test]
 async fn a_webhook_beyond_the_limit_is_rejected_with_a_remedy() {
     let app = TestApp::start_with(&[("max_subscriptions_per_workspace", "1")]).await;
     let acme = app.workspace("acme").await;
-    let browser = acme.signed_in().await;
+    let browser = acme.owner_browser().await;
     acme.subscribe(&["order.paid"]).await;
     let fields = [("url", "https://hooks.example/"), ("which", "all")];
     let page = html(&browser.submit(NEW, NEW, &fields).await.assert_status(422));
@@ -116,28 +119,28 @@ async fn a_webhook_beyond_the_limit_is_rejected_with_a_remedy() {
 
 #[tokio::test]
 async fn resubmitting_a_form_creates_no_second_webhook_secret_or_event() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let acme = app.workspace("acme").await;
-    let browser = acme.signed_in().await;
-    let token = csrf(&browser.get(NEW).await);
+    let browser = acme.owner_browser().await;
+    let token = csrf_token(&browser.get(NEW).await);
     let fields = [("url", "https://hooks.example/"), ("which", "all")];
     let page = html(&browser.post(NEW, &token, &fields).await.assert_status(200));
-    let again = browser.post(NEW, &token, &fields).await.assert_status(409);
-    assert!(!html(&again).contains("whsec_"));
+    let repeated = browser.post(NEW, &token, &fields).await.assert_status(409);
+    assert!(!html(&repeated).contains("whsec_"));
     assert_eq!(webhooks::list(&app.app, acme.id).await.unwrap().len(), 1);
 
-    let path = named(&page);
+    let path = webhook_path(&page);
     for (action, fields, status) in
         [("rotate", [("overlap", "24")], 200), ("test", [("type", "order.paid")], 303)]
     {
         let action = format!("{path}/{action}");
-        let token = csrf(&browser.get(&path).await);
+        let token = csrf_token(&browser.get(&path).await);
         browser.post(&action, &token, &fields).await.assert_status(status);
-        let again = browser.post(&action, &token, &fields).await.assert_status(409);
-        assert!(!html(&again).contains("whsec_"));
+        let repeated = browser.post(&action, &token, &fields).await.assert_status(409);
+        assert!(!html(&repeated).contains("whsec_"));
     }
-    let of = webhooks::list(&app.app, acme.id).await.unwrap()[0].id;
-    assert_eq!(acme.deliveries(of).await.len(), 1);
+    let subscription_id = webhooks::list(&app.app, acme.id).await.unwrap()[0].id;
+    assert_eq!(acme.deliveries(subscription_id).await.len(), 1);
     let changes = audit_entries(&acme)
         .await
         .into_iter()
@@ -147,12 +150,12 @@ async fn resubmitting_a_form_creates_no_second_webhook_secret_or_event() {
 
 #[tokio::test]
 async fn held_deliveries_of_a_paused_webhook_are_sent_or_dropped() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
-    let subscription = acme.subscribe_at(&endpoint, &["student.created"]).await;
+    let subscription = acme.subscribe_endpoint(&endpoint, &["student.created"]).await;
     let path = format!("{LIST}/{}", subscription.id);
-    let browser = acme.signed_in().await;
+    let browser = acme.owner_browser().await;
     let (pause, enable) = (format!("{path}/pause"), format!("{path}/enable"));
     browser.get(&enable).await.assert_status(303);
     assert!(html(&browser.get(&path).await).contains("is already enabled"));
@@ -160,32 +163,34 @@ async fn held_deliveries_of_a_paused_webhook_are_sent_or_dropped() {
     for (choice, message) in
         [("send", "Held deliveries are being sent."), ("drop", "2 deliveries were dropped.")]
     {
-        let (one, other) = (csrf(&browser.get(&path).await), csrf(&browser.get(&path).await));
-        browser.post(&pause, &one, &[]).await.assert_status(303);
-        browser.post(&pause, &other, &[]).await.assert_status(303);
+        let (first_token, second_token) =
+            (csrf_token(&browser.get(&path).await), csrf_token(&browser.get(&path).await));
+        browser.post(&pause, &first_token, &[]).await.assert_status(303);
+        browser.post(&pause, &second_token, &[]).await.assert_status(303);
         assert!(html(&browser.get(&path).await).contains("is already paused"));
         for name in ["a", "b"] {
             acme.student(&format!("{choice}-{name}")).await;
         }
         assert_eq!(app.deliver_due().await, 0);
         let page = html(&browser.get(&path).await);
-        assert!(page.contains("2 deliveries held.") && page.contains(">held<"), "{page}");
-        let tried = browser.submit(&enable, &format!("{path}/test"), &[("type", "order.paid")]).await;
-        tried.assert_status(303);
+        assert!(page.contains("2 deliveries are held.") && page.contains(">held<"), "{page}");
+        let test_sent = browser.submit(&enable, &format!("{path}/test"), &[("type", "order.paid")]).await;
+        test_sent.assert_status(303);
         assert!(html(&browser.get(&path).await).contains("Enable it before you send a test event."));
-        let asked = html(&browser.get(&enable).await);
-        assert!(asked.contains("2 deliveries are held"), "{asked}");
-        let unsaid = browser.submit(&enable, &enable, &[]).await.assert_status(422);
-        assert!(html(&unsaid).contains("Held deliveries must be sent or dropped."));
+        let confirmation = html(&browser.get(&enable).await);
+        assert!(confirmation.contains("2 deliveries are held"), "{confirmation}");
+        let without_choice = browser.submit(&enable, &enable, &[]).await.assert_status(422);
+        assert!(html(&without_choice).contains("Held deliveries must be sent or dropped."));
 
-        let (one, other) = (csrf(&browser.get(&enable).await), csrf(&browser.get(&enable).await));
-        browser.post(&enable, &one, &[("held", choice)]).await.assert_status(303);
+        let (first_token, second_token) =
+            (csrf_token(&browser.get(&enable).await), csrf_token(&browser.get(&enable).await));
+        browser.post(&enable, &first_token, &[("held", choice)]).await.assert_status(303);
         assert!(html(&browser.get(&path).await).contains(message), "{message}");
-        browser.post(&enable, &other, &[("held", choice)]).await.assert_status(303);
+        browser.post(&enable, &second_token, &[("held", choice)]).await.assert_status(303);
         assert!(html(&browser.get(&path).await).contains("is already enabled"));
         app.deliver_due().await;
     }
-    assert_eq!(endpoint.sent().len(), 2, "dropped deliveries are never sent");
+    assert_eq!(endpoint.requests().len(), 2, "dropped deliveries are never sent");
     let entries = audit_entries(&acme).await;
     let changes: Vec<&str> = entries
         .iter()
@@ -194,11 +199,11 @@ async fn held_deliveries_of_a_paused_webhook_are_sent_or_dropped() {
     assert_eq!(
         changes,
         [
-            "Enabled a webhook subscription",
+            "Enabled a webhook",
             "Dropped held deliveries",
-            "Paused a webhook subscription",
-            "Enabled a webhook subscription",
-            "Paused a webhook subscription",
+            "Paused a webhook",
+            "Enabled a webhook",
+            "Paused a webhook",
             "Signed in ",
         ]
     );
@@ -206,57 +211,58 @@ async fn held_deliveries_of_a_paused_webhook_are_sent_or_dropped() {
 
 #[tokio::test]
 async fn the_old_secret_signs_during_the_overlap_of_a_rotation() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
-    let subscription = acme.subscribe_at(&endpoint, &["student.created"]).await;
+    let subscription = acme.subscribe_endpoint(&endpoint, &["student.created"]).await;
     let path = format!("{LIST}/{}/rotate", subscription.id);
-    let browser = acme.signed_in().await;
+    let browser = acme.owner_browser().await;
     let page = html(&browser.submit(&path, &path, &[("overlap", "24")]).await.assert_status(200));
-    let second = first(&page, SECRET);
+    let second = first_match(&page, SECRET);
     assert!(
         page.contains("2026-03-03 10:00:30 UTC") && page.contains("a signature for each active secret"),
         "{page}"
     );
-    let secrets = async |expected: [bool; 2]| {
-        acme.student(&format!("s{}", endpoint.sent().len())).await;
+    // Asserts whether the next request is signed with the first and with the second secret.
+    let assert_signed_with = async |expected: [bool; 2]| {
+        acme.student(&format!("s{}", endpoint.requests().len())).await;
         app.deliver_due().await;
-        let (sent, now) = (endpoint.sent().pop().unwrap(), app.clock.now().as_second());
-        assert_eq!([&subscription.secret, &second].map(|secret| sent.is_signed(secret, now)), expected);
+        let (request, now) = (endpoint.requests().pop().unwrap(), app.clock.now().as_second());
+        assert_eq!([&subscription.secret, &second].map(|secret| request.is_signed(secret, now)), expected);
     };
-    secrets([true, true]).await;
+    assert_signed_with([true, true]).await;
     app.clock.advance(Duration::from_secs(86_400));
     // The session has expired after a day without use.
     let browser = Browser::new(&app);
     browser.sign_in("owner@acme.example", crate::support::browser::PASSWORD).await.assert_status(303);
-    secrets([false, true]).await;
+    assert_signed_with([false, true]).await;
     let page = html(&browser.submit(&path, &path, &[("overlap", "0")]).await.assert_status(200));
-    assert!(page.contains("The old secret no longer signs requests."), "{page}");
-    secrets([false, false]).await;
+    assert!(page.contains("Requests are no longer signed with the old secret."), "{page}");
+    assert_signed_with([false, false]).await;
 
-    let wrong = browser.submit(&path, &path, &[("overlap", "9999")]).await.assert_status(422);
-    assert!(html(&wrong).contains("must be one of the listed values"));
+    let rejected = browser.submit(&path, &path, &[("overlap", "9999")]).await.assert_status(422);
+    assert!(html(&rejected).contains("must be one of the listed values"));
     for _ in 0..4 {
         browser.submit(&path, &path, &[("overlap", "168")]).await.assert_status(200);
     }
-    let many = browser.submit(&path, &path, &[("overlap", "168")]).await.assert_status(422);
-    assert!(html(&many).contains("Overlap would leave 5 older secrets active"), "{}", html(&many));
+    let too_many = browser.submit(&path, &path, &[("overlap", "168")]).await.assert_status(422);
+    assert!(html(&too_many).contains("Overlap would leave 5 older secrets active"), "{}", html(&too_many));
 }
 
 #[tokio::test]
 async fn a_webhook_is_edited_and_deleted() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let acme = app.workspace("acme").await;
     let (before, after) = (Endpoint::start().await, Endpoint::start().await);
-    let subscription = acme.subscribe_at(&before, &["student.created"]).await;
+    let subscription = acme.subscribe_endpoint(&before, &["student.created"]).await;
     let path = format!("{LIST}/{}", subscription.id);
     let (edit, delete) = (format!("{path}/edit"), format!("{path}/delete"));
-    let browser = acme.signed_in().await;
+    let browser = acme.owner_browser().await;
     let form = html(&browser.get(&edit).await);
     assert!(form.contains(&before.url()) && form.contains("value=\"student.created\" checked"), "{form}");
-    let wrong =
+    let rejected =
         browser.submit(&edit, &edit, &[("url", "ftp://x"), ("which", "some")]).await.assert_status(422);
-    let page = html(&wrong);
+    let page = html(&rejected);
     assert!(page.contains("Endpoint URL must begin with") && page.contains("Events must include"), "{page}");
 
     let url = after.url();
@@ -267,59 +273,65 @@ async fn a_webhook_is_edited_and_deleted() {
     }
     acme.student("ada").await;
     app.deliver_due().await;
-    assert_eq!((before.sent().len(), after.sent().len()), (0, 1));
+    assert_eq!((before.requests().len(), after.requests().len()), (0, 1));
 
     acme.student("bob").await;
-    let asked = html(&browser.get(&delete).await);
-    assert!(asked.contains("This deletes the secret, all deliveries with their logs, and all dead letters."));
-    assert!(asked.contains("One delivery is still pending and will never be sent."), "{asked}");
-    let token = csrf(&browser.get(&delete).await);
+    let confirmation = html(&browser.get(&delete).await);
+    assert!(
+        confirmation
+            .contains("This deletes the secret, all deliveries with their logs, and all dead letters.")
+    );
+    assert!(confirmation.contains("One delivery is still pending and will never be sent."), "{confirmation}");
+    let token = csrf_token(&browser.get(&delete).await);
     browser.post(&delete, &token, &[]).await.assert_status(303);
     assert!(html(&browser.get(LIST).await).contains("Webhook deleted"));
     browser.post(&delete, &token, &[]).await.assert_status(404);
-    partial(&browser, &app, &path).await.assert_status(404);
+    partial_update(&browser, &app, &path).await.assert_status(404);
     assert_eq!(app.deliver_due().await, 0);
     let changes = [
-        format!("owner@acme.example Deleted a webhook subscription {url}"),
-        format!("owner@acme.example Updated a webhook subscription {url}"),
+        format!("owner@acme.example Deleted a webhook {url}"),
+        format!("owner@acme.example Updated a webhook {url}"),
     ];
     assert_eq!(audit_entries(&acme).await[..2], changes);
 }
 
 #[tokio::test]
 async fn webhooks_of_other_workspaces_are_not_found() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let theirs = app.workspace("theirs").await;
     let endpoint = Endpoint::start().await;
-    endpoint.always_answers(404);
-    let subscription = theirs.subscribe_at(&endpoint, &["student.created"]).await;
+    endpoint.always_respond_with(404);
+    let subscription = theirs.subscribe_endpoint(&endpoint, &["student.created"]).await;
     theirs.student("ada").await;
     app.deliver_due().await;
     let delivery = subscription.deliveries().await[0].id;
     assert_eq!(subscription.deliveries().await[0].state, DeliveryState::Dead);
     let preview = webhooks::preview(&app.app, theirs.id, &Default::default()).await.unwrap();
-    let mut write = app.write().await;
+    let mut write = app.begin_write().await;
     let job = webhooks::start(&app.app, &mut write, &preview).await.unwrap();
     write.commit().await.unwrap();
 
     let ours = app.workspace("ours").await;
-    let own = ours.subscribe_at(&endpoint, &["student.created"]).await.id;
-    let browser = ours.signed_in().await;
+    let our_webhook = ours.subscribe_endpoint(&endpoint, &["student.created"]).await.id;
+    let browser = ours.owner_browser().await;
     let absent = "01h2xcejqtf2nbrexx3vqjhp41";
-    let plain = |answer: &TestResponse| {
-        regex::Regex::new("value=\"[^\"]+\"").unwrap().replace_all(&html(answer), "").into_owned()
+    let page_text = |response: &TestResponse| {
+        regex::Regex::new("value=\"[^\"]+\"").unwrap().replace_all(&html(response), "").into_owned()
     };
-    let of = subscription.id;
-    let read = [
-        (format!("{LIST}/{of}"), format!("{LIST}/whs_{absent}")),
-        (format!("{LIST}/{of}/edit"), format!("{LIST}/whs_{absent}/edit")),
-        (format!("{LIST}/{of}/rotate"), format!("{LIST}/whs_{absent}/rotate")),
-        (format!("{LIST}/{of}/enable"), format!("{LIST}/whs_{absent}/enable")),
-        (format!("{LIST}/{of}/delete"), format!("{LIST}/whs_{absent}/delete")),
-        (format!("{LIST}/{of}/deliveries/{delivery}"), format!("{LIST}/{of}/deliveries/dlv_{absent}")),
-        (format!("{LIST}/{own}/deliveries/{delivery}"), format!("{LIST}/{own}/deliveries/dlv_{absent}")),
+    let id = subscription.id;
+    let paths = [
+        (format!("{LIST}/{id}"), format!("{LIST}/whs_{absent}")),
+        (format!("{LIST}/{id}/edit"), format!("{LIST}/whs_{absent}/edit")),
+        (format!("{LIST}/{id}/rotate"), format!("{LIST}/whs_{absent}/rotate")),
+        (format!("{LIST}/{id}/enable"), format!("{LIST}/whs_{absent}/enable")),
+        (format!("{LIST}/{id}/delete"), format!("{LIST}/whs_{absent}/delete")),
+        (format!("{LIST}/{id}/deliveries/{delivery}"), format!("{LIST}/{id}/deliveries/dlv_{absent}")),
         (
-            format!("{LIST}/dead-letters?subscription={of}"),
+            format!("{LIST}/{our_webhook}/deliveries/{delivery}"),
+            format!("{LIST}/{our_webhook}/deliveries/dlv_{absent}"),
+        ),
+        (
+            format!("{LIST}/dead-letters?subscription={id}"),
             format!("{LIST}/dead-letters?subscription=whs_{absent}"),
         ),
         (
@@ -328,12 +340,12 @@ async fn webhooks_of_other_workspaces_are_not_found() {
         ),
         (format!("{LIST}/replays/{}", job.id), format!("{LIST}/replays/rpl_{absent}")),
     ];
-    for (foreign, nowhere) in &read {
+    for (foreign, absent) in &paths {
         let foreign = browser.get(foreign).await.assert_status(404);
-        let nowhere = browser.get(nowhere).await.assert_status(404);
-        assert_eq!(plain(&foreign), plain(&nowhere), "absent and foreign read the same");
+        let absent = browser.get(absent).await.assert_status(404);
+        assert_eq!(page_text(&foreign), page_text(&absent), "a foreign record looks like an absent one");
     }
-    let token = csrf(&browser.get(LIST).await);
+    let token = csrf_token(&browser.get(LIST).await);
     for action in ["edit", "rotate", "test", "pause", "enable", "delete"] {
         let fields = [
             ("url", "https://x.example"),
@@ -342,19 +354,19 @@ async fn webhooks_of_other_workspaces_are_not_found() {
             ("type", "order.paid"),
             ("held", "drop"),
         ];
-        browser.post(&format!("{LIST}/{of}/{action}"), &token, &fields).await.assert_status(404);
+        browser.post(&format!("{LIST}/{id}/{action}"), &token, &fields).await.assert_status(404);
     }
     let delivery = delivery.to_string();
-    for place in [of.to_string(), own.to_string()] {
-        let resend = format!("{LIST}/{place}/deliveries/{delivery}/resend");
+    for webhook in [id.to_string(), our_webhook.to_string()] {
+        let resend = format!("{LIST}/{webhook}/deliveries/{delivery}/resend");
         browser.post(&resend, &token, &[]).await.assert_status(404);
     }
     let replay = format!("{LIST}/dead-letters/replay");
     browser.post(&replay, &token, &[("delivery", &delivery)]).await.assert_status(404);
-    browser.post(&replay, &token, &[("subscription", &of.to_string())]).await.assert_status(404);
+    browser.post(&replay, &token, &[("subscription", &id.to_string())]).await.assert_status(404);
     browser.post(&format!("{LIST}/replays/{}/cancel", job.id), &token, &[]).await.assert_status(404);
-    for odd in ["nonsense", "crs_01h2xcejqtf2nbrexx3vqjhp41", "%00"] {
-        browser.get(&format!("{LIST}/{odd}")).await.assert_status(404);
+    for invalid_id in ["nonsense", "crs_01h2xcejqtf2nbrexx3vqjhp41", "%00"] {
+        browser.get(&format!("{LIST}/{invalid_id}")).await.assert_status(404);
     }
     assert!(audit_entries(&theirs).await.is_empty());
     assert_eq!(subscription.deliveries().await.len(), 1);
@@ -365,33 +377,33 @@ async fn webhooks_of_other_workspaces_are_not_found() {
 async fn a_partial_update_does_not_extend_the_session() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(&["student.created"]).await;
-    let browser = acme.signed_in().await;
-    let path = format!("{LIST}/{of}");
+    let (subscription_id, _) = acme.subscribe(&["student.created"]).await;
+    let browser = acme.owner_browser().await;
+    let path = format!("{LIST}/{subscription_id}");
     for _ in 0..11 {
         app.clock.advance(Duration::from_secs(3600));
-        partial(&browser, &app, &path).await.assert_status(200);
+        partial_update(&browser, &app, &path).await.assert_status(200);
     }
     app.clock.advance(Duration::from_secs(3601));
-    let ended = partial(&browser, &app, &path).await.assert_status(204);
+    let ended = partial_update(&browser, &app, &path).await.assert_status(204);
     assert_eq!(ended.header("hx-redirect"), "/login");
 }
 
 #[tokio::test]
 async fn a_disabled_webhook_shows_how_to_enable_it() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
-    endpoint.always_answers(500);
-    let subscription = acme.subscribe_at(&endpoint, &["student.created"]).await;
+    endpoint.always_respond_with(500);
+    let subscription = acme.subscribe_endpoint(&endpoint, &["student.created"]).await;
     acme.student("ada").await;
     app.deliver_due().await;
     in_transaction(&app, async |write| webhooks::disable(write, subscription.id).await).await.unwrap();
     let path = format!("{LIST}/{}", subscription.id);
-    let browser = acme.signed_in().await;
+    let browser = acme.owner_browser().await;
     let page = html(&browser.get(&path).await);
-    assert!(page.contains("Disabled since") && page.contains("fix the receiver, then enable"), "{page}");
-    assert!(page.contains("One delivery held.") && !page.contains("Send test event"), "{page}");
+    assert!(page.contains("Disabled since") && page.contains("fix the endpoint, then enable"), "{page}");
+    assert!(page.contains("One delivery is held.") && !page.contains("Send test event"), "{page}");
     let overview = html(&browser.get("/dashboard").await);
     assert!(overview.contains(&format!("<a href=\"{path}\">View failures and enable</a>")), "{overview}");
     let enable = format!("{path}/enable");

@@ -10,30 +10,30 @@ use entity::webhook_deliveries::queue::DeliveryTransition;
 use foundation::id::{Delivery, SubscriptionId};
 
 use crate::dashboard_keys::audit_entries;
-use crate::dashboard_webhooks::{LIST, partial};
-use crate::support::browser::{csrf, first, html};
-use crate::support::{TestApp, Workspace};
+use crate::dashboard_webhooks::{LIST, partial_update};
+use crate::support::browser::{csrf_token, first_match, html};
+use crate::support::{TestApp, TestWorkspace};
 
-const DEAD: &str = "/dashboard/developer/webhooks/dead-letters";
+const DEAD_LETTERS: &str = "/dashboard/developer/webhooks/dead-letters";
 const REPLAY: &str = "/dashboard/developer/webhooks/dead-letters/replay";
 const CREATED: &[&str] = &["student.created"];
 
-/// Creates students whose events all end as dead letters.
-async fn create_dead_letters(workspace: &Workspace<'_>, prefix: &str, count: usize) {
+/// Creates students, and dead-letters the deliveries of their events.
+async fn create_dead_letters(workspace: &TestWorkspace<'_>, prefix: &str, count: usize) {
     for n in 0..count {
-        workspace.student_by_change(&format!("{prefix}{n}")).await;
+        workspace.upsert_student(&format!("{prefix}{n}")).await;
     }
     workspace.app.settle_due(Some(404), DeliveryTransition::Dead).await;
 }
 
-/// Creates copies of the newest delivery, without students.
-async fn create_copies(workspace: &Workspace<'_>, of: SubscriptionId, count: usize) {
-    copy_newest(workspace, of, count, |copy| copy).await;
+/// Creates copies of the newest delivery, which is faster than creating events.
+async fn create_copies(workspace: &TestWorkspace<'_>, subscription_id: SubscriptionId, count: usize) {
+    copy_newest(workspace, subscription_id, count, |copy| copy).await;
 }
 
-/// Creates held deliveries.
-async fn create_held(workspace: &Workspace<'_>, of: SubscriptionId, count: usize) {
-    copy_newest(workspace, of, count, |copy| webhook_deliveries::Model {
+/// Creates held deliveries as copies of the newest delivery.
+async fn create_held(workspace: &TestWorkspace<'_>, subscription_id: SubscriptionId, count: usize) {
+    copy_newest(workspace, subscription_id, count, |copy| webhook_deliveries::Model {
         state: webhook_deliveries::StoredDeliveryState::Held,
         attempts: 0,
         settled_at: None,
@@ -42,88 +42,95 @@ async fn create_held(workspace: &Workspace<'_>, of: SubscriptionId, count: usize
     .await;
 }
 
+/// Inserts copies of the newest delivery, changed by `change`, and advances the clock by one second.
 async fn copy_newest(
-    workspace: &Workspace<'_>,
-    of: SubscriptionId,
+    workspace: &TestWorkspace<'_>,
+    subscription_id: SubscriptionId,
     count: usize,
-    shape: impl Fn(webhook_deliveries::Model) -> webhook_deliveries::Model,
+    change: impl Fn(webhook_deliveries::Model) -> webhook_deliveries::Model,
 ) {
     let app = workspace.app;
-    let write = app.write().await;
-    let all = webhook_deliveries::in_workspace(workspace.id.uuid());
+    let write = app.begin_write().await;
+    let workspace_deliveries = webhook_deliveries::in_workspace(workspace.id.uuid());
     let newest = webhooks::deliveries(
         &app.app,
         workspace.id,
-        of,
+        subscription_id,
         &Default::default(),
         PageRequest::newest_first(None, 1),
     )
     .await
     .unwrap();
-    let first = newest.items[0].id.uuid();
-    let first = all.by_id(write.conn(), first).await.unwrap().unwrap();
+    let newest = newest.items[0].id.uuid();
+    let newest = workspace_deliveries.by_id(write.conn(), newest).await.unwrap().unwrap();
     let now = app.clock.now();
     let copy = |_| {
-        shape(webhook_deliveries::Model {
+        change(webhook_deliveries::Model {
             id: app.app.ids.next::<Delivery>(now).uuid(),
             created_at: now.as_millisecond(),
-            ..first.clone()
+            ..newest.clone()
         })
     };
     let mut rows: Vec<webhook_deliveries::Model> = (0..count).map(copy).collect();
+    // In batches, because the number of parameters of a statement is limited.
     while !rows.is_empty() {
-        let rest = rows.split_off(rows.len().min(700));
-        all.insert_many(write.conn(), rows).await.unwrap();
-        rows = rest;
+        let remaining = rows.split_off(rows.len().min(700));
+        workspace_deliveries.insert_many(write.conn(), rows).await.unwrap();
+        rows = remaining;
     }
     write.commit().await.unwrap();
     app.clock.advance(Duration::from_secs(1));
 }
 
-/// Returns the ids of the checkboxes on a page.
+/// Returns the ids of the dead letters that can be selected on a page.
 fn selectable_ids(page: &str) -> Vec<String> {
     let boxes = regex::Regex::new("type=\"checkbox\" name=\"delivery\" value=\"(dlv_[a-z0-9]+)\"").unwrap();
-    boxes.captures_iter(page).map(|found| found[1].to_owned()).collect()
+    boxes.captures_iter(page).map(|captures| captures[1].to_owned()).collect()
 }
 
 #[tokio::test]
 async fn selected_dead_letters_are_replayed_once() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let browser = acme.signed_in().await;
-    assert!(html(&browser.get(DEAD).await).contains("No dead letters"));
-    let (of, _) = acme.subscribe(CREATED).await;
+    let browser = acme.owner_browser().await;
+    assert!(html(&browser.get(DEAD_LETTERS).await).contains("No dead letters"));
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     create_dead_letters(&acme, "s", 3).await;
     assert!(html(&browser.get(LIST).await).contains("<span class=\"badge bad\">3</span>"));
-    let page = html(&browser.get(DEAD).await);
+    let page = html(&browser.get(DEAD_LETTERS).await);
     let ids = selectable_ids(&page);
     assert!(ids.len() == 3 && page.contains("Replay all 3"), "{page}");
 
-    let none = browser.get(&format!("{REPLAY}?chosen=1&event=student.created")).await.assert_status(303);
-    assert_eq!(none.header("location"), format!("{DEAD}?event=student.created"), "the filter stays");
-    let narrowed = html(&browser.get(none.header("location")).await);
-    assert!(narrowed.contains("name=\"event\" value=\"student.created\""), "{narrowed}");
-    assert!(narrowed.contains("Select the dead letters"));
-    let chosen = format!("{REPLAY}?chosen=1&delivery={}&delivery={}", ids[0], ids[1]);
-    let asked = browser.get(&chosen).await.assert_status(200);
-    assert!(html(&asked).contains("Replay 2 dead letters?"), "{}", html(&asked));
-    assert_eq!(acme.deliveries(of).await.len(), 3, "asking sends nothing");
-    let other = csrf(&browser.get(&chosen).await);
-    let kept = ("event", "student.created");
-    let fields = [("delivery", ids[0].as_str()), ("delivery", ids[1].as_str()), kept];
-    let narrowed = format!("{DEAD}?event=student.created");
-    let sent = browser.post(REPLAY, &csrf(&asked), &fields).await.assert_status(303);
-    assert_eq!(sent.header("location"), narrowed, "the filter stays");
-    let page = html(&browser.get(&narrowed).await);
+    let nothing_selected =
+        browser.get(&format!("{REPLAY}?chosen=1&event=student.created")).await.assert_status(303);
+    assert_eq!(
+        nothing_selected.header("location"),
+        format!("{DEAD_LETTERS}?event=student.created"),
+        "the filter stays"
+    );
+    let filtered = html(&browser.get(nothing_selected.header("location")).await);
+    assert!(filtered.contains("name=\"event\" value=\"student.created\""), "{filtered}");
+    assert!(filtered.contains("Select the dead letters"));
+    let confirm = format!("{REPLAY}?chosen=1&delivery={}&delivery={}", ids[0], ids[1]);
+    let confirmation = browser.get(&confirm).await.assert_status(200);
+    assert!(html(&confirmation).contains("Replay 2 dead letters?"), "{}", html(&confirmation));
+    assert_eq!(acme.deliveries(subscription_id).await.len(), 3, "the confirmation page sends nothing");
+    let second_token = csrf_token(&browser.get(&confirm).await);
+    let filter = ("event", "student.created");
+    let fields = [("delivery", ids[0].as_str()), ("delivery", ids[1].as_str()), filter];
+    let filtered_list = format!("{DEAD_LETTERS}?event=student.created");
+    let replayed = browser.post(REPLAY, &csrf_token(&confirmation), &fields).await.assert_status(303);
+    assert_eq!(replayed.header("location"), filtered_list, "the filter stays");
+    let page = html(&browser.get(&filtered_list).await);
     assert!(page.contains("2 deliveries queued for replay."), "{page}");
     assert_eq!(selectable_ids(&page), [ids[2].clone()]);
-    // Another tab, which still shows them.
-    let late = browser.post(REPLAY, &other, &fields).await.assert_status(303);
-    assert_eq!(late.header("location"), narrowed);
-    assert!(html(&browser.get(&narrowed).await).contains("Nothing to replay"));
-    browser.get(&chosen).await.assert_status(303);
-    let again = acme.deliveries(of).await.into_iter().filter(|one| one.replayed_from.is_some()).count();
-    assert_eq!(again, 2);
+    // Another tab still shows the replayed dead letters.
+    let late = browser.post(REPLAY, &second_token, &fields).await.assert_status(303);
+    assert_eq!(late.header("location"), filtered_list);
+    assert!(html(&browser.get(&filtered_list).await).contains("Nothing to replay"));
+    browser.get(&confirm).await.assert_status(303);
+    let replays = acme.deliveries(subscription_id).await;
+    assert_eq!(replays.iter().filter(|delivery| delivery.replayed_from.is_some()).count(), 2);
     assert_eq!(audit_entries(&acme).await[0], "owner@acme.example Replayed dead letters 2 deliveries");
 }
 
@@ -131,37 +138,40 @@ async fn selected_dead_letters_are_replayed_once() {
 async fn dead_letters_are_filtered_and_paginated() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     let (other, _) = acme.subscribe(&["course.published"]).await;
     create_dead_letters(&acme, "s", 27).await;
     app.clock.advance(Duration::from_secs(3600));
     acme.course("rust", 1).await;
     app.settle_due(Some(404), DeliveryTransition::Dead).await;
-    let browser = acme.signed_in().await;
-    let found = async |query: &str| {
-        let page = html(&browser.get(&format!("{DEAD}?{query}")).await.assert_status(200));
-        let all = regex::Regex::new("Replay (1 dead letter|all [0-9]+)<").unwrap();
-        let all = all.captures(&page).map_or_else(String::new, |found| found[1].to_owned());
-        (selectable_ids(&page).len(), all)
+    let browser = acme.owner_browser().await;
+    // Returns the number of listed dead letters, and what the button "Replay" offers.
+    let search = async |query: &str| {
+        let page = html(&browser.get(&format!("{DEAD_LETTERS}?{query}")).await.assert_status(200));
+        let button = regex::Regex::new("Replay (1 dead letter|all [0-9]+)<").unwrap();
+        let label = button.captures(&page).map_or_else(String::new, |captures| captures[1].to_owned());
+        (selectable_ids(&page).len(), label)
     };
-    let expected = |rows: usize, all: &str| (rows, all.to_owned());
-    assert_eq!(found("").await, expected(25, "all 28"));
-    assert_eq!(found(&format!("subscription={of}")).await, expected(25, "all 27"));
-    assert_eq!(found(&format!("subscription={other}")).await, expected(1, "1 dead letter"));
-    assert_eq!(found("event=course.published").await, expected(1, "1 dead letter"));
-    assert_eq!(found("to=2026-03-02T11:00").await, expected(25, "all 27"));
-    assert_eq!(found("from=2026-03-02T11:00").await, expected(1, "1 dead letter"));
-    assert_eq!(found("event=order.paid").await, expected(0, ""));
-    let next = first(&html(&browser.get(DEAD).await), "href=\"([^\"]+)\" rel=\"next\"");
+    let expected = |rows: usize, label: &str| (rows, label.to_owned());
+    assert_eq!(search("").await, expected(25, "all 28"));
+    assert_eq!(search(&format!("subscription={subscription_id}")).await, expected(25, "all 27"));
+    assert_eq!(search(&format!("subscription={other}")).await, expected(1, "1 dead letter"));
+    assert_eq!(search("event=course.published").await, expected(1, "1 dead letter"));
+    assert_eq!(search("to=2026-03-02T11:00").await, expected(25, "all 27"));
+    assert_eq!(search("from=2026-03-02T11:00").await, expected(1, "1 dead letter"));
+    assert_eq!(search("event=order.paid").await, expected(0, ""));
+    let next = first_match(&html(&browser.get(DEAD_LETTERS).await), "href=\"([^\"]+)\" rel=\"next\"");
     assert_eq!(selectable_ids(&html(&browser.get(&next).await)).len(), 3);
-    let wrong =
-        browser.get(&format!("{DEAD}?event=nothing&from=never&subscription=x")).await.assert_status(422);
-    let wrong = html(&wrong);
+    let rejected = browser
+        .get(&format!("{DEAD_LETTERS}?event=nothing&from=never&subscription=x"))
+        .await
+        .assert_status(422);
+    let rejected = html(&rejected);
     for field in ["Webhook must", "Event type must", "Created from must"] {
-        assert!(wrong.contains(field), "{field}: {wrong}");
+        assert!(rejected.contains(field), "{field}: {rejected}");
     }
     browser.get(&format!("{REPLAY}?event=nothing")).await.assert_status(422);
-    browser.submit(DEAD, REPLAY, &[("event", "nothing")]).await.assert_status(422);
+    browser.submit(DEAD_LETTERS, REPLAY, &[("event", "nothing")]).await.assert_status(422);
     assert_eq!(webhooks::running_in(&app.app, acme.id).await.unwrap(), []);
 }
 
@@ -169,77 +179,93 @@ async fn dead_letters_are_filtered_and_paginated() {
 async fn all_matching_dead_letters_are_replayed_by_a_job_with_progress() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     let (other, _) = acme.subscribe(CREATED).await;
     create_dead_letters(&acme, "s", 2).await;
-    create_copies(&acme, of, 598).await;
-    let browser = acme.signed_in().await;
-    let page = html(&browser.get(&format!("{DEAD}?subscription={of}")).await);
-    let ask = first(&page, "href=\"([^\"]+/replay\\?[^\"]+)\"");
-    let (asked, tab) = (browser.get(&ask).await.assert_status(200), browser.get(&ask).await);
-    assert!(html(&asked).contains("Replay 600 dead letters?"), "{}", html(&asked));
-    let of_text = of.to_string();
-    let fields = [("subscription", of_text.as_str())];
-    // From two tabs at once, and submitted again: there is one job.
-    let (one, two) = (csrf(&asked), csrf(&tab));
-    let (begun, second) =
-        tokio::join!(browser.post(REPLAY, &one, &fields), browser.post(REPLAY, &two, &fields));
-    let path = begun.assert_status(303).header("location").to_owned();
-    let twice = browser.post(REPLAY, &one, &fields).await.assert_status(303);
+    create_copies(&acme, subscription_id, 598).await;
+    let browser = acme.owner_browser().await;
+    let page = html(&browser.get(&format!("{DEAD_LETTERS}?subscription={subscription_id}")).await);
+    let confirm = first_match(&page, "href=\"([^\"]+/replay\\?[^\"]+)\"");
+    let (confirmation, second_tab) =
+        (browser.get(&confirm).await.assert_status(200), browser.get(&confirm).await);
+    assert!(html(&confirmation).contains("Replay 600 dead letters?"), "{}", html(&confirmation));
+    let subscription_id_text = subscription_id.to_string();
+    let fields = [("subscription", subscription_id_text.as_str())];
+    // The form is submitted in two tabs at once, and then again: one job is created.
+    let (first_token, second_token) = (csrf_token(&confirmation), csrf_token(&second_tab));
+    let (first, second) = tokio::join!(
+        browser.post(REPLAY, &first_token, &fields),
+        browser.post(REPLAY, &second_token, &fields)
+    );
+    let path = first.assert_status(303).header("location").to_owned();
+    let repeated = browser.post(REPLAY, &first_token, &fields).await.assert_status(303);
     let second = second.assert_status(303);
-    assert_eq!((twice.header("location"), second.header("location")), (path.as_str(), path.as_str()));
+    assert_eq!((repeated.header("location"), second.header("location")), (path.as_str(), path.as_str()));
     let page = html(&browser.get(&path).await);
     assert!(page.contains("This replay is already running") && page.contains("0 of 600"), "{page}");
     assert!(
         page.contains("<progress id=\"bar\" max=\"600\" value=\"0\">") && page.contains("hx-get"),
         "{page}"
     );
-    assert!(html(&browser.get(DEAD).await).contains("A replay is running"));
+    assert!(html(&browser.get(DEAD_LETTERS).await).contains("A replay is running"));
 
     let job = webhooks::running_in(&app.app, acme.id).await.unwrap().remove(0);
     webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
-    let part = html(&partial(&browser, &app, &path).await.assert_status(200));
-    assert!(part.contains("500 of 600") && part.contains("hx-get") && !part.contains("<html"), "{part}");
-    assert!(!part.contains("<form") && !part.contains("oob"), "the form to cancel is not replaced: {part}");
+    let update = html(&partial_update(&browser, &app, &path).await.assert_status(200));
+    assert!(
+        update.contains("500 of 600") && update.contains("hx-get") && !update.contains("<html"),
+        "{update}"
+    );
+    assert!(
+        !update.contains("<form") && !update.contains("oob"),
+        "the form to cancel is not replaced: {update}"
+    );
     maintenance::run_once(&app.app).await.unwrap();
-    let part = html(&partial(&browser, &app, &path).await);
-    assert!(part.contains("600 of 600") && part.contains("done") && !part.contains("hx-get"), "{part}");
-    assert!(part.contains("id=\"next\" hx-swap-oob=\"true\"") && !part.contains("<form"), "{part}");
+    let update = html(&partial_update(&browser, &app, &path).await);
+    assert!(
+        update.contains("600 of 600") && update.contains("done") && !update.contains("hx-get"),
+        "{update}"
+    );
+    assert!(update.contains("id=\"next\" hx-swap-oob=\"true\"") && !update.contains("<form"), "{update}");
     let late = browser.submit(&path, &format!("{path}/cancel"), &[]).await.assert_status(303);
     assert_eq!(late.header("location"), path);
     assert!(html(&browser.get(&path).await).contains("has already ended"));
 
-    let count = |deliveries: Vec<webhooks::Delivery>| {
-        deliveries.iter().filter(|one| one.state == DeliveryState::Pending).count()
+    let pending_count = |deliveries: Vec<webhooks::Delivery>| {
+        deliveries.iter().filter(|delivery| delivery.state == DeliveryState::Pending).count()
     };
-    assert_eq!((count(acme.deliveries(of).await), count(acme.deliveries(other).await)), (600, 0));
+    assert_eq!(
+        (pending_count(acme.deliveries(subscription_id).await), pending_count(acme.deliveries(other).await)),
+        (600, 0)
+    );
     assert_eq!(audit_entries(&acme).await[0], "owner@acme.example Started a replay 600 deliveries");
-    let empty = browser.submit(DEAD, REPLAY, &fields).await.assert_status(303);
-    assert_eq!(empty.header("location"), format!("{DEAD}?subscription={of}"));
+    let empty = browser.submit(DEAD_LETTERS, REPLAY, &fields).await.assert_status(303);
+    assert_eq!(empty.header("location"), format!("{DEAD_LETTERS}?subscription={subscription_id}"));
 }
 
 #[tokio::test]
 async fn a_canceled_replay_keeps_its_deliveries() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     create_dead_letters(&acme, "s", 1).await;
-    create_copies(&acme, of, 699).await;
-    let browser = acme.signed_in().await;
+    create_copies(&acme, subscription_id, 699).await;
+    let browser = acme.owner_browser().await;
     let path = browser.submit(REPLAY, REPLAY, &[]).await.assert_status(303).header("location").to_owned();
     let job = webhooks::running_in(&app.app, acme.id).await.unwrap().remove(0);
     webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
     let cancel = format!("{path}/cancel");
-    let (one, other) = (csrf(&browser.get(&path).await), csrf(&browser.get(&path).await));
-    browser.post(&cancel, &one, &[]).await.assert_status(303);
+    let (first_token, second_token) =
+        (csrf_token(&browser.get(&path).await), csrf_token(&browser.get(&path).await));
+    browser.post(&cancel, &first_token, &[]).await.assert_status(303);
     let page = html(&browser.get(&path).await);
     assert!(page.contains("500 of 700") && page.contains("canceled") && !page.contains("hx-get"), "{page}");
-    browser.post(&cancel, &other, &[]).await.assert_status(303);
+    browser.post(&cancel, &second_token, &[]).await.assert_status(303);
     assert!(html(&browser.get(&path).await).contains("has already ended"));
     maintenance::run_once(&app.app).await.unwrap();
     let ended = webhooks::replay(&app.app, Some(acme.id), job.id).await.unwrap();
     assert_eq!((ended.state, ended.done), (ReplayState::Canceled, 500));
-    assert!(html(&browser.get(DEAD).await).contains("Replay all 200"));
+    assert!(html(&browser.get(DEAD_LETTERS).await).contains("Replay all 200"));
     let entries = audit_entries(&acme).await;
     assert_eq!(entries[0], "owner@acme.example Canceled a replay 500 of 700 replayed");
     assert_eq!(entries.iter().filter(|line| line.contains("Canceled")).count(), 1);
@@ -249,33 +275,33 @@ async fn a_canceled_replay_keeps_its_deliveries() {
 async fn pages_state_when_only_the_newest_deliveries_are_counted() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     create_dead_letters(&acme, "s", 1).await;
     app.clock.advance(Duration::from_secs(3 * 3600));
-    let browser = acme.signed_in().await;
+    let browser = acme.owner_browser().await;
     let pages = async || {
         let page = async |path: &str| html(&browser.get(path).await.assert_status(200));
-        [page(LIST).await, page(&format!("{LIST}/{of}")).await, page("/dashboard").await]
+        [page(LIST).await, page(&format!("{LIST}/{subscription_id}")).await, page("/dashboard").await]
     };
     let [list, webhook, overview] = pages().await;
-    assert!(list.contains("Delivered, last 24 hours<") && list.contains("0 % of 1<"), "{list}");
+    assert!(list.contains("Delivered, last 24 hours<") && list.contains("0% of 1<"), "{list}");
     assert!(webhook.contains("Delivered, last 24 hours<") && webhook.contains("Mar 2, 12:00"), "{webhook}");
     assert!(overview.contains("Of deliveries attempted in the last 48 hours"), "{overview}");
 
     // Settled deliveries are counted exactly.
-    create_copies(&acme, of, 10_000).await;
+    create_copies(&acme, subscription_id, 10_000).await;
     let [list, webhook, overview] = pages().await;
-    assert!(webhook.contains("0 % of 10,001<") && webhook.contains("Mar 2, 12:00"), "{webhook}");
+    assert!(webhook.contains("0% of 10,001<") && webhook.contains("Mar 2, 12:00"), "{webhook}");
     assert!(list.contains("<span class=\"badge bad\">at least 5,000</span>"), "{list}");
     assert!(overview.contains("At least 5,000 deliveries failed permanently"), "{overview}");
-    assert!(html(&browser.get(DEAD).await).contains(">Replay all</a>"));
+    assert!(html(&browser.get(DEAD_LETTERS).await).contains(">Replay all</a>"));
     assert!(html(&browser.get(REPLAY).await).contains("Replay 10,001 dead letters?"));
 
-    // With many pending deliveries, only the newest are counted.
-    create_held(&acme, of, 5_000).await;
+    // If many deliveries are not settled, only the newest ones are counted.
+    create_held(&acme, subscription_id, 5_000).await;
     let [list, webhook, overview] = pages().await;
     let newest = "nothing sent (newest 5,000)";
-    assert!(list.contains(newest) && list.contains("Delivered, last 24 hours at most"), "{list}");
+    assert!(list.contains(newest) && list.contains("Delivered, last 24 hours<"), "{list}");
     assert!(webhook.contains(newest) && webhook.contains("<dt>Delivered</dt>"), "{webhook}");
     assert!(overview.contains("Of the newest 5,000 deliveries per webhook"), "{overview}");
     for page in [webhook, overview] {
@@ -289,21 +315,22 @@ async fn pages_state_when_only_the_newest_deliveries_are_counted() {
 async fn deliveries_created_during_counting_are_not_counted_as_delivered() {
     let mut app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     create_dead_letters(&acme, "s", 1).await;
-    let writing = async {
+    let create_many = async {
         for _ in 0..100 {
-            create_held(&acme, of, 20).await;
+            create_held(&acme, subscription_id, 20).await;
             tokio::task::yield_now().await;
         }
     };
-    let mut writing = Box::pin(writing);
+    let mut create_many = Box::pin(create_many);
     loop {
         let (app, acme) = (app.app.clone(), acme.id);
-        // On a separate thread, so that it runs concurrently with the writes.
-        let counted = tokio::spawn(async move { webhooks::outcomes(&app, acme, Some(of), 24).await });
+        // A separate task runs concurrently with the writes.
+        let counted =
+            tokio::spawn(async move { webhooks::outcomes(&app, acme, Some(subscription_id), 24).await });
         let ended = tokio::select! {
-            () = &mut writing => true,
+            () = &mut create_many => true,
             counted = counted => {
                 let hours = counted.unwrap().unwrap().hours;
                 let delivered: u64 = hours.iter().map(|hour| hour.delivered).sum();
@@ -316,7 +343,7 @@ async fn deliveries_created_during_counting_are_not_counted_as_delivered() {
             break;
         }
     }
-    drop(writing);
+    drop(create_many);
     app.stop().await;
 }
 
@@ -324,24 +351,25 @@ async fn deliveries_created_during_counting_are_not_counted_as_delivered() {
 async fn a_replay_explains_why_it_skipped_deliveries() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     create_dead_letters(&acme, "s", 3).await;
-    let browser = acme.signed_in().await;
-    let begin = async |fields: &[(&str, &str)]| {
-        let begun = browser.submit(REPLAY, REPLAY, fields).await.assert_status(303);
-        begun.header("location").to_owned()
+    let browser = acme.owner_browser().await;
+    let start_replay = async |fields: &[(&str, &str)]| {
+        let started = browser.submit(REPLAY, REPLAY, fields).await.assert_status(303);
+        started.header("location").to_owned()
     };
-    let of_text = of.to_string();
-    let (one, other) = (begin(&[]).await, begin(&[("subscription", &of_text)]).await);
-    assert_ne!(one, other);
-    assert_eq!(begin(&[]).await, one);
-    let page = html(&browser.get(&one).await);
+    let subscription_id_text = subscription_id.to_string();
+    let first_path = start_replay(&[]).await;
+    let second_path = start_replay(&[("subscription", &subscription_id_text)]).await;
+    assert_ne!(first_path, second_path);
+    assert_eq!(start_replay(&[]).await, first_path);
+    let page = html(&browser.get(&first_path).await);
     assert!(page.contains("Wait until it ends before you start another"), "{page}");
     maintenance::run_once(&app.app).await.unwrap();
     let skipped = "Deliveries that were already replayed were skipped.";
-    let (first, second) = (html(&browser.get(&one).await), html(&browser.get(&other).await));
+    let (first, second) = (html(&browser.get(&first_path).await), html(&browser.get(&second_path).await));
     assert!(first.contains("3 of 3") && !first.contains(skipped), "{first}");
     assert!(second.contains("0 of 3") && second.contains(skipped), "{second}");
-    let part = html(&partial(&browser, &app, &other).await);
-    assert!(part.contains(skipped), "the partial update contains it, too: {part}");
+    let update = html(&partial_update(&browser, &app, &second_path).await);
+    assert!(update.contains(skipped), "the partial update contains it, too: {update}");
 }

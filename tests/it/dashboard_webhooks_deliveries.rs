@@ -9,35 +9,35 @@ use reqwest::Method;
 use webhooks::maintenance;
 
 use crate::dashboard_keys::audit_entries;
-use crate::dashboard_webhooks::{LIST, partial};
-use crate::support::browser::{PASSWORD, csrf, first, html};
+use crate::dashboard_webhooks::{LIST, partial_update};
+use crate::support::browser::{PASSWORD, csrf_token, first_match, html};
 use crate::support::{Browser, Endpoint, Receiver, TestApp, send};
 
 const CREATED: &[&str] = &["student.created"];
 
 #[tokio::test]
 async fn a_failed_delivery_shows_every_attempt_and_is_resent() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
-    endpoint.answers_with(503, "x-reason: overload");
-    endpoint.answers([204]);
-    let subscription = acme.subscribe_at(&endpoint, CREATED).await;
+    endpoint.respond_with_header(503, "x-reason: overload");
+    endpoint.respond_with([204]);
+    let subscription = acme.subscribe_endpoint(&endpoint, CREATED).await;
     acme.student("ada").await;
     app.deliver_due().await;
-    let browser = acme.signed_in().await;
+    let browser = acme.owner_browser().await;
     let list = html(&browser.get(&format!("{LIST}/{}", subscription.id)).await);
     assert!(
         list.contains("retrying")
             && list.contains(">503<")
             && list.contains("Every attempt has failed since")
     );
-    let path = first(&list, &format!("href=\"({LIST}/whs_[a-z0-9]+/deliveries/dlv_[a-z0-9]+)\""));
+    let path = first_match(&list, &format!("href=\"({LIST}/whs_[a-z0-9]+/deliveries/dlv_[a-z0-9]+)\""));
     let page = html(&browser.get(&path).await.assert_status(200));
     for words in ["Next attempt", "2026-03-02 10:01:30 UTC", "x-reason: overload", "Attempt 1", "Body"] {
         assert!(page.contains(words), "{words}: {page}");
     }
-    let token = csrf(&browser.get(&path).await);
+    let token = csrf_token(&browser.get(&path).await);
     let resend = format!("{path}/resend");
     browser.post(&resend, &token, &[]).await.assert_status(303);
     assert!(html(&browser.get(&path).await).contains("This delivery is still pending."));
@@ -46,13 +46,13 @@ async fn a_failed_delivery_shows_every_attempt_and_is_resent() {
     app.clock.advance(Duration::from_secs(60));
     app.deliver_due().await;
     let page = html(&browser.get(&path).await);
-    let sent = endpoint.sent().pop().unwrap();
+    let request = endpoint.requests().pop().unwrap();
     for name in ["x-svc-signature", "webhook-signature", "x-svc-delivery"] {
-        assert!(page.contains(&format!("{name}: {}", sent.header(name))), "{name}: {page}");
+        assert!(page.contains(&format!("{name}: {}", request.header(name))), "{name}: {page}");
     }
-    let body = String::from_utf8(sent.body).unwrap();
+    let body = String::from_utf8(request.body).unwrap();
     let unescaped = page.replace("&#34;", "\"").replace("&#38;", "&");
-    assert!(unescaped.contains(&format!("<code>{body}</code>")), "to the byte: {page}");
+    assert!(unescaped.contains(&format!("<code>{body}</code>")), "the page shows the exact body: {page}");
     assert!(!page.contains("whsec_") && page.contains("Attempt 2") && page.contains(">Resend<"));
 
     browser.post(&resend, &token, &[]).await.assert_status(303);
@@ -67,64 +67,67 @@ async fn a_failed_delivery_shows_every_attempt_and_is_resent() {
 
 #[tokio::test]
 async fn a_dead_delivery_is_replayed_once_from_two_tabs() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
-    endpoint.answers([410]);
-    let subscription = acme.subscribe_at(&endpoint, CREATED).await;
+    endpoint.respond_with([410]);
+    let subscription = acme.subscribe_endpoint(&endpoint, CREATED).await;
     acme.student("ada").await;
     app.deliver_due().await;
     let dead = subscription.deliveries().await.remove(0);
     assert_eq!(dead.state, DeliveryState::Dead);
-    let browser = acme.signed_in().await;
+    let browser = acme.owner_browser().await;
     let path = format!("{LIST}/{}/deliveries/{}", subscription.id, dead.id);
-    let (one, other) = (csrf(&browser.get(&path).await), csrf(&browser.get(&path).await));
+    assert!(html(&browser.get(&path).await).contains(">Replay<"));
+    let (first_token, second_token) =
+        (csrf_token(&browser.get(&path).await), csrf_token(&browser.get(&path).await));
     let resend = format!("{path}/resend");
-    let (first, second) = tokio::join!(browser.post(&resend, &one, &[]), browser.post(&resend, &other, &[]));
+    let (first, second) =
+        tokio::join!(browser.post(&resend, &first_token, &[]), browser.post(&resend, &second_token, &[]));
     assert_eq!((first.status, second.status), (303, 303));
     let deliveries = subscription.deliveries().await;
     assert_eq!((deliveries.len(), deliveries[1].replayed_from), (2, Some(dead.id)));
-    let resent =
+    let replays =
         audit_entries(&acme).await.into_iter().filter(|line| line.contains("Replayed dead letters")).count();
-    assert_eq!(resent, 1);
+    assert_eq!(replays, 1);
     let page = html(&browser.get(&path).await);
-    assert!(!page.contains(">Resend<"), "{page}");
+    assert!(!page.contains(">Replay<") && page.contains("Replayed as"), "{page}");
 }
 
 #[tokio::test]
 async fn a_replay_links_to_the_original_delivery_while_it_exists() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
-    endpoint.answers([410]);
-    let subscription = acme.subscribe_at(&endpoint, CREATED).await;
+    endpoint.respond_with([410]);
+    let subscription = acme.subscribe_endpoint(&endpoint, CREATED).await;
     acme.student("ada").await;
     app.deliver_due().await;
     let dead = format!("{LIST}/{}/deliveries/{}", subscription.id, subscription.deliveries().await[0].id);
-    acme.signed_in().await.submit(&dead, &format!("{dead}/resend"), &[]).await.assert_status(303);
-    let again = format!("{LIST}/{}/deliveries/{}", subscription.id, subscription.deliveries().await[1].id);
+    acme.owner_browser().await.submit(&dead, &format!("{dead}/resend"), &[]).await.assert_status(303);
+    let replay = format!("{LIST}/{}/deliveries/{}", subscription.id, subscription.deliveries().await[1].id);
     let day = Duration::from_secs(86_400);
     app.clock.advance(5 * day);
     app.deliver_due().await;
-    for (days, kept) in [(0, true), (26, false)] {
+    for (days, exists) in [(0, true), (26, false)] {
         app.clock.advance(days * day);
         maintenance::prune(&app.app).await.unwrap();
         let browser = Browser::new(&app);
         browser.sign_in("owner@acme.example", PASSWORD).await.assert_status(303);
-        let page = html(&browser.get(&again).await.assert_status(200));
+        let page = html(&browser.get(&replay).await.assert_status(200));
         assert!(page.contains("Replay of a dead letter"), "{page}");
-        assert_eq!(page.contains(&format!("href=\"{dead}\"")), kept, "{page}");
-        browser.get(&dead).await.assert_status(if kept { 200 } else { 404 });
+        assert_eq!(page.contains(&format!("href=\"{dead}\"")), exists, "{page}");
+        browser.get(&dead).await.assert_status(if exists { 200 } else { 404 });
     }
 }
 
 #[tokio::test]
 async fn responses_of_receivers_are_escaped() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let acme = app.workspace("acme").await;
-    let browser = acme.signed_in().await;
+    let browser = acme.owner_browser().await;
     let gzip: &[u8] = b"\x1f\x8b\x08\x00\x00\x00<script>alert(3)</script>";
-    let answers: [(&str, &[u8], &[&str]); 5] = [
+    let responses: [(&str, &[u8], &[&str]); 5] = [
         (
             "text/html",
             b"</code></pre><script>alert(1)</script><img src=x onerror=alert(2)>",
@@ -139,12 +142,14 @@ async fn responses_of_receivers_are_escaped() {
         ),
         ("\"><script>alert(4)</script>", b"", &["&#34;&#62;&#60;script&#62;alert(4)", "Body: empty."]),
     ];
-    for (place, (kind, body, shown)) in answers.into_iter().enumerate() {
-        let head =
-            format!("HTTP/1.1 400 No\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", body.len());
-        let receiver = Receiver::answering([head.as_bytes(), body].concat()).await;
-        let subscription = acme.subscribe_to(receiver.url("http", "127.0.0.1").to_string(), CREATED).await;
-        acme.student(&format!("s{place}")).await;
+    for (index, (content_type, body, shown)) in responses.into_iter().enumerate() {
+        let head = format!(
+            "HTTP/1.1 400 No\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        let receiver = Receiver::responding_with([head.as_bytes(), body].concat()).await;
+        let subscription = acme.subscribe_url(receiver.url("http", "127.0.0.1").to_string(), CREATED).await;
+        acme.student(&format!("s{index}")).await;
         while app.deliver_due().await > 0 {}
         let delivery = subscription.deliveries().await.remove(0).id;
         let path = format!("{LIST}/{}/deliveries/{delivery}", subscription.id);
@@ -159,11 +164,12 @@ async fn responses_of_receivers_are_escaped() {
 
 #[tokio::test]
 async fn a_missing_response_is_explained() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let acme = app.workspace("acme").await;
-    let browser = acme.signed_in().await;
-    let closes = Receiver::start(|stream| async move { drop(stream) }).await;
-    let subscription = acme.subscribe_to(closes.url("http", "127.0.0.1").to_string(), CREATED).await;
+    let browser = acme.owner_browser().await;
+    let closing_receiver = Receiver::start(|stream| async move { drop(stream) }).await;
+    let subscription =
+        acme.subscribe_url(closing_receiver.url("http", "127.0.0.1").to_string(), CREATED).await;
     acme.student("ada").await;
     app.deliver_due().await;
     let delivery = subscription.deliveries().await.remove(0).id;
@@ -176,49 +182,50 @@ async fn a_missing_response_is_explained() {
 async fn a_live_list_misses_no_delivery_between_pages() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
-    let path = format!("{LIST}/{of}");
-    let browser = acme.signed_in().await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
+    let path = format!("{LIST}/{subscription_id}");
+    let browser = acme.owner_browser().await;
     for n in 0..27 {
-        acme.student_by_change(&format!("s{n}")).await;
+        acme.upsert_student(&format!("s{n}")).await;
     }
     let loaded = html(&browser.get(&path).await);
-    assert!(loaded.contains("<dd id=\"waiting\">27</dd>"), "{loaded}");
+    assert!(loaded.contains("<dd id=\"unsettled\">27</dd>"), "{loaded}");
     app.clock.advance(Duration::from_secs(1));
     for n in 27..37 {
-        acme.student_by_change(&format!("s{n}")).await;
+        acme.upsert_student(&format!("s{n}")).await;
     }
-    let part = html(&partial(&browser, &app, &path).await.assert_status(200));
-    let next = first(&part, "href=\"([^\"]+)\" rel=\"next\"");
-    let id = regex::Regex::new("id=\"(dlv_[a-z0-9]+)\"").unwrap();
-    let rows = [part.clone(), html(&browser.get(&next).await)].concat();
-    let shown: BTreeSet<&str> = id.captures_iter(&rows).map(|found| found.get(1).unwrap().as_str()).collect();
-    assert_eq!(shown.len(), 37, "the second page continues after the last row of the update");
+    let update = html(&partial_update(&browser, &app, &path).await.assert_status(200));
+    let next = first_match(&update, "href=\"([^\"]+)\" rel=\"next\"");
+    let delivery_id = regex::Regex::new("id=\"(dlv_[a-z0-9]+)\"").unwrap();
+    let rows = [update.clone(), html(&browser.get(&next).await)].concat();
+    let shown: BTreeSet<&str> =
+        delivery_id.captures_iter(&rows).map(|captures| captures.get(1).unwrap().as_str()).collect();
+    assert_eq!(shown.len(), 37, "the second page continues after the last row of the updated list");
 
     // The head of the page is updated, too.
-    assert!(part.contains("<dd id=\"waiting\" hx-swap-oob=\"true\">37</dd>"), "{part}");
-    assert!(part.contains(">Pause</button>") && !part.contains(">Enable<"), "{part}");
+    assert!(update.contains("<dd id=\"unsettled\" hx-swap-oob=\"true\">37</dd>"), "{update}");
+    assert!(update.contains(">Pause</button>") && !update.contains(">Enable<"), "{update}");
     browser.submit(&path, &format!("{path}/pause"), &[]).await.assert_status(303);
-    let part = html(&partial(&browser, &app, &path).await);
-    assert!(part.contains("paused</span>") && part.contains("37 deliveries held."), "{part}");
+    let update = html(&partial_update(&browser, &app, &path).await);
+    assert!(update.contains("paused</span>") && update.contains("37 deliveries are held."), "{update}");
     // The button is updated, too. It contains no token: an unchanged update must be identical.
-    assert!(part.contains("/enable\">Enable</a>") && !part.contains(">Pause<"), "{part}");
-    assert_eq!(part, html(&partial(&browser, &app, &path).await));
+    assert!(update.contains("/enable\">Enable</a>") && !update.contains(">Pause<"), "{update}");
+    assert_eq!(update, html(&partial_update(&browser, &app, &path).await));
 }
 
 #[tokio::test]
 async fn deliveries_of_a_webhook_are_filtered_and_paginated() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
-    let subscription = acme.subscribe_at(&endpoint, EVENT_TYPES).await;
+    let subscription = acme.subscribe_endpoint(&endpoint, EVENT_TYPES).await;
     let path = format!("{LIST}/{}", subscription.id);
-    let browser = acme.signed_in().await;
+    let browser = acme.owner_browser().await;
     assert!(html(&browser.get(&path).await).contains("No deliveries yet"));
     acme.course("rust", 1).await;
     app.clock.advance(Duration::from_secs(3600));
     for n in 0..27 {
-        acme.student_by_change(&format!("s{n}")).await;
+        acme.upsert_student(&format!("s{n}")).await;
     }
     app.deliver_due().await;
     let rows = async |query: &str| {
@@ -231,19 +238,22 @@ async fn deliveries_of_a_webhook_are_filtered_and_paginated() {
     assert_eq!(rows("state=delivered&event=student.created").await, (25, true));
     assert_eq!(rows("to=2026-03-02T11:00").await, (1, true));
     assert_eq!(rows("from=2026-03-02T11:00&event=course.published").await, (0, true));
-    let next = first(&html(&browser.get(&path).await), "href=\"([^\"]+)\" rel=\"next\"");
+    let next = first_match(&html(&browser.get(&path).await), "href=\"([^\"]+)\" rel=\"next\"");
     let second = html(&browser.get(&next).await);
-    assert!(second.contains("course.published") && !second.contains("hx-get"), "only the first page is live");
+    assert!(
+        second.contains("course.published") && !second.contains("hx-get"),
+        "only the first page is updated"
+    );
     for (query, message) in [
         ("state=lost", "State must be one of the listed values."),
         ("event=order.payed", "Event type must be one of the listed"),
         ("from=yesterday", "Created from must be a time such as"),
         ("from=2026-03-02T11:00&to=2026-03-02T10:00", "must be later than the start"),
     ] {
-        let wrong = html(&browser.get(&format!("{path}?{query}")).await.assert_status(422));
-        assert!(wrong.contains(message) && !wrong.contains("hx-get"), "{message}: {wrong}");
+        let rejected = html(&browser.get(&format!("{path}?{query}")).await.assert_status(422));
+        assert!(rejected.contains(message) && !rejected.contains("hx-get"), "{message}: {rejected}");
     }
-    let resent = subscription.deliveries().await;
-    assert!(resent.iter().all(|one| one.origin == DeliveryOrigin::Event));
+    let deliveries = subscription.deliveries().await;
+    assert!(deliveries.iter().all(|delivery| delivery.origin == DeliveryOrigin::Event));
     send(app.request(Method::GET, &path)).await.assert_status(303);
 }

@@ -1,11 +1,11 @@
-//! Enrolling a student in a course.
+//! Enrolling a student in a course through the API and by grants of the change feed.
 
 use std::time::Duration;
 
 use insta::assert_json_snapshot;
 use serde_json::json;
 
-use crate::support::{TestApp, course};
+use crate::support::{TestApp, course_data};
 
 const ENROLLMENTS: &str = "/api/v1/enrollments";
 
@@ -14,17 +14,17 @@ async fn the_first_call_enrolls_and_the_second_returns_the_same_enrollment() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
-    let pair =
+    let body =
         json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
 
-    let first = key.post(ENROLLMENTS, pair.clone()).await.assert_status(201).json();
+    let first = key.post(ENROLLMENTS, body.clone()).await.assert_status(201).json();
     assert_json_snapshot!(first, {
         ".id" => "enr", ".studentId" => "stu", ".courseId" => "crs"
     });
     app.clock.advance(Duration::from_secs(5));
-    let second = key.post(ENROLLMENTS, pair).await.assert_status(200).json();
+    let second = key.post(ENROLLMENTS, body).await.assert_status(200).json();
     assert_eq!(first, second);
-    assert_eq!(app.events_of("enrollment.created").await.len(), 1);
+    assert_eq!(app.events_of_type("enrollment.created").await.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -32,30 +32,30 @@ async fn fifty_concurrent_calls_create_one_enrollment_and_one_event() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
-    let pair =
+    let body =
         json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
 
     let responses =
-        futures_util::future::join_all((0..50).map(|_| key.post(ENROLLMENTS, pair.clone()))).await;
+        futures_util::future::join_all((0..50).map(|_| key.post(ENROLLMENTS, body.clone()))).await;
     let created = responses.iter().filter(|response| response.status == 201).count();
-    let found = responses.iter().filter(|response| response.status == 200).count();
-    assert_eq!((created, found), (1, 49));
+    let existing = responses.iter().filter(|response| response.status == 200).count();
+    assert_eq!((created, existing), (1, 49));
     let ids: std::collections::BTreeSet<String> =
         responses.iter().map(|response| response.json()["id"].as_str().unwrap().to_owned()).collect();
     assert_eq!(ids.len(), 1);
-    assert_eq!(app.events_of("enrollment.created").await.len(), 1);
+    assert_eq!(app.events_of_type("enrollment.created").await.len(), 1);
     let student = key.get("/api/v1/students").await.json();
     assert_eq!(student["data"][0]["progress"]["enrollments_total"], 1);
 }
 
 #[tokio::test]
-async fn enrolling_a_revoked_pair_reactivates_the_same_enrollment() {
+async fn enrolling_after_a_revocation_reactivates_the_same_enrollment() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
-    let pair =
+    let body =
         json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
-    let first = key.post(ENROLLMENTS, pair.clone()).await.assert_status(201).json();
+    let first = key.post(ENROLLMENTS, body.clone()).await.assert_status(201).json();
 
     workspace
         .change("enrollment.revoke", json!({"student": "ada", "course": "rust", "reason": "chargeback"}))
@@ -64,11 +64,11 @@ async fn enrolling_a_revoked_pair_reactivates_the_same_enrollment() {
     assert_eq!(revoked["status"], "revoked");
     assert_eq!(revoked["revoked_at"], "2026-03-02T10:00:30.000Z");
 
-    let repeat = key.post(ENROLLMENTS, pair).await.assert_status(200).json();
+    let repeat = key.post(ENROLLMENTS, body).await.assert_status(200).json();
     assert_eq!(repeat["id"], first["id"]);
     assert_eq!(repeat["status"], "active");
     assert!(repeat["revoked_at"].is_null());
-    assert_eq!(app.events_of("enrollment.created").await.len(), 2);
+    assert_eq!(app.events_of_type("enrollment.created").await.len(), 2);
 }
 
 #[tokio::test]
@@ -81,8 +81,9 @@ async fn an_enrollment_expires_at_its_end() {
     let past = json!({"studentId": student, "courseId": course, "expires_at": "2026-03-02T10:00:30Z"});
     key.post(ENROLLMENTS, past).await.assert_errors_at(&["body /expires_at"]);
 
-    let hour = json!({"studentId": student, "courseId": course, "expires_at": "2026-03-02T12:00:30+01:00"});
-    let enrolled = key.post(ENROLLMENTS, hour).await.assert_status(201).json();
+    let one_hour =
+        json!({"studentId": student, "courseId": course, "expires_at": "2026-03-02T12:00:30+01:00"});
+    let enrolled = key.post(ENROLLMENTS, one_hour).await.assert_status(201).json();
     assert_eq!(enrolled["expires_at"], "2026-03-02T11:00:30.000Z");
     app.clock.advance(Duration::from_millis(3_599_999));
     let active = key.get("/api/v1/students?enrollment_status=active").await;
@@ -95,11 +96,11 @@ async fn an_enrollment_expires_at_its_end() {
 }
 
 #[tokio::test]
-async fn a_grant_of_the_platform_extends_access() {
+async fn a_grant_of_the_change_feed_extends_access() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
-    let pair =
+    let body =
         json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
     let grant = async |end: Option<&str>| {
         app.clock.advance(Duration::from_secs(1));
@@ -121,11 +122,11 @@ async fn a_grant_of_the_platform_extends_access() {
     // The same end, an earlier end, and a call of the API change nothing.
     assert_eq!(grant(Some("2026-05-01T02:00:00+02:00")).await, renewed);
     assert_eq!(grant(Some("2026-04-15T00:00:00Z")).await, renewed);
-    let mut longer = pair.clone();
+    let mut longer = body.clone();
     longer["expires_at"] = json!("2026-06-01T00:00:00Z");
     let enrolled = key.post(ENROLLMENTS, longer).await.assert_status(200).json();
     assert_eq!(&enrolled, after);
-    assert_eq!(app.events_of("enrollment.created").await.len(), 1);
+    assert_eq!(app.events_of_type("enrollment.created").await.len(), 1);
 
     // A late renewal does not limit purchased access.
     let items = [json!({"course": "rust", "unit_amount": 4900})];
@@ -140,8 +141,8 @@ async fn a_grant_of_the_platform_extends_access() {
     workspace.change("enrollment.grant", grant_data.clone()).await;
     let order = json!({"key": "o2", "number": "2", "student": "bob", "currency": "EUR", "items": items});
     workspace.change("order.pay", order).await;
-    let late = json!({"student": "bob", "course": "rust", "expires_at": "2026-06-01T00:00:00Z"});
-    workspace.change("enrollment.grant", late).await;
+    let late_grant = json!({"student": "bob", "course": "rust", "expires_at": "2026-06-01T00:00:00Z"});
+    workspace.change("enrollment.grant", late_grant).await;
     let students = key.get("/api/v1/students?limit=2").await.json();
     for student in students["data"].as_array().unwrap() {
         assert!(student["enrollments"][0]["expires_at"].is_null(), "{student}");
@@ -156,28 +157,32 @@ async fn students_can_enroll_only_in_published_courses_of_the_workspace() {
     let student = workspace.student("ada").await;
     let published = workspace.course("rust", 1).await;
     let archived = workspace.course("old", 1).await;
-    workspace.change("course.upsert", course("old", "archived", 1)).await;
-    workspace.change("course.upsert", course("new", "draft", 1)).await;
+    workspace.change("course.upsert", course_data("old", "archived", 1)).await;
+    workspace.change("course.upsert", course_data("new", "draft", 1)).await;
     let draft = app.course_id(&workspace, "new").await;
     let foreign = app.workspace("globex").await.course("rust", 1).await;
     let foreign_student = app.workspace("globex").await.student("eve").await;
 
     let absent = "crs_01k424mh00e2mbrajjfteg1k8f";
-    let ask = |student: &str, course: &str| json!({"studentId": student, "courseId": course});
+    let body = |student: &str, course: &str| json!({"studentId": student, "courseId": course});
     for course in [absent, &foreign, "nonsense", "ord_01k424mh00e2mbrajjfteg1k8f"] {
-        let response = key.post(ENROLLMENTS, ask(&student, course)).await.assert_status(404);
+        let response = key.post(ENROLLMENTS, body(&student, course)).await.assert_status(404);
         assert_eq!(response.code(), "not_found");
     }
     for course in [&archived, &draft] {
-        key.post(ENROLLMENTS, ask(&student, course)).await.assert_errors_at(&["body /courseId"]);
+        key.post(ENROLLMENTS, body(&student, course)).await.assert_errors_at(&["body /courseId"]);
     }
-    key.post(ENROLLMENTS, ask(&foreign_student, &published)).await.assert_status(404);
-    assert!(app.events_of("enrollment.created").await.is_empty());
+    key.post(ENROLLMENTS, body(&foreign_student, &published)).await.assert_status(404);
+    assert!(app.events_of_type("enrollment.created").await.is_empty());
 
     // The errors for an absent and a foreign id differ only in the id.
-    let absent_says = key.post(ENROLLMENTS, ask(&student, absent)).await.message();
-    let foreign_says = key.post(ENROLLMENTS, ask(&student, &foreign)).await.message();
-    assert_eq!(absent_says.replace(absent, "ID"), foreign_says.replace(&foreign, "ID"));
-    let order_says = key.post(ENROLLMENTS, ask(&student, "ord_01k424mh00e2mbrajjfteg1k8f")).await.message();
-    assert!(order_says.contains("is the id of an order; a course id begins with `crs_`"), "{order_says}");
+    let absent_message = key.post(ENROLLMENTS, body(&student, absent)).await.message();
+    let foreign_message = key.post(ENROLLMENTS, body(&student, &foreign)).await.message();
+    assert_eq!(absent_message.replace(absent, "ID"), foreign_message.replace(&foreign, "ID"));
+    let order_message =
+        key.post(ENROLLMENTS, body(&student, "ord_01k424mh00e2mbrajjfteg1k8f")).await.message();
+    assert!(
+        order_message.contains("is the id of an order; a course id begins with `crs_`"),
+        "{order_message}"
+    );
 }

@@ -1,4 +1,4 @@
-//! Events: each event type occurs with the body documented in the contract, and only by its cause.
+//! Events: each event type occurs with the documented body, and changes without effect create no events.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 
 use crate::conformance::ContractValidator;
 use crate::masks::masked;
-use crate::support::{Key, TestApp, Workspace, course};
+use crate::support::{TestApp, TestKey, TestWorkspace, course_data};
 
 /// Returns the types of these events.
 fn types(events: &[Value]) -> Vec<&str> {
     events.iter().map(|event| event["type"].as_str().expect("an event has a type")).collect()
 }
 
-/// Causes every event type in a workspace, through the API and by changes.
-pub async fn cause_all_events(workspace: &Workspace<'_>, key: &Key) {
-    workspace.change("course.upsert", course("rust", "draft", 1)).await;
-    let mut rust = course("rust", "published", 1);
+/// Causes an event of every type in a workspace, through the API and the change feed.
+pub async fn cause_all_events(workspace: &TestWorkspace<'_>, key: &TestKey) {
+    workspace.change("course.upsert", course_data("rust", "draft", 1)).await;
+    let mut rust = course_data("rust", "published", 1);
     rust["url"] = json!("https://academy.example.com/rust");
     workspace.change("course.upsert", rust).await;
     let rust = workspace.app.course_id(workspace, "rust").await;
@@ -31,8 +31,8 @@ pub async fn cause_all_events(workspace: &Workspace<'_>, key: &Key) {
     let renamed = json!({"key": "ada", "email": "ada@example.com", "name": "Ada M. Osei", "tags": []});
     workspace.change("student.upsert", renamed).await;
 
-    let pair = json!({"studentId": ada, "courseId": rust});
-    key.post("/api/v1/enrollments", pair).await.assert_status(201);
+    let body = json!({"studentId": ada, "courseId": rust});
+    key.post("/api/v1/enrollments", body).await.assert_status(201);
     let completion = json!({"student": "ada", "course": "rust", "lesson": "rust-1"});
     workspace.change("progress.record", completion).await;
     workspace
@@ -54,7 +54,7 @@ pub async fn cause_all_events(workspace: &Workspace<'_>, key: &Key) {
         "key": "r1", "live_session": "l1", "duration_seconds": 88, "size_bytes": 5_000_000_000_i64, "content_type": "video/mp4",
     });
     workspace.change("recording.ready", recording).await;
-    workspace.change("course.upsert", course("ink", "archived", 2)).await;
+    workspace.change("course.upsert", course_data("ink", "archived", 2)).await;
     workspace.change("student.delete", json!({"student": "ada"})).await;
 }
 
@@ -66,18 +66,18 @@ async fn each_event_type_occurs_with_the_documented_body() {
     cause_all_events(&workspace, &key).await;
 
     let events = app.events().await;
-    let contract = ContractValidator::of(&app).await;
+    let contract = ContractValidator::fetch(&app).await;
     for event in &events {
-        let kind = event["type"].as_str().expect("an event has a type");
-        let errors = contract.errors(&ContractValidator::event_schema(kind), event);
+        let event_type = event["type"].as_str().expect("an event has a type");
+        let errors = contract.errors(&ContractValidator::event_schema(event_type), event);
         assert_eq!(errors, [""; 0], "{event:#}");
         assert_eq!(event["workspace_id"], workspace.id.to_string());
     }
-    let received_types: BTreeSet<&str> = types(&events).into_iter().collect();
+    let occurring_types: BTreeSet<&str> = types(&events).into_iter().collect();
     assert_eq!(
-        received_types,
+        occurring_types,
         EVENT_TYPES.iter().copied().collect(),
-        "the types of the contract are those that occur"
+        "every event type of the contract occurs, and no other"
     );
     let ids: BTreeSet<&str> = events.iter().map(|event| event["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), events.len());
@@ -120,7 +120,7 @@ async fn a_change_without_effect_creates_no_event() {
     app.clock.advance(Duration::from_secs(1));
     workspace.change("student.upsert", ada).await;
     workspace.change("student.upsert", json!({"key": "ada", "email": "ada@example.com"})).await;
-    workspace.change("course.upsert", course("rust", "published", 1)).await;
+    workspace.change("course.upsert", course_data("rust", "published", 1)).await;
     workspace.change("enrollment.grant", grant).await;
     assert_eq!((app.events().await.len(), key.get("/api/v1/students").await.body), before);
 
@@ -163,13 +163,13 @@ async fn a_rejected_change_creates_no_event() {
     let before = app.events().await.len();
 
     key.post("/api/v1/students", json!({"email": "ADA@example.com"})).await.assert_status(422);
-    let pair = json!({"studentId": ada, "courseId": rust, "expires_at": "2020-01-01T00:00:00Z"});
-    key.post("/api/v1/enrollments", pair).await.assert_status(422);
+    let body = json!({"studentId": ada, "courseId": rust, "expires_at": "2020-01-01T00:00:00Z"});
+    key.post("/api/v1/enrollments", body).await.assert_status(422);
     let rejected = [
         ("student.upsert", json!({"key": "eve", "email": "ada@example.com"})),
         ("student.upsert", json!({"key": "bob", "email": "Ada@example.com"})),
         ("student.delete", json!({"student": "eve"})),
-        ("course.upsert", course("rust-2", "open", 1)),
+        ("course.upsert", course_data("rust-2", "open", 1)),
         ("course.upsert", json!({"key": "other", "slug": "rust", "title": "Rust", "status": "published"})),
         ("enrollment.grant", json!({"student": "ada", "course": "go"})),
         ("enrollment.revoke", json!({"student": "ada", "course": "rust"})),
@@ -184,8 +184,8 @@ async fn a_rejected_change_creates_no_event() {
     ];
     let mut reasons = Vec::new();
     for (change, data) in rejected {
-        let line = workspace.line("2026-03-02T10:00:00Z", change, data);
-        reasons.extend(app.try_apply(&line.to_string()).await.1);
+        let change = workspace.build_change("2026-03-02T10:00:00Z", change, data);
+        reasons.extend(app.try_apply(&change.to_string()).await.1);
     }
     assert_json_snapshot!(reasons);
     assert_eq!(app.events().await.len(), before);
@@ -210,10 +210,10 @@ async fn a_live_session_starts_once_and_ends_once() {
         ("recording.ready", recording("r1"), false),
         ("recording.ready", recording("r2"), true),
     ];
-    for (number, (change, data, is_applied)) in steps.into_iter().enumerate() {
-        let line = workspace.line("2026-03-02T10:00:00Z", change, data);
-        let rejects = app.try_apply(&line.to_string()).await.1;
-        assert_eq!(rejects.is_empty(), is_applied, "step {number}: {rejects:?}");
+    for (index, (change, data, is_applied)) in steps.into_iter().enumerate() {
+        let change = workspace.build_change("2026-03-02T10:00:00Z", change, data);
+        let rejects = app.try_apply(&change.to_string()).await.1;
+        assert_eq!(rejects.is_empty(), is_applied, "step {index}: {rejects:?}");
     }
     let events = app.events().await;
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Rate limits: which requests count, the reported status, and the end of a window.
+//! Rate limits: which requests count, the rate-limit status in the headers, and the end of a window.
 
 use std::time::Duration;
 
@@ -11,10 +11,11 @@ use reqwest::Method;
 use secrecy::ExposeSecret;
 
 use crate::outage;
-use crate::support::{Key, TestApp, TestResponse, invented_key, send};
+use crate::support::{TestApp, TestKey, TestResponse, send, well_formed_unknown_key};
 
 const COURSES: &str = "/api/v1/courses";
 
+/// Returns the remaining requests of the minute and of the day.
 fn remaining(response: &TestResponse) -> (i64, i64) {
     let number = |name| response.header(name).parse().unwrap_or_else(|_| panic!("{name} is no number"));
     (number("x-ratelimit-remaining"), number("x-ratelimit-daily-remaining"))
@@ -23,7 +24,7 @@ fn remaining(response: &TestResponse) -> (i64, i64) {
 #[tokio::test]
 async fn every_response_reports_the_minute_and_the_day() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.plain_key("read:courses").await;
+    let key = app.workspace("acme").await.key_with_default_quota("read:courses").await;
 
     let response = key.get(COURSES).await.assert_status(200);
     let headers = ["limit", "remaining", "reset", "daily-limit", "daily-remaining", "daily-reset"]
@@ -36,7 +37,7 @@ async fn every_response_reports_the_minute_and_the_day() {
 #[tokio::test]
 async fn a_request_counts_regardless_of_its_status() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.plain_key("read:courses").await;
+    let key = app.workspace("acme").await.key_with_default_quota("read:courses").await;
 
     assert_eq!(remaining(&key.get(COURSES).await.assert_status(200)), (59, 999));
     assert_eq!(remaining(&key.get("/api/v1/orders").await.assert_status(403)), (58, 998));
@@ -48,7 +49,7 @@ async fn a_request_counts_regardless_of_its_status() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_sixty_one_concurrent_requests_exactly_sixty_pass() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.plain_key("read:courses").await;
+    let key = app.workspace("acme").await.key_with_default_quota("read:courses").await;
 
     let responses = futures_util::future::join_all((0..61).map(|_| key.get(COURSES))).await;
     let passed = responses.iter().filter(|response| response.status == 200).count();
@@ -68,7 +69,7 @@ async fn of_sixty_one_concurrent_requests_exactly_sixty_pass() {
 async fn the_minute_limit_resets_at_the_start_of_the_clock_minute() {
     let app = TestApp::start().await;
     let quota = Quota { per_minute: Some(2), per_day: None };
-    let key = app.workspace("acme").await.key_with("read:courses", quota, None).await;
+    let key = app.workspace("acme").await.key_with_quota("read:courses", quota, None).await;
 
     key.get(COURSES).await.assert_status(200);
     key.get(COURSES).await.assert_status(200);
@@ -84,7 +85,7 @@ async fn the_minute_limit_resets_at_the_start_of_the_clock_minute() {
 async fn the_day_limit_resets_at_midnight_utc_and_sets_retry_after_when_both_are_exhausted() {
     let app = TestApp::start().await;
     let quota = Quota { per_minute: Some(2), per_day: Some(2) };
-    let key = app.workspace("acme").await.key_with("read:courses", quota, None).await;
+    let key = app.workspace("acme").await.key_with_quota("read:courses", quota, None).await;
 
     key.get(COURSES).await.assert_status(200);
     key.get(COURSES).await.assert_status(200);
@@ -99,18 +100,19 @@ async fn the_day_limit_resets_at_midnight_utc_and_sets_retry_after_when_both_are
 #[tokio::test]
 async fn the_daily_count_survives_a_restart() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.plain_key("read:courses").await;
+    let key = app.workspace("acme").await.key_with_default_quota("read:courses").await;
     for _ in 0..5 {
         key.get(COURSES).await.assert_status(200);
     }
 
     let app = app.restart().await;
-    let key = app.key_of(key.id, key.secret);
+    let key = app.key_with_secret(key.id, key.secret);
     assert_eq!(remaining(&key.get(COURSES).await.assert_status(200)).1, 994);
 }
 
-/// Makes this number of requests of a key in one process, and returns how many are left of the day.
-async fn acquire(limiter: &Limiter, app: &App, key: &Key, times: usize) -> u32 {
+/// Counts this number of requests against the limits of a key in one process, and returns the remaining requests of
+/// the day.
+async fn count_requests(limiter: &Limiter, app: &App, key: &TestKey, times: usize) -> u32 {
     let mut day_left = 0;
     for _ in 0..times {
         let decision = limiter
@@ -124,19 +126,27 @@ async fn acquire(limiter: &Limiter, app: &App, key: &Key, times: usize) -> u32 {
 #[tokio::test]
 async fn the_daily_count_is_shared_by_processes_after_each_flush() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.plain_key("read:courses").await;
-    let (one, other) = (&app.app, &app.other_process().await);
-    let (at_one, at_other) = (Limiter::default(), Limiter::default());
-    assert_eq!(acquire(&at_one, one, &key, 3).await, 997);
-    assert_eq!(acquire(&at_other, other, &key, 4).await, 996);
+    let key = app.workspace("acme").await.key_with_default_quota("read:courses").await;
+    let (first_app, second_app) = (&app.app, &app.other_process().await);
+    let (first_limiter, second_limiter) = (Limiter::default(), Limiter::default());
+    assert_eq!(count_requests(&first_limiter, first_app, &key, 3).await, 997);
+    assert_eq!(count_requests(&second_limiter, second_app, &key, 4).await, 996);
 
-    at_one.flush(&one.db, &one.clock).await.unwrap();
-    at_other.flush(&other.db, &other.clock).await.unwrap();
-    assert_eq!(acquire(&at_other, other, &key, 1).await, 992, "three in one process, four in the other");
-    assert_eq!(acquire(&at_one, one, &key, 1).await, 996, "the other process has not flushed yet");
-    at_other.flush(&other.db, &other.clock).await.unwrap();
-    at_one.flush(&one.db, &one.clock).await.unwrap();
-    assert_eq!(acquire(&at_one, one, &key, 1).await, 990);
+    first_limiter.flush(&first_app.db, &first_app.clock).await.unwrap();
+    second_limiter.flush(&second_app.db, &second_app.clock).await.unwrap();
+    assert_eq!(
+        count_requests(&second_limiter, second_app, &key, 1).await,
+        992,
+        "three in one process, four in the other"
+    );
+    assert_eq!(
+        count_requests(&first_limiter, first_app, &key, 1).await,
+        996,
+        "the other process has not flushed yet"
+    );
+    second_limiter.flush(&second_app.db, &second_app.clock).await.unwrap();
+    first_limiter.flush(&first_app.db, &first_app.clock).await.unwrap();
+    assert_eq!(count_requests(&first_limiter, first_app, &key, 1).await, 990);
 }
 
 #[tokio::test]
@@ -144,18 +154,18 @@ async fn keys_do_not_share_their_limits() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let quota = Quota { per_minute: Some(1), per_day: None };
-    let one = workspace.key_with("read:courses", quota, None).await;
-    let two = workspace.key_with("read:courses", quota, None).await;
+    let first_key = workspace.key_with_quota("read:courses", quota, None).await;
+    let second_key = workspace.key_with_quota("read:courses", quota, None).await;
 
-    one.get(COURSES).await.assert_status(200);
-    one.get(COURSES).await.assert_status(429);
-    two.get(COURSES).await.assert_status(200);
+    first_key.get(COURSES).await.assert_status(200);
+    first_key.get(COURSES).await.assert_status(429);
+    second_key.get(COURSES).await.assert_status(200);
 }
 
 #[tokio::test]
 async fn requests_without_a_key_count_against_the_client_address() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.plain_key("read:courses").await;
+    let key = app.workspace("acme").await.key_with_default_quota("read:courses").await;
 
     for expected_remaining in (0..60).rev() {
         let response = send(app.request(Method::GET, COURSES).bearer_auth("svc_live_guess")).await;
@@ -174,7 +184,7 @@ async fn requests_without_a_key_count_against_the_client_address() {
 async fn a_changed_quota_applies_immediately() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.plain_key("read:courses").await;
+    let key = workspace.key_with_default_quota("read:courses").await;
     assert_eq!(key.get(COURSES).await.header("x-ratelimit-limit"), "60");
 
     workspace.set_quota(Quota { per_minute: Some(7), per_day: Some(9) }).await;
@@ -190,12 +200,12 @@ async fn a_changed_quota_applies_immediately() {
 async fn a_clock_that_jumps_ahead_and_back_does_not_lock_out_clients() {
     let app = TestApp::start().await;
     let quota = Quota { per_minute: Some(2), per_day: Some(6) };
-    let key = app.workspace("acme").await.key_with("read:courses", quota, None).await;
+    let key = app.workspace("acme").await.key_with_quota("read:courses", quota, None).await;
     let send_guessed_key = || send(app.request(Method::GET, COURSES).bearer_auth("svc_live_guess"));
     let before = app.clock.now();
     assert_eq!(remaining(&key.get(COURSES).await.assert_status(200)), (1, 5));
 
-    // Two hours and a day ahead: exhaust the windows there.
+    // The client exhausts the windows that begin two hours and one day later.
     for hours in [2, 24] {
         app.clock.advance(Duration::from_secs(hours * 3600));
         while key.get(COURSES).await.status == 200 {}
@@ -203,8 +213,8 @@ async fn a_clock_that_jumps_ahead_and_back_does_not_lock_out_clients() {
         app.clock.set(before);
     }
 
-    // The minute is a new one. The requests counted on the current date remain: one before, and two in the window two hours
-    // ahead.
+    // The minute has a new window. The day still counts three requests of the current date: one before the jump, and
+    // two in the window two hours later.
     assert_eq!(remaining(&key.get(COURSES).await.assert_status(200)), (1, 2));
     assert_eq!(remaining(&send_guessed_key().await.assert_status(401)).0, 59);
     key.get(COURSES).await.assert_status(200);
@@ -216,7 +226,7 @@ async fn a_clock_that_jumps_ahead_and_back_does_not_lock_out_clients() {
 async fn setting_the_clock_back_within_a_minute_does_not_reset_the_limit() {
     let app = TestApp::start().await;
     let quota = Quota { per_minute: Some(2), per_day: None };
-    let key = app.workspace("acme").await.key_with("read:courses", quota, None).await;
+    let key = app.workspace("acme").await.key_with_quota("read:courses", quota, None).await;
     let before = app.clock.now();
     app.clock.advance(Duration::from_secs(31));
     key.get(COURSES).await.assert_status(200);
@@ -231,7 +241,7 @@ async fn setting_the_clock_back_within_a_minute_does_not_reset_the_limit() {
 
 /// Sends a random key that does not exist.
 async fn send_unknown_key(app: &TestApp) -> TestResponse {
-    send(app.request(Method::GET, COURSES).bearer_auth(invented_key())).await
+    send(app.request(Method::GET, COURSES).bearer_auth(well_formed_unknown_key())).await
 }
 
 /// Exhausts the limit of this test's client address.
@@ -260,20 +270,24 @@ async fn a_thousand_guessed_keys_cause_at_most_as_many_lookups_as_the_limit() {
     assert_eq!(principals.filter_statements(), 1);
     app.clock.advance(Duration::from_millis(1));
     futures_util::future::join_all((0..50).map(|_| send_unknown_key(&app))).await;
-    assert_eq!(principals.filter_statements(), 2, "one queries, the others wait for it");
+    assert_eq!(
+        principals.filter_statements(),
+        2,
+        "one request queries the database, and the others wait for the result"
+    );
 }
 
 #[tokio::test]
 async fn requests_from_an_exhausted_address_cause_no_query() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.plain_key("read:courses").await;
+    let key = app.workspace("acme").await.key_with_default_quota("read:courses").await;
     exhaust_address_limit(&app).await;
 
     let outage = outage::begin(&app).await;
     for _ in 0..100 {
         send_unknown_key(&app).await.assert_status(429);
     }
-    // Later, a query for new keys fails.
+    // After this time, the server queries for new keys, which fails during the outage.
     app.clock.advance(Duration::from_secs(5));
     for _ in 0..3 {
         send_unknown_key(&app).await.assert_status(429);
@@ -287,24 +301,24 @@ async fn requests_from_an_exhausted_address_cause_no_query() {
 async fn from_an_exhausted_address_only_valid_keys_pass() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let old = workspace.plain_key("read:courses").await;
-    let revoked = workspace.plain_key("read:courses").await;
+    let existing = workspace.key_with_default_quota("read:courses").await;
+    let revoked = workspace.key_with_default_quota("read:courses").await;
     exhaust_address_limit(&app).await;
-    old.get(COURSES).await.assert_status(200);
+    existing.get(COURSES).await.assert_status(200);
 
-    // A key created by this process passes immediately, a key created by another process within two seconds.
-    workspace.plain_key("read:courses").await.get(COURSES).await.assert_status(200);
+    // A key created by this process passes immediately. A key created by another process passes after two seconds.
+    workspace.key_with_default_quota("read:courses").await.get(COURSES).await.assert_status(200);
     let other = app.other_process().await;
     let mut write = other.begin_write().await.unwrap();
     let new =
         NewKey { name: "other".to_owned(), scopes: Scopes::all(), quota: Quota::default(), expires_at: None };
     let (record, secret) = keys::create(&other, &mut write, workspace.id, new).await.unwrap();
     write.commit().await.unwrap();
-    let key = app.key_of(record.id.to_string(), secret.expose_secret().to_owned());
+    let key = app.key_with_secret(record.id.to_string(), secret.expose_secret().to_owned());
     app.clock.advance(Duration::from_secs(2));
     key.get(COURSES).await.assert_status(200);
 
-    let mut write = app.write().await;
+    let mut write = app.begin_write().await;
     keys::revoke(&app.app, &mut write, None, revoked.id.parse().unwrap()).await.unwrap();
     write.commit().await.unwrap();
     revoked.get(COURSES).await.assert_status(429);

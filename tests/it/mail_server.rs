@@ -1,4 +1,4 @@
-//! Mail servers that are down, slow, rejecting or not trusted.
+//! Mail servers that are down, slow, not trusted, or reject mails.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,39 +9,39 @@ use mail::queue;
 use mail::transport::Smtp;
 
 use crate::support::mail::{app_sending_to, deliver_mail, queue_context};
-use crate::support::{Mailbox, Security, SmtpReply, TestApp};
+use crate::support::{SmtpReaction, SmtpSecurity, SmtpServer, TestApp};
 
 #[tokio::test]
 async fn mail_is_retried_after_one_minute_when_the_server_is_down() {
-    let mut mailbox = Mailbox::start().await;
-    let app = app_sending_to(&mailbox).await;
+    let mut smtp_server = SmtpServer::start().await;
+    let app = app_sending_to(&smtp_server).await;
     let workspace = app.workspace("acme").await;
-    workspace.mail().await;
-    mailbox.stop().await;
+    workspace.enqueue_mail().await;
+    smtp_server.stop().await;
     assert_eq!(deliver_mail(&app).await, 0);
     let row = workspace.only_mail().await;
     assert_eq!((row.state, row.attempts, row.lease_token), (MailState::Pending, 1, None));
     assert!(row.last_error.unwrap().starts_with("connect: "));
 
-    mailbox.restart().await;
+    smtp_server.restart().await;
     app.clock.advance(Duration::from_secs(59));
     assert_eq!(deliver_mail(&app).await, 0);
     app.clock.advance(Duration::from_secs(1));
     assert_eq!(deliver_mail(&app).await, 1);
-    assert_eq!(mailbox.mails().len(), 1);
+    assert_eq!(smtp_server.mails().len(), 1);
     let row = workspace.only_mail().await;
     assert_eq!((row.state, row.attempts, row.last_error), (MailState::Sent, 2, None));
 }
 
 #[tokio::test]
 async fn retry_delays_grow_and_end_after_a_day() {
-    let mailbox = Mailbox::start().await;
-    let app = app_sending_to(&mailbox).await;
+    let smtp_server = SmtpServer::start().await;
+    let app = app_sending_to(&smtp_server).await;
     let workspace = app.workspace("acme").await;
-    workspace.mail().await;
+    workspace.enqueue_mail().await;
     let mut minutes = Vec::new();
     loop {
-        mailbox.script("MAIL", SmtpReply::Say("451 4.3.0 later"));
+        smtp_server.script("MAIL", SmtpReaction::Reply("451 4.3.0 later"));
         assert_eq!(deliver_mail(&app).await, 0);
         let Some(due) = workspace.only_mail().await.due_at else { break };
         let wait = Duration::from_millis((due - app.clock.now_ms()).unsigned_abs());
@@ -59,8 +59,8 @@ async fn retry_delays_grow_and_end_after_a_day() {
 #[tokio::test]
 async fn permanent_errors_of_the_mail_are_final_and_those_of_the_sender_are_retried() {
     use MailState::{Dead, Pending};
-    let mailbox = Mailbox::start_with(Security::Open, Some(("ada", "secret"))).await;
-    let app = app_sending_to(&mailbox).await;
+    let smtp_server = SmtpServer::start_with(SmtpSecurity::None, Some(("ada", "secret"))).await;
+    let app = app_sending_to(&smtp_server).await;
     let replies = [
         ("EHLO", "554 5.3.2 not now", Pending, "connect 554"),
         ("AUTH", "535 5.7.8 wrong password", Pending, "login 535"),
@@ -74,30 +74,34 @@ async fn permanent_errors_of_the_mail_are_final_and_those_of_the_sender_are_retr
         (".", "552 5.3.4 too big", Dead, "mail 552"),
     ];
     let names = ["w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9"];
-    for ((command, reply, state, class), name) in replies.into_iter().zip(names) {
+    for ((command, reply, state, error_prefix), name) in replies.into_iter().zip(names) {
         let workspace = app.workspace(name).await;
-        workspace.mail().await;
-        mailbox.script(command, SmtpReply::Say(reply));
+        workspace.enqueue_mail().await;
+        smtp_server.script(command, SmtpReaction::Reply(reply));
         assert_eq!(deliver_mail(&app).await, 0, "{command} {reply}");
         let row = workspace.only_mail().await;
         let error = row.last_error.unwrap();
-        assert_eq!((row.state, error.split(": ").next()), (state, Some(class)), "{error}");
+        assert_eq!((row.state, error.split(": ").next()), (state, Some(error_prefix)), "{error}");
         assert!(error.contains(&reply[4..]), "{error}");
     }
-    assert!(mailbox.mails().is_empty());
+    assert!(smtp_server.mails().is_empty());
 }
 
 #[tokio::test]
 async fn an_invalid_email_address_is_dead_lettered_and_the_next_mail_is_sent() {
-    let mailbox = Mailbox::start().await;
-    let app = app_sending_to(&mailbox).await;
+    let smtp_server = SmtpServer::start().await;
+    let app = app_sending_to(&smtp_server).await;
     let workspace = app.workspace("acme").await;
-    let id = workspace.mail().await;
-    let wrong = mails::ActiveModel { recipient: entity::Set("nobody".to_owned()), ..Default::default() };
-    let write = app.write().await;
-    mails::in_workspace(workspace.id.uuid()).update(write.conn(), id.uuid(), wrong).await.unwrap();
+    let id = workspace.enqueue_mail().await;
+    let invalid_recipient =
+        mails::ActiveModel { recipient: entity::Set("nobody".to_owned()), ..Default::default() };
+    let write = app.begin_write().await;
+    mails::in_workspace(workspace.id.uuid())
+        .update(write.conn(), id.uuid(), invalid_recipient)
+        .await
+        .unwrap();
     write.commit().await.unwrap();
-    workspace.mail().await;
+    workspace.enqueue_mail().await;
     assert_eq!(deliver_mail(&app).await, 1);
     let states: Vec<MailState> = workspace.mails().await.iter().map(|mail| mail.state).collect();
     assert_eq!(states, [MailState::Dead, MailState::Sent]);
@@ -105,15 +109,15 @@ async fn an_invalid_email_address_is_dead_lettered_and_the_next_mail_is_sent() {
 
 #[tokio::test]
 async fn a_server_that_does_not_respond_times_out() {
-    let mailbox = Mailbox::start().await;
-    let app = app_sending_to(&mailbox).await;
+    let smtp_server = SmtpServer::start().await;
+    let app = app_sending_to(&smtp_server).await;
     let workspace = app.workspace("acme").await;
-    workspace.mail().await;
-    mailbox.script("RCPT", SmtpReply::Hold(Arc::default()));
+    workspace.enqueue_mail().await;
+    smtp_server.script("RCPT", SmtpReaction::Hold(Arc::default()));
     let config = &app.app.config.mail;
     let smtp = Smtp::new(config.smtp_url.as_ref().unwrap(), &config.mail_from, None).unwrap();
-    let hasty = Transport::smtp(config.mail_from.clone(), smtp.with_timeout(Duration::from_millis(300)));
-    assert_eq!(queue::deliver_due(queue_context(&app.app), &hasty).await.unwrap(), 0);
+    let transport = Transport::smtp(config.mail_from.clone(), smtp.with_timeout(Duration::from_millis(300)));
+    assert_eq!(queue::deliver_due(queue_context(&app.app), &transport).await.unwrap(), 0);
     let row = workspace.only_mail().await;
     assert_eq!(row.state, MailState::Pending);
     assert_eq!(
@@ -124,11 +128,11 @@ async fn a_server_that_does_not_respond_times_out() {
 
 #[tokio::test]
 async fn the_login_is_sent_encrypted_and_only_to_a_trusted_server() {
-    for security in [Security::StartTls, Security::ImplicitTls] {
-        let mailbox = Mailbox::start_with(security, Some(("ada", "secret"))).await;
-        let app = app_sending_to(&mailbox).await;
+    for security in [SmtpSecurity::StartTls, SmtpSecurity::ImplicitTls] {
+        let smtp_server = SmtpServer::start_with(security, Some(("ada", "secret"))).await;
+        let app = app_sending_to(&smtp_server).await;
         let workspace = app.workspace("acme").await;
-        workspace.mail().await;
+        workspace.enqueue_mail().await;
         assert_eq!(deliver_mail(&app).await, 0, "the certificate is not trusted");
         let row = workspace.only_mail().await;
         let error = row.last_error.unwrap();
@@ -136,11 +140,11 @@ async fn the_login_is_sent_encrypted_and_only_to_a_trusted_server() {
 
         app.clock.advance(Duration::from_secs(60));
         let config = &app.app.config.mail;
-        let root = Some(mailbox.root.as_bytes());
+        let root = Some(smtp_server.root_certificate.as_bytes());
         let smtp = Smtp::new(config.smtp_url.as_ref().unwrap(), &config.mail_from, root).unwrap();
-        let trusting = Transport::smtp(config.mail_from.clone(), smtp);
-        assert_eq!(queue::deliver_due(queue_context(&app.app), &trusting).await.unwrap(), 1);
-        let [received] = &mailbox.mails()[..] else { panic!("one mail") };
+        let transport = Transport::smtp(config.mail_from.clone(), smtp);
+        assert_eq!(queue::deliver_due(queue_context(&app.app), &transport).await.unwrap(), 1);
+        let [received] = &smtp_server.mails()[..] else { panic!("one mail") };
         assert!(received.encrypted);
         assert_eq!(received.login, Some(("ada".to_owned(), "secret".to_owned())));
     }
@@ -148,13 +152,13 @@ async fn the_login_is_sent_encrypted_and_only_to_a_trusted_server() {
 
 #[tokio::test]
 async fn a_server_that_cannot_encrypt_gets_neither_login_nor_mail() {
-    let mailbox = Mailbox::start().await;
-    let url = mailbox.url().replace("smtp://", "smtp+starttls://ada:secret@");
+    let smtp_server = SmtpServer::start().await;
+    let url = smtp_server.url().replace("smtp://", "smtp+starttls://ada:secret@");
     let app = TestApp::start_with(&[("smtp_url", &url), ("listen", "127.0.0.1:0")]).await;
     let workspace = app.workspace("acme").await;
-    workspace.mail().await;
+    workspace.enqueue_mail().await;
     assert_eq!(deliver_mail(&app).await, 0);
-    assert!(mailbox.mails().is_empty());
+    assert!(smtp_server.mails().is_empty());
     let row = workspace.only_mail().await;
     assert!(row.state == MailState::Pending && row.last_error.unwrap().starts_with("starttls: "));
 }

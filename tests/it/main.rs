@@ -1,7 +1,7 @@
-//! Integration tests of the server through its HTTP interface, on a real database.
+//! Integration tests of the server on a real database, mainly through its HTTP interface and its command line.
 //!
-//! They use SQLite unless `TEST_POSTGRES_URL` names a PostgreSQL server on which databases can be created and dropped. `cargo
-//! xtask test` runs the binary once on each.
+//! They use SQLite by default. If `TEST_POSTGRES_URL` is set to the URL of a PostgreSQL server, they create their
+//! databases there. `cargo xtask test` runs them once on each.
 
 #![allow(unreachable_pub, reason = "tests share helpers with `pub`, and a test binary exports nothing")]
 
@@ -36,12 +36,12 @@ mod dashboard_webhooks;
 mod dashboard_webhooks_dead;
 mod dashboard_webhooks_deliveries;
 mod dashboard_workspaces;
+mod database_waits;
 mod delta_sync;
 mod enrollments;
 mod events;
 mod idempotency;
 mod limits;
-mod machine;
 mod mail;
 mod mail_server;
 mod malformed;
@@ -54,6 +54,7 @@ mod paths;
 mod people;
 mod people_races;
 mod process;
+mod program;
 mod request_log;
 mod revenue;
 mod server;

@@ -1,4 +1,4 @@
-//! Masks ids in snapshots.
+//! Masks ids in snapshots, because ids differ from run to run.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -6,53 +6,59 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use serde_json::Value;
 
-/// An id of any type: its prefix, and 26 base32 characters of a UUIDv7.
+/// An id of a type that occurs in snapshots: its prefix, and a UUIDv7 as 26 base32 characters.
 static ID: LazyLock<Regex> = LazyLock::new(|| {
     let prefixes = "wks|crs|mod|les|stu|enr|ord|oli|rfd|ent|crt|lvs|rec|evt|whs|dlv|rpl|key|req|usr";
     Regex::new(&format!("({prefixes})_[0-7][0-9a-hjkmnp-tv-z]{{25}}")).expect("a valid pattern")
 });
 
-/// Replaces each id by its prefix and a number. The same id always gets the same number, so a snapshot still shows which
-/// records refer to each other. A string that is not a valid id stays unchanged and fails the snapshot.
+/// Replaces each id with its prefix and a number, such as `stu_1`. The same id always gets the same number, so a
+/// snapshot still shows which records refer to each other. An invalid id stays unchanged, so the snapshot fails.
 pub fn masked(value: &Value) -> Value {
-    Masks::default().value(value)
+    Masks::default().mask_value(value)
 }
 
-/// The numbers assigned so far.
+/// The replacements so far.
 #[derive(Default)]
 struct Masks {
-    names: BTreeMap<String, String>,
+    /// The replacements by id.
+    replacements: BTreeMap<String, String>,
+    /// The number of different ids by prefix.
     counts: BTreeMap<String, usize>,
 }
 
 impl Masks {
-    fn value(&mut self, value: &Value) -> Value {
+    fn mask_value(&mut self, value: &Value) -> Value {
         match value {
-            Value::String(text) => Value::String(self.text(text)),
-            Value::Array(items) => Value::Array(items.iter().map(|item| self.value(item)).collect()),
+            Value::String(text) => Value::String(self.mask_text(text)),
+            Value::Array(items) => Value::Array(items.iter().map(|item| self.mask_value(item)).collect()),
             Value::Object(fields) => {
-                // Sorted, so that the numbers do not depend on the order of the map.
+                // Sorted, because the numbers must not depend on the order of the map.
                 let fields: BTreeMap<&String, &Value> = fields.iter().collect();
                 Value::Object(
-                    fields.into_iter().map(|(name, value)| (self.text(name), self.value(value))).collect(),
+                    fields
+                        .into_iter()
+                        .map(|(name, value)| (self.mask_text(name), self.mask_value(value)))
+                        .collect(),
                 )
             }
             other => other.clone(),
         }
     }
 
-    fn text(&mut self, text: &str) -> String {
-        ID.replace_all(text, |id: &Captures<'_>| self.name(&id[0], &id[1])).into_owned()
+    fn mask_text(&mut self, text: &str) -> String {
+        ID.replace_all(text, |captures: &Captures<'_>| self.replacement(&captures[0], &captures[1]))
+            .into_owned()
     }
 
-    fn name(&mut self, id: &str, prefix: &str) -> String {
-        if let Some(name) = self.names.get(id) {
-            return name.clone();
+    fn replacement(&mut self, id: &str, prefix: &str) -> String {
+        if let Some(replacement) = self.replacements.get(id) {
+            return replacement.clone();
         }
         let number = self.counts.entry(prefix.to_owned()).or_default();
         *number += 1;
-        let name = format!("{prefix}_{number}");
-        self.names.insert(id.to_owned(), name.clone());
-        name
+        let replacement = format!("{prefix}_{number}");
+        self.replacements.insert(id.to_owned(), replacement.clone());
+        replacement
     }
 }

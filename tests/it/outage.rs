@@ -1,7 +1,7 @@
 //! Simulates a database outage.
 //!
-//! On PostgreSQL, the database refuses connections and the existing ones are terminated. An open SQLite file cannot be taken
-//! away from its process, so there the tables are renamed: every statement fails.
+//! On PostgreSQL, the database refuses new connections, and existing ones are terminated. On SQLite, the server keeps
+//! its file open, so the tables are renamed instead, and every statement that uses them fails.
 
 use futures_util::future::join_all;
 use sea_orm::ConnectionTrait;
@@ -26,33 +26,34 @@ const TABLES: &[&str] = &[
 /// The maximum number of connections of a test server.
 const CONNECTIONS: usize = 8;
 
-/// A running outage.
+/// An outage that has begun. [`end`](Self::end) ends it.
 #[must_use]
 pub struct Outage(());
 
 /// Begins an outage for a running server.
 pub async fn begin(app: &TestApp) -> Outage {
-    match postgres(app) {
+    match postgres_server_and_name(app) {
         Some((server, name)) => {
             let refuse_connections = format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS false");
             let terminate_sessions =
                 format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
-            on_server(&server, &[&refuse_connections, &terminate_sessions]).await;
+            execute_on_server(&server, &[&refuse_connections, &terminate_sessions]).await;
         }
-        None => rename(app, |table| (table.to_owned(), format!("{table}_gone"))).await,
+        None => rename_tables(app, |table| (table.to_owned(), format!("{table}_gone"))).await,
     }
     Outage(())
 }
 
 impl Outage {
-    /// Ends the outage and waits until the server has replaced its terminated connections: a pooled connection is not tested
-    /// before each use, so its first use fails.
+    /// Ends the outage and waits until the server has replaced its terminated connections. The pool does not test
+    /// connections before use, so the first use of a terminated connection fails.
     pub async fn end(self, app: &TestApp) {
-        match postgres(app) {
+        match postgres_server_and_name(app) {
             Some((server, name)) => {
-                on_server(&server, &[&format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS true")]).await;
+                execute_on_server(&server, &[&format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS true")])
+                    .await;
             }
-            None => rename(app, |table| (format!("{table}_gone"), table.to_owned())).await,
+            None => rename_tables(app, |table| (format!("{table}_gone"), table.to_owned())).await,
         }
         for _ in 0..100 {
             let pings = join_all((0..CONNECTIONS).map(|_| app.app.db.ping())).await;
@@ -60,30 +61,32 @@ impl Outage {
                 return;
             }
         }
-        panic!("the server does not recover");
+        panic!("the server does not recover from the outage");
     }
 }
 
 /// Returns the server's URL and the database's name if the test runs on PostgreSQL.
-fn postgres(app: &TestApp) -> Option<(String, String)> {
+fn postgres_server_and_name(app: &TestApp) -> Option<(String, String)> {
     let server = std::env::var("TEST_POSTGRES_URL").ok()?;
-    let url: reqwest::Url = app.url().parse().expect("the database URL is valid");
+    let url: reqwest::Url = app.database_url().parse().expect("the database URL is valid");
     Some((server, url.path().trim_start_matches('/').to_owned()))
 }
 
-async fn on_server(server: &str, statements: &[&str]) {
-    let connection = sea_orm::Database::connect(server).await.expect("the server answers");
+/// Runs statements on the database in the server's URL.
+async fn execute_on_server(server: &str, statements: &[&str]) {
+    let connection = sea_orm::Database::connect(server).await.expect("the server accepts a connection");
     for statement in statements {
         connection.execute_unprepared(statement).await.expect("the statement runs");
     }
     connection.close().await.expect("the connection closes");
 }
 
-async fn rename(app: &TestApp, names: impl Fn(&str) -> (String, String)) {
-    let write = app.write().await;
+/// Renames the [`TABLES`]. `names` returns the old and the new name of a table.
+async fn rename_tables(app: &TestApp, names: impl Fn(&str) -> (String, String)) {
+    let write = app.begin_write().await;
     for (from, to) in TABLES.iter().map(|table| names(table)) {
         let statement = format!("ALTER TABLE {from} RENAME TO {to}");
-        write.conn().execute_unprepared(&statement).await.expect("the table is there");
+        write.conn().execute_unprepared(&statement).await.expect("the table is renamed");
     }
-    write.commit().await.expect("the tables have their new names");
+    write.commit().await.expect("the commit succeeds");
 }

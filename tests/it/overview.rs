@@ -1,4 +1,4 @@
-//! The domain functions behind the overview and the course pages of the dashboard.
+//! The domain functions that the dashboard uses for the overview, courses, students and orders.
 
 use std::time::Duration;
 
@@ -12,11 +12,12 @@ use domain::workspaces::Quota;
 use domain::{Error, analytics};
 use serde_json::json;
 
-use crate::support::{Endpoint, TestApp, course};
+use crate::support::{Endpoint, TestApp, course_data};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-const NEWEST: PageRequest = PageRequest {
+/// The first page of a list, newest first.
+const NEWEST_FIRST: PageRequest = PageRequest {
     sort: Sort { key: SortKey::CreatedAt, descending: true },
     after: None,
     to: None,
@@ -24,24 +25,24 @@ const NEWEST: PageRequest = PageRequest {
 };
 
 #[tokio::test]
-async fn a_course_is_found_published_and_archived_with_its_events() {
+async fn publishing_and_archiving_a_course_creates_events() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    workspace.change("course.upsert", course("ink", "draft", 2)).await;
+    workspace.change("course.upsert", course_data("ink", "draft", 2)).await;
     workspace.course("rust", 1).await;
     let all = courses::search(&app.app, workspace.id, &CourseSearch::default(), None, 25).await.unwrap();
     assert_eq!(all.items.len(), 2);
     let search = CourseSearch { text: Some(" INK ".into()), status: Some(CourseStatus::Draft) };
-    let found = courses::search(&app.app, workspace.id, &search, None, 25).await.unwrap().items;
-    assert_eq!(found.iter().map(|course| course.slug.as_str()).collect::<Vec<_>>(), ["ink"]);
-    let ink = found[0].id;
+    let results = courses::search(&app.app, workspace.id, &search, None, 25).await.unwrap().items;
+    assert_eq!(results.iter().map(|course| course.slug.as_str()).collect::<Vec<_>>(), ["ink"]);
+    let ink = results[0].id;
     let detail = courses::get_any_status(&app.app, workspace.id, ink).await.unwrap();
     assert_eq!(detail.modules[0].lessons.len(), 2);
     assert!(matches!(courses::get(&app.app, workspace.id, ink).await, Err(Error::NotFound(_))), "a draft");
 
     let mut changes = Vec::new();
     for status in [CourseStatus::Published, CourseStatus::Published, CourseStatus::Archived] {
-        let mut write = app.write().await;
+        let mut write = app.begin_write().await;
         let at = app.clock.now();
         let changed = courses::set_status(&app.app, &mut write, workspace.id, at, ink, status).await.unwrap();
         write.commit().await.unwrap();
@@ -50,10 +51,10 @@ async fn a_course_is_found_published_and_archived_with_its_events() {
         assert_eq!(courses::get(&app.app, workspace.id, ink).await.unwrap().course, changed.record);
     }
     assert_eq!(changes, [true, false, true], "whether the status changed");
-    assert_eq!(app.events_of("course.published").await.len(), 2, "one of each course");
-    assert_eq!(app.events_of("course.archived").await[0]["data"]["slug"], "ink");
+    assert_eq!(app.events_of_type("course.published").await.len(), 2, "one event for each course");
+    assert_eq!(app.events_of_type("course.archived").await[0]["data"]["slug"], "ink");
     let other = app.workspace("other").await.id;
-    let mut write = app.write().await;
+    let mut write = app.begin_write().await;
     let foreign = courses::set_status(&app.app, &mut write, other, app.clock.now(), ink, CourseStatus::Draft);
     assert!(matches!(foreign.await, Err(Error::NotFound(_))));
     assert!(matches!(courses::get_any_status(&app.app, other, ink).await, Err(Error::NotFound(_))));
@@ -70,19 +71,19 @@ async fn students_and_orders_are_found_by_text_or_id() {
     workspace.change("order.pay", pay).await;
     for text in ["ADA@ex", ada.as_str()] {
         let filter = StudentFilter { search: Some(text.to_owned()), ..StudentFilter::default() };
-        let found = students::list(&app.app, workspace.id, &filter, NEWEST).await.unwrap().items;
+        let results = students::list(&app.app, workspace.id, &filter, NEWEST_FIRST).await.unwrap().items;
         assert_eq!(
-            found.iter().map(|found| found.summary.id.to_string()).collect::<Vec<_>>(),
+            results.iter().map(|student| student.summary.id.to_string()).collect::<Vec<_>>(),
             [ada.as_str()]
         );
-        let item = students::get(&app.app, workspace.id, found[0].summary.id).await.unwrap();
-        assert_eq!((item.enrollments.len(), &item), (1, &found[0]));
+        let student = students::get(&app.app, workspace.id, results[0].summary.id).await.unwrap();
+        assert_eq!((student.enrollments.len(), &student), (1, &results[0]));
     }
     for text in ["a-1", "ada@"] {
         let filter = OrderFilter { search: Some(text.to_owned()), ..OrderFilter::default() };
-        let found = orders::list(&app.app, workspace.id, &filter, NEWEST).await.unwrap().items;
-        let item = orders::get(&app.app, workspace.id, found[0].id).await.unwrap();
-        assert_eq!((found.len(), item.receipt.number.as_str(), &item), (1, "A-1", &found[0]));
+        let results = orders::list(&app.app, workspace.id, &filter, NEWEST_FIRST).await.unwrap().items;
+        let order = orders::get(&app.app, workspace.id, results[0].id).await.unwrap();
+        assert_eq!((results.len(), order.receipt.number.as_str(), &order), (1, "A-1", &results[0]));
     }
     let other = app.workspace("other").await.id;
     let absent = students::get(&app.app, other, ada.parse().unwrap()).await;
@@ -113,28 +114,32 @@ async fn the_last_days_show_revenue_students_and_completions() {
         .map(|day| (day.students_new, day.completions, day.revenue.first().map(|item| item.net_amount)))
         .collect();
     assert_eq!(figures, [(0, 0, None), (1, 0, None), (0, 1, Some(900))]);
-    for wrong in [
+    for invalid in [
         analytics::daily_figures(&app.app, workspace.id, 0, None),
         analytics::daily_figures(&app.app, workspace.id, 366, None),
     ] {
-        assert!(matches!(wrong.await, Err(Error::Invalid(_))));
+        assert!(matches!(invalid.await, Err(Error::Invalid(_))));
     }
-    let zone = analytics::daily_figures(&app.app, workspace.id, 3, Some("Mars/Base")).await.unwrap_err();
-    assert_eq!(zone.to_string(), "timezone: \"Mars/Base\" is not an IANA time zone, such as `Europe/Berlin`");
+    let zone_error =
+        analytics::daily_figures(&app.app, workspace.id, 3, Some("Mars/Base")).await.unwrap_err();
+    assert_eq!(
+        zone_error.to_string(),
+        "timezone: \"Mars/Base\" is not an IANA time zone, such as `Europe/Berlin`"
+    );
 }
 
 #[tokio::test]
 async fn problems_are_listed_as_needing_attention() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let workspace = app.workspace("acme").await;
     assert_eq!(attention::list(&app.app, workspace.id).await.unwrap(), []);
 
-    let ends = app.clock.now() + jiff::SignedDuration::from_hours(24 * 20);
+    let expires_at = app.clock.now() + jiff::SignedDuration::from_hours(24 * 20);
     let quota = Quota { per_minute: None, per_day: Some(5) };
-    let key = workspace.key_with("read:courses write:students", quota, Some(ends)).await;
+    let key = workspace.key_with_quota("read:courses write:students", quota, Some(expires_at)).await;
     let endpoint = Endpoint::start().await;
-    endpoint.always_answers(500);
-    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
+    endpoint.always_respond_with(500);
+    let subscription = workspace.subscribe_endpoint(&endpoint, &["student.created"]).await;
     for name in ["a", "b", "c", "d"] {
         let body = json!({"email": format!("{name}@example.com")});
         key.post("/api/v1/students", body).await.assert_status(201);
@@ -143,8 +148,8 @@ async fn problems_are_listed_as_needing_attention() {
     let counted = webhooks::outcomes(&app.app, workspace.id, None, 2).await.unwrap();
     let hours = &counted.hours;
     assert_eq!((hours.len(), hours[1].failing, HourlyOutcomes::success_percent(hours)), (2, 4, Some(0)));
-    let of = webhooks::outcomes(&app.app, workspace.id, Some(subscription.id), 2).await.unwrap();
-    assert_eq!(of, counted);
+    let of_subscription = webhooks::outcomes(&app.app, workspace.id, Some(subscription.id), 2).await.unwrap();
+    assert_eq!(of_subscription, counted);
     let other = app.workspace("other").await.id;
     let foreign = webhooks::outcomes(&app.app, other, Some(subscription.id), 2).await;
     assert!(matches!(foreign, Err(Error::NotFound(_))));
@@ -158,16 +163,16 @@ async fn problems_are_listed_as_needing_attention() {
             Attention::QuotaNearlyUsed(usage) => {
                 format!("{} of {}", usage.calls_today, usage.quota.per_day.requests)
             }
-            Attention::KeyExpires(_, at) => format!("ends {at}"),
+            Attention::KeyExpires(_, at) => format!("expires {at}"),
         })
     };
-    // The limiter writes its counts every second.
+    // The server saves the counts of the rate limiter every second.
     tokio::time::sleep(Duration::from_millis(2500)).await;
     assert_eq!(problems().await.collect::<Vec<_>>(), ["failing", "4 of 5"]);
     for _ in 0..6 {
         app.clock.advance(DAY);
         app.deliver_due().await;
     }
-    let ends = format!("ends {ends}");
-    assert_eq!(problems().await.collect::<Vec<_>>(), ["failing", "Exactly(4) dead", ends.as_str()]);
+    let expiry = format!("expires {expires_at}");
+    assert_eq!(problems().await.collect::<Vec<_>>(), ["failing", "Exactly(4) dead", expiry.as_str()]);
 }

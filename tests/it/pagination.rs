@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{TestApp, Workspace};
+use crate::support::{TestApp, TestWorkspace};
 
 const STUDENTS: &str = "/api/v1/students";
 
 /// Creates seven students at intervals of a second; `s0` is the oldest.
-async fn create_seven_students(workspace: &Workspace<'_>) -> Vec<String> {
+async fn create_seven_students(workspace: &TestWorkspace<'_>) -> Vec<String> {
     let mut ids = Vec::new();
     for n in 0..7 {
         ids.push(workspace.student(&format!("s{n}")).await);
@@ -27,7 +27,7 @@ async fn pages_are_sorted_newest_first_and_end_with_a_null_cursor() {
 
     let first = key.get("/api/v1/students?limit=3").await.assert_status(200);
     assert_eq!(first.ids(), [&*ids[6], &ids[5], &ids[4]]);
-    let cursor = first.cursor().expect("there is more");
+    let cursor = first.cursor().expect("there is a next page");
     assert_eq!(first.header("link"), format!("</api/v1/students?limit=3&cursor={cursor}>; rel=\"next\""));
 
     // The page size may change from page to page.
@@ -45,7 +45,7 @@ async fn pages_neither_skip_nor_repeat_rows_when_rows_change() {
     let key = workspace.key("read:students").await;
 
     let first = key.get("/api/v1/students?limit=3").await.assert_status(200);
-    let cursor = first.cursor().expect("there is more");
+    let cursor = first.cursor().expect("there is a next page");
     // The last item of the first page is deleted, and a new one is created before it.
     workspace.change("student.delete", json!({"student": ids[4]})).await;
     workspace.student("newcomer").await;
@@ -64,8 +64,9 @@ async fn rows_with_the_same_time_are_each_returned_once() {
     }
     let key = workspace.key("read:students").await;
     for sort in ["created_at", "-created_at"] {
-        let read = key.all(&format!("{STUDENTS}?limit=2&sort={sort}")).await;
-        let mut read: Vec<String> = read.iter().map(|s| s["id"].as_str().unwrap().to_owned()).collect();
+        let read = key.list_all(&format!("{STUDENTS}?limit=2&sort={sort}")).await;
+        let mut read: Vec<String> =
+            read.iter().map(|student| student["id"].as_str().unwrap().to_owned()).collect();
         read.sort();
         ids.sort();
         assert_eq!(read, ids, "{sort}");
@@ -73,24 +74,24 @@ async fn rows_with_the_same_time_are_each_returned_once() {
 }
 
 #[tokio::test]
-async fn a_cursor_of_another_list_is_rejected() {
+async fn a_cursor_is_rejected_with_other_parameters_or_in_another_workspace() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     create_seven_students(&workspace).await;
     let key = workspace.full_key().await;
-    let cursor = key.get("/api/v1/students?limit=2").await.cursor().expect("there is more");
+    let cursor = key.get("/api/v1/students?limit=2").await.cursor().expect("there is a next page");
 
-    let foreign = app.workspace("globex").await.full_key().await;
-    foreign.get(&format!("{STUDENTS}?cursor={cursor}")).await.assert_errors_at(&["query cursor"]);
+    let foreign_key = app.workspace("globex").await.full_key().await;
+    foreign_key.get(&format!("{STUDENTS}?cursor={cursor}")).await.assert_errors_at(&["query cursor"]);
 
-    let cut = &cursor[..cursor.len() - 1];
-    let first = if cursor.starts_with('A') { 'B' } else { 'A' };
-    let forged = format!("{first}{}", &cursor[1..]);
+    let truncated = &cursor[..cursor.len() - 1];
+    let other_first = if cursor.starts_with('A') { 'B' } else { 'A' };
+    let forged = format!("{other_first}{}", &cursor[1..]);
     let paths = [
         format!("/api/v1/courses?cursor={cursor}"),
         format!("{STUDENTS}?cursor={cursor}&tag=vip"),
         format!("{STUDENTS}?cursor={cursor}&sort=created_at"),
-        format!("{STUDENTS}?cursor={cut}"),
+        format!("{STUDENTS}?cursor={truncated}"),
         format!("{STUDENTS}?cursor={forged}"),
         format!("{STUDENTS}?cursor=nonsense"),
     ];
@@ -131,9 +132,9 @@ async fn an_invalid_parameter_is_named() {
         ("/api/v1/orders?currency=usd", "query currency"),
         ("/api/v1/courses?slug=Not%20a%20slug", "query slug"),
     ];
-    for (path, place) in cases {
+    for (path, location) in cases {
         let response = key.get(path).await;
-        assert_eq!((response.status, response.error_locations()), (422, vec![place.to_owned()]), "{path}");
+        assert_eq!((response.status, response.error_locations()), (422, vec![location.to_owned()]), "{path}");
     }
 }
 

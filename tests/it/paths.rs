@@ -1,19 +1,19 @@
-//! Unknown paths and unsupported methods: the error body and its headers are complete.
+//! Unknown paths and unsupported methods: each gets an error with all headers. Also `HEAD` and CORS.
 
 use reqwest::Method;
 
 use crate::conformance::{assert_error, assert_rate_limit_headers};
-use crate::support::{Key, TestApp, TestResponse, send};
+use crate::support::{TestApp, TestKey, TestResponse, send};
 
 const ABSENT: &str = "crs_01k424mh00e2mbrajjfteg1k8f";
 
-/// Sends a raw request line.
-async fn send_request_line(app: &TestApp, key: &Key, method: &str, path: &str) -> TestResponse {
+/// Sends a request with exactly this method and path, and with an API key.
+async fn send_request_line(app: &TestApp, key: &TestKey, method: &str, path: &str) -> TestResponse {
     let secret = &key.secret;
     let request = format!(
         "{method} {path} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {secret}\r\nConnection: close\r\n\r\n"
     );
-    app.raw(request).await
+    app.send_raw(request).await
 }
 
 #[tokio::test]
@@ -78,17 +78,17 @@ async fn an_unknown_path_outside_of_the_api_is_not_found() {
         let response = send_request_line(&app, &key, "GET", path).await.assert_status(404);
         assert!(!response.body.is_empty(), "{path}");
     }
-    // No request line, or an endless one: rejected by the HTTP layer.
+    // The HTTP layer rejects an incomplete request line, and one that is too long.
     for path in ["", "api/v1/courses"] {
         let response = send_request_line(&app, &key, "GET", path).await;
         assert!(matches!(response.status, 400 | 404), "{path:?}: {}", response.status);
     }
-    let endless = send_request_line(&app, &key, "GET", &format!("/api/v1/{}", "x".repeat(100_000))).await;
-    assert!(matches!(endless.status, 414 | 431), "{}", endless.status);
+    let too_long = send_request_line(&app, &key, "GET", &format!("/api/v1/{}", "x".repeat(100_000))).await;
+    assert!(matches!(too_long.status, 414 | 431), "{}", too_long.status);
 }
 
 #[tokio::test]
-async fn an_unsupported_method_is_405_with_the_allowed_methods() {
+async fn an_unsupported_method_gets_405_with_the_allowed_methods() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
@@ -163,19 +163,22 @@ async fn head_responds_as_get_does_without_the_body() {
         assert_eq!(head.status, get.status, "{path}");
         assert!(head.body.is_empty(), "{path}");
         assert_rate_limit_headers(&head);
-        assert_eq!(headers(&head), headers(&get), "{path}");
+        assert_eq!(constant_headers(&head), constant_headers(&get), "{path}");
         // An error's body contains the request id, so only successful responses have the same length.
         if get.status == 200 {
             assert_eq!(head.header("content-length"), get.body.len().to_string(), "{path}");
             assert_eq!(get.header("content-length"), head.header("content-length"), "{path}");
         }
     }
-    let nobody = send(app.request(Method::HEAD, "/api/v1/courses")).await;
-    assert_eq!((nobody.status, nobody.header("www-authenticate"), nobody.body.len()), (401, "Bearer", 0));
+    let without_key = send(app.request(Method::HEAD, "/api/v1/courses")).await;
+    assert_eq!(
+        (without_key.status, without_key.header("www-authenticate"), without_key.body.len()),
+        (401, "Bearer", 0)
+    );
 }
 
-/// Returns the headers that do not change from request to request.
-fn headers(response: &TestResponse) -> Vec<(String, String)> {
+/// Returns the headers that do not change from request to request, except `Content-Length`.
+fn constant_headers(response: &TestResponse) -> Vec<(String, String)> {
     let changing =
         ["date", "x-request-id", "x-ratelimit-remaining", "x-ratelimit-daily-remaining", "content-length"];
     let mut headers: Vec<(String, String)> = response
@@ -199,11 +202,11 @@ async fn responses_have_no_cors_headers() {
         .header("origin", "https://evil.example")
         .header("access-control-request-method", "POST")
         .header("access-control-request-headers", "authorization");
-    let admitted = key
+    let with_key = key
         .request(Method::OPTIONS, "/api/v1/students")
         .header("origin", "https://evil.example")
         .header("access-control-request-method", "POST");
-    for (request, status) in [(get, 200), (preflight, 401), (admitted, 405)] {
+    for (request, status) in [(get, 200), (preflight, 401), (with_key, 405)] {
         let response = send(request).await.assert_status(status);
         assert_rate_limit_headers(&response);
         let cors_header = response.headers.keys().find(|name| name.as_str().starts_with("access-control-"));

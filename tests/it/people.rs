@@ -1,4 +1,4 @@
-//! Access of users to a workspace, through the change feed and the command line.
+//! The change feed and the command line give users access to a workspace, and remove it.
 
 use std::time::Duration;
 
@@ -7,28 +7,28 @@ use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 
 use crate::dashboard_keys::audit_entries;
-use crate::machine::{CommandOutput, Machine};
-use crate::support::browser::{PASSWORD, first, html};
-use crate::support::{Browser, Mailbox, TestApp, Workspace};
+use crate::program::{CommandOutput, TestProgram};
+use crate::support::browser::{PASSWORD, first_match, html};
+use crate::support::{Browser, SmtpServer, TestApp, TestWorkspace};
 
 const HOME: &str = "/dashboard";
-const OLD: &str = "owner@acme.example";
-const NEW: &str = "grace@acme.example";
+const OWNER: &str = "owner@acme.example";
+const GRACE: &str = "grace@acme.example";
 
 /// Returns the email addresses of the users of a workspace, oldest first.
-pub async fn user_emails(workspace: &Workspace<'_>) -> Vec<String> {
-    let people = entity::users::in_workspace(workspace.id.uuid());
-    people.list(workspace.app.app.db.read()).await.unwrap().into_iter().map(|row| row.email).collect()
+pub async fn user_emails(workspace: &TestWorkspace<'_>) -> Vec<String> {
+    let users = entity::users::in_workspace(workspace.id.uuid());
+    users.list(workspace.app.app.db.read()).await.unwrap().into_iter().map(|row| row.email).collect()
 }
 
 /// Returns the data of a `workspace.upsert` with this owner.
-fn upsert_with_owner(workspace: &Workspace<'_>, email: &str) -> Value {
+fn upsert_with_owner(workspace: &TestWorkspace<'_>, email: &str) -> Value {
     json!({"key": workspace.name, "name": workspace.name, "owner_email": email})
 }
 
 /// Extracts the path of the password link from a text.
 fn link_path(text: &str) -> String {
-    first(text, "/set-password\\?token=[A-Za-z0-9_-]{43}")
+    first_match(text, "/set-password\\?token=[A-Za-z0-9_-]{43}")
 }
 
 /// Returns whether this browser is signed in.
@@ -36,7 +36,7 @@ async fn is_signed_in(browser: &Browser<'_>) -> bool {
     match browser.get("/dashboard/settings").await.status {
         200 => true,
         303 => false,
-        other => panic!("{other}"),
+        status => panic!("unexpected status {status}"),
     }
 }
 
@@ -52,83 +52,87 @@ async fn set_password(app: &TestApp, path: &str) -> u16 {
 async fn a_workspace_created_by_the_feed_gives_its_owner_access() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    assert_eq!(user_emails(&acme).await, [OLD]);
+    assert_eq!(user_emails(&acme).await, [OWNER]);
     assert!(acme.mails().await.is_empty(), "without a mail server, an operator creates the link");
 }
 
 #[tokio::test]
 async fn a_new_owner_of_the_feed_gets_a_link_by_mail() {
-    let mailbox = Mailbox::start().await;
-    let app = TestApp::start_with(&[("smtp_url", &mailbox.url())]).await;
+    let smtp_server = SmtpServer::start().await;
+    let app = TestApp::start_with(&[("smtp_url", &smtp_server.url())]).await;
     let acme = app.workspace("acme").await;
     let first_mail = acme.only_mail().await;
-    assert_eq!(first_mail.recipient, OLD);
+    assert_eq!(first_mail.recipient, OWNER);
     assert_eq!(set_password(&app, &link_path(&first_mail.text_body)).await, 303);
 
-    acme.change("workspace.upsert", upsert_with_owner(&acme, NEW)).await;
+    acme.change("workspace.upsert", upsert_with_owner(&acme, GRACE)).await;
     let mails = acme.mails().await;
-    assert_eq!((mails.len(), mails[1].recipient.as_str()), (2, NEW));
+    assert_eq!((mails.len(), mails[1].recipient.as_str()), (2, GRACE));
     assert_eq!(set_password(&app, &link_path(&mails[1].text_body)).await, 303);
     let browser = Browser::new(&app);
-    browser.sign_in(NEW, PASSWORD).await.assert_status(303);
+    browser.sign_in(GRACE, PASSWORD).await.assert_status(303);
     assert!(is_signed_in(&browser).await);
 
     // A user with a password for another workspace is asked to use it.
     let beta = app.workspace("beta").await;
-    beta.change("workspace.upsert", upsert_with_owner(&beta, NEW)).await;
+    beta.change("workspace.upsert", upsert_with_owner(&beta, GRACE)).await;
     let mails = beta.mails().await;
-    let invitation = mails.iter().find(|mail| mail.recipient == NEW).expect("a mail");
+    let invitation = mails.iter().find(|mail| mail.recipient == GRACE).expect("a mail");
     assert_eq!(invitation.kind, "access_given");
     assert!(
         invitation.text_body.contains("http://127.0.0.1:8080/login")
             && !invitation.text_body.contains("token")
     );
-    // The mail to the previous owner was still queued.
-    let dead = mails.iter().find(|mail| mail.recipient != NEW).expect("a mail");
-    assert_eq!((dead.due_at, dead.text_body.as_str()), (None, ""));
+    // The mail to the previous owner was still queued. It is canceled.
+    let canceled = mails.iter().find(|mail| mail.recipient != GRACE).expect("a mail");
+    assert_eq!((canceled.due_at, canceled.text_body.as_str()), (None, ""));
 }
 
 #[tokio::test]
 async fn an_owner_replaced_by_the_feed_loses_access_immediately() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let old = acme.signed_in().await;
-    let link = acme.link("OWNER@acme.example").await;
-    let opened = Browser::new(&app);
-    opened.get(&format!("/set-password?token={link}")).await.assert_status(303);
-    let token = crate::support::browser::csrf(&opened.get("/set-password").await.assert_status(200));
-    let form = crate::support::browser::csrf(&old.get("/dashboard/settings").await);
+    let old_owner = acme.owner_browser().await;
+    let link = acme.password_link("OWNER@acme.example").await;
+    let link_browser = Browser::new(&app);
+    link_browser.get(&format!("/set-password?token={link}")).await.assert_status(303);
+    let link_token =
+        crate::support::browser::csrf_token(&link_browser.get("/set-password").await.assert_status(200));
+    let owner_token = crate::support::browser::csrf_token(&old_owner.get("/dashboard/settings").await);
 
-    acme.change("workspace.upsert", upsert_with_owner(&acme, NEW)).await;
-    assert_eq!(user_emails(&acme).await, [NEW]);
-    assert!(!is_signed_in(&old).await, "the session still works");
+    acme.change("workspace.upsert", upsert_with_owner(&acme, GRACE)).await;
+    assert_eq!(user_emails(&acme).await, [GRACE]);
+    assert!(!is_signed_in(&old_owner).await, "the session still works");
     let fields = [("name", "CRM"), ("scopes", "read:courses"), ("expires", "")];
-    old.post("/dashboard/developer/keys/new", &form, &fields).await.assert_status(403);
+    old_owner.post("/dashboard/developer/keys/new", &owner_token, &fields).await.assert_status(403);
     let password = [("password", "a new long password"), ("again", "a new long password")];
-    opened.post("/set-password", &token, &password).await.assert_status(404);
+    link_browser.post("/set-password", &link_token, &password).await.assert_status(404);
     for password in [PASSWORD, "a new long password"] {
-        Browser::new(&app).sign_in(OLD, password).await.assert_status(422);
+        Browser::new(&app).sign_in(OWNER, password).await.assert_status(422);
     }
     assert_eq!(
         audit_entries(&acme).await[..3],
         [
-            format!("change feed Added a user {NEW}"),
-            format!("change feed Removed a user {OLD}"),
-            format!("change feed Changed the owner of the workspace {NEW}"),
+            format!("change feed Added a member {GRACE}"),
+            format!("change feed Removed a member {OWNER}"),
+            format!("change feed Changed the owner of the workspace {GRACE}"),
         ]
     );
     // The platform can give the previous owner access again, as a new user.
-    assert_eq!(set_password(&app, &format!("/set-password?token={}", acme.link(OLD).await)).await, 303);
-    assert_eq!(user_emails(&acme).await, [NEW, OLD]);
+    assert_eq!(
+        set_password(&app, &format!("/set-password?token={}", acme.password_link(OWNER).await)).await,
+        303
+    );
+    assert_eq!(user_emails(&acme).await, [GRACE, OWNER]);
 }
 
 #[tokio::test]
 async fn the_same_owner_in_another_letter_case_remains() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let browser = acme.signed_in().await;
+    let browser = acme.owner_browser().await;
     let before = (user_emails(&acme).await, audit_entries(&acme).await);
-    for email in [OLD, "Owner@ACME.example", OLD] {
+    for email in [OWNER, "Owner@ACME.example", OWNER] {
         acme.change("workspace.upsert", upsert_with_owner(&acme, email)).await;
         assert!(is_signed_in(&browser).await, "{email}");
     }
@@ -139,174 +143,178 @@ async fn the_same_owner_in_another_letter_case_remains() {
 async fn a_user_who_becomes_owner_keeps_the_session() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    acme.person(NEW).await;
+    acme.add_user(GRACE).await;
     let browser = Browser::new(&app);
-    browser.sign_in(NEW, PASSWORD).await.assert_status(303);
-    acme.change("workspace.upsert", upsert_with_owner(&acme, NEW)).await;
+    browser.sign_in(GRACE, PASSWORD).await.assert_status(303);
+    acme.change("workspace.upsert", upsert_with_owner(&acme, GRACE)).await;
     assert!(is_signed_in(&browser).await);
-    assert_eq!(user_emails(&acme).await, [NEW]);
+    assert_eq!(user_emails(&acme).await, [GRACE]);
 }
 
 #[tokio::test]
 async fn a_session_of_another_workspace_remains_but_cannot_switch_back() {
     let app = TestApp::start().await;
     let (acme, beta) = (app.workspace("acme").await, app.workspace("beta").await);
-    acme.person(OLD).await;
+    acme.add_user(OWNER).await;
     app.clock.advance(Duration::from_secs(1));
-    beta.person(OLD).await;
+    beta.add_user(OWNER).await;
     let (first_browser, second_browser) = (Browser::new(&app), Browser::new(&app));
-    let go = async |browser: &Browser<'_>, to: &Workspace<'_>| {
-        let id = to.id.to_string();
+    let switch = async |browser: &Browser<'_>, workspace: &TestWorkspace<'_>| {
+        let id = workspace.id.to_string();
         browser.submit(HOME, "/dashboard/workspace", &[("workspace", &id)]).await.status
     };
     for browser in [&first_browser, &second_browser] {
-        browser.sign_in(OLD, PASSWORD).await.assert_status(303);
+        browser.sign_in(OWNER, PASSWORD).await.assert_status(303);
     }
-    // One session switches to the other workspace; the other switches there and back.
+    // The first session switches to `beta` and back to `acme`. The second session stays in `beta`.
     assert_eq!(
-        (go(&first_browser, &beta).await, go(&first_browser, &acme).await, go(&second_browser, &beta).await),
+        (
+            switch(&first_browser, &beta).await,
+            switch(&first_browser, &acme).await,
+            switch(&second_browser, &beta).await
+        ),
         (303, 303, 303)
     );
 
-    acme.change("workspace.upsert", upsert_with_owner(&acme, NEW)).await;
+    acme.change("workspace.upsert", upsert_with_owner(&acme, GRACE)).await;
     assert!(!is_signed_in(&first_browser).await && is_signed_in(&second_browser).await);
-    assert!(!html(&second_browser.get(HOME).await).contains("Go to"));
-    assert_eq!(go(&second_browser, &acme).await, 404);
+    assert!(!html(&second_browser.get(HOME).await).contains("Switch to"));
+    assert_eq!(switch(&second_browser, &acme).await, 404);
     // The user's password is that of the other workspace.
     let new_browser = Browser::new(&app);
-    new_browser.sign_in(OLD, PASSWORD).await.assert_status(303);
-    assert_eq!(go(&new_browser, &acme).await, 404);
+    new_browser.sign_in(OWNER, PASSWORD).await.assert_status(303);
+    assert_eq!(switch(&new_browser, &acme).await, 404);
 }
 
 /// Runs the program with these arguments, which must succeed.
-async fn run_successfully(machine: &Machine, args: &[&str]) -> CommandOutput {
-    let output = machine.run(args).await;
+async fn run_successfully(program: &TestProgram, args: &[&str]) -> CommandOutput {
+    let output = program.run(args).await;
     assert_eq!(output.code, Some(0), "{output:?}");
     output
 }
 
 #[tokio::test]
 async fn removing_a_user_by_command_ends_access_to_a_running_server() {
-    let machine = Machine::new().await;
-    let owner = ["--key", "acme", "--name", "Acme", "--owner-email", OLD];
-    run_successfully(&machine, &[&["workspaces", "create"][..], &owner].concat()).await;
-    let added = run_successfully(&machine, &["users", "add", "--workspace", "acme", "--email", NEW]).await;
-    let serving = machine.serve(&["serve"]).await;
-    let person = RemoteBrowser::new(&machine, &serving.base);
-    person.set_password(&link_path(&added.stdout)).await;
-    assert_eq!(person.sign_in_status(NEW).await, 303);
-    assert_eq!(person.status("/dashboard/settings").await, 200);
-    let link = run_successfully(&machine, &["users", "link", "--workspace", "acme", "--email", NEW]).await;
+    let program = TestProgram::new().await;
+    let owner = ["--key", "acme", "--name", "Acme", "--owner-email", OWNER];
+    run_successfully(&program, &[&["workspaces", "create"][..], &owner].concat()).await;
+    let added = run_successfully(&program, &["users", "add", "--workspace", "acme", "--email", GRACE]).await;
+    let server = program.serve(&["serve"]).await;
+    let browser = RemoteBrowser::new(&program, &server.base_url);
+    browser.set_password(&link_path(&added.stdout)).await;
+    assert_eq!(browser.sign_in_status(GRACE).await, 303);
+    assert_eq!(browser.status("/dashboard/settings").await, 200);
+    let link = run_successfully(&program, &["users", "link", "--workspace", "acme", "--email", GRACE]).await;
 
     let remove = ["users", "remove", "--workspace", "acme", "--email"];
-    let removed = run_successfully(&machine, &[&remove[..], &["Grace@ACME.example"]].concat()).await;
+    let removed = run_successfully(&program, &[&remove[..], &["Grace@ACME.example"]].concat()).await;
     insta::assert_snapshot!(removed.stderr.trim_end(), @"removed grace@acme.example from workspace `acme`; their sessions and password links for it are no longer valid");
-    assert_eq!(person.status("/dashboard/settings").await, 303, "the session still works");
-    assert_eq!(person.status(&link_path(&link.stdout)).await, 303);
-    assert_eq!(person.status("/set-password").await, 404, "the link still works");
-    assert_eq!(person.sign_in_status(NEW).await, 422);
+    assert_eq!(browser.status("/dashboard/settings").await, 303, "the session still works");
+    assert_eq!(browser.status(&link_path(&link.stdout)).await, 303);
+    assert_eq!(browser.status("/set-password").await, 404, "the link still works");
+    assert_eq!(browser.sign_in_status(GRACE).await, 422);
 
-    for email in [NEW, "nobody"] {
-        let nobody = machine.run(&[&remove[..], &[email]].concat()).await;
+    for email in [GRACE, "nobody"] {
+        let nobody = program.run(&[&remove[..], &[email]].concat()).await;
         assert!(
             nobody.code == Some(1)
-                && nobody.stderr.contains("no user with this email address in workspace `acme`"),
+                && nobody.stderr.contains("no member with this email address in workspace `acme`"),
             "{nobody:?}"
         );
     }
-    let relinked = machine.run(&["users", "link", "--workspace", "acme", "--email", NEW]).await;
+    let relinked = program.run(&["users", "link", "--workspace", "acme", "--email", GRACE]).await;
     assert_eq!(relinked.code, Some(1), "a link does not give access: {relinked:?}");
-    let rejected = machine.run(&[&remove[..], &[OLD]].concat()).await;
+    let rejected = program.run(&[&remove[..], &[OWNER]].concat()).await;
     assert_eq!(rejected.code, Some(1));
     insta::assert_snapshot!(rejected.stderr.trim_end(), @"error: owner@acme.example owns workspace `acme` and cannot be removed; set another owner first: `creator-api workspaces set-owner --workspace acme --email EMAIL`, or a `workspace.upsert` change with another `owner_email`");
-    assert_eq!(user_emails(&machine.app.workspace("acme").await).await, [OLD]);
-    assert_eq!(serving.stop().await, Some(0));
-    let acme = machine.app.workspace("acme").await;
+    assert_eq!(user_emails(&program.app.workspace("acme").await).await, [OWNER]);
+    assert_eq!(server.stop().await, Some(0));
+    let acme = program.app.workspace("acme").await;
     let entries = audit_entries(&acme).await;
-    assert_eq!(entries[0], format!("command line Removed a user {NEW}"));
-    assert!(entries.contains(&format!("{NEW} Signed in ")), "the user's audit entries remain: {entries:?}");
+    assert_eq!(entries[0], format!("command line Removed a member {GRACE}"));
+    assert!(entries.contains(&format!("{GRACE} Signed in ")), "the user's audit entries remain: {entries:?}");
 }
 
 #[tokio::test]
 async fn set_owner_replaces_the_owner() {
-    let machine = Machine::new().await;
-    let owner = ["--key", "acme", "--name", "Acme", "--owner-email", OLD];
-    run_successfully(&machine, &[&["workspaces", "create"][..], &owner].concat()).await;
+    let program = TestProgram::new().await;
+    let owner = ["--key", "acme", "--name", "Acme", "--owner-email", OWNER];
+    run_successfully(&program, &[&["workspaces", "create"][..], &owner].concat()).await;
     let set = ["workspaces", "set-owner", "--workspace", "acme", "--email"];
-    let same = run_successfully(&machine, &[&set[..], &["OWNER@acme.example"]].concat()).await;
+    let same = run_successfully(&program, &[&set[..], &["OWNER@acme.example"]].concat()).await;
     assert!(same.stderr.contains("already owns workspace `acme`"), "{same:?}");
-    let wrong = machine.run(&[&set[..], &["nobody"]].concat()).await;
+    let wrong = program.run(&[&set[..], &["nobody"]].concat()).await;
     assert!(wrong.code == Some(1) && wrong.stderr.contains("email: must contain one `@`"), "{wrong:?}");
 
     let smtp = ["--smtp-url", "smtp://localhost:1", "--public-url", "https://school.example"];
-    let changed = run_successfully(&machine, &[&set[..], &[NEW], &smtp].concat()).await;
+    let changed = run_successfully(&program, &[&set[..], &[GRACE], &smtp].concat()).await;
     assert!(changed.stdout.starts_with("https://school.example/set-password?token="), "{changed:?}");
     insta::assert_snapshot!(changed.stderr.trim_end(), @"
     grace@acme.example now owns workspace `acme`
     removed owner@acme.example; their sessions and password links for it are no longer valid
     the link can be used once, within 72 hours
     ");
-    let acme = machine.app.workspace("acme").await;
+    let acme = program.app.workspace("acme").await;
     assert_eq!(
         (user_emails(&acme).await, acme.only_mail().await.recipient.as_str()),
-        (vec![NEW.to_owned()], NEW)
+        (vec![GRACE.to_owned()], GRACE)
     );
     assert_eq!(
         audit_entries(&acme).await[..4],
         [
-            format!("command line Created a password link {NEW}"),
-            format!("command line Added a user {NEW}"),
-            format!("command line Removed a user {OLD}"),
-            format!("command line Changed the owner of the workspace {NEW}"),
+            format!("command line Created a password link {GRACE}"),
+            format!("command line Added a member {GRACE}"),
+            format!("command line Removed a member {OWNER}"),
+            format!("command line Changed the owner of the workspace {GRACE}"),
         ]
     );
-    let listed = run_successfully(&machine, &["workspaces", "list"]).await;
-    assert!(listed.stdout.contains(NEW) && !listed.stdout.contains(OLD), "{listed:?}");
+    let listed = run_successfully(&program, &["workspaces", "list"]).await;
+    assert!(listed.stdout.contains(GRACE) && !listed.stdout.contains(OWNER), "{listed:?}");
 }
 
 #[tokio::test]
 async fn apply_mails_links_as_its_flags_configure() {
-    let machine = Machine::new().await;
+    let program = TestProgram::new().await;
     let change = json!({
         "change": "workspace.upsert", "id": "1", "workspace": "acme", "at": "2026-03-01T10:00:00Z",
-        "data": {"key": "acme", "name": "Acme", "owner_email": OLD},
+        "data": {"key": "acme", "name": "Acme", "owner_email": OWNER},
     });
     let flags = ["--smtp-url", "smtp://localhost:1", "--public-url", "https://school.example"];
     for _ in 0..2 {
         let applied =
-            machine.run_with_input(&[&["apply", "-"][..], &flags].concat(), &format!("{change}\n")).await;
+            program.run_with_input(&[&["apply", "-"][..], &flags].concat(), &format!("{change}\n")).await;
         assert_eq!(applied.code, Some(0), "{applied:?}");
     }
-    let mail = machine.app.workspace("acme").await.only_mail().await;
+    let mail = program.app.workspace("acme").await.only_mail().await;
     assert!(mail.text_body.contains("https://school.example/set-password?token="), "{mail:?}");
 }
 
-/// A browser for a server that runs as a separate process.
+/// A browser, like [`Browser`], for a server that runs as a separate process.
 struct RemoteBrowser<'a> {
     http: &'a reqwest::Client,
-    base: &'a str,
+    base_url: &'a str,
     cookies: std::sync::Mutex<std::collections::BTreeMap<String, String>>,
 }
 
 impl<'a> RemoteBrowser<'a> {
-    fn new(machine: &'a Machine, base: &'a str) -> Self {
-        Self { http: &machine.app.http, base, cookies: std::sync::Mutex::default() }
+    fn new(program: &'a TestProgram, base_url: &'a str) -> Self {
+        Self { http: &program.app.http, base_url, cookies: std::sync::Mutex::default() }
     }
 
     async fn send(&self, request: reqwest::RequestBuilder) -> (u16, String) {
-        let sent: Vec<String> =
+        let cookies: Vec<String> =
             self.cookies.lock().unwrap().iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let response = crate::support::send(request.header("cookie", sent.join("; "))).await;
+        let response = crate::support::send(request.header("cookie", cookies.join("; "))).await;
         for line in response.headers.get_all("set-cookie") {
-            let pair = line.to_str().unwrap().split(';').next().unwrap();
-            let (name, value) = pair.split_once('=').unwrap();
+            let cookie = line.to_str().unwrap().split(';').next().unwrap();
+            let (name, value) = cookie.split_once('=').unwrap();
             self.cookies.lock().unwrap().insert(name.to_owned(), value.to_owned());
         }
         (response.status, String::from_utf8(response.body).unwrap())
     }
 
     async fn get(&self, path: &str) -> (u16, String) {
-        self.send(self.http.get(format!("{}{path}", self.base))).await
+        self.send(self.http.get(format!("{}{path}", self.base_url))).await
     }
 
     async fn status(&self, path: &str) -> u16 {
@@ -319,7 +327,7 @@ impl<'a> RemoteBrowser<'a> {
         let mut all = vec![("csrf", &token[1])];
         all.extend_from_slice(fields);
         let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(all).finish();
-        let request = self.http.post(format!("{}{action}", self.base)).body(form);
+        let request = self.http.post(format!("{}{action}", self.base_url)).body(form);
         self.send(request.header("content-type", "application/x-www-form-urlencoded")).await.0
     }
 
@@ -343,8 +351,8 @@ async fn an_owner_without_access_gets_it_with_the_next_upsert() {
         let data = json!({"key": "acme", "name": "acme", "owner_email": "Owner@acme.example"});
         workspace.change("workspace.upsert", data)
     };
-    // The state that older versions left, which gave owners no access.
-    let write = app.write().await;
+    // The state of a database of an older version, in which owners had no access.
+    let write = app.begin_write().await;
     write.conn().execute_unprepared("DELETE FROM users").await.unwrap();
     write.commit().await.unwrap();
     assert!(user_emails(&workspace).await.is_empty());

@@ -1,4 +1,4 @@
-//! Removals of users and changes of the owner that race with other changes of the same users.
+//! Removals of users and changes of the owner, concurrent with other changes of the same users.
 
 use domain::app::App;
 use domain::audit::Actor;
@@ -10,8 +10,8 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 use crate::people::user_emails;
-use crate::support::browser::{PASSWORD, csrf};
-use crate::support::{Browser, TestApp, Workspace};
+use crate::support::browser::{PASSWORD, csrf_token};
+use crate::support::{Browser, TestApp, TestWorkspace};
 
 const ADA: &str = "ada@acme.example";
 const EVE: &str = "eve@acme.example";
@@ -21,11 +21,11 @@ fn origin() -> SessionOrigin<'static> {
     SessionOrigin { address: [127, 0, 0, 1].into(), agent: "story" }
 }
 
-/// Waits until this task waits for a database lock or has ended. On SQLite, where a write waits for the write lock before it
-/// reads, this only lets the task begin.
+/// Waits until a session of the database waits for a lock, or this task has ended. On SQLite, this only lets the task
+/// begin, because a write transaction waits for the write lock before it reads.
 async fn wait_until_blocked<T>(app: &TestApp, task: &JoinHandle<T>) {
     tokio::task::yield_now().await;
-    if !app.has_many_writers() {
+    if !app.uses_postgres() {
         return;
     }
     let blocked_sessions =
@@ -41,7 +41,7 @@ async fn wait_until_blocked<T>(app: &TestApp, task: &JoinHandle<T>) {
     }
 }
 
-/// Removes a user in a separate write.
+/// Removes a user in its own write transaction.
 async fn remove_user(app: &App, person: &User) -> Result<UserRemoval, Error> {
     let write = app.begin_write().await?;
     let removal = users::remove(&write, person.workspace, person.id).await?;
@@ -62,12 +62,13 @@ fn spawn_set_password(app: &TestApp, token: &str, password: &'static str) -> Joi
     })
 }
 
+/// Resumes the session with this token; `None` if it has ended.
 async fn viewer(app: &TestApp, token: &SecretString) -> Option<Viewer> {
     sessions::resume(&app.app, token.expose_secret(), true).await.unwrap()
 }
 
 /// Counts the sessions and links of a workspace.
-async fn remaining_sessions_and_links(workspace: &Workspace<'_>) -> (u64, u64) {
+async fn remaining_sessions_and_links(workspace: &TestWorkspace<'_>) -> (u64, u64) {
     let (db, id) = (workspace.app.app.db.read(), workspace.id.uuid());
     let sessions = entity::sessions::in_workspace(id).count(db).await.unwrap();
     (sessions, entity::password_links::in_workspace(id).count(db).await.unwrap())
@@ -77,9 +78,9 @@ async fn remaining_sessions_and_links(workspace: &Workspace<'_>) -> (u64, u64) {
 async fn a_link_used_during_the_removal_of_its_user_is_invalid() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let ada = acme.person(ADA).await;
-    let link = acme.link(ADA).await;
-    let write = app.write().await;
+    let ada = acme.add_user(ADA).await;
+    let link = acme.password_link(ADA).await;
+    let write = app.begin_write().await;
     users::remove(&write, acme.id, ada.id).await.unwrap();
     let set = spawn_set_password(&app, &link, "a new long password");
     wait_until_blocked(&app, &set).await;
@@ -99,16 +100,16 @@ async fn signing_in_during_a_removal_leaves_no_session() {
     let verified =
         async || users::verify_login(&app.app, ADA, &password).await.unwrap().expect("the password is right");
 
-    // The removal comes first: the session waits for it.
-    let ada = acme.person(ADA).await;
-    let known = verified().await;
-    let write = app.write().await;
+    // The removal begins first, and the creation of the session waits for it.
+    let ada = acme.add_user(ADA).await;
+    let login = verified().await;
+    let write = app.begin_write().await;
     users::remove(&write, acme.id, ada.id).await.unwrap();
     let started = tokio::spawn({
         let app = app.app.clone();
         async move {
             let mut write = app.begin_write().await.unwrap();
-            let started = sessions::create(&app, &mut write, &known, origin()).await.unwrap();
+            let started = sessions::create(&app, &mut write, &login, origin()).await.unwrap();
             write.commit().await.unwrap();
             started.is_some()
         }
@@ -117,11 +118,11 @@ async fn signing_in_during_a_removal_leaves_no_session() {
     write.commit().await.unwrap();
     assert!(!started.await.unwrap());
 
-    // The session comes first: the removal waits for it and ends it.
-    let ada = acme.person(ADA).await;
-    let known = verified().await;
-    let mut write = app.write().await;
-    let (_, token) = sessions::create(&app.app, &mut write, &known, origin()).await.unwrap().unwrap();
+    // The creation of the session begins first. The removal waits for it, and ends the session.
+    let ada = acme.add_user(ADA).await;
+    let login = verified().await;
+    let mut write = app.begin_write().await;
+    let (_, token) = sessions::create(&app.app, &mut write, &login, origin()).await.unwrap().unwrap();
     let removed = spawn_removal(&app, &ada);
     wait_until_blocked(&app, &removed).await;
     write.commit().await.unwrap();
@@ -134,19 +135,19 @@ async fn signing_in_during_a_removal_leaves_no_session() {
 async fn a_session_that_switches_workspace_during_a_removal_ends() {
     let app = TestApp::start().await;
     let (acme, beta) = (app.workspace("acme").await, app.workspace("beta").await);
-    beta.person(ADA).await;
+    beta.add_user(ADA).await;
     app.clock.advance(Duration::from_secs(1));
-    let ada = acme.person(ADA).await;
+    let ada = acme.add_user(ADA).await;
     let password = SecretString::from(PASSWORD);
     let begin_session = async || {
-        let known = users::verify_login(&app.app, ADA, &password).await.unwrap().unwrap();
-        let mut write = app.write().await;
-        let (_, token) = sessions::create(&app.app, &mut write, &known, origin()).await.unwrap().unwrap();
+        let login = users::verify_login(&app.app, ADA, &password).await.unwrap().unwrap();
+        let mut write = app.begin_write().await;
+        let (_, token) = sessions::create(&app.app, &mut write, &login, origin()).await.unwrap().unwrap();
         write.commit().await.unwrap();
         (viewer(&app, &token).await.unwrap(), token)
     };
     let (current_viewer, _) = begin_session().await;
-    let mut write = app.write().await;
+    let mut write = app.begin_write().await;
     let (_, _, token) =
         sessions::switch_workspace(&app.app, &mut write, &current_viewer, acme.id).await.unwrap();
     let removed = spawn_removal(&app, &ada);
@@ -156,15 +157,15 @@ async fn a_session_that_switches_workspace_during_a_removal_ends() {
     assert!(viewer(&app, &token).await.is_none());
 
     // In the opposite order, the workspace to switch to is not accessible.
-    let ada = acme.person(ADA).await;
+    let ada = acme.add_user(ADA).await;
     let (current_viewer, token) = begin_session().await;
-    let write = app.write().await;
+    let write = app.begin_write().await;
     users::remove(&write, acme.id, ada.id).await.unwrap();
     let changed = tokio::spawn({
-        let (app, to) = (app.app.clone(), acme.id);
+        let (app, target) = (app.app.clone(), acme.id);
         async move {
             let mut write = app.begin_write().await.unwrap();
-            sessions::switch_workspace(&app, &mut write, &current_viewer, to).await.map(|_| ())
+            sessions::switch_workspace(&app, &mut write, &current_viewer, target).await.map(|_| ())
         }
     });
     wait_until_blocked(&app, &changed).await;
@@ -177,9 +178,9 @@ async fn a_session_that_switches_workspace_during_a_removal_ends() {
 async fn of_two_concurrent_removals_one_succeeds() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let ada = acme.person(ADA).await;
-    let (first, other) = (spawn_removal(&app, &ada), spawn_removal(&app, &ada));
-    let outcomes = [first.await.unwrap(), other.await.unwrap()];
+    let ada = acme.add_user(ADA).await;
+    let (first, second) = (spawn_removal(&app, &ada), spawn_removal(&app, &ada));
+    let outcomes = [first.await.unwrap(), second.await.unwrap()];
     assert_eq!(outcomes.iter().filter(|outcome| matches!(outcome, Ok(UserRemoval::Removed(_)))).count(), 1);
     assert_eq!(outcomes.iter().filter(|outcome| matches!(outcome, Err(Error::NotFound(_)))).count(), 1);
 }
@@ -191,19 +192,24 @@ async fn of_two_users_who_remove_each_other_one_remains() {
     for _ in 0..5 {
         let mut people = Vec::new();
         for email in [ADA, EVE] {
-            let person = acme.person(email).await;
+            let person = acme.add_user(email).await;
             let browser = Browser::new(&app);
             browser.sign_in(email, PASSWORD).await.assert_status(303);
-            let token = csrf(&browser.get(PEOPLE).await);
+            let token = csrf_token(&browser.get(PEOPLE).await);
             people.push((person, browser, token));
         }
-        let [(ada, adas, adas_token), (eve, eves, eves_token)] = &people[..] else { panic!("two people") };
-        let (of_eve, of_ada) = (format!("{PEOPLE}/{}/remove", eve.id), format!("{PEOPLE}/{}/remove", ada.id));
-        let (first, other) =
-            tokio::join!(adas.post(&of_eve, adas_token, &[]), eves.post(&of_ada, eves_token, &[]),);
-        let mut statuses = [first.status, other.status];
+        let [(ada, ada_browser, ada_token), (eve, eve_browser, eve_token)] = &people[..] else {
+            panic!("two people")
+        };
+        let (remove_eve, remove_ada) =
+            (format!("{PEOPLE}/{}/remove", eve.id), format!("{PEOPLE}/{}/remove", ada.id));
+        let (first, second) = tokio::join!(
+            ada_browser.post(&remove_eve, ada_token, &[]),
+            eve_browser.post(&remove_ada, eve_token, &[]),
+        );
+        let mut statuses = [first.status, second.status];
         statuses.sort_unstable();
-        assert_eq!(statuses, [303, 403], "{} {}", first.header("location"), other.header("location"));
+        assert_eq!(statuses, [303, 403], "{} {}", first.header("location"), second.header("location"));
         assert_eq!(user_emails(&acme).await.len(), 2);
     }
 }
@@ -213,24 +219,24 @@ async fn a_user_made_owner_during_a_removal_has_access() {
     let app = TestApp::start().await;
     for (name, removal_first) in [("acme", true), ("beta", false)] {
         let workspace = app.workspace(name).await;
-        let ada = workspace.person(ADA).await;
-        let (other, id) = (app.app.clone(), workspace.id);
-        let own = async move || {
-            let mut write = other.begin_write().await.unwrap();
+        let ada = workspace.add_user(ADA).await;
+        let (domain_app, id) = (app.app.clone(), workspace.id);
+        let set_owner = async move || {
+            let mut write = domain_app.begin_write().await.unwrap();
             let actor = Actor::operator();
-            let set = workspaces::set_owner(&other, &mut write, id, ADA, &actor).await.unwrap();
+            let set = workspaces::set_owner(&domain_app, &mut write, id, ADA, &actor).await.unwrap();
             assert!(set.is_some());
             write
         };
         if removal_first {
-            let write = app.write().await;
+            let write = app.begin_write().await;
             users::remove(&write, workspace.id, ada.id).await.unwrap();
-            let owning = tokio::spawn(async move { own().await.commit().await.unwrap() });
-            wait_until_blocked(&app, &owning).await;
+            let owner_task = tokio::spawn(async move { set_owner().await.commit().await.unwrap() });
+            wait_until_blocked(&app, &owner_task).await;
             write.commit().await.unwrap();
-            owning.await.unwrap();
+            owner_task.await.unwrap();
         } else {
-            let write = own().await;
+            let write = set_owner().await;
             let removed = spawn_removal(&app, &ada);
             wait_until_blocked(&app, &removed).await;
             write.commit().await.unwrap();
@@ -266,9 +272,9 @@ async fn swapping_the_owners_of_two_workspaces_does_not_deadlock() {
 async fn a_user_added_while_setting_a_password_has_the_new_password() {
     let app = TestApp::start().await;
     let (acme, beta) = (app.workspace("acme").await, app.workspace("beta").await);
-    let ada = acme.person(ADA).await;
-    let link = acme.link(ADA).await;
-    let mut write = app.write().await;
+    let ada = acme.add_user(ADA).await;
+    let link = acme.password_link(ADA).await;
+    let mut write = app.begin_write().await;
     users::add(&app.app, &mut write, beta.id, ADA).await.unwrap();
     let set = spawn_set_password(&app, &link, "a new long password");
     wait_until_blocked(&app, &set).await;

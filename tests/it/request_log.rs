@@ -20,7 +20,7 @@ const COURSES: &str = "/api/v1/courses";
 const DAY: Duration = Duration::from_secs(86_400);
 
 impl TestApp {
-    /// Flushes the log and returns the workspace's entries, newest first.
+    /// Flushes the log and returns the workspace's entries that match the filter, newest first.
     async fn log(&self, workspace: WorkspaceId, filter: RequestFilter) -> Vec<LoggedRequest> {
         requests::flush(&self.app).await.unwrap();
         requests::list(&self.app, workspace, &filter, PageRequest::newest_first(None, 100))
@@ -74,7 +74,7 @@ async fn every_rejected_request_of_a_known_key_is_logged_with_its_error() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let quota = Quota { per_minute: Some(4), per_day: None };
-    let key = workspace.key_with("read:courses", quota, None).await;
+    let key = workspace.key_with_quota("read:courses", quota, None).await;
     key.get("/api/v1/orders").await.assert_status(403);
     key.get("/api/v1/nothing").await.assert_status(404);
     key.post(COURSES, json!({})).await.assert_status(405);
@@ -83,39 +83,45 @@ async fn every_rejected_request_of_a_known_key_is_logged_with_its_error() {
     send(app.request(Method::GET, COURSES).bearer_auth("svc_live_guess")).await.assert_status(401);
 
     let log = app.log(workspace.id, RequestFilter::default()).await;
-    let seen: Vec<(u16, Option<&str>)> =
+    let logged: Vec<(u16, Option<&str>)> =
         log.iter().rev().map(|entry| (entry.status, entry.operation.as_deref())).collect();
-    let listing = Some("listCourses");
-    assert_eq!(seen, [(403, Some("listOrders")), (404, None), (405, None), (422, listing), (429, None)]);
+    let list_courses = Some("listCourses");
+    assert_eq!(
+        logged,
+        [(403, Some("listOrders")), (404, None), (405, None), (422, list_courses), (429, None)]
+    );
     for entry in &log {
         let envelope: Value = serde_json::from_slice(entry.error.as_deref().unwrap()).unwrap();
         assert_eq!(envelope["error"]["request_id"], entry.request_id);
     }
     let today = list_daily(&app.app, workspace.id, 1).await.unwrap()[0];
-    assert_eq!((today.succeeded, today.refused, today.limited, today.failed), (0, 4, 1, 0));
+    assert_eq!((today.succeeded, today.rejected, today.rate_limited, today.failed), (0, 4, 1, 0));
 }
 
 #[tokio::test]
 async fn the_log_is_filtered_by_key_status_operation_and_time() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let (one, two) = (workspace.key("read:courses").await, workspace.key("read:courses").await);
-    one.get(COURSES).await.assert_status(200);
+    let (first_key, second_key) = (workspace.key("read:courses").await, workspace.key("read:courses").await);
+    first_key.get(COURSES).await.assert_status(200);
     app.clock.advance(Duration::from_secs(60));
     let later = app.clock.now();
-    one.get("/api/v1/courses/crs_x").await.assert_status(404);
-    two.get("/api/v1/orders").await.assert_status(403);
+    first_key.get("/api/v1/courses/crs_x").await.assert_status(404);
+    second_key.get("/api/v1/orders").await.assert_status(403);
 
-    let found = async |filter: RequestFilter| {
+    let statuses = async |filter: RequestFilter| {
         app.log(workspace.id, filter).await.iter().map(|entry| entry.status).collect::<Vec<_>>()
     };
     let all = RequestFilter::default;
-    assert_eq!(found(RequestFilter { key: Some(one.id.parse().unwrap()), ..all() }).await, [404, 200]);
-    assert_eq!(found(RequestFilter { status: Some(StatusFilter::Class(4)), ..all() }).await, [403, 404]);
-    assert_eq!(found(RequestFilter { status: Some(StatusFilter::Exact(200)), ..all() }).await, [200]);
-    assert_eq!(found(RequestFilter { operation: Some("getCourse".into()), ..all() }).await, [404]);
+    assert_eq!(
+        statuses(RequestFilter { key: Some(first_key.id.parse().unwrap()), ..all() }).await,
+        [404, 200]
+    );
+    assert_eq!(statuses(RequestFilter { status: Some(StatusFilter::Class(4)), ..all() }).await, [403, 404]);
+    assert_eq!(statuses(RequestFilter { status: Some(StatusFilter::Exact(200)), ..all() }).await, [200]);
+    assert_eq!(statuses(RequestFilter { operation: Some("getCourse".into()), ..all() }).await, [404]);
     let received = TimeSpan { from: None, to: Some(later) };
-    assert_eq!(found(RequestFilter { received, ..all() }).await, [200]);
+    assert_eq!(statuses(RequestFilter { received, ..all() }).await, [200]);
 
     let first =
         requests::list(&app.app, workspace.id, &all(), PageRequest::newest_first(None, 2)).await.unwrap();
@@ -150,10 +156,10 @@ async fn dropped_requests_are_counted_in_a_metric() {
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
     let recorder = app.app.requests();
-    let crowd = (0..10_000).map(|number| CompletedRequest {
+    let requests = (0..10_000).map(|number| CompletedRequest {
         workspace: workspace.id,
         key: key.id.parse().unwrap(),
-        request_id: format!("crowd-{number}"),
+        request_id: format!("request-{number}"),
         operation: None,
         method: "GET".to_owned(),
         target: "/".to_owned(),
@@ -164,12 +170,12 @@ async fn dropped_requests_are_counted_in_a_metric() {
         error: None,
         received_at: app.clock.now(),
     });
-    // Nothing else runs meanwhile: there is one thread, and no await.
-    crowd.for_each(|request| recorder.log(request));
+    // No other task runs before the flush, because the runtime has one thread and this line does not await.
+    requests.for_each(|request| recorder.log(request));
     let written = requests::flush(&app.app).await.unwrap();
     assert!((500..10_000).contains(&written), "{written}");
-    let figures = String::from_utf8(app.get("/metrics").await.body.to_vec()).unwrap();
-    let line = figures.lines().find(|line| line.starts_with("request_log_dropped_total ")).unwrap();
+    let metrics = String::from_utf8(app.get("/metrics").await.body.to_vec()).unwrap();
+    let line = metrics.lines().find(|line| line.starts_with("request_log_dropped_total ")).unwrap();
     let dropped: u64 = line.rsplit(' ').next().unwrap().parse().unwrap();
     // Other tests of this process may have dropped entries as well.
     assert!(dropped >= 10_000 - written as u64, "{line}");
@@ -241,8 +247,8 @@ async fn the_requests_of_today_are_shown_with_the_quota() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let quota = Quota { per_minute: None, per_day: Some(2) };
-    let key = workspace.key_with("read:courses", quota, None).await;
-    workspace.plain_key("read:courses").await;
+    let key = workspace.key_with_quota("read:courses", quota, None).await;
+    workspace.key_with_default_quota("read:courses").await;
     for status in [200, 200, 429] {
         key.get(COURSES).await.assert_status(status);
     }

@@ -32,9 +32,9 @@ async fn the_contract_is_served_byte_for_byte() {
         let conditional_request =
             app.request(Method::GET, &path).header("if-none-match", served.header("etag"));
         send(conditional_request).await.assert_status(304);
-        let packed = app.request(Method::GET, &path).header("accept-encoding", "br");
-        let packed = send(packed).await.assert_status(200);
-        assert!(packed.header("content-encoding") == "br" && packed.body.len() < text.len() / 4);
+        let compressed = app.request(Method::GET, &path).header("accept-encoding", "br");
+        let compressed = send(compressed).await.assert_status(200);
+        assert!(compressed.header("content-encoding") == "br" && compressed.body.len() < text.len() / 4);
     }
     assert_eq!(document::YAML, yaml);
     app.get("/openapi/v2.yaml").await.assert_status(404);
@@ -44,8 +44,8 @@ async fn the_contract_is_served_byte_for_byte() {
 #[tokio::test]
 async fn swagger_ui_shows_the_contract() {
     let app = TestApp::start().await;
-    let moved = app.get("/docs").await;
-    assert_eq!((moved.status, moved.header("location")), (308, "/docs/"));
+    let redirect = app.get("/docs").await;
+    assert_eq!((redirect.status, redirect.header("location")), (308, "/docs/"));
     assert_eq!(app.get("/").await.header("location"), "/docs/");
 
     let page = app.get("/docs/").await.assert_status(200);
@@ -89,7 +89,7 @@ async fn a_running_server_is_alive_and_ready() {
 }
 
 #[tokio::test]
-async fn a_database_outage_is_reported_and_survived() {
+async fn the_server_reports_a_database_outage_and_recovers() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
@@ -99,7 +99,7 @@ async fn a_database_outage_is_reported_and_survived() {
     let outage = outage::begin(&app).await;
     let mut responses = vec![key.get("/api/v1/students").await, key.get("/api/v1/analytics/summary").await];
     responses.push(key.post("/api/v1/students", ada.clone()).await);
-    responses.push(key.post_once("/api/v1/students", "k-1", &ada).await);
+    responses.push(key.post_idempotent("/api/v1/students", "k-1", &ada).await);
     for response in &responses {
         let message = assert_error(response, 500, "internal_error");
         assert_eq!(message, "The server encountered an internal error.");
@@ -119,9 +119,9 @@ async fn a_database_outage_is_reported_and_survived() {
     app.get("/readyz").await.assert_status(200);
     // Nothing was partially written, and a 500 does not use up the idempotency key.
     assert!(key.get("/api/v1/students").await.assert_status(200).ids().is_empty());
-    let repeat = key.post_once("/api/v1/students", "k-1", &ada).await.assert_status(201);
+    let repeat = key.post_idempotent("/api/v1/students", "k-1", &ada).await.assert_status(201);
     assert_eq!(repeat.header("idempotent-replayed"), "");
-    assert_eq!(app.events_of("student.created").await.len(), 1);
+    assert_eq!(app.events_of_type("student.created").await.len(), 1);
 }
 
 #[tokio::test]
@@ -139,17 +139,17 @@ async fn a_failed_key_lookup_is_a_server_error() {
 
 #[tokio::test]
 async fn every_operation_works_with_one_database_connection() {
-    // Significant on PostgreSQL only: on SQLite, reads use connections other than that of the write.
+    // This can fail on PostgreSQL only. On SQLite, reads and writes use separate connections.
     let app = TestApp::start_with(&[("database_max_connections", "1")]).await;
     let acme = app.workspace("acme").await;
     let (course, student) = (acme.course("ink", 2).await, acme.student("bob").await);
     let key = acme.full_key().await;
     let ada = json!({"email": "ada@example.com"});
-    let pair = json!({"studentId": student, "courseId": course});
-    for eve in [201, 422] {
-        key.post_once("/api/v1/students", "ada", &ada).await.assert_status(201);
-        key.post_once("/api/v1/enrollments", "pair", &pair).await.assert_status(201);
-        key.post("/api/v1/students", json!({"email": "eve@example.com"})).await.assert_status(eve);
+    let enrollment = json!({"studentId": student, "courseId": course});
+    for second_status in [201, 422] {
+        key.post_idempotent("/api/v1/students", "ada", &ada).await.assert_status(201);
+        key.post_idempotent("/api/v1/enrollments", "enrollment", &enrollment).await.assert_status(201);
+        key.post("/api/v1/students", json!({"email": "eve@example.com"})).await.assert_status(second_status);
     }
     let lists = ["courses", "students", "orders", "analytics/summary"];
     for path in lists.map(str::to_owned).into_iter().chain([format!("courses/{course}")]) {
@@ -160,8 +160,8 @@ async fn every_operation_works_with_one_database_connection() {
 #[tokio::test]
 async fn a_full_disk_is_a_server_error_and_loses_no_data() {
     let app = TestApp::start().await;
-    if app.has_many_writers() {
-        // PostgreSQL's disk cannot be filled for one database alone.
+    if app.uses_postgres() {
+        // On PostgreSQL, a test cannot limit the size of one database.
         return;
     }
     let key = app.workspace("acme").await.full_key().await;
@@ -169,7 +169,7 @@ async fn a_full_disk_is_a_server_error_and_loses_no_data() {
     key.post("/api/v1/students", new(0)).await.assert_status(201);
 
     // The file cannot grow any more.
-    limit_pages(&app, "1").await;
+    set_max_pages(&app, "1").await;
     let mut count = 1;
     let rejected = loop {
         let response = key.post("/api/v1/students", new(count)).await;
@@ -180,17 +180,17 @@ async fn a_full_disk_is_a_server_error_and_loses_no_data() {
         assert!(count < 10_000, "the disk is not full yet");
     };
     assert_error(&rejected, 500, "internal_error");
-    assert_eq!(key.all("/api/v1/students?limit=100").await.len(), count, "reads still work");
-    assert_eq!(app.events_of("student.created").await.len(), count);
+    assert_eq!(key.list_all("/api/v1/students?limit=100").await.len(), count, "reads still work");
+    assert_eq!(app.events_of_type("student.created").await.len(), count);
 
-    limit_pages(&app, "4294967294").await;
+    set_max_pages(&app, "4294967294").await;
     key.post("/api/v1/students", new(count)).await.assert_status(201);
-    assert_eq!(app.events_of("student.created").await.len(), count + 1);
+    assert_eq!(app.events_of_type("student.created").await.len(), count + 1);
 }
 
 /// Sets the maximum number of pages of the SQLite file. A value below the current size keeps the current size.
-async fn limit_pages(app: &TestApp, pages: &str) {
-    let write = app.write().await;
+async fn set_max_pages(app: &TestApp, pages: &str) {
+    let write = app.begin_write().await;
     let pragma = format!("PRAGMA max_page_count = {pages}");
     write.conn().execute_unprepared(&pragma).await.expect("the limit is set");
     write.commit().await.expect("the limit is committed");
@@ -199,16 +199,16 @@ async fn limit_pages(app: &TestApp, pages: &str) {
 #[tokio::test]
 async fn the_server_is_unready_while_its_database_file_is_moved() {
     let app = TestApp::start().await;
-    if app.has_many_writers() {
-        // PostgreSQL has no file; its outage is tested above.
+    if app.uses_postgres() {
+        // A PostgreSQL database is not a file of the server. Its outage is tested above.
         return;
     }
-    let (file, away) = (app.folder().join("creator-api.db"), app.folder().join("away.db"));
-    std::fs::rename(&file, &away).unwrap();
+    let (file, moved) = (app.folder().join("creator-api.db"), app.folder().join("moved.db"));
+    std::fs::rename(&file, &moved).unwrap();
     let unready = app.get("/readyz").await.assert_status(503);
     assert_eq!(String::from_utf8_lossy(&unready.body), "the database is not available\n");
     app.get("/healthz").await.assert_status(200);
-    std::fs::rename(&away, &file).unwrap();
+    std::fs::rename(&moved, &file).unwrap();
     app.get("/readyz").await.assert_status(200);
 }
 

@@ -6,7 +6,7 @@ use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 
 use crate::masks::masked;
-use crate::support::{TestApp, course};
+use crate::support::{TestApp, course_data};
 
 const STUDENTS: &str = "/api/v1/students";
 
@@ -28,7 +28,7 @@ async fn each_filter_finds_exactly_the_matching_students() {
     }
     let (ada, bob, eve) = (&ids[0], &ids[1], &ids[2]);
 
-    let finds: [(&str, &[&String]); 12] = [
+    let cases: [(&str, &[&String]); 12] = [
         ("email=ada%40example.com", &[ada]),
         ("email=ADA%40EXAMPLE.COM", &[ada]),
         ("email=bob%2Bx%40example.com", &[bob]),
@@ -42,7 +42,7 @@ async fn each_filter_finds_exactly_the_matching_students() {
         ("external_id=crm-1&tag=VIP", &[bob]),
         ("created_after=2026-03-02T10:00:31Z", &[eve, bob]),
     ];
-    for (query, expected_ids) in finds {
+    for (query, expected_ids) in cases {
         let read = key.get(&format!("{STUDENTS}?{query}")).await.assert_status(200).ids();
         assert_eq!(read.iter().collect::<Vec<_>>(), expected_ids, "{query}");
     }
@@ -65,7 +65,7 @@ async fn course_and_status_must_match_the_same_enrollment() {
     let completion = json!({"student": "bob", "course": "go", "lesson": "go-1"});
     workspace.change("progress.record", completion).await;
 
-    let finds: [(String, &[&String]); 9] = [
+    let cases: [(String, &[&String]); 9] = [
         (format!("courseId={rust}"), &[&ada]),
         (format!("courseId={go}"), &[&bob, &ada]),
         ("enrollment_status=active".to_owned(), &[&ada]),
@@ -76,7 +76,7 @@ async fn course_and_status_must_match_the_same_enrollment() {
         (format!("courseId={go}&enrollment_status=active"), &[]),
         (format!("courseId={go}&enrollment_status=revoked"), &[&ada]),
     ];
-    for (query, expected_ids) in finds {
+    for (query, expected_ids) in cases {
         let read = key.get(&format!("{STUDENTS}?{query}")).await.assert_status(200).ids();
         assert_eq!(read.iter().collect::<Vec<_>>(), expected_ids, "{query}");
     }
@@ -108,8 +108,8 @@ async fn the_enrollment_history_is_complete_and_newest_first() {
     assert_json_snapshot!(masked(&page["data"][0]));
 }
 
-/// Returns ada's progress: in her only course, its status, and her average.
-async fn progress(key: &crate::support::Key) -> (Value, Value, Value) {
+/// Returns the percentage and the status of Ada's only enrollment, and her average percentage.
+async fn progress(key: &crate::support::TestKey) -> (Value, Value, Value) {
     let student = key.get(STUDENTS).await.assert_status(200).json()["data"][0].clone();
     let enrollment = &student["enrollments"][0];
     (
@@ -131,14 +131,14 @@ async fn progress_is_rounded_down_and_100_only_when_complete() {
     let at = app.clock.now().to_string();
     let lesson = |n: usize| {
         let data = json!({"student": "ada", "course": "long", "lesson": format!("long-{n}")});
-        workspace.line(&at, "progress.record", data)
+        workspace.build_change(&at, "progress.record", data)
     };
-    let first: Vec<Value> = (1..=200).map(lesson).collect();
-    app.apply(&first[..1]).await;
+    let all_but_one: Vec<Value> = (1..=200).map(lesson).collect();
+    app.apply(&all_but_one[..1]).await;
     assert_eq!(progress(&key).await, (json!(0), json!("active"), json!(0)));
-    app.apply(&first[1..3]).await;
+    app.apply(&all_but_one[1..3]).await;
     assert_eq!(progress(&key).await, (json!(1), json!("active"), json!(1)));
-    app.apply(&first[3..]).await;
+    app.apply(&all_but_one[3..]).await;
     assert_eq!(progress(&key).await, (json!(99), json!("active"), json!(99)));
     // A lesson counts once.
     app.apply(&[lesson(7), lesson(8)]).await;
@@ -147,9 +147,9 @@ async fn progress_is_rounded_down_and_100_only_when_complete() {
     assert_eq!(progress(&key).await, (json!(100), json!("completed"), json!(100)));
 
     // The course gets more lessons, so not every lesson is completed any more.
-    workspace.change("course.upsert", course("long", "published", 202)).await;
+    workspace.change("course.upsert", course_data("long", "published", 202)).await;
     assert_eq!(progress(&key).await, (json!(99), json!("active"), json!(99)));
-    workspace.change("course.upsert", course("long", "published", 100)).await;
+    workspace.change("course.upsert", course_data("long", "published", 100)).await;
     assert_eq!(progress(&key).await, (json!(100), json!("completed"), json!(100)));
 }
 
@@ -221,5 +221,5 @@ async fn deleting_a_student_deletes_the_history() {
       "id": "stu_1"
     }
     "#);
-    assert!(app.events_of("enrollment.revoked").await.is_empty());
+    assert!(app.events_of_type("enrollment.revoked").await.is_empty());
 }

@@ -1,4 +1,4 @@
-//! Creating students: accepted and rejected fields, and the absence of side effects.
+//! Creating students through the API: accepted fields, rejected fields, and events.
 
 use futures_util::future::join_all;
 use insta::assert_json_snapshot;
@@ -29,7 +29,7 @@ async fn a_student_is_created_with_all_fields() {
     assert_eq!(response.header("location"), format!("{STUDENTS}/{}", student["id"].as_str().unwrap()));
     assert_eq!(key.get(STUDENTS).await.json()["data"], json!([student]));
 
-    let events = app.events_of("student.created").await;
+    let events = app.events_of_type("student.created").await;
     assert_eq!(events.len(), 1);
     let mut summary = student;
     summary.as_object_mut().unwrap().remove("enrollments");
@@ -65,9 +65,9 @@ async fn all_errors_of_a_body_are_reported_together() {
         )
         .await;
     assert_eq!((response.status, response.code()), (422, "invalid_request".to_owned()));
-    assert_json_snapshot!(json!({"message": response.message(), "faults": response.errors()}));
+    assert_json_snapshot!(json!({"message": response.message(), "errors": response.errors()}));
     assert!(key.get(STUDENTS).await.ids().is_empty());
-    assert!(app.events_of("student.created").await.is_empty());
+    assert!(app.events_of_type("student.created").await.is_empty());
 }
 
 #[tokio::test]
@@ -98,7 +98,7 @@ async fn an_email_needs_exactly_one_at_sign_and_no_whitespace() {
         let response = key.post(STUDENTS, json!({"email": email})).await;
         assert_eq!(response.status, 422, "{email}");
         assert!(
-            response.error_locations().iter().all(|place| place == "body /email"),
+            response.error_locations().iter().all(|location| location == "body /email"),
             "{email}: {:?}",
             response.errors()
         );
@@ -127,7 +127,7 @@ async fn emails_are_unique_in_a_workspace_ignoring_case() {
         }
     }
     assert_eq!(key.get(STUDENTS).await.ids().len(), 2);
-    assert_eq!(app.events_of("student.created").await.len(), 2);
+    assert_eq!(app.events_of_type("student.created").await.len(), 2);
 
     // Another workspace can use the same email address, and so can a new student after a deletion.
     let other = app.workspace("globex").await.full_key().await;
@@ -144,10 +144,10 @@ async fn twenty_concurrent_calls_with_one_email_create_one_student() {
 
     let cases = ["ada@example.com", "ADA@example.com"];
     let responses = join_all((0..20).map(|n| key.post(STUDENTS, json!({"email": cases[n % 2]})))).await;
-    let statuses = |status| responses.iter().filter(|response| response.status == status).count();
-    assert_eq!((statuses(201), statuses(422)), (1, 19));
+    let count = |status| responses.iter().filter(|response| response.status == status).count();
+    assert_eq!((count(201), count(422)), (1, 19));
     assert_eq!(key.get(STUDENTS).await.ids().len(), 1);
-    assert_eq!(app.events_of("student.created").await.len(), 1);
+    assert_eq!(app.events_of_type("student.created").await.len(), 1);
 }
 
 #[tokio::test]
@@ -192,7 +192,7 @@ async fn length_limits_are_exact() {
     let text = |length: usize| "é".repeat(length);
     let tags = |count: usize| json!((0..count).map(|n| format!("tag-{n}")).collect::<Vec<_>>());
     let keys = |count: usize| (0..count).map(|n| (format!("k{n}"), json!("v"))).collect::<Map<_, _>>().into();
-    let one = |key: String, value: String| Map::from_iter([(key, json!(value))]).into();
+    let entry = |key: String, value: String| Map::from_iter([(key, json!(value))]).into();
     let cases: [(&str, Value, Value, &str); 8] = [
         ("name", json!(text(200)), json!(text(201)), "/name"),
         ("external_id", json!(text(255)), json!(text(256)), "/external_id"),
@@ -202,22 +202,23 @@ async fn length_limits_are_exact() {
         ("metadata", keys(50), keys(51), "/metadata"),
         (
             "metadata",
-            one("k".to_owned(), "🎓".repeat(500)),
-            one("k".to_owned(), "🎓".repeat(501)),
+            entry("k".to_owned(), "🎓".repeat(500)),
+            entry("k".to_owned(), "🎓".repeat(501)),
             "/metadata/k",
         ),
-        ("metadata", one("k".repeat(40), String::new()), one("k".repeat(41), String::new()), ""),
+        ("metadata", entry("k".repeat(40), String::new()), entry("k".repeat(41), String::new()), ""),
     ];
-    for (number, (name, fits, too_much, place)) in cases.into_iter().enumerate() {
+    for (number, (name, longest, too_long, pointer)) in cases.into_iter().enumerate() {
         let body = |value: Value| {
             let email = json!(format!("s{number}@example.com"));
             Value::Object(Map::from_iter([("email".to_owned(), email), (name.to_owned(), value)]))
         };
-        let rejected = key.post(STUDENTS, body(too_much)).await;
-        let place = if place.is_empty() { format!("/metadata/{}", "k".repeat(41)) } else { place.to_owned() };
-        rejected.assert_errors_at(&[&format!("body {place}")]);
-        let created = key.post(STUDENTS, body(fits.clone())).await.assert_status(201).json();
-        assert_eq!(created[name], fits);
+        let rejected = key.post(STUDENTS, body(too_long)).await;
+        let pointer =
+            if pointer.is_empty() { format!("/metadata/{}", "k".repeat(41)) } else { pointer.to_owned() };
+        rejected.assert_errors_at(&[&format!("body {pointer}")]);
+        let created = key.post(STUDENTS, body(longest.clone())).await.assert_status(201).json();
+        assert_eq!(created[name], longest);
     }
     assert_eq!(key.get(STUDENTS).await.ids().len(), 8);
 }

@@ -1,4 +1,7 @@
 //! Fairness between workspaces: the deliveries of one neither delay those of others nor block their writes.
+//!
+//! The transaction of an event creates its first deliveries, and fan-out creates the others in batches. A pre-leased
+//! delivery is leased to the running worker by the transaction that creates it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,25 +15,12 @@ use sea_orm::ConnectionTrait as _;
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::oneshot;
 
-use crate::support::{Endpoint, Receiver, TestApp, in_transaction};
+use crate::support::{Endpoint, Receiver, TestApp, in_transaction, wait_until};
 
-/// How long a test waits for a condition.
-const TIMEOUT: Duration = Duration::from_secs(60);
+/// The number of a worker's 2,048 slots that one workspace may use.
+const WORKSPACE_SLOTS: usize = 512;
 
-/// The number of a worker's 2,048 slots that one workspace may occupy.
-const SHARE: usize = 512;
-
-/// Waits until the condition is true.
-async fn until(what: &str, is_true: impl AsyncFn() -> bool) {
-    let waited = tokio::time::timeout(TIMEOUT, async {
-        while !is_true().await {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    });
-    waited.await.unwrap_or_else(|_| panic!("timed out: {what}"));
-}
-
-/// Connections to an endpoint that accepts them and never responds: the open ones, and the maximum so far.
+/// Counts the connections to an endpoint that accepts them and never responds: the open ones, and their maximum so far.
 #[derive(Default)]
 struct HangingConnections {
     open: AtomicUsize,
@@ -38,6 +28,7 @@ struct HangingConnections {
 }
 
 impl HangingConnections {
+    /// Starts the endpoint.
     async fn start() -> (Arc<Self>, Receiver) {
         let hanging = Arc::new(Self::default());
         let shared = Arc::clone(&hanging);
@@ -46,8 +37,8 @@ impl HangingConnections {
             async move {
                 let open = 1 + hanging.open.fetch_add(1, Ordering::SeqCst);
                 hanging.peak.fetch_max(open, Ordering::SeqCst);
-                let mut rest = Vec::new();
-                drop(stream.read_to_end(&mut rest).await);
+                let mut bytes = Vec::new();
+                drop(stream.read_to_end(&mut bytes).await);
                 hanging.open.fetch_sub(1, Ordering::SeqCst);
             }
         });
@@ -61,32 +52,37 @@ impl HangingConnections {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn hanging_endpoints_of_one_workspace_leave_slots_for_others() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let (acme, globex) = (app.workspace("acme").await, app.workspace("globex").await);
     let (hanging, receiver) = HangingConnections::start().await;
     for _ in 0..50 {
-        acme.subscribe_to(receiver.url("http", "127.0.0.1").to_string(), &["student.created"]).await;
+        acme.subscribe_url(receiver.url("http", "127.0.0.1").to_string(), &["student.created"]).await;
     }
     let endpoint = Endpoint::start().await;
-    globex.subscribe_at(&endpoint, &["student.created"]).await;
+    globex.subscribe_endpoint(&endpoint, &["student.created"]).await;
     let (stop, stopped) = oneshot::channel::<()>();
     let worker = tokio::spawn(app.worker().run(async { drop(stopped.await) }, Duration::ZERO));
     // More deliveries than a worker has slots, both pre-leased and claimed from the queue.
     for number in 0..45 {
         acme.student(&format!("s-{number}")).await;
     }
-    until("the workspace has used up its share", async || hanging.open() >= SHARE * 3 / 4).await;
+    wait_until("the workspace uses most of its slots", async || hanging.open() >= WORKSPACE_SLOTS * 3 / 4)
+        .await;
     globex.student("ada").await;
-    until("the other workspace's delivery", async || endpoint.sent().len() == 1).await;
-    assert!(hanging.open() >= SHARE / 2, "it is sent while the others hang: {}", hanging.open());
-    // There are enough deliveries: the others wait in the queue. That of globex may not be recorded yet.
-    let waiting = webhook_deliveries::queue::counts(app.app.db.read(), app.clock.now_ms()).await.unwrap();
-    assert!(waiting.pending > 2_048 && waiting.in_flight <= SHARE as i64 + 1, "{waiting:?}");
+    wait_until("the other workspace's delivery", async || endpoint.requests().len() == 1).await;
+    assert!(
+        hanging.open() >= WORKSPACE_SLOTS / 2,
+        "the delivery is sent while the others hang: {}",
+        hanging.open()
+    );
+    // The other deliveries wait in the queue. The attempt for globex may not be recorded yet.
+    let queue = webhook_deliveries::queue::counts(app.app.db.read(), app.clock.now_ms()).await.unwrap();
+    assert!(queue.pending > 2_048 && queue.in_flight <= WORKSPACE_SLOTS as i64 + 1, "{queue:?}");
     drop(stop);
     worker.await.unwrap();
     let peak = hanging.peak.load(Ordering::SeqCst);
     // A connection that timed out may close slightly later than the next one opens.
-    assert!((SHARE * 3 / 4..=SHARE * 3 / 2).contains(&peak), "{peak} at once");
+    assert!((WORKSPACE_SLOTS * 3 / 4..=WORKSPACE_SLOTS * 3 / 2).contains(&peak), "{peak} at once");
     assert_eq!(webhook_attempts::in_workspace(globex.id.uuid()).count(app.app.db.read()).await.unwrap(), 1);
 }
 
@@ -94,23 +90,24 @@ async fn hanging_endpoints_of_one_workspace_leave_slots_for_others() {
 async fn an_event_with_many_subscriptions_has_one_delivery_for_each() {
     let app = TestApp::start_with(&[("max_subscriptions_per_workspace", "200")]).await;
     let acme = app.workspace("acme").await;
-    let mut all = Vec::new();
+    let mut subscription_ids = Vec::new();
     for _ in 0..150 {
-        all.push(acme.subscribe(&["student.created"]).await.0);
+        subscription_ids.push(acme.subscribe(&["student.created"]).await.0);
     }
     acme.student("ada").await;
     let event_at = app.clock.now_ms();
-    let rows = async || {
+    let row_count = async || {
         let rows = webhook_deliveries::in_workspace(acme.id.uuid());
         rows.count(app.app.db.read()).await.unwrap()
     };
-    let batch = if app.has_many_writers() { 64 } else { 8 };
-    assert_eq!(rows().await, batch, "the event's own transaction creates one batch");
+    let batch_size = if app.uses_postgres() { 64 } else { 8 };
+    assert_eq!(row_count().await, batch_size, "the event's own transaction creates one batch");
 
     // Before the other deliveries are written, subscriptions are created, paused, deleted and changed.
     app.clock.advance(Duration::from_secs(5));
     let (late, _) = acme.subscribe(&["student.created"]).await;
-    let (paused, deleted, changed, dropping) = (all[100], all[101], all[102], all[103]);
+    let (paused, deleted, changed, dropping) =
+        (subscription_ids[100], subscription_ids[101], subscription_ids[102], subscription_ids[103]);
     in_transaction(&app, async |write| webhooks::pause(write, acme.id, paused).await).await.unwrap();
     in_transaction(&app, async |write| webhooks::pause(write, acme.id, dropping).await).await.unwrap();
     let drop_held = webhooks::HeldAction::Drop;
@@ -131,18 +128,24 @@ async fn an_event_with_many_subscriptions_has_one_delivery_for_each() {
 
     // Each batch is one transaction: after a kill, another process continues.
     assert!(fan_out(&app.app, &mut None).await.unwrap());
-    let deleted_in_it = u64::from(batch == 64);
-    assert_eq!(rows().await, 2 * batch - deleted_in_it);
+    let deleted_in_batch = u64::from(batch_size == 64);
+    assert_eq!(row_count().await, 2 * batch_size - deleted_in_batch);
     while fan_out(&app.app, &mut None).await.unwrap() {}
-    assert_eq!(rows().await, 148);
+    assert_eq!(row_count().await, 148);
     assert!(acme.deliveries(dropping).await.is_empty());
-    for of in all.into_iter().filter(|of| ![deleted, dropping].contains(of)) {
-        let deliveries = acme.deliveries(of).await;
+    for subscription_id in
+        subscription_ids.into_iter().filter(|subscription_id| ![deleted, dropping].contains(subscription_id))
+    {
+        let deliveries = acme.deliveries(subscription_id).await;
         let [delivery] = &deliveries[..] else { panic!("one delivery: {deliveries:?}") };
-        let held = of == paused;
-        assert_eq!(delivery.state, if held { DeliveryState::Held } else { DeliveryState::Pending });
+        let is_held = subscription_id == paused;
+        assert_eq!(delivery.state, if is_held { DeliveryState::Held } else { DeliveryState::Pending });
         let row = webhook_deliveries::by_id(app.app.db.read(), delivery.id.uuid()).await.unwrap().unwrap();
-        assert_eq!(row.next_attempt_at, (!held).then_some(event_at), "it is due since the event");
+        assert_eq!(
+            row.next_attempt_at,
+            (!is_held).then_some(event_at),
+            "the delivery is due since the event"
+        );
     }
     assert!(acme.deliveries(late).await.is_empty(), "the event is older than the subscription");
 }
@@ -154,24 +157,25 @@ async fn fan_outs_of_several_workspaces_alternate() {
     for _ in 0..260 {
         acme.subscribe(&["student.created"]).await;
     }
-    let mut last: Option<SubscriptionId> = None;
+    let mut last_subscription: Option<SubscriptionId> = None;
     for _ in 0..70 {
-        last = Some(globex.subscribe(&["student.created"]).await.0);
+        last_subscription = Some(globex.subscribe(&["student.created"]).await.0);
     }
     acme.student("ada").await;
     acme.student("bob").await;
     globex.student("eve").await;
-    let mut order = Vec::new();
+    // For each batch, whether it belongs to acme.
+    let mut is_acme_batch = Vec::new();
     let mut last_workspace = None;
     while fan_out(&app.app, &mut last_workspace).await.unwrap() {
-        order.push(last_workspace == Some(acme.id.uuid()));
+        is_acme_batch.push(last_workspace == Some(acme.id.uuid()));
     }
     // 196 or 252 deliveries are left of each of acme's two events, and 6 or 62 of globex's event.
-    let (batches, of_other) = if app.has_many_writers() { (8, 1) } else { (64, 8) };
-    assert_eq!(order.iter().filter(|acme| **acme).count(), batches);
-    let others = order[..2 * of_other].iter().filter(|acme| !**acme).count();
-    assert_eq!(others, of_other, "every second batch is globex's: {order:?}");
-    assert_eq!(globex.deliveries(last.unwrap()).await.len(), 1);
+    let (acme_batches, globex_batches) = if app.uses_postgres() { (8, 1) } else { (64, 8) };
+    assert_eq!(is_acme_batch.iter().filter(|is_acme| **is_acme).count(), acme_batches);
+    let early_batches = is_acme_batch[..2 * globex_batches].iter().filter(|is_acme| !**is_acme).count();
+    assert_eq!(early_batches, globex_batches, "every second batch belongs to globex: {is_acme_batch:?}");
+    assert_eq!(globex.deliveries(last_subscription.unwrap()).await.len(), 1);
 }
 
 #[tokio::test]
@@ -186,19 +190,19 @@ async fn a_failing_fan_out_of_one_workspace_does_not_delay_others() {
     acme.student("ada").await;
     globex.student("eve").await;
     reject_deliveries(&app, acme.id.uuid()).await;
-    let mut last = None;
-    assert!(fan_out(&app.app, &mut last).await.is_err());
-    assert!(fan_out(&app.app, &mut last).await.unwrap());
-    assert_eq!(last, Some(globex.id.uuid()));
+    let mut last_workspace = None;
+    assert!(fan_out(&app.app, &mut last_workspace).await.is_err());
+    assert!(fan_out(&app.app, &mut last_workspace).await.unwrap());
+    assert_eq!(last_workspace, Some(globex.id.uuid()));
     let rows = webhook_deliveries::in_workspace(globex.id.uuid());
-    let two_batches = if app.has_many_writers() { 65 } else { 16 };
+    let two_batches = if app.uses_postgres() { 65 } else { 16 };
     assert_eq!(rows.count(app.app.db.read()).await.unwrap(), two_batches);
-    assert!(fan_out(&app.app, &mut last).await.is_err(), "acme's fan-out remains");
+    assert!(fan_out(&app.app, &mut last_workspace).await.is_err(), "acme's fan-out remains");
 }
 
 /// Makes the database reject new deliveries of this workspace.
 async fn reject_deliveries(app: &TestApp, workspace: uuid::Uuid) {
-    let statement = if app.has_many_writers() {
+    let statement = if app.uses_postgres() {
         format!(
             "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
             CREATE TRIGGER refuse BEFORE INSERT ON webhook_deliveries FOR EACH ROW

@@ -1,4 +1,4 @@
-//! The guide for receivers: runs the samples of the page as it is served.
+//! The guide for webhook receivers: the code samples on the served page work.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -15,7 +15,7 @@ use webhooks::sign::SigningKey;
 
 use crate::support::TestApp;
 
-/// Runs a sample over the test vectors, and fails on the first wrong result.
+/// Runs the Python sample with all test vectors. It fails on the first wrong result, like the programs below.
 const PYTHON: &str = "\
 import json
 from verify import verify
@@ -48,11 +48,11 @@ func TestVectors(t *testing.T) {
 }
 ";
 
-/// Returns a sample of the page by its name.
+/// Returns the sample with this name from the page.
 fn sample(html: &str, name: &str) -> String {
     let opening = format!("<pre id=\"{name}\"><code>");
-    let (_, rest) = html.split_once(&opening).unwrap_or_else(|| panic!("no sample {name}"));
-    let (text, _) = rest.split_once("</code></pre>").expect("a sample ends");
+    let (_, after_opening) = html.split_once(&opening).unwrap_or_else(|| panic!("no sample {name}"));
+    let (text, _) = after_opening.split_once("</code></pre>").expect("a sample ends");
     assert!(!text.contains(['<', '>', '"']), "{name} is escaped");
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }
@@ -76,7 +76,7 @@ async fn guide() -> (String, tempfile::TempDir) {
     (html, folder)
 }
 
-/// Returns the output of a tool; `None` when the tool is not installed.
+/// Runs a tool, which must succeed, and returns its output; `None` when the tool is not installed.
 async fn run(folder: &Path, tool: &str, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new(tool);
     command.args(arguments).current_dir(folder).env("GOFLAGS", "").env("GOTOOLCHAIN", "local");
@@ -90,8 +90,8 @@ async fn run(folder: &Path, tool: &str, arguments: &[&str]) -> Option<String> {
     Some(stdout)
 }
 
-/// Asserts that the output names every vector.
-fn assert_complete(stdout: &str) {
+/// Asserts that the output contains the name of every test vector.
+fn assert_all_vectors_run(stdout: &str) {
     let vectors: serde_json::Value = serde_json::from_str(TEST_VECTORS).expect("JSON");
     for vector in vectors["vectors"].as_array().expect("vectors") {
         assert!(stdout.contains(vector["name"].as_str().expect("a name")), "{vector}: {stdout}");
@@ -102,28 +102,28 @@ fn assert_complete(stdout: &str) {
 async fn the_samples_of_the_guide_verify_the_test_vectors() {
     let (html, folder) = guide().await;
     let folder = folder.path();
-    // A unit test beside this sample compiles and runs it.
+    // A unit test in the folder of this sample compiles and runs it.
     assert_eq!(sample(&html, "verify.rs"), include_str!("../../src/server/guide/verify.rs"));
 
     if let Some(stdout) = run(folder, "python3", &["-c", PYTHON]).await {
-        assert_complete(&stdout);
+        assert_all_vectors_run(&stdout);
     }
     std::fs::write(folder.join("vectors_test.go"), GO).expect("a file");
     std::fs::write(folder.join("go.mod"), "module webhooks\n\ngo 1.18\n").expect("a file");
     if let Some(stdout) = run(folder, "go", &["test", "-v", "."]).await {
-        assert_complete(&stdout);
+        assert_all_vectors_run(&stdout);
     }
     if let Some(features) = run(folder, "node", &["-p", "process.features.typescript || false"]).await {
         let mut file = "verify.ts";
         if features.trim() == "false" {
             // This version of node does not support types, so the sample runs without them.
             let types = Regex::new(r": (string|number|boolean|Uint8Array)\b").expect("a pattern");
-            let bare = types.replace_all(&sample(&html, file), "").into_owned();
+            let without_types = types.replace_all(&sample(&html, file), "").into_owned();
             file = "verify.mjs";
-            std::fs::write(folder.join(file), bare).expect("a file");
+            std::fs::write(folder.join(file), without_types).expect("a file");
         }
         std::fs::write(folder.join("run.mjs"), NODE).expect("a file");
-        assert_complete(&run(folder, "node", &["run.mjs", file]).await.expect("node is here"));
+        assert_all_vectors_run(&run(folder, "node", &["run.mjs", file]).await.expect("node is installed"));
     }
 }
 
@@ -140,7 +140,7 @@ async fn the_receiver_of_the_guide_accepts_our_requests() {
         return;
     };
     let mut lines = BufReader::new(receiver.stdout.take().expect("its output")).lines();
-    let ready = lines.next_line().await.expect("it starts").expect("a line");
+    let ready = lines.next_line().await.expect("the receiver starts").expect("a line");
     let url = ready.strip_prefix("listening on ").expect("its URL").parse().expect("a URL");
 
     let loopback: Network = "127.0.0.0/8".parse().expect("a network");

@@ -1,4 +1,4 @@
-//! Settled deliveries that are sent again: single ones, and by replay jobs that survive the process.
+//! Settled deliveries that are sent again, one by one or by replay jobs that continue in another process.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,31 +10,32 @@ use entity::webhook_deliveries::queue::DeliveryTransition;
 use entity::webhook_deliveries::{self as rows, StoredDeliveryState};
 use foundation::id::{Delivery, SubscriptionId};
 
-use crate::support::{TestApp, Workspace, in_transaction};
+use crate::support::{TestApp, TestWorkspace, in_transaction};
 
 const CREATED: &[&str] = &["student.created"];
 
-/// Creates this number of dead deliveries of one subscription, with ascending creation times.
-async fn create_dead(workspace: &Workspace<'_>, of: SubscriptionId, count: usize) {
+/// Creates this number of dead deliveries of one subscription. The creation times ascend; two deliveries share each.
+async fn create_dead(workspace: &TestWorkspace<'_>, subscription_id: SubscriptionId, count: usize) {
     let app = workspace.app;
     workspace.student("ada").await;
     app.settle_due(Some(404), DeliveryTransition::Dead).await;
-    let write = app.write().await;
-    let all = rows::in_workspace(workspace.id.uuid());
-    let first = workspace.deliveries(of).await[0].id.uuid();
-    let first = all.by_id(write.conn(), first).await.unwrap().unwrap();
+    let write = app.begin_write().await;
+    let workspace_deliveries = rows::in_workspace(workspace.id.uuid());
+    let first = workspace.deliveries(subscription_id).await[0].id.uuid();
+    let first = workspace_deliveries.by_id(write.conn(), first).await.unwrap().unwrap();
     assert_eq!(first.state, StoredDeliveryState::Dead);
     let copy = |n: usize| rows::Model {
         id: app.app.ids.next::<Delivery>(app.clock.now()).uuid(),
         created_at: first.created_at + n as i64 / 2,
         ..first.clone()
     };
-    all.insert_many(write.conn(), (1..count).map(copy).collect()).await.unwrap();
+    workspace_deliveries.insert_many(write.conn(), (1..count).map(copy).collect()).await.unwrap();
     write.commit().await.unwrap();
     app.clock.advance(Duration::from_secs(60));
 }
 
-async fn start(workspace: &Workspace<'_>, filter: &DeadFilter) -> Replay {
+/// Starts a job that replays the dead letters that match this filter.
+async fn start_job(workspace: &TestWorkspace<'_>, filter: &DeadFilter) -> Replay {
     let app = &workspace.app.app;
     let preview = webhooks::preview(app, workspace.id, filter).await.unwrap();
     in_transaction(workspace.app, async |write| webhooks::start(app, write, &preview).await).await.unwrap()
@@ -44,21 +45,23 @@ async fn start(workspace: &Workspace<'_>, filter: &DeadFilter) -> Replay {
 async fn a_dead_delivery_is_replayed_and_a_delivered_one_resent() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     acme.student("ada").await;
     app.settle_due(Some(404), DeliveryTransition::Dead).await;
     acme.student("bob").await;
     app.settle_due(Some(200), DeliveryTransition::Delivered).await;
     acme.student("eve").await;
-    let before = acme.deliveries(of).await;
+    let before = acme.deliveries(subscription_id).await;
     let send_again = async |indexes: &[usize]| {
         let ids: Vec<_> = indexes.iter().map(|&index| before[index].id).collect();
         in_transaction(&app, async |write| webhooks::send_again(&app.app, write, acme.id, &ids).await).await
     };
 
     let created = send_again(&[0, 1, 0]).await.unwrap();
-    let origins: Vec<_> =
-        created.iter().map(|sent| (sent.origin, sent.replayed_from, sent.event, sent.state)).collect();
+    let origins: Vec<_> = created
+        .iter()
+        .map(|delivery| (delivery.origin, delivery.replayed_from, delivery.event, delivery.state))
+        .collect();
     let expected = [
         (DeliveryOrigin::Replay, Some(before[0].id), before[0].event, DeliveryState::Pending),
         (DeliveryOrigin::Resend, Some(before[1].id), before[1].event, DeliveryState::Pending),
@@ -66,7 +69,7 @@ async fn a_dead_delivery_is_replayed_and_a_delivered_one_resent() {
     assert_eq!(origins, expected);
     let rejected = send_again(&[0, 2]).await.unwrap_err().to_string();
     assert_eq!(rejected, format!("deliveries/1: {} is pending: it is sent automatically", before[2].id));
-    let after = acme.deliveries(of).await;
+    let after = acme.deliveries(subscription_id).await;
     assert_eq!((after.len(), &after[..2]), (5, &before[..2]), "settled deliveries never change");
     assert_eq!(app.settle_due(Some(200), DeliveryTransition::Delivered).await, 3);
 }
@@ -75,37 +78,41 @@ async fn a_dead_delivery_is_replayed_and_a_delivered_one_resent() {
 async fn a_job_continues_in_another_process_and_replays_each_delivery_once() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
-    create_dead(&acme, of, 1201).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
+    create_dead(&acme, subscription_id, 1201).await;
     let all = DeadFilter::default();
     assert_eq!(webhooks::preview(&app.app, acme.id, &all).await.unwrap().total, 1201);
-    let job = start(&acme, &all).await;
+    let job = start_job(&acme, &all).await;
     assert_eq!((job.total, job.done, job.state), (1201, 0, ReplayState::Running));
     let step = webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
     assert_eq!((step.done, step.state), (500, ReplayState::Running));
 
     // Another process finds the job and advances it concurrently with this one.
     let other = app.other_process().await;
-    let found = webhooks::running(&other).await.unwrap();
-    assert_eq!(found, [step]);
+    let running = webhooks::running(&other).await.unwrap();
+    assert_eq!(running, [step]);
     let (first, second) = tokio::join!(
         webhooks::advance(&app.app, acme.id, job.id),
-        webhooks::advance(&other, found[0].workspace, found[0].id)
+        webhooks::advance(&other, running[0].workspace, running[0].id)
     );
-    let last = first.unwrap().done.max(second.unwrap().done);
-    assert_eq!(last, 1201);
+    let done = first.unwrap().done.max(second.unwrap().done);
+    assert_eq!(done, 1201);
     let ended = webhooks::advance(&other, acme.id, job.id).await.unwrap();
     assert_eq!((ended.done, ended.state), (1201, ReplayState::Done));
     assert_eq!(webhooks::running(&app.app).await.unwrap(), []);
 
-    let deliveries = acme.deliveries(of).await;
-    let again: Vec<_> = deliveries.iter().filter_map(|delivery| delivery.replayed_from).collect();
+    let deliveries = acme.deliveries(subscription_id).await;
+    let replayed: Vec<_> = deliveries.iter().filter_map(|delivery| delivery.replayed_from).collect();
     let dead: BTreeSet<_> = deliveries
         .iter()
         .filter(|delivery| delivery.replayed_from.is_none())
         .map(|delivery| delivery.id)
         .collect();
-    assert_eq!((again.len(), again.into_iter().collect::<BTreeSet<_>>()), (1201, dead), "each once");
+    assert_eq!(
+        (replayed.len(), replayed.into_iter().collect::<BTreeSet<_>>()),
+        (1201, dead),
+        "each dead letter is replayed once"
+    );
     assert_eq!(
         webhooks::preview(&app.app, acme.id, &all).await.unwrap().total,
         0,
@@ -117,15 +124,15 @@ async fn a_job_continues_in_another_process_and_replays_each_delivery_once() {
 async fn a_job_does_not_replay_its_own_dead_deliveries() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
-    create_dead(&acme, of, 501).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
+    create_dead(&acme, subscription_id, 501).await;
     let all = DeadFilter::default();
-    let job = start(&acme, &all).await;
+    let job = start_job(&acme, &all).await;
     webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
     assert_eq!(
         app.settle_due(Some(404), DeliveryTransition::Dead).await,
         500,
-        "within the job's first millisecond"
+        "in the same millisecond as the job"
     );
     let ended = webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
     assert_eq!((ended.done, ended.state), (501, ReplayState::Done));
@@ -136,16 +143,16 @@ async fn a_job_does_not_replay_its_own_dead_deliveries() {
 async fn a_job_replays_deliveries_that_match_its_filter_until_it_is_canceled() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     let (other, _) = acme.subscribe(&["student.created", "course.published"]).await;
-    create_dead(&acme, of, 700).await;
+    create_dead(&acme, subscription_id, 700).await;
     acme.course("rust", 1).await;
     app.settle_due(Some(404), DeliveryTransition::Dead).await;
 
     let count =
         async |filter| webhooks::preview(&app.app, acme.id, &filter).await.map(|preview| preview.total);
-    let only = DeadFilter { subscription: Some(other), ..DeadFilter::default() };
-    assert_eq!(count(only).await.unwrap(), 2);
+    let of_other = DeadFilter { subscription: Some(other), ..DeadFilter::default() };
+    assert_eq!(count(of_other).await.unwrap(), 2);
     let published = Some("course.published".to_owned());
     assert_eq!(count(DeadFilter { event_type: published, ..DeadFilter::default() }).await.unwrap(), 1);
     let since = TimeSpan { from: Some(app.clock.now()), to: None };
@@ -156,8 +163,8 @@ async fn a_job_replays_deliveries_that_match_its_filter_until_it_is_canceled() {
         "event_type: `order.payed` is not an event type; did you mean `order.paid`?"
     );
 
-    let of = DeadFilter { subscription: Some(of), ..DeadFilter::default() };
-    let job = start(&acme, &of).await;
+    let filter = DeadFilter { subscription: Some(subscription_id), ..DeadFilter::default() };
+    let job = start_job(&acme, &filter).await;
     webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
     let canceled =
         in_transaction(&app, async |write| webhooks::cancel(write, acme.id, job.id).await).await.unwrap();
@@ -168,20 +175,21 @@ async fn a_job_replays_deliveries_that_match_its_filter_until_it_is_canceled() {
     assert_eq!(webhooks::replay(&app.app, Some(acme.id), job.id).await.unwrap(), canceled);
     let globex = app.workspace("globex").await.id;
     assert!(matches!(webhooks::replay(&app.app, Some(globex), job.id).await, Err(Error::NotFound(_))));
-    let stranger = in_transaction(&app, async |write| webhooks::cancel(write, globex, job.id).await).await;
-    assert!(matches!(stranger, Err(Error::NotFound(_))));
+    let foreign = in_transaction(&app, async |write| webhooks::cancel(write, globex, job.id).await).await;
+    assert!(matches!(foreign, Err(Error::NotFound(_))));
 }
 
 #[tokio::test]
 async fn replays_of_a_paused_subscription_are_held() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
-    create_dead(&acme, of, 2).await;
-    in_transaction(&app, async |write| webhooks::pause(write, acme.id, of).await).await.unwrap();
-    let job = start(&acme, &DeadFilter::default()).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
+    create_dead(&acme, subscription_id, 2).await;
+    in_transaction(&app, async |write| webhooks::pause(write, acme.id, subscription_id).await).await.unwrap();
+    let job = start_job(&acme, &DeadFilter::default()).await;
     webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
-    let states: Vec<_> = acme.deliveries(of).await.iter().map(|delivery| delivery.state).collect();
+    let states: Vec<_> =
+        acme.deliveries(subscription_id).await.iter().map(|delivery| delivery.state).collect();
     assert_eq!(states, [DeliveryState::Dead, DeliveryState::Dead, DeliveryState::Held, DeliveryState::Held]);
 }
 
@@ -189,11 +197,11 @@ async fn replays_of_a_paused_subscription_are_held() {
 async fn concurrent_jobs_and_users_replay_each_dead_letter_once() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
-    create_dead(&acme, of, 12).await;
-    let dead: Vec<_> = acme.deliveries(of).await.iter().map(|delivery| delivery.id).collect();
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
+    create_dead(&acme, subscription_id, 12).await;
+    let dead: Vec<_> = acme.deliveries(subscription_id).await.iter().map(|delivery| delivery.id).collect();
     for _ in 0..4 {
-        start(&acme, &DeadFilter::default()).await;
+        start_job(&acme, &DeadFilter::default()).await;
     }
     let jobs = webhooks::running_in(&app.app, acme.id).await.unwrap();
     let advance = async |job: usize| webhooks::advance(&app.app, acme.id, jobs[job].id).await.unwrap();
@@ -202,10 +210,10 @@ async fn concurrent_jobs_and_users_replay_each_dead_letter_once() {
             .await
             .unwrap()
     };
-    let (a, b, c, d, first, second) =
+    let (job_0, job_1, job_2, job_3, first, second) =
         tokio::join!(advance(0), advance(1), advance(2), advance(3), replay(), replay());
-    let by_jobs = a.done + b.done + c.done + d.done;
+    let by_jobs = job_0.done + job_1.done + job_2.done + job_3.done;
     assert_eq!(by_jobs + (first.len() + second.len()) as u64, dead.len() as u64);
-    let all = acme.deliveries(of).await;
+    let all = acme.deliveries(subscription_id).await;
     assert_eq!(all.iter().filter(|delivery| delivery.replayed_from.is_some()).count(), dead.len());
 }

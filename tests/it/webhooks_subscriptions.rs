@@ -19,16 +19,16 @@ use serde_json::json;
 
 use crate::conformance::ContractValidator;
 use crate::dashboard_keys::audit_entries;
-use crate::support::{START, TestApp, Workspace, in_transaction};
+use crate::support::{START, TestApp, TestWorkspace, in_transaction};
 
 const CREATED: &[&str] = &["student.created"];
 
-/// Returns the error message.
-pub fn refusal<T>(outcome: Result<T>) -> String {
+/// Returns the message of the error. Panics if the operation succeeded or failed with an internal error.
+pub fn error_message<T>(outcome: Result<T>) -> String {
     match outcome {
         Err(Error::Internal(cause)) => panic!("{cause:#}"),
         Err(error) => error.to_string(),
-        Ok(_) => panic!("it was not rejected"),
+        Ok(_) => panic!("the operation was not rejected"),
     }
 }
 
@@ -36,15 +36,18 @@ fn states(deliveries: &[Delivery]) -> Vec<DeliveryState> {
     deliveries.iter().map(|delivery| delivery.state).collect()
 }
 
-async fn pause(workspace: &Workspace<'_>, of: SubscriptionId) {
-    let paused =
-        in_transaction(workspace.app, async |write| webhooks::pause(write, workspace.id, of).await).await;
+async fn pause(workspace: &TestWorkspace<'_>, subscription_id: SubscriptionId) {
+    let paused = in_transaction(workspace.app, async |write| {
+        webhooks::pause(write, workspace.id, subscription_id).await
+    })
+    .await;
     assert_eq!(paused.unwrap().record.state, SubscriptionState::Paused);
 }
 
-async fn enable(workspace: &Workspace<'_>, of: SubscriptionId, held: HeldAction) {
+async fn enable(workspace: &TestWorkspace<'_>, subscription_id: SubscriptionId, held: HeldAction) {
     let app = &workspace.app.app;
-    let enabled = async |write: &mut Write| webhooks::enable(app, write, workspace.id, of, held).await;
+    let enabled =
+        async |write: &mut Write| webhooks::enable(app, write, workspace.id, subscription_id, held).await;
     let enabled = in_transaction(workspace.app, enabled).await.unwrap();
     assert!(enabled.changed);
     let enabled = enabled.subscription;
@@ -59,15 +62,15 @@ async fn an_event_creates_a_delivery_for_each_subscription_to_its_type() {
     let (second, _) = acme.subscribe(&["order.paid", "student.created"]).await;
     let (other, _) = acme.subscribe(&["order.paid"]).await;
     let (foreign, _) = globex.subscribe(CREATED).await;
-    let woken = app.app.fast_path().wake_signal().notified();
+    let notified = app.app.fast_path().wake_signal().notified();
 
     let key = acme.full_key().await;
     let ada = json!({"email": "ada@example.com"});
     key.post("/api/v1/students", ada.clone()).await.assert_status(201);
-    tokio::time::timeout(Duration::from_secs(20), woken).await.expect("the worker is notified");
+    tokio::time::timeout(Duration::from_secs(20), notified).await.expect("the commit notifies the worker");
     key.post("/api/v1/students", ada).await.assert_status(422);
 
-    let event = app.events_of("student.created").await.remove(0)["id"].clone();
+    let event = app.events_of_type("student.created").await.remove(0)["id"].clone();
     for subscription in [first, second] {
         let deliveries = acme.deliveries(subscription).await;
         assert_eq!(
@@ -88,20 +91,20 @@ async fn an_event_creates_a_delivery_for_each_subscription_to_its_type() {
 async fn events_during_a_pause_are_sent_once_the_subscription_is_enabled() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     acme.student("ada").await;
-    pause(&acme, of).await;
+    pause(&acme, subscription_id).await;
     acme.student("bob").await;
-    assert_eq!(states(&acme.deliveries(of).await), [DeliveryState::Held, DeliveryState::Held]);
+    assert_eq!(states(&acme.deliveries(subscription_id).await), [DeliveryState::Held, DeliveryState::Held]);
     assert_eq!(app.settle_due(Some(200), DeliveryTransition::Delivered).await, 0);
 
     app.clock.advance(Duration::from_secs(60));
-    enable(&acme, of, HeldAction::Send).await;
-    let deliveries = acme.deliveries(of).await;
+    enable(&acme, subscription_id, HeldAction::Send).await;
+    let deliveries = acme.deliveries(subscription_id).await;
     assert_eq!(states(&deliveries), [DeliveryState::Pending, DeliveryState::Pending]);
     assert_eq!(deliveries[0].next_attempt_at, Some(app.clock.now()));
     assert_eq!(app.settle_due(Some(200), DeliveryTransition::Delivered).await, 2);
-    let attempts = &acme.deliveries(of).await[0].attempts;
+    let attempts = &acme.deliveries(subscription_id).await[0].attempts;
     assert_eq!((attempts.len(), attempts[0].status, attempts[0].number), (1, Some(200), 1));
 }
 
@@ -109,15 +112,15 @@ async fn events_during_a_pause_are_sent_once_the_subscription_is_enabled() {
 async fn held_deliveries_can_be_dropped_when_a_subscription_is_enabled() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     acme.student("ada").await;
     app.settle_due(Some(200), DeliveryTransition::Delivered).await;
     acme.student("bob").await;
     app.settle_due(None, DeliveryTransition::Retry(app.clock.now_ms() + 60_000)).await;
-    pause(&acme, of).await;
+    pause(&acme, subscription_id).await;
     acme.student("eve").await;
-    enable(&acme, of, HeldAction::Drop).await;
-    assert_eq!(states(&acme.deliveries(of).await), [DeliveryState::Delivered]);
+    enable(&acme, subscription_id, HeldAction::Drop).await;
+    assert_eq!(states(&acme.deliveries(subscription_id).await), [DeliveryState::Delivered]);
     acme.student("mia").await;
     assert_eq!(app.settle_due(Some(200), DeliveryTransition::Delivered).await, 1);
 }
@@ -126,34 +129,35 @@ async fn held_deliveries_can_be_dropped_when_a_subscription_is_enabled() {
 async fn enabling_a_disabled_subscription_resets_its_health() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     acme.student("ada").await;
     let disable = async || {
         in_transaction(&app, async |write| {
-            entity::webhook_subscriptions::set_failing(write.conn(), of.uuid(), 7).await?;
-            webhooks::disable(write, of).await
+            entity::webhook_subscriptions::set_failing(write.conn(), subscription_id.uuid(), 7).await?;
+            webhooks::disable(write, subscription_id).await
         })
         .await
         .unwrap()
     };
     assert!(disable().await, "this call disabled it");
     assert!(!disable().await);
-    let disabled = webhooks::get(&app.app, acme.id, of).await.unwrap();
+    let disabled = webhooks::get(&app.app, acme.id, subscription_id).await.unwrap();
     assert_eq!((disabled.state, disabled.disabled_at), (SubscriptionState::Disabled, Some(app.clock.now())));
     assert!(disabled.failing_since.is_some());
-    assert_eq!(states(&acme.deliveries(of).await), [DeliveryState::Held]);
-    let pause = in_transaction(&app, async |write| webhooks::pause(write, acme.id, of).await).await;
-    assert!(refusal(pause).ends_with("is disabled: nothing is sent until it is enabled"));
-    enable(&acme, of, HeldAction::Send).await;
+    assert_eq!(states(&acme.deliveries(subscription_id).await), [DeliveryState::Held]);
+    let pause =
+        in_transaction(&app, async |write| webhooks::pause(write, acme.id, subscription_id).await).await;
+    assert!(error_message(pause).ends_with("is disabled: nothing is sent until it is enabled"));
+    enable(&acme, subscription_id, HeldAction::Send).await;
     assert_eq!(app.settle_due(Some(200), DeliveryTransition::Delivered).await, 1);
 }
 
 /// Inserts copies of the only delivery of a subscription.
-async fn insert_copies(workspace: &Workspace<'_>, of: SubscriptionId, count: usize) {
+async fn insert_copies(workspace: &TestWorkspace<'_>, subscription_id: SubscriptionId, count: usize) {
     let app = workspace.app;
     let rows = entity::webhook_deliveries::in_workspace(workspace.id.uuid());
-    let first = workspace.deliveries(of).await[0].id.uuid();
-    let write = app.write().await;
+    let first = workspace.deliveries(subscription_id).await[0].id.uuid();
+    let write = app.begin_write().await;
     let first = rows.by_id(write.conn(), first).await.unwrap().unwrap();
     let copy = |_| entity::webhook_deliveries::Model {
         id: app.app.ids.next::<foundation::id::Delivery>(app.clock.now()).uuid(),
@@ -167,31 +171,31 @@ async fn insert_copies(workspace: &Workspace<'_>, of: SubscriptionId, count: usi
 async fn a_long_queue_is_held_released_and_dropped_in_batches() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     acme.student("ada").await;
-    insert_copies(&acme, of, 2500).await;
-    let held = async || {
-        let all = states(&acme.deliveries(of).await);
+    insert_copies(&acme, subscription_id, 2500).await;
+    let held_count = async || {
+        let all = states(&acme.deliveries(subscription_id).await);
         all.iter().filter(|state| **state == DeliveryState::Held).count()
     };
 
-    pause(&acme, of).await;
-    assert_eq!(held().await, 1000, "the first batch");
+    pause(&acme, subscription_id).await;
+    assert_eq!(held_count().await, 1000, "the first batch");
     assert_eq!(
         app.settle_due(Some(200), DeliveryTransition::Delivered).await,
         0,
-        "nothing is sent although some are not held yet"
+        "nothing is sent, although some deliveries are not held yet"
     );
     while webhooks::align_deliveries(&app.app).await.unwrap() {}
-    assert_eq!(held().await, 2501);
-    enable(&acme, of, HeldAction::Send).await;
-    assert_eq!(held().await, 1501);
+    assert_eq!(held_count().await, 2501);
+    enable(&acme, subscription_id, HeldAction::Send).await;
+    assert_eq!(held_count().await, 1501);
     while webhooks::align_deliveries(&app.app).await.unwrap() {}
-    assert_eq!(held().await, 0);
-    pause(&acme, of).await;
+    assert_eq!(held_count().await, 0);
+    pause(&acme, subscription_id).await;
     let drop_all = async |dropped: &mut dyn FnMut(u64)| {
         let operator = Actor::operator();
-        webhooks::enable_in_batches(&app.app, acme.id, of, HeldAction::Drop, &operator, dropped)
+        webhooks::enable_in_batches(&app.app, acme.id, subscription_id, HeldAction::Drop, &operator, dropped)
             .await
             .unwrap()
     };
@@ -201,69 +205,87 @@ async fn a_long_queue_is_held_released_and_dropped_in_batches() {
     let repeated = drop_all(&mut |_| unreachable!("nothing is held")).await;
     assert_eq!((repeated.changed, repeated.moved), (false, 0));
     let entries = audit_entries(&acme).await;
-    let hooks =
-        "command line Enabled a webhook subscription https://hooks.example/acme, 2501 deliveries dropped";
-    assert_eq!(entries[0], hooks, "{entries:?}");
+    let expected = "command line Enabled a webhook https://hooks.example/acme, 2501 deliveries dropped";
+    assert_eq!(entries[0], expected, "{entries:?}");
     assert_eq!(entries.iter().filter(|line| line.contains("Dropped held deliveries")).count(), 1);
 }
 
 #[tokio::test]
 async fn concurrent_processes_delete_a_subscription_only_after_all_its_deliveries() {
     let app = TestApp::start().await;
-    if !app.has_many_writers() {
+    if !app.uses_postgres() {
         return;
     }
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     acme.student("ada").await;
-    insert_copies(&acme, of, 1_200).await;
-    let left = async || {
+    insert_copies(&acme, subscription_id, 1_200).await;
+    let remaining = async || {
         let rows = entity::webhook_deliveries::in_workspace(acme.id.uuid());
         rows.count(app.app.db.read()).await.unwrap()
     };
-    in_transaction(&app, async |write| webhooks::delete(write, acme.id, of).await).await.unwrap();
-    assert_eq!(left().await, 701);
+    in_transaction(&app, async |write| webhooks::delete(write, acme.id, subscription_id).await)
+        .await
+        .unwrap();
+    assert_eq!(remaining().await, 701);
 
     // Another process deletes the next batch.
-    let theirs = app.write().await;
-    assert_eq!(entity::webhook_deliveries::delete_batch(theirs.conn(), of.uuid(), 500).await.unwrap(), 500);
-    let ours = tokio::spawn({
+    let other_write = app.begin_write().await;
+    assert_eq!(
+        entity::webhook_deliveries::delete_batch(other_write.conn(), subscription_id.uuid(), 500)
+            .await
+            .unwrap(),
+        500
+    );
+    let purge = tokio::spawn({
         let app = app.app.clone();
         async move { webhooks::purge_deleted(&app).await.unwrap() }
     });
-    let waits =
+    let blocked_sessions =
         "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    let waits = sea_orm::Statement::from_string(app.app.db.backend(), waits);
-    while app.app.db.read().query_one_raw(waits.clone()).await.unwrap().is_none() {
-        assert!(!ours.is_finished(), "it does not wait for the other process");
+    let blocked_sessions = sea_orm::Statement::from_string(app.app.db.backend(), blocked_sessions);
+    while app.app.db.read().query_one_raw(blocked_sessions.clone()).await.unwrap().is_none() {
+        assert!(!purge.is_finished(), "the purge waits for the other process");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    theirs.commit().await.unwrap();
-    assert!(ours.await.unwrap(), "more deliveries remain");
-    assert_eq!(left().await, 201, "the subscription was not deleted with them");
+    other_write.commit().await.unwrap();
+    assert!(purge.await.unwrap(), "more deliveries remain");
+    assert_eq!(remaining().await, 201, "the subscription was not deleted with them");
     while webhooks::purge_deleted(&app.app).await.unwrap() {}
-    assert_eq!(left().await, 0);
-    assert!(entity::webhook_subscriptions::by_id(app.app.db.read(), of.uuid()).await.unwrap().is_none());
+    assert_eq!(remaining().await, 0);
+    assert!(
+        entity::webhook_subscriptions::by_id(app.app.db.read(), subscription_id.uuid())
+            .await
+            .unwrap()
+            .is_none()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dropping_a_queue_stops_when_the_subscription_is_enabled_meanwhile() {
+async fn dropping_held_deliveries_stops_when_the_subscription_is_enabled_meanwhile() {
     let mut app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
-    pause(&acme, of).await;
-    acme.student_by_change("ada").await;
-    insert_copies(&acme, of, 1500).await;
-    let meanwhile = |_| {
-        let enabled = enable(&acme, of, HeldAction::Send);
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
+    pause(&acme, subscription_id).await;
+    acme.upsert_student("ada").await;
+    insert_copies(&acme, subscription_id, 1500).await;
+    let enable_meanwhile = |_| {
+        let enabled = enable(&acme, subscription_id, HeldAction::Send);
         tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(enabled));
     };
     let operator = Actor::operator();
-    let dropped =
-        webhooks::enable_in_batches(&app.app, acme.id, of, HeldAction::Drop, &operator, meanwhile).await;
+    let dropped = webhooks::enable_in_batches(
+        &app.app,
+        acme.id,
+        subscription_id,
+        HeldAction::Drop,
+        &operator,
+        enable_meanwhile,
+    )
+    .await;
     let dropped = dropped.unwrap();
     assert_eq!((dropped.changed, dropped.moved), (false, 1000));
-    assert_eq!(states(&acme.deliveries(of).await), [DeliveryState::Pending; 501]);
+    assert_eq!(states(&acme.deliveries(subscription_id).await), [DeliveryState::Pending; 501]);
     assert_eq!(
         audit_entries(&acme).await[0],
         "command line Dropped held deliveries https://hooks.example/acme"
@@ -275,19 +297,20 @@ async fn dropping_a_queue_stops_when_the_subscription_is_enabled_meanwhile() {
 async fn old_secrets_sign_until_their_overlap_ends() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, first) = acme.subscribe(CREATED).await;
+    let (subscription_id, first) = acme.subscribe(CREATED).await;
     let rotate = async |overlap| {
         let rotated = async |write: &mut Write| {
-            webhooks::rotate(&app.app, write, &app.seal(), acme.id, of, overlap).await
+            webhooks::rotate(&app.app, write, &app.seal(), acme.id, subscription_id, overlap).await
         };
         in_transaction(&app, rotated).await.map(|rotated| rotated.secret.expose_secret().to_owned())
     };
     let active = async || {
         let seal = app.seal();
         let conn = app.app.db.read();
-        let mut active =
-            webhooks::active_secrets(conn, &seal, &[of.uuid()], app.clock.now_ms()).await.unwrap();
-        let secrets = active.remove(&of.uuid()).unwrap_or_default();
+        let mut active = webhooks::active_secrets(conn, &seal, &[subscription_id.uuid()], app.clock.now_ms())
+            .await
+            .unwrap();
+        let secrets = active.remove(&subscription_id.uuid()).unwrap_or_default();
         secrets.iter().map(|secret| secret.expose_secret().to_owned()).collect::<Vec<_>>()
     };
     let hour = Duration::from_secs(3600);
@@ -304,27 +327,27 @@ async fn old_secrets_sign_until_their_overlap_ends() {
         newest = rotate(168 * hour).await.unwrap();
     }
     assert_eq!(active().await.len(), 5);
-    assert_snapshot!(refusal(rotate(168 * hour).await), @"overlap: would leave 5 older secrets active; rotate without an overlap, or wait until some expire");
-    assert_snapshot!(refusal(rotate(169 * hour).await), @"overlap: must be 0 to 7 days");
+    assert_snapshot!(error_message(rotate(168 * hour).await), @"overlap: would leave 5 older secrets active; rotate without an overlap, or wait until some expire");
+    assert_snapshot!(error_message(rotate(169 * hour).await), @"overlap: must be 0 to 7 days");
     assert_eq!(active().await[0], newest);
     let last = rotate(Duration::ZERO).await.unwrap();
-    assert_eq!(active().await, [last], "the others expired at once");
+    assert_eq!(active().await, [last], "the older secrets expire immediately");
 }
 
 #[tokio::test]
 async fn secrets_are_encrypted_and_bound_to_their_subscription() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, secret) = acme.subscribe(CREATED).await;
+    let (subscription_id, secret) = acme.subscribe(CREATED).await;
     let (other, _) = acme.subscribe(CREATED).await;
     let conn = app.app.db.read();
-    let stored = entity::webhook_secrets::active(conn, &[of.uuid()], 0).await.unwrap().remove(0);
+    let stored = entity::webhook_secrets::active(conn, &[subscription_id.uuid()], 0).await.unwrap().remove(0);
     assert!(
         !stored.ciphertext.windows(6).any(|part| part == b"whsec_") && stored.ciphertext.len() > secret.len()
     );
 
     // A ciphertext that was copied to another subscription cannot be decrypted.
-    let write = app.write().await;
+    let write = app.begin_write().await;
     let moved = entity::webhook_secrets::Model {
         id: uuid::Uuid::from_u128(1),
         subscription_id: other.uuid(),
@@ -332,29 +355,29 @@ async fn secrets_are_encrypted_and_bound_to_their_subscription() {
     };
     entity::webhook_secrets::in_workspace(acme.id.uuid()).insert(write.conn(), moved).await.unwrap();
     write.commit().await.unwrap();
-    let live =
+    let active =
         webhooks::active_secrets(conn, &app.seal(), &[other.uuid()], app.clock.now_ms()).await.unwrap();
-    assert_eq!(live[&other.uuid()].len(), 1);
+    assert_eq!(active[&other.uuid()].len(), 1);
 }
 
 #[tokio::test]
 async fn an_invalid_subscription_is_rejected_with_all_errors() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let try_new = async |url: &str, kinds: &[&str]| {
+    let try_create = async |url: &str, event_types: &[&str]| {
         let new = NewSubscription {
             url: url.to_owned(),
-            event_types: kinds.iter().map(|&kind| kind.to_owned()).collect(),
+            event_types: event_types.iter().map(|&event_type| event_type.to_owned()).collect(),
         };
-        let made =
+        let create =
             async |write: &mut Write| webhooks::create(&app.app, write, &app.seal(), acme.id, new).await;
-        refusal(in_transaction(&app, made).await)
+        error_message(in_transaction(&app, create).await)
     };
     let rejected = [
-        try_new("http://hooks.example/", CREATED).await,
-        try_new("https://169.254.169.254/latest", CREATED).await,
-        try_new("https://ada:secret@hooks.example/#x", &[]).await,
-        try_new("hooks.example", &["student.creatd", "order.paid", "order.paid"]).await,
+        try_create("http://hooks.example/", CREATED).await,
+        try_create("https://169.254.169.254/latest", CREATED).await,
+        try_create("https://ada:secret@hooks.example/#x", &[]).await,
+        try_create("hooks.example", &["student.creatd", "order.paid", "order.paid"]).await,
     ];
     assert_json_snapshot!(rejected);
     assert_eq!(webhooks::list(&app.app, acme.id).await.unwrap(), []);
@@ -364,22 +387,22 @@ async fn an_invalid_subscription_is_rejected_with_all_errors() {
 async fn a_workspace_cannot_exceed_the_limit_of_subscriptions() {
     let app = TestApp::start_with(&[("max_subscriptions_per_workspace", "2")]).await;
     let (acme, globex) = (app.workspace("acme").await, app.workspace("globex").await);
-    let try_new = async || {
+    let try_create = async || {
         let new = NewSubscription {
             url: "https://hooks.example/".to_owned(),
             event_types: vec!["order.paid".to_owned()],
         };
-        let made =
+        let create =
             async |write: &mut Write| webhooks::create(&app.app, write, &app.seal(), acme.id, new).await;
-        in_transaction(&app, made).await.map(|(made, _)| made.id)
+        in_transaction(&app, create).await.map(|(subscription, _)| subscription.id)
     };
     acme.subscribe(CREATED).await;
     // Both begin with one subscription; only one of them creates the second.
-    let (first, second) = tokio::join!(try_new(), try_new());
+    let (first, second) = tokio::join!(try_create(), try_create());
     assert!(first.is_ok() != second.is_ok(), "{first:?} {second:?}");
     let created = first.as_ref().or(second.as_ref()).ok().copied().expect("one of them succeeds");
     assert_eq!(
-        refusal(try_new().await),
+        error_message(try_create().await),
         "subscriptions: are limited to 2 in a workspace, and this one has 2; delete one, or ask the operator of this \
          server to raise --max-subscriptions-per-workspace"
     );
@@ -388,18 +411,18 @@ async fn a_workspace_cannot_exceed_the_limit_of_subscriptions() {
     // A deleted subscription does not count, although its deliveries are not deleted yet.
     acme.student("ada").await;
     in_transaction(&app, async |write| webhooks::delete(write, acme.id, created).await).await.unwrap();
-    try_new().await.unwrap();
-    refusal(try_new().await);
+    try_create().await.unwrap();
+    error_message(try_create().await);
 }
 
 #[tokio::test]
 async fn a_workspace_beyond_the_limit_keeps_its_subscriptions() {
     let app = TestApp::start_with(&[("max_subscriptions_per_workspace", "1")]).await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     let conn = app.app.db.read();
-    let row = entity::webhook_subscriptions::by_id(conn, of.uuid()).await.unwrap().unwrap();
-    let write = app.write().await;
+    let row = entity::webhook_subscriptions::by_id(conn, subscription_id.uuid()).await.unwrap().unwrap();
+    let write = app.begin_write().await;
     let older = entity::webhook_subscriptions::Model { id: uuid::Uuid::from_u128(1), ..row };
     let scope = || entity::webhook_subscriptions::in_workspace(acme.id.uuid());
     scope().insert(write.conn(), older.clone()).await.unwrap();
@@ -408,7 +431,7 @@ async fn a_workspace_beyond_the_limit_keeps_its_subscriptions() {
     write.commit().await.unwrap();
     acme.student("ada").await;
     assert_eq!(acme.deliveries(SubscriptionId::from_uuid(older.id)).await.len(), 1);
-    pause(&acme, of).await;
+    pause(&acme, subscription_id).await;
     assert_eq!(webhooks::list(&app.app, acme.id).await.unwrap().len(), 2);
 }
 
@@ -416,96 +439,132 @@ async fn a_workspace_beyond_the_limit_keeps_its_subscriptions() {
 async fn webhooks_of_another_workspace_are_not_found() {
     let app = TestApp::start().await;
     let (acme, globex) = (app.workspace("acme").await, app.workspace("globex").await);
-    let (of, _) = acme.subscribe(CREATED).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     acme.student("ada").await;
     app.settle_due(Some(410), DeliveryTransition::Dead).await;
-    let dead = acme.deliveries(of).await[0].id;
-    let (app, to) = (&app, &app.app);
+    let dead = acme.deliveries(subscription_id).await[0].id;
+    let (app, domain_app) = (&app, &app.app);
     let other = globex.id;
     let day = Duration::from_secs(86_400);
     let messages = [
-        refusal(webhooks::get(to, other, of).await),
-        refusal(
-            webhooks::deliveries(to, other, of, &Default::default(), PageRequest::newest_first(None, 10))
-                .await,
+        error_message(webhooks::get(domain_app, other, subscription_id).await),
+        error_message(
+            webhooks::deliveries(
+                domain_app,
+                other,
+                subscription_id,
+                &Default::default(),
+                PageRequest::newest_first(None, 10),
+            )
+            .await,
         ),
-        refusal(in_transaction(app, async |write| webhooks::pause(write, other, of).await).await),
-        refusal(
-            in_transaction(app, async |write| webhooks::enable(to, write, other, of, HeldAction::Drop).await)
-                .await,
+        error_message(
+            in_transaction(app, async |write| webhooks::pause(write, other, subscription_id).await).await,
         ),
-        refusal(
-            webhooks::enable_in_batches(to, other, of, HeldAction::Drop, &Actor::operator(), |_| ()).await,
+        error_message(
+            in_transaction(app, async |write| {
+                webhooks::enable(domain_app, write, other, subscription_id, HeldAction::Drop).await
+            })
+            .await,
         ),
-        refusal(
-            in_transaction(app, async |write| webhooks::rotate(to, write, &app.seal(), other, of, day).await)
-                .await,
+        error_message(
+            webhooks::enable_in_batches(
+                domain_app,
+                other,
+                subscription_id,
+                HeldAction::Drop,
+                &Actor::operator(),
+                |_| (),
+            )
+            .await,
         ),
-        refusal(in_transaction(app, async |write| webhooks::test(to, write, other, of, None).await).await),
-        refusal(in_transaction(app, async |write| webhooks::delete(write, other, of).await).await),
+        error_message(
+            in_transaction(app, async |write| {
+                webhooks::rotate(domain_app, write, &app.seal(), other, subscription_id, day).await
+            })
+            .await,
+        ),
+        error_message(
+            in_transaction(app, async |write| {
+                webhooks::test(domain_app, write, other, subscription_id, None).await
+            })
+            .await,
+        ),
+        error_message(
+            in_transaction(app, async |write| webhooks::delete(write, other, subscription_id).await).await,
+        ),
     ];
-    let absent = format!("no webhook subscription {of} in this workspace");
+    let absent = format!("no webhook subscription {subscription_id} in this workspace");
     assert!(messages.iter().all(|message| *message == absent), "{messages:?}");
     let resent =
-        in_transaction(app, async |write| webhooks::send_again(to, write, other, &[dead]).await).await;
-    assert_eq!(refusal(resent), format!("no delivery {dead} in this workspace"));
+        in_transaction(app, async |write| webhooks::send_again(domain_app, write, other, &[dead]).await)
+            .await;
+    assert_eq!(error_message(resent), format!("no delivery {dead} in this workspace"));
     assert_eq!(
-        webhooks::dead(to, other, &Default::default(), PageRequest::newest_first(None, 10))
+        webhooks::dead(domain_app, other, &Default::default(), PageRequest::newest_first(None, 10))
             .await
             .unwrap()
             .items,
         []
     );
-    assert_eq!(acme.deliveries(of).await.len(), 1);
+    assert_eq!(acme.deliveries(subscription_id).await.len(), 1);
 }
 
 #[tokio::test]
 async fn a_test_sends_the_contract_s_example_to_one_subscription() {
     let app = TestApp::start().await;
-    let contract = ContractValidator::of(&app).await;
+    let contract = ContractValidator::fetch(&app).await;
     let acme = app.workspace("acme").await;
-    for kind in domain::outbox::EVENT_TYPES {
-        let (of, _) = acme.subscribe(&[kind]).await;
-        let (other, _) = acme.subscribe(&[kind]).await;
-        let made =
-            in_transaction(&app, async |write| webhooks::test(&app.app, write, acme.id, of, None).await)
-                .await
-                .unwrap();
+    for event_type in domain::outbox::EVENT_TYPES {
+        let (subscription_id, _) = acme.subscribe(&[event_type]).await;
+        let (other, _) = acme.subscribe(&[event_type]).await;
+        let delivery = in_transaction(&app, async |write| {
+            webhooks::test(&app.app, write, acme.id, subscription_id, None).await
+        })
+        .await
+        .unwrap();
         assert_eq!(
-            (made.origin, made.event_type.as_str(), made.state),
-            (DeliveryOrigin::Test, *kind, DeliveryState::Pending)
+            (delivery.origin, delivery.event_type.as_str(), delivery.state),
+            (DeliveryOrigin::Test, *event_type, DeliveryState::Pending)
         );
         let event = app.events().await.pop().unwrap();
-        assert_eq!(event["id"], made.event.to_string());
-        assert_eq!((&event["type"], &event["workspace_id"]), (&json!(kind), &json!(acme.id.to_string())));
+        assert_eq!(event["id"], delivery.event.to_string());
+        assert_eq!(
+            (&event["type"], &event["workspace_id"]),
+            (&json!(event_type), &json!(acme.id.to_string()))
+        );
         assert_eq!(event["created_at"], "2026-03-02T10:00:30.000Z");
         assert_eq!(
-            contract.errors(&ContractValidator::event_schema(kind), &event),
+            contract.errors(&ContractValidator::event_schema(event_type), &event),
             Vec::<String>::new(),
             "{event}"
         );
         assert_eq!(acme.deliveries(other).await, []);
     }
-    let (of, _) = acme.subscribe(CREATED).await;
-    pause(&acme, of).await;
-    let test =
-        in_transaction(&app, async |write| webhooks::test(&app.app, write, acme.id, of, None).await).await;
-    assert!(refusal(test).ends_with("is not enabled, so nothing can be sent; enable it first"));
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
+    pause(&acme, subscription_id).await;
+    let test = in_transaction(&app, async |write| {
+        webhooks::test(&app.app, write, acme.id, subscription_id, None).await
+    })
+    .await;
+    assert!(error_message(test).ends_with("is not enabled, so nothing can be sent; enable it first"));
 }
 
 #[tokio::test]
 async fn deleting_a_subscription_deletes_its_deliveries() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (of, _) = acme.subscribe(CREATED).await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
     acme.student("ada").await;
     app.settle_due(Some(500), DeliveryTransition::Retry(app.clock.now_ms() + 1)).await;
-    in_transaction(&app, async |write| webhooks::delete(write, acme.id, of).await).await.unwrap();
-    assert!(matches!(webhooks::find(&app.app, of).await, Err(Error::NotFound(_))));
+    in_transaction(&app, async |write| webhooks::delete(write, acme.id, subscription_id).await)
+        .await
+        .unwrap();
+    assert!(matches!(webhooks::find(&app.app, subscription_id).await, Err(Error::NotFound(_))));
     acme.student("bob").await;
     assert_eq!(
         entity::webhook_deliveries::in_workspace(acme.id.uuid()).count(app.app.db.read()).await.unwrap(),
         0
     );
-    assert_eq!(app.events_of("student.created").await.len(), 2, "the events remain");
+    assert_eq!(app.events_of_type("student.created").await.len(), 2, "the events remain");
 }

@@ -1,4 +1,4 @@
-//! The delivery worker: all event types, several workers, pauses, secret rotations, and stops.
+//! The delivery worker: all event types, several workers, pauses, secret rotations, hanging endpoints, and shutdown.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,51 +17,44 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::conformance::ContractValidator;
 use crate::outage;
-use crate::support::{Endpoint, Receiver, TestApp, TestSubscription, in_transaction, request};
+use crate::support::{
+    Endpoint, Receiver, TestApp, TestSubscription, in_transaction, read_request, wait_until,
+};
 
-/// How long a test waits for a condition.
+/// The shutdown timeout of a worker, and the maximum time that a test waits for the worker to stop.
 const TIMEOUT: Duration = Duration::from_secs(20);
-
-/// Waits until the condition is true.
-async fn until(what: &str, is_true: impl AsyncFn() -> bool) {
-    let waited = tokio::time::timeout(TIMEOUT, async {
-        while !is_true().await {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    });
-    waited.await.unwrap_or_else(|_| panic!("timed out: {what}"));
-}
 
 #[tokio::test]
 async fn every_event_type_is_delivered_as_in_the_contract() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
-    workspace.subscribe_at(&endpoint, EVENT_TYPES).await;
+    workspace.subscribe_endpoint(&endpoint, EVENT_TYPES).await;
     crate::events::cause_all_events(&workspace, &workspace.full_key().await).await;
     while app.deliver_due().await > 0 {}
 
-    let sent = endpoint.sent();
-    assert_eq!(sent.len(), app.events().await.len(), "each event once");
-    let kinds: BTreeSet<&str> = sent.iter().map(|sent| sent.header("x-svc-event")).collect();
-    assert_eq!(kinds, EVENT_TYPES.iter().copied().collect());
-    let contract = ContractValidator::of(&app).await;
-    for sent in &sent {
-        let event = sent.event();
-        assert_eq!(event["type"], sent.header("x-svc-event"));
-        let schema = ContractValidator::event_schema(sent.header("x-svc-event"));
+    let requests = endpoint.requests();
+    assert_eq!(requests.len(), app.events().await.len(), "each event is sent once");
+    let event_types: BTreeSet<&str> = requests.iter().map(|request| request.header("x-svc-event")).collect();
+    assert_eq!(event_types, EVENT_TYPES.iter().copied().collect());
+    let contract = ContractValidator::fetch(&app).await;
+    for request in &requests {
+        let event = request.event();
+        let event_type = request.header("x-svc-event");
+        assert_eq!(event["type"], event_type);
+        let schema = ContractValidator::event_schema(event_type);
         assert_eq!(contract.errors(&schema, &event), [""; 0], "{event:#}");
-        let kind = sent.header("x-svc-event");
-        assert_eq!(contract.webhook_header_errors(kind, &sent.headers), [""; 0], "{:#?}", sent.headers);
+        let header_errors = contract.webhook_header_errors(event_type, &request.headers);
+        assert_eq!(header_errors, [""; 0], "{:#?}", request.headers);
     }
 }
 
 #[tokio::test]
 async fn a_paused_subscription_holds_deliveries_until_it_is_enabled() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
-    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
+    let subscription = workspace.subscribe_endpoint(&endpoint, &["student.created"]).await;
     workspace.student("before").await;
     subscription.pause().await;
     workspace.student("meanwhile").await;
@@ -71,18 +64,18 @@ async fn a_paused_subscription_holds_deliveries_until_it_is_enabled() {
     workspace.student("after").await;
     while app.deliver_due().await > 0 {}
     let ids: BTreeSet<String> =
-        endpoint.sent().iter().map(|sent| sent.header("webhook-id").to_owned()).collect();
+        endpoint.requests().iter().map(|request| request.header("webhook-id").to_owned()).collect();
     assert_eq!(ids.len(), 3);
     assert_eq!(subscription.delivery_states().await, ["delivered 1"; 3]);
 }
 
 #[tokio::test]
 async fn after_a_rotation_both_secrets_sign_until_the_old_one_expires() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
-    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
-    let mut write = app.write().await;
+    let subscription = workspace.subscribe_endpoint(&endpoint, &["student.created"]).await;
+    let mut write = app.begin_write().await;
     let overlap = Duration::from_secs(3600);
     let rotated =
         webhooks::rotate(&app.app, &mut write, &app.seal(), workspace.id, subscription.id, overlap).await;
@@ -94,26 +87,28 @@ async fn after_a_rotation_both_secrets_sign_until_the_old_one_expires() {
     app.clock.advance(Duration::from_secs(3600));
     workspace.student("grace").await;
     app.deliver_due().await;
-    let sent = endpoint.sent();
+    let requests = endpoint.requests();
     let now = app.clock.now().as_second();
-    assert!(sent[0].is_signed(&subscription.secret, now - 3600) && sent[0].is_signed(&newer, now - 3600));
-    assert!(!sent[1].is_signed(&subscription.secret, now) && sent[1].is_signed(&newer, now));
-    // The Standard Webhooks library computes the same signature. It reads the system clock, so the test does not call its
-    // `verify`.
+    assert!(
+        requests[0].is_signed(&subscription.secret, now - 3600) && requests[0].is_signed(&newer, now - 3600)
+    );
+    assert!(!requests[1].is_signed(&subscription.secret, now) && requests[1].is_signed(&newer, now));
+    // The Standard Webhooks library computes the same signature. It reads the system clock, so the test does not call
+    // its `verify`.
     let standard = standardwebhooks::Webhook::new(&newer).unwrap();
-    let stamp = sent[0].header("webhook-timestamp").parse().unwrap();
-    let signature = standard.sign(sent[0].header("webhook-id"), stamp, &sent[0].body).unwrap();
-    let signatures: Vec<&str> = sent[0].header("webhook-signature").split(' ').collect();
+    let timestamp = requests[0].header("webhook-timestamp").parse().unwrap();
+    let signature = standard.sign(requests[0].header("webhook-id"), timestamp, &requests[0].body).unwrap();
+    let signatures: Vec<&str> = requests[0].header("webhook-signature").split(' ').collect();
     assert_eq!((signatures.len(), signatures[0]), (2, signature.as_str()));
-    assert_eq!(sent[1].header("webhook-signature").split(' ').count(), 1);
+    assert_eq!(requests[1].header("webhook-signature").split(' ').count(), 1);
 }
 
 #[tokio::test]
 async fn several_workers_send_each_delivery_once() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
-    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
+    let subscription = workspace.subscribe_endpoint(&endpoint, &["student.created"]).await;
     for number in 0..100 {
         workspace.student(&format!("s-{number}")).await;
     }
@@ -121,14 +116,14 @@ async fn several_workers_send_each_delivery_once() {
     let (first, second) = tokio::join!(first.deliver_due(), second.deliver_due());
     assert_eq!(first.unwrap() + second.unwrap(), 100);
     let ids: BTreeSet<String> =
-        endpoint.sent().iter().map(|sent| sent.header("webhook-id").to_owned()).collect();
-    assert_eq!((ids.len(), endpoint.sent().len()), (100, 100));
+        endpoint.requests().iter().map(|request| request.header("webhook-id").to_owned()).collect();
+    assert_eq!((ids.len(), endpoint.requests().len()), (100, 100));
     assert_eq!(subscription.delivery_states().await, vec!["delivered 1"; 100]);
 }
 
 #[tokio::test]
 async fn a_delivery_that_waits_for_a_slot_uses_the_current_url_and_secret() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     // Sends no response until the barrier opens, and then 410.
     let barrier = Arc::new(Semaphore::new(0));
     let slow = {
@@ -136,7 +131,7 @@ async fn a_delivery_that_waits_for_a_slot_uses_the_current_url_and_secret() {
         Receiver::start(move |mut stream| {
             let barrier = Arc::clone(&barrier);
             async move {
-                request(&mut stream).await;
+                read_request(&mut stream).await;
                 barrier.acquire().await.expect("the barrier stays open").forget();
                 let response = b"HTTP/1.1 410 Gone\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
                 stream.write_all(response).await.expect("the worker reads");
@@ -146,14 +141,15 @@ async fn a_delivery_that_waits_for_a_slot_uses_the_current_url_and_secret() {
     };
     let workspace = app.workspace("acme").await;
     let subscription =
-        workspace.subscribe_to(slow.url("http", "127.0.0.1").into(), &["student.created"]).await;
+        workspace.subscribe_url(slow.url("http", "127.0.0.1").into(), &["student.created"]).await;
     let (stop, stopped) = oneshot::channel::<()>();
     let running = tokio::spawn(app.worker().run(async move { drop(stopped.await) }, TIMEOUT));
     for number in 0..70 {
         workspace.student(&format!("s-{number}")).await;
     }
-    until("64 requests are in flight", async || slow.connections() == 64).await;
-    until("the others are leased", async || webhooks::queue(&app.app).await.unwrap().in_flight == 70).await;
+    wait_until("64 requests are in flight", async || slow.connections() == 64).await;
+    wait_until("the others are leased", async || webhooks::queue(&app.app).await.unwrap().in_flight == 70)
+        .await;
 
     let new_endpoint = Endpoint::start().await;
     let change = SubscriptionChange { url: Some(new_endpoint.url()), event_types: None };
@@ -167,19 +163,19 @@ async fn a_delivery_that_waits_for_a_slot_uses_the_current_url_and_secret() {
         webhooks::rotate(&app.app, write, &seal, workspace.id, subscription.id, Duration::ZERO).await
     });
     let newer = rotated.await.unwrap().secret.expose_secret().to_owned();
-    // Longer than the worker trusts a target that it has read.
+    // Longer than the worker caches a target: the URL and the secrets of a subscription.
     tokio::time::sleep(Duration::from_millis(300)).await;
     barrier.add_permits(64);
-    until("all are sent to the new URL", async || new_endpoint.sent().len() == 70).await;
+    wait_until("all are sent to the new URL", async || new_endpoint.requests().len() == 70).await;
     let now = app.clock.now().as_second();
-    for sent in new_endpoint.sent() {
-        assert!(sent.is_signed(&newer, now) && !sent.is_signed(&subscription.secret, now));
+    for request in new_endpoint.requests() {
+        assert!(request.is_signed(&newer, now) && !request.is_signed(&subscription.secret, now));
     }
     let count = async |expected: &str| {
         subscription.delivery_states().await.iter().filter(|state| *state == expected).count()
     };
-    until("those that waited took one attempt", async || count("delivered 1").await == 6).await;
-    until("those that failed took two attempts", async || count("delivered 2").await == 64).await;
+    wait_until("those that waited took one attempt", async || count("delivered 1").await == 6).await;
+    wait_until("those that failed took two attempts", async || count("delivered 2").await == 64).await;
     assert_eq!(slow.connections(), 64);
     assert_eq!(subscription.reload().await.failing_since, None, "failures of the old URL do not count");
     stop.send(()).unwrap();
@@ -188,20 +184,20 @@ async fn a_delivery_that_waits_for_a_slot_uses_the_current_url_and_secret() {
 
 #[tokio::test]
 async fn a_running_worker_is_woken_by_a_commit_and_stops_after_recording() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
-    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
+    let subscription = workspace.subscribe_endpoint(&endpoint, &["student.created"]).await;
     let (stop, stopped) = oneshot::channel::<()>();
     let running = tokio::spawn(app.worker().run(async move { drop(stopped.await) }, TIMEOUT));
     let key = workspace.full_key().await;
     key.post("/api/v1/students", json!({"email": "ada@example.com"})).await.assert_status(201);
-    until("the delivery arrives and is recorded", async || {
+    wait_until("the delivery arrives and is recorded", async || {
         subscription.delivery_states().await == ["delivered 1"]
     })
     .await;
     workspace.student("grace").await;
-    until("the second arrives", async || endpoint.sent().len() == 2).await;
+    wait_until("the second arrives", async || endpoint.requests().len() == 2).await;
     stop.send(()).unwrap();
     tokio::time::timeout(TIMEOUT, running).await.expect("the worker stops").unwrap();
     assert_eq!(subscription.delivery_states().await, ["delivered 1", "delivered 1"]);
@@ -211,64 +207,66 @@ async fn a_running_worker_is_woken_by_a_commit_and_stops_after_recording() {
 async fn resend_from_another_process(subscription: &TestSubscription<'_>) {
     let (app, workspace) = (subscription.workspace.app, subscription.workspace.id);
     let first = subscription.deliveries().await[0].id.uuid();
-    let write = app.write().await;
+    let write = app.begin_write().await;
     let deliveries = webhook_deliveries::in_workspace(workspace.uuid());
     let first = deliveries.by_id(write.conn(), first).await.unwrap().unwrap();
     let id = app.app.ids.next::<Delivery>(app.clock.now()).uuid();
-    let resent = first.send_again(id, StoredDeliveryOrigin::Replay, true, write.now_ms());
+    let resent = first.new_copy(id, StoredDeliveryOrigin::Replay, true, write.now_ms());
     deliveries.insert(write.conn(), resent).await.unwrap();
     write.commit().await.unwrap();
 }
 
 #[tokio::test]
 async fn a_delivery_from_another_process_is_sent_under_constant_load() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let endpoint = Endpoint::start().await;
     let (busy, quiet) = (app.workspace("busy").await, app.workspace("quiet").await);
-    busy.subscribe_at(&endpoint, &["student.created"]).await;
-    let subscription = quiet.subscribe_at(&endpoint, &["student.created"]).await;
+    busy.subscribe_endpoint(&endpoint, &["student.created"]).await;
+    let subscription = quiet.subscribe_endpoint(&endpoint, &["student.created"]).await;
     let (stop, stopped) = oneshot::channel::<()>();
     let running = tokio::spawn(app.worker().run(async move { drop(stopped.await) }, TIMEOUT));
-    quiet.student_by_change("ada").await;
-    until("the first is delivered", async || subscription.delivery_states().await == ["delivered 1"]).await;
+    quiet.upsert_student("ada").await;
+    wait_until("the first is delivered", async || subscription.delivery_states().await == ["delivered 1"])
+        .await;
 
     let load = join_all((0..8).map(async |client| {
         for number in 0.. {
-            busy.student_by_change(&format!("s-{client}-{number}")).await;
+            busy.upsert_student(&format!("s-{client}-{number}")).await;
         }
     }));
-    let found = async {
-        until("the load is running", async || endpoint.sent().len() > 50).await;
+    let resend = async {
+        wait_until("the load is running", async || endpoint.requests().len() > 50).await;
         resend_from_another_process(&subscription).await;
-        until("it is delivered", async || subscription.delivery_states().await == ["delivered 1"; 2]).await;
+        wait_until("it is delivered", async || subscription.delivery_states().await == ["delivered 1"; 2])
+            .await;
     };
-    tokio::select! { _ = load => {} () = found => {} }
+    tokio::select! { _ = load => {} () = resend => {} }
     stop.send(()).unwrap();
     tokio::time::timeout(TIMEOUT, running).await.expect("the worker stops").unwrap();
 }
 
 #[tokio::test]
 async fn a_new_delivery_is_pre_leased_to_the_running_worker() {
-    let app = TestApp::start_beside_receivers().await;
-    let hangs = crate::support::Receiver::start(|stream| async move {
+    let app = TestApp::start_with_local_webhooks().await;
+    let hanging_receiver = crate::support::Receiver::start(|stream| async move {
         let _open = stream;
         std::future::pending::<()>().await;
     })
     .await;
     let workspace = app.workspace("acme").await;
-    let url = hangs.url("http", "127.0.0.1").into();
-    let subscription = workspace.subscribe_to(url, &["student.created"]).await;
+    let url = hanging_receiver.url("http", "127.0.0.1").into();
+    let subscription = workspace.subscribe_url(url, &["student.created"]).await;
     let in_flight = async || webhooks::queue(&app.app).await.unwrap().in_flight;
     workspace.student("before-the-worker").await;
     assert_eq!(in_flight().await, 0);
     let (stop, stopped) = oneshot::channel::<()>();
     let timeout = Duration::from_millis(100);
     let running = tokio::spawn(app.worker().run(async move { drop(stopped.await) }, timeout));
-    until("the worker is running", async || hangs.connections() == 1).await;
+    wait_until("the worker is running", async || hanging_receiver.connections() == 1).await;
     for number in 0..40 {
         workspace.student(&format!("s-{number}")).await;
         if number < 32 {
-            assert!(in_flight().await >= number + 2, "it is pre-leased");
+            assert!(in_flight().await >= number + 2, "the delivery is pre-leased");
         }
     }
     stop.send(()).unwrap();
@@ -279,20 +277,20 @@ async fn a_new_delivery_is_pre_leased_to_the_running_worker() {
 
 #[tokio::test]
 async fn a_worker_releases_hanging_deliveries_at_its_shutdown_timeout() {
-    let app = TestApp::start_beside_receivers().await;
-    let hangs = crate::support::Receiver::start(|stream| async move {
+    let app = TestApp::start_with_local_webhooks().await;
+    let hanging_receiver = crate::support::Receiver::start(|stream| async move {
         let _open = stream;
         std::future::pending::<()>().await;
     })
     .await;
     let workspace = app.workspace("acme").await;
     let subscription =
-        workspace.subscribe_to(hangs.url("http", "127.0.0.1").into(), &["student.created"]).await;
+        workspace.subscribe_url(hanging_receiver.url("http", "127.0.0.1").into(), &["student.created"]).await;
     workspace.student("ada").await;
     let (stop, stopped) = oneshot::channel::<()>();
     let running =
         tokio::spawn(app.worker().run(async move { drop(stopped.await) }, Duration::from_millis(100)));
-    until("it is in flight", async || hangs.connections() == 1).await;
+    wait_until("the delivery is in flight", async || hanging_receiver.connections() == 1).await;
     stop.send(()).unwrap();
     tokio::time::timeout(TIMEOUT, running).await.expect("the worker stops").unwrap();
     assert_eq!(subscription.delivery_states().await, ["pending 0"]);
@@ -302,11 +300,11 @@ async fn a_worker_releases_hanging_deliveries_at_its_shutdown_timeout() {
 
 #[tokio::test]
 async fn the_metrics_show_the_queue() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let endpoint = Endpoint::start().await;
-    endpoint.answers([204, 500, 404]);
+    endpoint.respond_with([204, 500, 404]);
     let workspace = app.workspace("acme").await;
-    workspace.subscribe_at(&endpoint, &["student.created"]).await;
+    workspace.subscribe_endpoint(&endpoint, &["student.created"]).await;
     for number in 0..3 {
         workspace.student(&format!("s-{number}")).await;
     }
@@ -336,28 +334,28 @@ async fn the_metrics_show_the_queue() {
 
 #[tokio::test]
 async fn a_failing_endpoint_does_not_delay_others() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let (healthy, failing) = (Endpoint::start().await, Endpoint::start().await);
-    failing.always_answers(500);
+    failing.always_respond_with(500);
     let workspace = app.workspace("acme").await;
-    workspace.subscribe_at(&failing, &["student.created"]).await;
-    let good = workspace.subscribe_at(&healthy, &["student.created"]).await;
+    workspace.subscribe_endpoint(&failing, &["student.created"]).await;
+    let healthy_subscription = workspace.subscribe_endpoint(&healthy, &["student.created"]).await;
     for number in 0..20 {
         workspace.student(&format!("s-{number}")).await;
     }
     assert_eq!(app.deliver_due().await, 40);
-    assert_eq!(good.delivery_states().await, vec!["delivered 1"; 20]);
-    assert!(good.reload().await.failing_since.is_none());
+    assert_eq!(healthy_subscription.delivery_states().await, vec!["delivered 1"; 20]);
+    assert!(healthy_subscription.reload().await.failing_since.is_none());
 }
 
 #[tokio::test]
 async fn settled_deliveries_are_pruned_after_thirty_days_and_held_ones_are_not() {
     const DAY: Duration = Duration::from_secs(86_400);
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let endpoint = Endpoint::start().await;
-    endpoint.answers([204, 404]);
+    endpoint.respond_with([204, 404]);
     let workspace = app.workspace("acme").await;
-    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
+    let subscription = workspace.subscribe_endpoint(&endpoint, &["student.created"]).await;
     workspace.student("delivered").await;
     workspace.student("dead").await;
     app.deliver_due().await;
@@ -381,32 +379,36 @@ async fn settled_deliveries_are_pruned_after_thirty_days_and_held_ones_are_not()
 #[tokio::test]
 async fn a_hanging_endpoint_does_not_delay_others_and_its_deliveries_are_released() {
     const STUDENTS: usize = 80;
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let healthy = Endpoint::start().await;
-    let hangs = crate::support::Receiver::start(|stream| async move {
+    let hanging_receiver = crate::support::Receiver::start(|stream| async move {
         let _open = stream;
         std::future::pending::<()>().await;
     })
     .await;
     let workspace = app.workspace("acme").await;
-    let url = hangs.url("http", "127.0.0.1").into();
-    let hung = workspace.subscribe_to(url, &["student.created"]).await;
-    let good = workspace.subscribe_at(&healthy, &["student.created"]).await;
+    let url = hanging_receiver.url("http", "127.0.0.1").into();
+    let hanging_subscription = workspace.subscribe_url(url, &["student.created"]).await;
+    let healthy_subscription = workspace.subscribe_endpoint(&healthy, &["student.created"]).await;
     for number in 0..STUDENTS {
         workspace.student(&format!("s-{number}")).await;
     }
     let (stop, stopped) = oneshot::channel::<()>();
     let timeout = Duration::from_millis(100);
     let running = tokio::spawn(app.worker().run(async move { drop(stopped.await) }, timeout));
-    until("all are delivered to the other endpoint", async || {
-        good.delivery_states().await == vec!["delivered 1"; STUDENTS]
+    wait_until("all are delivered to the other endpoint", async || {
+        healthy_subscription.delivery_states().await == vec!["delivered 1"; STUDENTS]
     })
     .await;
     let queue = webhooks::queue(&app.app).await.unwrap();
     assert!((1..=256).contains(&queue.in_flight), "{queue:?}");
-    assert!((1..=64).contains(&hangs.connections()), "{} requests at once", hangs.connections());
+    assert!(
+        (1..=64).contains(&hanging_receiver.connections()),
+        "{} requests at once",
+        hanging_receiver.connections()
+    );
     stop.send(()).unwrap();
     tokio::time::timeout(TIMEOUT, running).await.expect("the worker stops").unwrap();
-    assert_eq!(hung.delivery_states().await, vec!["pending 0"; STUDENTS]);
+    assert_eq!(hanging_subscription.delivery_states().await, vec!["pending 0"; STUDENTS]);
     assert_eq!(webhooks::queue(&app.app).await.unwrap().in_flight, 0);
 }

@@ -120,13 +120,13 @@ async fn a_response_can_have_no_body() {
 #[tokio::test]
 async fn bodies_can_be_text_or_bytes() {
     let server = TestServer::start().await;
-    let text = |text: &'static str| {
+    let note_request = |text: &'static str| {
         server.call(Method::POST, "/notes").header("content-type", "text/plain").body(text)
     };
-    let note = execute(text("grüße")).await;
+    let note = execute(note_request("grüße")).await;
     assert_eq!((note.status, &*note.headers["content-type"]), (200, "text/plain; charset=utf-8"));
     assert_eq!(String::from_utf8_lossy(&note.body), "GRÜSSE");
-    let long = execute(text("123456789012345678901")).await;
+    let long = execute(note_request("123456789012345678901")).await;
     assert_eq!(long.errors(), ["body : must be at most 20 characters long"]);
     let json = execute(server.call(Method::POST, "/notes").json(&json!("a"))).await;
     assert_eq!(

@@ -1,7 +1,7 @@
-//! A second version of the API beside v1. Its contract uses every construct that the generator supports; the tests call it over
-//! HTTP.
+//! Tests of a second contract, which prove that the generator does not depend on this API.
 //!
-//! The contract is `contract.yaml`; `cargo xtask codegen` generates `generated/` from it, as for v1.
+//! `contract.yaml` uses every construct that the generator supports. `cargo xtask codegen` generates `generated/` from
+//! it, as for v1. The tests serve the generated code as `/api/v2` beside v1 and call it over HTTP.
 
 #![allow(unreachable_pub, reason = "generated code uses `pub`, and a test binary exports nothing")]
 

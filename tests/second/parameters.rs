@@ -39,6 +39,7 @@ async fn each_parameter_style_is_parsed_to_its_type() {
     assert_eq!((request.ids, request.kinds), (Some(vec![1, 2]), vec![Kind::Big, Kind::Small]));
     assert_eq!((request.x_marks, request.x_trace.as_deref()), (Some(vec![1, 2, 3]), Some("t")));
     assert_eq!(request.theme, Some(ListThingsTheme::Dark));
+    // The test service returns the label in `Link`, and constants in the other headers.
     assert_eq!(
         (&*response.headers["link"], &*response.headers["x-total"], &*response.headers["x-old"]),
         ("a,b", "1", "a")
@@ -96,8 +97,8 @@ async fn each_invalid_header_cookie_and_path_parameter_is_reported() {
         assert_eq!(execute(request).await.errors(), [error], "{name}: {value}");
     }
     let body = serde_json::json!({ "labels": { "a": "b" } });
-    let without = server.call(Method::POST, "/things").json(&body);
-    assert_eq!(execute(without).await.errors(), ["cookie theme: is required"]);
+    let without_cookie = server.call(Method::POST, "/things").json(&body);
+    assert_eq!(execute(without_cookie).await.errors(), ["cookie theme: is required"]);
     let rejected = execute(server.call(Method::PUT, "/things/huge/0").json(&body)).await;
     assert_eq!(
         rejected.errors(),

@@ -1,4 +1,4 @@
-//! A running server with both versions, and a key with all scopes.
+//! A running server with both versions of the API, and an API key with all scopes.
 
 use std::collections::BTreeMap;
 
@@ -23,11 +23,13 @@ use crate::generated::adapter::V2;
 use crate::generated::operations;
 use crate::service::RecordingService;
 
-/// A server with a database of its own. It stops with the test's runtime.
+/// A server with its own database. It stops at the end of the test.
 pub struct TestServer {
+    /// The service that implements the second version.
     pub service: RecordingService,
+    /// The secret of the API key.
     pub secret: String,
-    base: String,
+    base_url: String,
     http: reqwest::Client,
     _folder: tempfile::TempDir,
 }
@@ -48,50 +50,51 @@ impl TestServer {
             ("default_per_minute", "1000".to_owned()),
         ];
         let source = DatabaseSource::new(None, folder.path()).expect("a database");
-        let app = App::new(AppParts {
-            config: Config::read(flags, std::iter::empty()).expect("settings").0,
-            db: Database::connect(DatabaseOptions::new(source)).await.expect("a database"),
+        let db = Database::connect(DatabaseOptions::new(source)).await.expect("the database opens");
+        let parts = AppParts {
+            config: Config::read(flags, std::iter::empty()).expect("the settings are valid").0,
             clock: Clock::simulated("2026-03-01T10:00:00Z".parse().expect("a time")),
             ids: Ids::default(),
             encode,
             example,
             principals: PrincipalCache::default(),
-        });
-        app.db.migrate().await.expect("a schema");
+        };
+        let app = App::new(db, parts);
+        app.db.migrate().await.expect("the migrations apply");
         let secret = create_key(&app).await;
         let service = RecordingService::default();
         let master = MasterKey::from_hex(&"07".repeat(32), "the test").expect("a key");
         let server = Server::new(app, &master, "http://api.test").expect("a server");
         let server =
             server.with_version(&operations::CONTRACT, V2(service.clone())).expect("a second version");
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let base = format!("http://{}", listener.local_addr().expect("an address"));
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let base_url = format!("http://{}", listener.local_addr().expect("an address"));
         tokio::spawn(server.run(listener, std::future::pending()));
-        // Fails if another test has installed it, which changes nothing.
+        // Fails if another test has already installed the provider, which can be ignored.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().no_proxy().build().expect("a client");
-        Self { service, secret, base, http, _folder: folder }
+        Self { service, secret, base_url, http, _folder: folder }
     }
 
-    /// Creates a request without a key.
+    /// Builds a request without an API key.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.base))
+        self.http.request(method, format!("{}{path}", self.base_url))
     }
 
-    /// Creates a request to the second version with the key.
+    /// Builds a request to the second version with the API key. The path is relative to `/api/v2`.
     pub fn call(&self, method: Method, path: &str) -> RequestBuilder {
         self.request(method, &format!("/api/v2{path}")).header("x-api-key", &self.secret)
     }
 
-    /// Sends a JSON body.
+    /// Sends a JSON body to the second version, with the API key and a cookie.
     pub async fn send(&self, method: Method, path: &str, body: Value) -> HttpResponse {
         execute(self.call(method, path).header("cookie", "theme=dark").json(&body)).await
     }
 }
 
-/// Creates a key with all scopes in a new workspace.
+/// Creates an API key with all scopes in a new workspace, and returns its secret.
 async fn create_key(app: &App) -> String {
-    let mut write = app.begin_write().await.expect("a write");
+    let mut write = app.begin_write().await.expect("the transaction begins");
     let upsert = WorkspaceUpsert {
         key: "acme".into(),
         name: "Acme".into(),
@@ -103,20 +106,21 @@ async fn create_key(app: &App) -> String {
     let new =
         NewKey { name: "test".into(), scopes: Scopes::all(), quota: Quota::default(), expires_at: None };
     let (_, secret) = keys::create(app, &mut write, workspace, new).await.expect("a key");
-    write.commit().await.expect("a commit");
+    write.commit().await.expect("the commit succeeds");
     secret.expose_secret().to_owned()
 }
 
 /// Sends a request and reads the response.
 pub async fn execute(request: RequestBuilder) -> HttpResponse {
-    let response = request.send().await.expect("an answer");
+    let response = request.send().await.expect("the server responds");
     let status = response.status().as_u16();
     let headers = response.headers().iter();
-    let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().expect("text").to_owned()));
+    let headers = headers
+        .map(|(name, value)| (name.to_string(), value.to_str().expect("headers are ASCII").to_owned()));
     HttpResponse {
         status,
         headers: headers.collect(),
-        body: response.bytes().await.expect("a body").to_vec(),
+        body: response.bytes().await.expect("the body is complete").to_vec(),
     }
 }
 
@@ -125,12 +129,12 @@ impl HttpResponse {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// Returns the errors of a rejected request, formatted as `location field: message`.
+    /// Asserts that the status is 422, and returns the errors, each as `in field: message`.
     #[track_caller]
     pub fn errors(&self) -> Vec<String> {
         assert_eq!(self.status, 422, "{}", String::from_utf8_lossy(&self.body));
         let body = self.json();
-        let details = body["error"]["details"].as_array().expect("details").iter();
+        let details = body["error"]["details"].as_array().expect("an error has details").iter();
         let string = |detail: &Value, key: &str| detail[key].as_str().expect("a string").to_owned();
         let line = |detail: &Value| {
             format!("{} {}: {}", string(detail, "in"), string(detail, "field"), string(detail, "message"))

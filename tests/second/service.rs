@@ -1,4 +1,4 @@
-//! A service that implements the second version. It records its requests and responds with their values.
+//! The service that implements the second version. It records requests, and responds with values from them.
 
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +21,7 @@ use super::generated::r#type::{
     NoteRequest, NoteResponse, PayRequest, PayResponse, Type, UploadRequest, UploadResponse,
 };
 
-/// The recorded requests.
+/// Records the requests of two operations.
 #[derive(Clone, Default)]
 pub struct RecordingService {
     list_requests: Arc<Mutex<Vec<ListThingsRequest>>>,
@@ -29,23 +29,34 @@ pub struct RecordingService {
 }
 
 impl RecordingService {
-    /// Returns the last request to `listThings`.
+    /// Returns the most recent request to `listThings`.
     pub fn last_list_request(&self) -> ListThingsRequest {
-        self.list_requests.lock().expect("the lock is not poisoned").last().cloned().expect("it was called")
+        self.list_requests
+            .lock()
+            .expect("the lock is not poisoned")
+            .last()
+            .cloned()
+            .expect("the operation was called")
     }
 
-    /// Returns the last request to `createThing`.
+    /// Returns the most recent request to `createThing`.
     pub fn last_create_request(&self) -> CreateThingRequest {
-        self.create_requests.lock().expect("the lock is not poisoned").last().cloned().expect("it was called")
+        self.create_requests
+            .lock()
+            .expect("the lock is not poisoned")
+            .last()
+            .cloned()
+            .expect("the operation was called")
     }
 }
 
-/// Parses a scalar.
+/// Parses a value from a JSON string.
 fn parse<T: serde::de::DeserializeOwned>(text: &str) -> T {
-    serde_json::from_value(text.into()).expect("a scalar")
+    serde_json::from_value(text.into()).expect("a valid value")
 }
 
-fn thing() -> Thing {
+/// Returns a thing with a value for most fields.
+fn example_thing() -> Thing {
     Thing {
         id: 1,
         kind: Kind::Big,
@@ -84,7 +95,7 @@ impl Things for RecordingService {
     async fn list_things(&self, _: Call, request: ListThingsRequest) -> Reply<ListThingsResponse> {
         let (link, old) = (request.label.clone(), "a".to_owned());
         self.list_requests.lock().expect("the lock is not poisoned").push(request);
-        Ok(ListThingsResponse::Ok(Json::Value(vec![thing()]), Some(link), 1, old))
+        Ok(ListThingsResponse::Ok(Json::Value(vec![example_thing()]), Some(link), 1, old))
     }
 
     async fn create_thing(&self, _: Call, request: CreateThingRequest) -> Reply<CreateThingResponse> {

@@ -9,6 +9,7 @@ use crate::generated::events::{
 use crate::generated::schemas::{LargeThing, Place};
 use crate::server::TestServer;
 
+/// Sends a payment, and returns the body of the response.
 async fn pay(server: &TestServer, payment: Value) -> Value {
     let response = server.send(Method::POST, "/payments", payment).await;
     assert_eq!(response.status, 200, "{}", String::from_utf8_lossy(&response.body));
@@ -16,7 +17,7 @@ async fn pay(server: &TestServer, payment: Value) -> Value {
 }
 
 #[tokio::test]
-async fn each_variant_is_returned_as_it_was_sent() {
+async fn a_value_of_each_variant_is_returned_as_it_was_sent() {
     let server = TestServer::start().await;
     let cash = json!({ "method": "cash", "amount": 5 });
     assert_eq!(pay(&server, cash.clone()).await, json!({ "payment": cash, "for": 5 }));
@@ -48,14 +49,14 @@ async fn a_value_that_matches_no_variant_is_rejected() {
 fn events_are_serialized_with_their_type() {
     assert_eq!(EVENT_TYPES, ["thing.made", "thing.gone"]);
     let data = LargeThing { id: 1, name: "n".to_owned(), weight: 2, theme: None };
-    for (by, written) in [
+    for (maker, expected_maker) in [
         (Maker::Integer(3), json!(3)),
         (Maker::Place(Place { name: "here".to_owned() }), json!({ "name": "here" })),
     ] {
-        let thing_made = ThingMade { r#type: ThingMadeType::ThingMade, data: data.clone(), by: Some(by) };
+        let thing_made = ThingMade { r#type: ThingMadeType::ThingMade, data: data.clone(), by: Some(maker) };
         let event = Event::ThingMade(thing_made);
         let data = json!({ "id": 1, "name": "n", "weight": 2 });
-        let expected = json!({ "type": "thing.made", "data": data, "by": written });
+        let expected = json!({ "type": "thing.made", "data": data, "by": expected_maker });
         assert_eq!(serde_json::to_value(&event).expect("JSON"), expected);
     }
     let event = Event::ThingGone(ThingGoneBody { id: 1, why: ThingGoneBodyWhy::Sold });

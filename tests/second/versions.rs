@@ -1,4 +1,4 @@
-//! Two versions on one server share keys and limits. Each has its own contract.
+//! Two versions of the API on one server share API keys and rate limits. Each has its own contract.
 
 use reqwest::Method;
 
@@ -21,13 +21,15 @@ async fn both_versions_accept_one_key_and_share_one_limit() {
 #[tokio::test]
 async fn the_key_is_read_from_the_header_that_the_contract_defines() {
     let server = TestServer::start().await;
-    let bearer = execute(server.request(Method::GET, "/api/v2/things").bearer_auth(&server.secret)).await;
-    assert_eq!((bearer.status, &*bearer.headers["www-authenticate"]), (401, "ApiKey"));
-    let header = server.request(Method::GET, "/api/v1/courses").header("x-api-key", &server.secret);
-    let header = execute(header).await;
-    assert_eq!((header.status, &*header.headers["www-authenticate"]), (401, "Bearer"));
-    let twice = server.call(Method::GET, "/things").header("x-api-key", &server.secret);
-    assert_eq!(execute(twice).await.status, 401);
+    let with_bearer =
+        execute(server.request(Method::GET, "/api/v2/things").bearer_auth(&server.secret)).await;
+    assert_eq!((with_bearer.status, &*with_bearer.headers["www-authenticate"]), (401, "ApiKey"));
+    let with_header = server.request(Method::GET, "/api/v1/courses").header("x-api-key", &server.secret);
+    let with_header = execute(with_header).await;
+    assert_eq!((with_header.status, &*with_header.headers["www-authenticate"]), (401, "Bearer"));
+    // `call` already sends the key, so the request has the header twice.
+    let key_sent_twice = server.call(Method::GET, "/things").header("x-api-key", &server.secret);
+    assert_eq!(execute(key_sent_twice).await.status, 401);
 }
 
 #[tokio::test]
@@ -42,10 +44,10 @@ async fn each_version_serves_its_own_contract_and_paths() {
         assert_eq!((served.status, &*String::from_utf8_lossy(&served.body)), (200, text), "{file}");
     }
     assert_eq!(execute(server.request(Method::GET, "/openapi/v1.json")).await.status, 200);
-    let page = execute(server.request(Method::GET, "/docs/swagger-initializer.js")).await;
-    let page = String::from_utf8_lossy(&page.body).into_owned();
-    assert!(page.contains("/openapi/v1.json") && page.contains("/openapi/v2.json"), "{page}");
+    let script = execute(server.request(Method::GET, "/docs/swagger-initializer.js")).await;
+    let script = String::from_utf8_lossy(&script.body).into_owned();
+    assert!(script.contains("/openapi/v1.json") && script.contains("/openapi/v2.json"), "{script}");
     assert_eq!(execute(server.call(Method::GET, "/courses")).await.status, 404);
-    let wrong = execute(server.call(Method::POST, "/files")).await;
-    assert_eq!((wrong.status, &*wrong.headers["allow"]), (405, "PUT"));
+    let wrong_method = execute(server.call(Method::POST, "/files")).await;
+    assert_eq!((wrong_method.status, &*wrong_method.headers["allow"]), (405, "PUT"));
 }

@@ -1,8 +1,8 @@
-//! Loads the base (a file, or the contract at a git revision) and the waivers.
+//! Loads the base (a file, or the contract at a git revision) and the waivers (accepted findings).
 //!
-//! A base that cannot be found is an error with a remedy, never an empty document. Waivers come from a revision that does not
-//! contain the change under review, so that a change cannot waive itself. Only `--waivers` can name a waiver file in the
-//! working tree.
+//! A base that cannot be found is an error with a remedy, never an empty document. By default, waivers come from a
+//! revision that does not contain the change under review, so that a change cannot waive itself. A waiver file in the
+//! working tree applies only if `--waivers` names it, and in `cargo xtask release-contract`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,13 +13,13 @@ use contract::source::Source;
 use super::file_resolver::FileResolver;
 use super::waivers::Waivers;
 
-/// The released contract.
+/// The path of the released contract, relative to the workspace root.
 pub(crate) const RELEASED: &str = "openapi/released/v1.yaml";
-/// The contract.
+/// The path of the current contract, relative to the workspace root.
 pub(crate) const CONTRACT: &str = "openapi/v1.yaml";
 /// The name of the waiver file, in the directory of the released contract.
 const WAIVERS: &str = "waivers.toml";
-/// The target branch of changes, as a git reference of a clone.
+/// The git reference of the branch into which changes are merged.
 pub(super) const TARGET: &str = "origin/HEAD";
 
 /// The base and the waivers that apply.
@@ -29,13 +29,13 @@ pub(crate) struct BaseInput {
     pub source: Source,
     /// The waivers, if any.
     pub waivers: Option<Waivers>,
-    /// Why the waivers in the working tree are ignored, if they are.
+    /// A message that the waivers in the working tree are ignored, if they are.
     pub note: Option<String>,
 }
 
-/// Loads the base from a file, or from a git revision of the contract (a path relative to the workspace root). The waivers come
-/// from `waivers`, a file or a revision. Without it, they come from the base if that is a revision, otherwise from the target
-/// branch.
+/// Loads the base and the waivers. `base` is a file, or a git revision that contains the contract at the path
+/// `contract`. The waivers come from `waivers`, a file or a revision; without it, from the base if that is a revision,
+/// otherwise from the target branch.
 ///
 /// # Errors
 /// Returns an error when one of the arguments is neither a file nor a revision, or cannot be read.
@@ -57,7 +57,9 @@ pub(crate) fn read(
         None => released_waivers_path(contract),
     };
     let (waivers, note) = match (waivers, &file) {
-        (Some(named), _) => (Some(load_named_waivers(resolver, named, &waivers_file)?), None),
+        (Some(name_or_revision), _) => {
+            (Some(load_named_waivers(resolver, name_or_revision, &waivers_file)?), None)
+        }
         (None, None) => load_default_waivers(workspace, base, &waivers_file)?,
         (None, Some(_)) => load_default_waivers(workspace, TARGET, &waivers_file)?,
     };
@@ -67,14 +69,15 @@ pub(crate) fn read(
 /// Loads the contract at a revision.
 fn load_from_git(workspace: &Path, base: &str, contract: &str) -> Result<Source> {
     if !is_revision(workspace, base)
-        && let Some(sentence) = explain_missing_base(workspace, base)
+        && let Some(explanation) = explain_missing_base(workspace, base)
     {
-        bail!("base not found: {sentence}");
+        bail!("base not found: {explanation}");
     }
     load_contract_at(workspace, base, contract)
 }
 
-/// Explains why a base cannot be found if its name looks like that of a file.
+/// Explains why a base that is neither a file nor a revision cannot be found. Returns `None` if it does not look like
+/// the name of a file.
 fn explain_missing_base(workspace: &Path, base: &str) -> Option<String> {
     if base == RELEASED {
         return Some(format!(
@@ -101,41 +104,49 @@ fn explain_missing_base(workspace: &Path, base: &str) -> Option<String> {
 }
 
 fn has_document_extension(base: &str) -> bool {
-    [".yaml", ".yml", ".json"].iter().any(|ending| base.to_ascii_lowercase().ends_with(ending))
+    [".yaml", ".yml", ".json"].iter().any(|extension| base.to_ascii_lowercase().ends_with(extension))
 }
 
-/// Loads the waivers that `--waivers` names. All waivers of a file must match.
-fn load_named_waivers(resolver: &FileResolver, named: &str, waivers_file: &Path) -> Result<Waivers> {
-    ensure!(!named.is_empty(), "--waivers is empty; specify a file or a git revision");
+/// Loads the waivers that `--waivers` names. If it names a file, each waiver must match a finding.
+fn load_named_waivers(
+    resolver: &FileResolver,
+    name_or_revision: &str,
+    waivers_file: &Path,
+) -> Result<Waivers> {
+    ensure!(!name_or_revision.is_empty(), "--waivers is empty; specify a file or a git revision");
     let workspace = resolver.workspace.as_path();
-    if let Some(name) = resolver.find(named) {
+    if let Some(name) = resolver.find(name_or_revision) {
         let text =
             std::fs::read_to_string(workspace.join(&name)).with_context(|| format!("cannot read {name}"))?;
         return Ok(Waivers { name, text, from_revision: false });
     }
     ensure!(
-        is_revision(workspace, named),
-        "waivers not found: `{named}` is neither a file nor a git revision; run `git fetch`, or correct the name"
+        is_revision(workspace, name_or_revision),
+        "waivers not found: `{name_or_revision}` is neither a file nor a git revision; run `git fetch`, or correct the name"
     );
-    let waivers = load_waivers_at(workspace, named, waivers_file)?;
+    let waivers = load_waivers_at(workspace, name_or_revision, waivers_file)?;
     waivers.with_context(|| {
-        format!("waivers not found: revision `{named}` does not contain {}", waivers_file.display())
+        format!(
+            "waivers not found: revision `{name_or_revision}` does not contain {}",
+            waivers_file.display()
+        )
     })
 }
 
-/// Loads the waivers of a revision. Also returns why different waivers in the working tree are ignored.
+/// Loads the waivers of a revision, if git can find the revision and it contains a waiver file. If the waiver file in
+/// the working tree differs, also returns a message that it is ignored.
 fn load_default_waivers(
     workspace: &Path,
     revision: &str,
     waivers_file: &Path,
 ) -> Result<(Option<Waivers>, Option<String>)> {
-    let known = waivers_file.is_relative() && is_revision(workspace, revision);
-    let waivers = if known { load_waivers_at(workspace, revision, waivers_file)? } else { None };
+    let is_available = waivers_file.is_relative() && is_revision(workspace, revision);
+    let waivers = if is_available { load_waivers_at(workspace, revision, waivers_file)? } else { None };
     let working_tree_text = std::fs::read_to_string(workspace.join(waivers_file)).ok();
     let applied_text = waivers.as_ref().map(|waivers| &waivers.text);
     let note = working_tree_text.filter(|working_tree_text| Some(working_tree_text) != applied_text).map(|_| {
         let name = waivers_file.display();
-        if known {
+        if is_available {
             format!(
                 "{name} differs from the one in `{revision}`, which applies; merge waivers before the change that needs them"
             )
@@ -150,7 +161,7 @@ fn load_default_waivers(
     Ok((waivers, note))
 }
 
-/// Loads the waiver file of a revision. The changes that it accepts may already be part of that revision, or not be merged yet.
+/// Loads the waiver file of a revision, or `None` if the revision does not contain it.
 fn load_waivers_at(workspace: &Path, revision: &str, waivers_file: &Path) -> Result<Option<Waivers>> {
     let waivers_file = waivers_file.display();
     let Some(bytes) = git(workspace, &["show", &format!("{revision}:./{waivers_file}")])? else {
@@ -161,12 +172,12 @@ fn load_waivers_at(workspace: &Path, revision: &str, waivers_file: &Path) -> Res
     Ok(Some(Waivers { name, text, from_revision: true }))
 }
 
-/// Returns the path of the waiver file next to a base.
+/// Returns the path of the waiver file next to a base that is a file.
 pub(crate) fn waivers_path(base: &str) -> PathBuf {
     Path::new(base).parent().unwrap_or(Path::new("")).join(WAIVERS)
 }
 
-/// Returns the path of the waiver file of a contract whose released copy is in the directory `released` next to it.
+/// Returns the path of the waiver file for a contract: it is in the directory `released` next to the contract.
 fn released_waivers_path(contract: &str) -> PathBuf {
     Path::new(contract).parent().unwrap_or(Path::new("")).join("released").join(WAIVERS)
 }
@@ -199,10 +210,10 @@ fn load_contract_at(workspace: &Path, revision: &str, contract: &str) -> Result<
     contract::source_from_bytes(&format!("{revision}:{contract}"), bytes)
 }
 
-/// Returns the merge base of HEAD and a branch.
+/// Returns the commit id of the merge base of HEAD and a branch, or `None` when git cannot find it.
 pub(crate) fn merge_base(workspace: &Path, branch: &str) -> Option<String> {
-    let revision = git(workspace, &["merge-base", "HEAD", branch]).ok()??;
-    Some(String::from_utf8(revision).ok()?.trim().to_owned())
+    let commit = git(workspace, &["merge-base", "HEAD", branch]).ok()??;
+    Some(String::from_utf8(commit).ok()?.trim().to_owned())
 }
 
 fn is_revision(workspace: &Path, revision: &str) -> bool {
@@ -210,7 +221,8 @@ fn is_revision(workspace: &Path, revision: &str) -> bool {
     matches!(git(workspace, &["rev-parse", "--verify", "--quiet", "--end-of-options", &name]), Ok(Some(_)))
 }
 
-/// Runs git. Returns its standard output, or `None` when it fails.
+/// Runs git. Returns its standard output, or `None` when it exits with a failure. Returns an error when git cannot be
+/// started.
 fn git(workspace: &Path, args: &[&str]) -> Result<Option<Vec<u8>>> {
     let output = Command::new("git")
         .args(args)

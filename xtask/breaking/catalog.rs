@@ -24,13 +24,13 @@ pub(crate) fn rules() -> impl Iterator<Item = &'static Rule> {
     .flatten()
 }
 
-/// Returns the rule with the id.
+/// Returns the rule with the id, or `None` if there is none or it is a schema rule.
 pub(crate) fn rule(id: &str) -> Option<&'static Rule> {
     static INDEX: OnceLock<HashMap<&str, &Rule>> = OnceLock::new();
     INDEX.get_or_init(|| rules().map(|rule| (rule.id, rule)).collect()).get(id).copied()
 }
 
-/// Returns the schema rule whose id, without the prefix of the site, is `suffix`.
+/// Returns the schema rule with the suffix (its id without the prefix of the site), or `None` if there is none.
 pub(crate) fn schema_rule(suffix: &str) -> Option<&'static SchemaRule> {
     static INDEX: OnceLock<HashMap<&str, &SchemaRule>> = OnceLock::new();
     INDEX

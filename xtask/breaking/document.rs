@@ -1,6 +1,6 @@
-//! A parsed document, ready for comparison.
+//! Parsed OpenAPI documents.
 //!
-//! Parses the document, detects its version, resolves its references and names positions in it.
+//! Parses and validates a document, indexes its components, resolves references, and describes positions as paths of keys.
 
 use std::collections::HashMap;
 
@@ -29,31 +29,32 @@ pub(crate) struct OpenApiDocument {
 /// # Errors
 /// Returns [`InvalidContract`] with all diagnostics when the document cannot be compared.
 pub(crate) fn read(source: Source) -> Result<OpenApiDocument, Box<InvalidContract>> {
-    let mut findings = Vec::new();
-    let root = yaml::read_with(&source, AliasPolicy::Expand, &mut findings);
-    let Some(root) = root.filter(|_| findings.is_empty()) else {
-        return Err(Box::new(InvalidContract { source, diagnostics: findings }));
+    let mut diagnostics = Vec::new();
+    let root = yaml::read_with(&source, AliasPolicy::Expand, &mut diagnostics);
+    let Some(root) = root.filter(|_| diagnostics.is_empty()) else {
+        return Err(Box::new(InvalidContract { source, diagnostics }));
     };
     match version::of(&root) {
-        Err(finding) => Err(Box::new(InvalidContract { source, diagnostics: vec![*finding] })),
+        Err(diagnostic) => Err(Box::new(InvalidContract { source, diagnostics: vec![*diagnostic] })),
         Ok(version) => {
             let document = OpenApiDocument { source, root, version };
-            shape::check(&document.root, &mut findings);
-            references::check(&IndexedDocument::new(&document), &mut findings);
+            shape::check(&document.root, &mut diagnostics);
+            references::check(&IndexedDocument::new(&document), &mut diagnostics);
             let OpenApiDocument { source, root, version } = document;
-            if findings.is_empty() {
+            if diagnostics.is_empty() {
                 Ok(OpenApiDocument { source, root, version })
             } else {
-                Err(Box::new(InvalidContract { source, diagnostics: findings }))
+                Err(Box::new(InvalidContract { source, diagnostics }))
             }
         }
     }
 }
 
-/// A document with an index of its components.
+/// A document with an index of its components: one side of a comparison.
 pub(crate) struct IndexedDocument<'n> {
     /// The document.
     pub document: &'n OpenApiDocument,
+    /// The components by section and name.
     components: HashMap<&'n str, HashMap<&'n str, &'n Entry>>,
 }
 
@@ -64,13 +65,13 @@ impl<'n> IndexedDocument<'n> {
         let sections = document.root.get("components").and_then(Node::entries).unwrap_or_default();
         for section in sections {
             let entries = section.value.entries().unwrap_or_default();
-            let named = entries.iter().map(|entry| (entry.key.text.as_str(), entry)).collect();
-            components.insert(section.key.text.as_str(), named);
+            let by_name = entries.iter().map(|entry| (entry.key.text.as_str(), entry)).collect();
+            components.insert(section.key.text.as_str(), by_name);
         }
         Self { document, components }
     }
 
-    /// Returns the entries of a section of the components.
+    /// Returns the entries of a section of the components, such as `schemas`.
     pub(crate) fn section(&self, section: &str) -> &'n [Entry] {
         let components = self.document.root.get("components");
         components.and_then(|components| components.get(section)?.entries()).unwrap_or_default()
@@ -81,7 +82,7 @@ impl<'n> IndexedDocument<'n> {
         self.components.get(section)?.get(name).map(|entry| &entry.value)
     }
 
-    /// Returns the target of a reference.
+    /// Returns the target of a reference, or `None` if it does not exist.
     pub(crate) fn resolve(&self, reference: &str) -> Option<&'n Node> {
         if let Some((section, name)) = component_of(reference)
             && let Some(node) = self.component(section, name)
@@ -98,53 +99,54 @@ impl<'n> IndexedDocument<'n> {
         component.map(|entry| entry.key.span).or_else(|| self.resolve(reference).map(|node| node.span))
     }
 
-    /// Follows the references of a node. Returns the target and its position, or `at` if the node is not a reference. A shared
-    /// target has one position for all of its uses.
-    pub(crate) fn follow_from(&self, node: &'n Node, at: Span) -> (&'n Node, Span) {
+    /// Follows the references of a node. Returns the final target and the position of the first target, or `span` if the
+    /// node is not a reference. Thus all uses of a shared object have the same position.
+    pub(crate) fn follow_with_position(&self, node: &'n Node, span: Span) -> (&'n Node, Span) {
         let reference = node.get("$ref").and_then(Node::as_str);
-        (self.follow(node), reference.and_then(|target| self.target_position(target)).unwrap_or(at))
+        (self.follow(node), reference.and_then(|target| self.target_position(target)).unwrap_or(span))
     }
 
-    /// Returns a node followed by the targets of its chain of references, for nodes whose siblings of `$ref` apply.
+    /// Returns a node and the targets of its chain of references. This is for objects in which the siblings of `$ref` apply.
     pub(crate) fn reference_chain(&self, node: &'n Node) -> Vec<&'n Node> {
         references::reference_chain(&self.document.root, node)
     }
 
-    /// Follows the references of a node to the final target.
+    /// Follows the references of a node to the final target. Returns the node itself if it is not a reference.
     pub(crate) fn follow(&self, node: &'n Node) -> &'n Node {
-        let mut here = node;
-        for _ in 0..64 {
-            match here.get("$ref").and_then(Node::as_str).and_then(|target| self.resolve(target)) {
-                Some(target) => here = target,
+        let mut current = node;
+        for _ in 0..references::LONGEST_CHAIN {
+            match current.get("$ref").and_then(Node::as_str).and_then(|target| self.resolve(target)) {
+                Some(target) => current = target,
                 None => break,
             }
         }
-        here
+        current
     }
 
     /// Returns the path of keys to a position, independent of line numbers. Items of a list are named by their content.
     pub(crate) fn path_of(&self, span: Span) -> String {
-        let mut here = &self.document.root;
+        let mut current = &self.document.root;
         let mut steps = Vec::new();
         loop {
-            match &here.value {
+            match &current.value {
                 Value::Mapping(entries) => {
-                    let inside = |entry: &&Entry| {
+                    let contains_span = |entry: &&Entry| {
                         entry.key.span.start <= span.start
                             && span.start < entry.value.span.end.max(entry.key.span.end)
                     };
-                    let Some(entry) = entries.iter().find(inside) else { break };
+                    let Some(entry) = entries.iter().find(contains_span) else { break };
                     steps.push(entry.key.text.clone());
                     if entry.key.span == span {
                         break;
                     }
-                    here = &entry.value;
+                    current = &entry.value;
                 }
                 Value::Sequence(items) => {
-                    let inside = |item: &&Node| item.span.start <= span.start && span.start < item.span.end;
-                    let Some(item) = items.iter().find(inside) else { break };
+                    let contains_span =
+                        |item: &&Node| item.span.start <= span.start && span.start < item.span.end;
+                    let Some(item) = items.iter().find(contains_span) else { break };
                     steps.push(item_name(item));
-                    here = item;
+                    current = item;
                 }
                 _ => break,
             }
@@ -153,7 +155,8 @@ impl<'n> IndexedDocument<'n> {
     }
 }
 
-/// Returns the name of a list item in a path: a parameter by its location and name, an alternative by its reference or title.
+/// Returns the name of a list item in a path: the location and name of a parameter, the `name` of another item, the
+/// last segment of its `$ref`, its `title`, or the string itself. Items without any of these are named `*`.
 fn item_name(item: &Node) -> String {
     let text = |key| item.get(key).and_then(Node::as_str);
     match (text("in"), text("name"), text("$ref"), text("title"), item.as_str()) {
@@ -161,18 +164,20 @@ fn item_name(item: &Node) -> String {
         (None, Some(name), ..) => name.to_owned(),
         (_, _, Some(reference), ..) => reference.rsplit('/').next().unwrap_or(reference).to_owned(),
         (_, _, _, Some(title), _) => title.to_owned(),
-        (.., Some(word)) => word.to_owned(),
+        (.., Some(string)) => string.to_owned(),
         _ => "*".to_owned(),
     }
 }
 
-/// Returns the section and name of a component that a reference without escapes denotes.
+/// Returns the section and name of the component to which a reference refers. Returns `None` for other targets, and for names
+/// with escaped characters.
 pub(crate) fn component_of(reference: &str) -> Option<(&str, &str)> {
     let (section, name) = reference.strip_prefix("#/components/")?.split_once('/')?;
     (!name.contains(['/', '~', '%'])).then_some((section, name))
 }
 
-/// Decodes one step of a JSON pointer.
+/// Decodes one step (reference token) of a JSON pointer in a URI fragment: first the percent-encoding, then `~1` and
+/// `~0`.
 pub(crate) fn decode_step(step: &str) -> String {
     let decoded = percent_decode_str(step).decode_utf8_lossy();
     decoded.replace("~1", "/").replace("~0", "~")

@@ -14,31 +14,31 @@ pub(crate) struct FileResolver {
 impl FileResolver {
     /// Creates a resolver for the two directories.
     pub(crate) fn new(current_directory: &Path, workspace: &Path) -> Self {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        Self { current_directory: real(current_directory), workspace: real(workspace) }
+        let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        Self { current_directory: canonical(current_directory), workspace: canonical(workspace) }
     }
 
-    /// Returns the file or directory that a name denotes: relative to the workspace root, or absolute if it is outside of the
-    /// workspace.
+    /// Returns the path of an existing file or directory: relative to the workspace root, or absolute if it is outside of the
+    /// workspace. Returns `None` if it exists in neither directory.
     pub(crate) fn find(&self, name: &str) -> Option<String> {
         let candidates = [self.current_directory.join(name), self.workspace.join(name)];
-        let found = candidates.iter().find(|path| path.exists())?;
-        let without_dots = without_dots(found);
-        Some(without_dots.strip_prefix(&self.workspace).unwrap_or(&without_dots).display().to_string())
+        let existing = candidates.iter().find(|path| path.exists())?;
+        let path = without_dots(existing);
+        Some(path.strip_prefix(&self.workspace).unwrap_or(&path).display().to_string())
     }
 }
 
-/// Removes `.` and `..` from a path.
+/// Removes `.` and `..` from a path, without following symbolic links.
 fn without_dots(path: &Path) -> PathBuf {
-    let mut without_dots = PathBuf::new();
+    let mut normalized = PathBuf::new();
     for component in path.components() {
         match component {
             Component::CurDir => {}
-            Component::ParentDir => drop(without_dots.pop()),
-            other => without_dots.push(other),
+            Component::ParentDir => drop(normalized.pop()),
+            component => normalized.push(component),
         }
     }
-    without_dots
+    normalized
 }
 
 #[cfg(test)]
@@ -54,18 +54,18 @@ mod tests {
         for file in [root.path().join("a.yaml"), root.path().join("b.yaml"), api.join("a.yaml")] {
             std::fs::write(file, "").unwrap();
         }
-        let other = outside.path().canonicalize().unwrap().join("c.yaml");
-        std::fs::write(&other, "").unwrap();
-        let files = FileResolver::new(&api, root.path());
-        let found = |name: &str| files.find(name);
-        assert_eq!(found("a.yaml").as_deref(), Some("api/a.yaml"));
-        assert_eq!(found("./a.yaml").as_deref(), Some("api/a.yaml"));
-        assert_eq!(found("../a.yaml").as_deref(), Some("a.yaml"));
-        assert_eq!(found("b.yaml").as_deref(), Some("b.yaml"));
-        assert_eq!(found("api/a.yaml").as_deref(), Some("api/a.yaml"));
-        let whole = files.workspace.join("b.yaml");
-        assert_eq!(found(whole.to_str().unwrap()).as_deref(), Some("b.yaml"));
-        assert_eq!(found(other.to_str().unwrap()).as_deref(), other.to_str());
-        assert_eq!(found("c.yaml"), None);
+        let outside_file = outside.path().canonicalize().unwrap().join("c.yaml");
+        std::fs::write(&outside_file, "").unwrap();
+        let resolver = FileResolver::new(&api, root.path());
+        let find = |name: &str| resolver.find(name);
+        assert_eq!(find("a.yaml").as_deref(), Some("api/a.yaml"));
+        assert_eq!(find("./a.yaml").as_deref(), Some("api/a.yaml"));
+        assert_eq!(find("../a.yaml").as_deref(), Some("a.yaml"));
+        assert_eq!(find("b.yaml").as_deref(), Some("b.yaml"));
+        assert_eq!(find("api/a.yaml").as_deref(), Some("api/a.yaml"));
+        let absolute = resolver.workspace.join("b.yaml");
+        assert_eq!(find(absolute.to_str().unwrap()).as_deref(), Some("b.yaml"));
+        assert_eq!(find(outside_file.to_str().unwrap()).as_deref(), outside_file.to_str());
+        assert_eq!(find("c.yaml"), None);
     }
 }

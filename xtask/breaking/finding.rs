@@ -1,6 +1,7 @@
 //! Findings: one for each change, with all operations that it affects.
 //!
-//! Merges the reports of the same change into one finding and computes its fingerprint.
+//! A change of a shared object is detected several times. This module merges the detected changes into findings and computes
+//! their fingerprints.
 
 use std::collections::BTreeMap;
 
@@ -20,9 +21,9 @@ pub(crate) struct Finding {
     pub level: Level,
     /// What changed: one sentence without a period.
     pub message: String,
-    /// How clients break; empty if they do not.
+    /// How clients can break; empty at level info.
     pub impact: String,
-    /// How to avoid the break; empty for harmless changes.
+    /// How to avoid the break; empty at level info.
     pub remedy: String,
     /// The position in the base.
     pub base: Span,
@@ -34,11 +35,12 @@ pub(crate) struct Finding {
     pub operations: Vec<AffectedOperation>,
     /// The identifier for waivers: a digest of direction, rule, path and details, independent of line numbers and messages.
     pub fingerprint: String,
-    /// The reason of the waiver that accepts the finding.
+    /// The reason of the waiver that accepts the finding, if any.
     pub waived: Option<String>,
 }
 
-/// The key by which reports of the same change are merged: direction, rule, both positions and the details.
+/// The key by which detected changes are merged: direction, rule (without the prefix of the site), both positions and
+/// the details.
 type ChangeKey<'a> = (Option<Direction>, &'a str, Span, Span, &'a str);
 
 /// Returns one finding for each change, sorted by position in the revision.
@@ -56,19 +58,20 @@ pub(crate) fn merge_changes(comparison: &Comparison<'_>) -> Vec<Finding> {
         changes.entry(key).or_default().push(change);
     }
     let mut findings: Vec<Finding> =
-        changes.into_values().map(|changes| finding(comparison, &changes)).collect();
+        changes.into_values().map(|changes| merge(comparison, &changes)).collect();
     findings.sort_by(|left, right| {
         let key = |finding: &Finding| (finding.revision.start, finding.base.start);
         (key(left), &left.id, &left.message).cmp(&(key(right), &right.id, &right.message))
     });
-    make_unique(&mut findings);
+    make_fingerprints_unique(&mut findings);
     findings
 }
 
-fn finding(comparison: &Comparison<'_>, changes: &[&DetectedChange]) -> Finding {
-    // The report with the highest level names the finding; if levels are equal, the first site does.
-    let worst = changes.iter().max_by_key(|change| (change.level, std::cmp::Reverse(change.site)));
-    let change = worst.expect("every group contains a change");
+/// Merges changes with the same key into one finding.
+fn merge(comparison: &Comparison<'_>, changes: &[&DetectedChange]) -> Finding {
+    // The change with the highest level names the finding; if levels are equal, the one at the first site does.
+    let worst_change = changes.iter().max_by_key(|change| (change.level, std::cmp::Reverse(change.site)));
+    let change = worst_change.expect("changes with the same key contain at least one change");
     let origins: Vec<&Origin> = changes.iter().map(|change| &change.origin).collect();
     let path = comparison.base.path_of(change.positions.base);
     let (impact, remedy) =
@@ -93,16 +96,16 @@ fn finding(comparison: &Comparison<'_>, changes: &[&DetectedChange]) -> Finding 
 
 /// Returns the first twelve hexadecimal digits of the SHA-256 digest of a string.
 fn digest(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    let hash = Sha256::digest(text.as_bytes());
+    hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Makes fingerprints unique: findings with the same fingerprint are numbered in their order, and the number is added to the
-/// digest from the second finding on.
-fn make_unique(findings: &mut [Finding]) {
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+/// Makes fingerprints unique. If several findings have the same fingerprint, the first one keeps it; each further one
+/// gets a digest of the fingerprint and its number, counted from 2.
+fn make_fingerprints_unique(findings: &mut [Finding]) {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for finding in findings {
-        let count = seen.entry(finding.fingerprint.clone()).or_default();
+        let count = counts.entry(finding.fingerprint.clone()).or_default();
         *count += 1;
         if *count > 1 {
             finding.fingerprint = digest(&format!("{} {count}", finding.fingerprint));

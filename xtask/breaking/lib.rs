@@ -1,8 +1,9 @@
 //! `cargo xtask breaking`: reports the changes between two OpenAPI documents that break clients.
 //!
-//! The base and the revision are read (`document`) and compared (`compare`, `schema`) according to the rules in `catalog`.
-//! `waivers` marks the findings that were accepted, and `report` prints the result. It works with any two OpenAPI documents,
-//! not only with this project's contract.
+//! The base (the old document) and the revision (the new one) are read (`document`) and compared (`compare`, `schema`)
+//! according to the rules in `catalog`. Each change is a finding. `waivers` marks the findings that were accepted, and
+//! `report` formats the result. The command works with any two OpenAPI documents, not only with this project's
+//! contract.
 
 mod advice;
 mod base;
@@ -40,8 +41,8 @@ pub use self::release::run as release;
 /// The command-line arguments: the two documents to compare and the output format.
 #[derive(Debug, clap::Args)]
 pub struct BreakingArgs {
-    /// Base: a file, or a git revision of the contract. A file is searched for in the current directory, then at the workspace
-    /// root
+    /// Base: a file, or a git revision of the contract. A file name is resolved in the current directory, then at the
+    /// workspace root
     #[arg(long, value_name = "FILE|REVISION", default_value = base::RELEASED)]
     base: String,
     /// Revision: the contract to compare with the base
@@ -68,27 +69,28 @@ pub enum ReportFormat {
     Markdown,
 }
 
-/// The result of the breaking-change gate.
+/// The verdict of the breaking-change gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compatibility {
-    /// Every breaking change is waived, or there is none.
+    /// There is no breaking change, or each one is waived.
     Compatible,
     /// At least one breaking change is not waived.
     Breaking,
 }
 
-/// Prints breaking changes and warnings.
+/// Prints breaking changes and warnings. Returns the verdict.
 ///
 /// # Errors
-/// Returns an error when a document cannot be found, read or compared, when a waiver cannot be read or has expired, or when a
-/// waiver that does not come from a git revision matches no finding.
+/// Returns an error when a document cannot be found, read or compared, when the waivers cannot be found or read, when
+/// an expired waiver matches a finding, or when a waiver that does not come from a git revision matches no finding.
 pub fn run(workspace: &Path, args: &BreakingArgs) -> Result<Compatibility> {
     let result = load_and_compare(workspace, args)?;
     print!("{}", report::gate(&result, args.format));
     compatibility(&result)
 }
 
-/// Returns the merge base of HEAD and the target branch, or `None` when the clone does not contain it.
+/// Returns the commit id of the merge base of HEAD and the target branch (`origin/HEAD`), or `None` when git cannot
+/// find it.
 pub fn branch_point(workspace: &Path) -> Option<String> {
     base::merge_base(workspace, base::TARGET)
 }
@@ -96,18 +98,19 @@ pub fn branch_point(workspace: &Path) -> Option<String> {
 /// Returns the verdict of the breaking-change gate.
 ///
 /// # Errors
-/// Returns an error when a waiver is unused or has expired: the waivers must be corrected before they count.
+/// Returns an error when there are waiver errors (unused or expired waivers). They must be corrected before there is a
+/// verdict.
 fn compatibility(result: &ComparisonResult) -> Result<Compatibility> {
     ensure!(result.waiver_errors.is_empty(), "no verdict: {}", result.waiver_errors.join("; "));
     let is_breaking = result.findings.iter().any(Finding::breaks);
     Ok(if is_breaking { Compatibility::Breaking } else { Compatibility::Compatible })
 }
 
-/// Prints every change that clients can notice.
+/// Prints all findings, including harmless changes and waived findings.
 ///
 /// # Errors
-/// Returns an error when a document cannot be found, read or compared, or when the waivers cannot be read. Unused or expired
-/// waivers are not an error here, because a changelog has no verdict.
+/// Returns an error when a document cannot be found, read or compared, or when the waivers cannot be found or read.
+/// Unused or expired waivers are not an error here, because a changelog has no verdict.
 pub fn changelog(workspace: &Path, args: &BreakingArgs) -> Result<()> {
     print!("{}", report::changelog(&load_and_compare(workspace, args)?, args.format));
     Ok(())
@@ -143,8 +146,8 @@ fn compare_documents(
         (base.join(), revision)
     });
     let base = base.map_err(|_| anyhow::anyhow!("cannot read the base: the reader panicked"))?;
-    let base = base.map_err(|refused| refusal(&refused))?;
-    let revision = revision.map_err(|refused| refusal(&refused))?;
+    let base = base.map_err(|invalid| invalid_document_error(&invalid))?;
+    let revision = revision.map_err(|invalid| invalid_document_error(&invalid))?;
     let mut findings = compare::compare(&base, &revision, today);
     let waiver_errors = match &input.waivers {
         Some(waivers) => waivers::apply(waivers, &mut findings, today)?,
@@ -154,12 +157,12 @@ fn compare_documents(
 }
 
 /// Converts the diagnostics of an invalid document into an error.
-fn refusal(refused: &InvalidContract) -> anyhow::Error {
-    let rendered = refused.render(diagnostic::DiagnosticFormat::Text);
-    anyhow::anyhow!("cannot compare {}\n{}", refused.source.name, rendered.trim_end())
+fn invalid_document_error(invalid: &InvalidContract) -> anyhow::Error {
+    let rendered = invalid.render(diagnostic::DiagnosticFormat::Text);
+    anyhow::anyhow!("cannot compare {}\n{}", invalid.source.name, rendered.trim_end())
 }
 
-/// Returns today's date (UTC). All other functions receive the date as an argument.
+/// Returns today's date (UTC). The comparison receives the date as an argument.
 #[allow(clippy::disallowed_methods, reason = "the only function of the tools that reads the system clock")]
 fn today() -> Date {
     jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date()

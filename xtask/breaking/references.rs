@@ -1,6 +1,6 @@
-//! Validates the references of a document: each must resolve within the document, and following them must end.
+//! Validates the references of a document: each must have a target within the document, and no object may include itself.
 //!
-//! References are the strings under `$ref` outside of examples.
+//! Strings under `$ref` are references, except in examples, other data and extensions.
 
 use std::collections::HashSet;
 
@@ -11,19 +11,19 @@ use contract::version::is_known_dialect;
 
 use super::document::{IndexedDocument, decode_step};
 
-/// What the keys of a mapping are.
+/// The meaning of the keys of a mapping.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum KeyKind {
     /// Keywords of OpenAPI or JSON Schema.
     Keywords,
-    /// User-defined names; `example` is a name here.
+    /// User-defined names. A name such as `example` is not a keyword here.
     Names,
 }
 
 /// Keywords whose values are data, which contains no references.
-const DATA: [&str; 5] = ["example", "examples", "default", "enum", "const"];
+const DATA_KEYWORDS: [&str; 5] = ["example", "examples", "default", "enum", "const"];
 /// Keywords whose value is a mapping with user-defined names.
-const NAMES: [&str; 17] = [
+const KEYWORDS_WITH_NAMES: [&str; 17] = [
     "properties",
     "patternProperties",
     "dependentSchemas",
@@ -43,41 +43,42 @@ const NAMES: [&str; 17] = [
     "content",
 ];
 
-/// Reports every unresolved, external or circular reference, and every unsupported dialect.
-pub(crate) fn check(side: &IndexedDocument<'_>, findings: &mut Vec<Diagnostic>) {
+/// Reports every unresolved, external, circular or dynamic reference, and every unsupported dialect.
+pub(crate) fn check(side: &IndexedDocument<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut including_nodes = Vec::new();
-    walk(side, &side.document.root, KeyKind::Keywords, &mut including_nodes, findings);
-    report_cycles(side, &including_nodes, findings);
+    walk(side, &side.document.root, KeyKind::Keywords, &mut including_nodes, diagnostics);
+    report_cycles(side, &including_nodes, diagnostics);
 }
 
+/// Checks the keywords of a node and of all nodes in it. Collects the nodes that include others by `$ref` or `allOf`.
 fn walk<'n>(
     side: &IndexedDocument<'n>,
     node: &'n Node,
-    inside: KeyKind,
+    key_kind: KeyKind,
     including_nodes: &mut Vec<&'n Node>,
-    findings: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) {
     match &node.value {
         Value::Sequence(items) => {
             for item in items {
-                walk(side, item, KeyKind::Keywords, including_nodes, findings);
+                walk(side, item, KeyKind::Keywords, including_nodes, diagnostics);
             }
         }
         Value::Mapping(entries) => {
             for entry in entries {
                 let key = entry.key.text.as_str();
-                if inside == KeyKind::Keywords {
-                    if DATA.contains(&key) || key.starts_with("x-") {
+                if key_kind == KeyKind::Keywords {
+                    if DATA_KEYWORDS.contains(&key) || key.starts_with("x-") {
                         continue;
                     }
-                    findings.extend(keyword(side, entry));
+                    diagnostics.extend(check_keyword(side, entry));
                     if ["$ref", "allOf"].contains(&key) {
                         including_nodes.push(node);
                     }
                 }
-                let names = inside == KeyKind::Keywords && NAMES.contains(&key);
-                let inside = if names { KeyKind::Names } else { KeyKind::Keywords };
-                walk(side, &entry.value, inside, including_nodes, findings);
+                let has_names = key_kind == KeyKind::Keywords && KEYWORDS_WITH_NAMES.contains(&key);
+                let value_key_kind = if has_names { KeyKind::Names } else { KeyKind::Keywords };
+                walk(side, &entry.value, value_key_kind, including_nodes, diagnostics);
             }
         }
         _ => {}
@@ -92,47 +93,49 @@ fn inclusions<'n>(side: &IndexedDocument<'n>, node: &'n Node) -> Vec<(&'n Node, 
     target.into_iter().chain(parts.iter().map(|part| (part, part.span))).collect()
 }
 
-/// Reports nodes that include themselves, because they have no meaning. Alternatives (`oneOf`, `anyOf`) are not followed: in
-/// many documents a variant refers to the union that contains it.
+/// Reports nodes that include themselves: such a schema is never complete. Alternatives (`oneOf`, `anyOf`) are not
+/// followed, because in many documents an alternative refers to the schema that contains it.
+///
+/// The search is depth-first with an explicit stack, so that long chains do not overflow the call stack.
 fn report_cycles<'n>(
     side: &IndexedDocument<'n>,
     including_nodes: &[&'n Node],
-    findings: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let mut done: HashSet<*const Node> = HashSet::new();
+    let mut finished: HashSet<*const Node> = HashSet::new();
     for start in including_nodes {
-        if done.contains(&std::ptr::from_ref(*start)) {
+        if finished.contains(&std::ptr::from_ref(*start)) {
             continue;
         }
-        let mut open: HashSet<*const Node> = HashSet::from([std::ptr::from_ref(*start)]);
-        let mut trail = vec![(*start, inclusions(side, start))];
-        while let Some((node, left)) = trail.last_mut() {
-            let Some((next, at)) = left.pop() else {
-                done.insert(*node);
-                open.remove(&std::ptr::from_ref(*node));
-                trail.pop();
+        let mut ancestors: HashSet<*const Node> = HashSet::from([std::ptr::from_ref(*start)]);
+        let mut stack = vec![(*start, inclusions(side, start))];
+        while let Some((node, pending_inclusions)) = stack.last_mut() {
+            let Some((included, span)) = pending_inclusions.pop() else {
+                finished.insert(*node);
+                ancestors.remove(&std::ptr::from_ref(*node));
+                stack.pop();
                 continue;
             };
-            if open.contains(&std::ptr::from_ref(next)) {
-                findings.push(cycle(at));
-            } else if !done.contains(&std::ptr::from_ref(next)) {
-                open.insert(next);
-                trail.push((next, inclusions(side, next)));
+            if ancestors.contains(&std::ptr::from_ref(included)) {
+                diagnostics.push(cycle(span));
+            } else if !finished.contains(&std::ptr::from_ref(included)) {
+                ancestors.insert(included);
+                stack.push((included, inclusions(side, included)));
             }
         }
     }
 }
 
-fn cycle(at: Span) -> Diagnostic {
+fn cycle(span: Span) -> Diagnostic {
     Diagnostic::error(
         Code::CyclicRef,
-        at,
+        span,
         "circular reference: the target includes itself",
-        "remove the reference; only properties and `items` can refer back",
+        "remove the reference; only subschemas, such as properties and `items`, can refer back",
     )
 }
 
-fn keyword(side: &IndexedDocument<'_>, entry: &Entry) -> Option<Diagnostic> {
+fn check_keyword(side: &IndexedDocument<'_>, entry: &Entry) -> Option<Diagnostic> {
     let text = entry.value.as_str()?;
     match entry.key.text.as_str() {
         "$ref" if !text.starts_with('#') => Some(Diagnostic::error(
@@ -163,7 +166,11 @@ fn keyword(side: &IndexedDocument<'_>, entry: &Entry) -> Option<Diagnostic> {
     }
 }
 
-/// Returns the target of a reference into this document.
+/// The maximum number of references that are followed from one node.
+pub(crate) const LONGEST_CHAIN: usize = 64;
+
+/// Returns the target of a reference within the document. Returns `None` if the reference is not a JSON pointer in a
+/// fragment (`#/...`), or if its target does not exist.
 pub(crate) fn target<'n>(root: &'n Node, reference: &str) -> Option<&'n Node> {
     let pointer = reference.strip_prefix('#')?;
     if !pointer.is_empty() && !pointer.starts_with('/') {
@@ -176,8 +183,8 @@ pub(crate) fn target<'n>(root: &'n Node, reference: &str) -> Option<&'n Node> {
     })
 }
 
-/// Returns a node followed by the targets of its chain of references.
+/// Returns a node and the targets of its chain of references, at most [`LONGEST_CHAIN`] nodes.
 pub(crate) fn reference_chain<'n>(root: &'n Node, node: &'n Node) -> Vec<&'n Node> {
     let next = |node: &&'n Node| target(root, node.get("$ref")?.as_str()?);
-    std::iter::successors(Some(node), next).take(64).collect()
+    std::iter::successors(Some(node), next).take(LONGEST_CHAIN).collect()
 }

@@ -1,6 +1,7 @@
 //! `cargo xtask release-contract`: replaces the released contract with the current one.
 //!
-//! It fails if the current contract breaks clients. Waivers are deleted with the release that they apply to.
+//! It fails if the current contract breaks clients. A successful release deletes the waivers, which
+//! apply only to it.
 
 use std::fs;
 use std::path::Path;
@@ -8,21 +9,23 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use super::file_resolver::FileResolver;
-use super::{Compatibility, ReportFormat, base, document, refusal, report};
+use super::{Compatibility, ReportFormat, base, document, invalid_document_error, report};
 
-/// Copies the contract over the released one if no client breaks.
+/// Copies the contract over the released one if no client breaks. Otherwise returns [`Compatibility::Breaking`] and
+/// changes nothing.
 ///
 /// # Errors
-/// Returns an error when the contract cannot be read or compared, when a waiver is unused or has expired, or when the copy
-/// cannot be written.
+/// Returns an error when the contract cannot be read or compared, when a waiver is unused or has expired, or when a
+/// file cannot be written or deleted.
 pub fn run(workspace: &Path) -> Result<Compatibility> {
     let revision = contract::read_file(workspace, base::CONTRACT)?;
     let text = revision.text.clone();
     let released = workspace.join(base::RELEASED);
     if released.exists() {
-        // Waivers are written for the release, so those in the working tree apply.
+        // Uses the waivers in the working tree, because they were written for this release.
         let waivers = base::waivers_path(base::RELEASED).display().to_string();
         let waivers = Some(waivers.as_str()).filter(|name| workspace.join(name).exists());
+        // All paths are relative to the workspace root, not to the current directory.
         let resolver = FileResolver::new(workspace, workspace);
         let input = base::read(&resolver, base::RELEASED, base::CONTRACT, waivers)?;
         let result = super::compare_documents(input, revision, super::today())?;
@@ -37,7 +40,7 @@ pub fn run(workspace: &Path) -> Result<Compatibility> {
             return Ok(Compatibility::Breaking);
         }
     } else {
-        document::read(revision).map_err(|refused| refusal(&refused))?;
+        document::read(revision).map_err(|invalid| invalid_document_error(&invalid))?;
     }
     if let Some(directory) = released.parent() {
         fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;

@@ -1,7 +1,8 @@
 //! Rules: id, level, impact on clients and remedy.
 //!
-//! Rules about schemas are the product of a [`SchemaSite`] and a [`SchemaRule`]; every other rule is a [`Rule`]. Ids and levels
-//! are those of oasdiff (Apache-2.0, <https://github.com/oasdiff/oasdiff>) if oasdiff has the rule.
+//! Most rules about schemas are [`SchemaRule`]s, which have an id and a level for each [`SchemaSite`]; every other rule
+//! is a [`Rule`]. If oasdiff (Apache-2.0, <https://github.com/oasdiff/oasdiff>) has a rule, its id is used, and its
+//! level or a higher one.
 
 use std::fmt;
 
@@ -19,7 +20,8 @@ pub(crate) enum Level {
     Error,
 }
 
-/// The direction in which a value is sent.
+/// The direction in which a value is sent. For a webhook or callback, the receiver is the client, so the request of the
+/// server has the direction `Response`, and the response of the receiver has the direction `Request`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Direction {
@@ -30,7 +32,7 @@ pub(crate) enum Direction {
 }
 
 /// Where in a request or response a schema is used. If a change of a shared schema is found at several sites with the same
-/// level, the first site in this order names the finding.
+/// direction and level, the first site in this order names the finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum SchemaSite {
     /// A request body.
@@ -49,7 +51,7 @@ pub(crate) enum SchemaSite {
     ParameterProperty,
     /// A property or item in a header parameter.
     HeaderProperty,
-    /// A read-only property in a request, which clients do not send.
+    /// A read-only property in a request, or a property or item in one. Clients do not send it.
     RequestReadOnly,
     /// A response body.
     ResponseBody,
@@ -57,7 +59,7 @@ pub(crate) enum SchemaSite {
     ResponseProperty,
     /// A response header, or a property or item in one.
     ResponseHeader,
-    /// A write-only property in a response, which the server does not send.
+    /// A write-only property in a response, or a property or item in one. The server does not send it.
     ResponseWriteOnly,
 }
 
@@ -115,11 +117,11 @@ impl SchemaSite {
             Self::Parameter | Self::ParameterContent => Self::ParameterProperty,
             Self::HeaderParameter | Self::HeaderContent => Self::HeaderProperty,
             Self::ResponseBody => Self::ResponseProperty,
-            other => other,
+            site => site,
         }
     }
 
-    /// Returns the site of properties that are never sent in this direction.
+    /// Returns the site of properties that are never sent in the direction of this site.
     pub(crate) const fn never_sent(self) -> Self {
         match self.direction() {
             Direction::Request => Self::RequestReadOnly,
@@ -132,12 +134,13 @@ impl SchemaSite {
         self.is_plain_text() || matches!(self, Self::ParameterContent | Self::HeaderContent)
     }
 
-    /// Whether the value is serialized as plain text, so that a number cannot be distinguished from its digits.
+    /// Whether the schema describes a parameter that is serialized as plain text. In plain text, the number 1 and the
+    /// string `1` are the same.
     pub(crate) const fn is_plain_text(self) -> bool {
         matches!(self, Self::Parameter | Self::HeaderParameter)
     }
 
-    /// Whether the value is never sent, so that no change breaks a client.
+    /// Whether values at this site are never sent, so that no change of their schema breaks a client.
     pub(crate) const fn is_never_sent(self) -> bool {
         matches!(self, Self::RequestReadOnly | Self::ResponseWriteOnly)
     }
@@ -160,26 +163,27 @@ pub(crate) enum ValueEffect {
     Narrows,
     /// The set is widened.
     Widens,
-    /// The set is neither a subset nor a superset of the old one.
+    /// The new set is neither a subset nor a superset of the old one, or this is unknown.
     Alters,
     /// The set stays the same.
     Neutral,
 }
 
-/// The subject of a schema rule. It selects the impact and remedy of a finding.
+/// The subject of a schema rule. Together with the direction, it selects the impact and remedy of a finding, unless
+/// `advice` has specific ones for the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Topic {
     /// Types and formats.
     JsonTypes,
     /// Enums, constants and defaults.
     Values,
-    /// Lengths, counts, ranges and patterns.
+    /// Lengths, counts, ranges, multiples, unique items and patterns.
     Bounds,
     /// Properties, and which of them are required.
     Properties,
-    /// Alternatives and conditions.
+    /// Alternatives, discriminators, conditions, items and all keywords without another topic.
     Structure,
-    /// Deprecation.
+    /// Deprecation, sunset and stability.
     Lifecycle,
 }
 
@@ -245,14 +249,15 @@ impl SchemaRule {
         if site.is_never_sent() {
             return Level::Info;
         }
+        // The default applies to requests without the parameter, so its changes affect clients that omit the parameter.
         if site.is_parameter() && self.suffix.starts_with("default-value-") {
             return Level::Error;
         }
-        let own = match site.direction() {
+        let level_override = match site.direction() {
             Direction::Request => self.request,
             Direction::Response => self.response,
         };
-        own.unwrap_or(match (self.effect, site.direction()) {
+        level_override.unwrap_or(match (self.effect, site.direction()) {
             (ValueEffect::Narrows, Direction::Request)
             | (ValueEffect::Widens, Direction::Response)
             | (ValueEffect::Alters, _) => Level::Error,
@@ -271,9 +276,9 @@ pub(crate) struct Rule {
     /// The inverse rule.
     #[cfg_attr(not(test), allow(dead_code, reason = "only tests check that every rule has an inverse"))]
     pub inverse: Inverse,
-    /// How clients break; empty if they do not.
+    /// How clients can break; empty at level info.
     pub impact: &'static str,
-    /// How to avoid the break; empty for harmless changes.
+    /// How to avoid the break; empty at level info.
     pub remedy: &'static str,
 }
 

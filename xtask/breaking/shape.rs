@@ -1,8 +1,8 @@
 //! Validates the structure of a document: each keyword must have the type that OpenAPI requires.
 //!
-//! A value of another type would be ignored, and changes of ignored values are not found. Keywords that [`keywords`] does not
-//! list may have any type; they are compared as plain values. Shared objects are validated where they are defined. References
-//! are followed only from path items, whose siblings of `$ref` apply too.
+//! A value of another type would be ignored, and changes of ignored values would be missed. Keywords that [`keywords`]
+//! does not list may have any type; they are compared as plain values. Shared objects are validated where they are
+//! defined. References are followed only from path items, in which the siblings of `$ref` apply too.
 
 mod keywords;
 
@@ -19,43 +19,45 @@ use super::references;
 use super::schema::is_annotation;
 use super::schema::types::JsonTypes;
 
-/// Reports every value of the wrong type.
-pub(crate) fn check(root: &Node, findings: &mut Vec<Diagnostic>) {
-    let mut check = StructureCheck { root, findings };
-    check.object(root, root.span, ObjectKind::Document);
-    let top = Span { start: root.span.start, end: root.span.start };
+/// Reports an empty document, every value of the wrong type, every missing required keyword, every key of `paths` that
+/// is not a path, and every keyword that a path item and the target of its reference both define.
+pub(crate) fn check(root: &Node, diagnostics: &mut Vec<Diagnostic>) {
+    let mut check = StructureCheck { root, diagnostics };
+    check.check_object(root, root.span, ObjectKind::Document);
+    let document_start = Span { start: root.span.start, end: root.span.start };
     if !["paths", "webhooks", "components"].iter().any(|keyword| root.get(keyword).is_some()) {
-        check.findings.push(Diagnostic::error(
+        check.diagnostics.push(Diagnostic::error(
             Code::MissingKeyword,
-            top,
+            document_start,
             "the document is empty: it has neither `paths` nor `webhooks` nor `components`",
             "specify the root document of the contract; a contract without operations has `paths: {}`",
         ));
     }
 }
 
+/// The state of a validation. The methods take a node and the position that is reported if the node itself is empty.
 struct StructureCheck<'a> {
     root: &'a Node,
-    findings: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Vec<Diagnostic>,
 }
 
 impl StructureCheck<'_> {
-    fn object(&mut self, node: &Node, at: Span, kind: ObjectKind) {
+    fn check_object(&mut self, node: &Node, span: Span, kind: ObjectKind) {
         let Some(entries) = node.entries() else {
             if kind != ObjectKind::Schema || !matches!(node.value, Value::Bool(_)) {
                 let expected =
                     if kind == ObjectKind::Schema { "a mapping or a boolean" } else { "a mapping" };
-                self.wrong_type(node, at, expected);
+                self.report_wrong_type(node, span, expected);
             }
             return;
         };
         if let Some(reference) = node.entry("$ref") {
-            self.value_type(reference, StringValue);
+            self.check_value(reference, StringValue);
             if kind == ObjectKind::PathItem {
-                self.conflicting_keywords(node, entries);
+                self.report_conflicting_keywords(node, entries);
             }
         } else {
-            self.require_keywords(node, at, kind);
+            self.report_missing_keywords(node, span, kind);
         }
         let keywords = kind.keywords();
         for entry in entries {
@@ -64,29 +66,29 @@ impl StructureCheck<'_> {
                 continue;
             }
             if kind == ObjectKind::Paths && !key.starts_with('/') {
-                self.findings.push(Diagnostic::error(
+                self.diagnostics.push(Diagnostic::error(
                     Code::UnknownKeyword,
                     entry.key.span,
                     format!("`{key}` is not a path: paths begin with `/`"),
                     format!("write `/{key}` for a path, or `x-{key}` for an extension"),
                 ));
             }
-            let known =
+            let keyword_type =
                 keywords.iter().find(|(keyword, _)| *keyword == key).map(|(_, value_type)| *value_type);
-            if let Some(value_type) = known.or(kind.default_value_type()) {
-                self.value_type(entry, value_type);
+            if let Some(value_type) = keyword_type.or(kind.default_value_type()) {
+                self.check_value(entry, value_type);
             }
         }
     }
 
     /// Reports keywords that a path item and the target of its reference both define: OpenAPI leaves open which of them
     /// applies.
-    fn conflicting_keywords(&mut self, node: &Node, entries: &[Entry]) {
+    fn report_conflicting_keywords(&mut self, node: &Node, entries: &[Entry]) {
         let reference_chain = references::reference_chain(self.root, node);
-        let counts = |key: &str| key != "$ref" && !is_annotation(key);
-        for Entry { key, .. } in entries.iter().filter(|entry| counts(&entry.key.text)) {
-            if reference_chain.iter().skip(1).any(|text| text.entry(key).is_some()) {
-                self.findings.push(Diagnostic::error(
+        let is_relevant = |key: &str| key != "$ref" && !is_annotation(key);
+        for Entry { key, .. } in entries.iter().filter(|entry| is_relevant(&entry.key.text)) {
+            if reference_chain.iter().skip(1).any(|target| target.entry(key).is_some()) {
+                self.diagnostics.push(Diagnostic::error(
                     Code::DuplicateKey,
                     key.span,
                     format!(
@@ -99,111 +101,115 @@ impl StructureCheck<'_> {
         }
     }
 
-    fn require_keywords(&mut self, node: &Node, at: Span, kind: ObjectKind) {
+    fn report_missing_keywords(&mut self, node: &Node, span: Span, kind: ObjectKind) {
         for keyword in kind.required_keywords().iter().filter(|keyword| node.get(keyword).is_none()) {
             let kind_name = format!("{kind:?}").to_lowercase();
-            self.findings.push(Diagnostic::error(
+            self.diagnostics.push(Diagnostic::error(
                 Code::MissingKeyword,
-                at,
+                span,
                 format!("{kind_name} without `{keyword}`"),
                 format!("add `{keyword}`"),
             ));
         }
     }
 
-    fn value_type(&mut self, entry: &Entry, value_type: ValueType) {
-        let (node, at) = (&entry.value, entry.key.span);
+    fn check_value(&mut self, entry: &Entry, value_type: ValueType) {
+        let (node, span) = (&entry.value, entry.key.span);
         match value_type {
-            Object(kind) => self.object(node, at, kind),
+            Object(kind) => self.check_object(node, span, kind),
             ListOf(kind) => match node.items() {
-                Some(items) => items.iter().for_each(|item| self.object(item, item.span, kind)),
-                None => self.wrong_type(node, at, "a list"),
+                Some(items) => items.iter().for_each(|item| self.check_object(item, item.span, kind)),
+                None => self.report_wrong_type(node, span, "a list"),
             },
             // Extensions are allowed among responses; elsewhere a user-defined name may begin with `x-`.
-            Responses => self.named(node, at, "a mapping", |check, entry| {
+            Responses => self.check_mapping(node, span, "a mapping", |check, entry| {
                 if !entry.key.text.starts_with("x-") {
-                    check.object(&entry.value, entry.key.span, ObjectKind::Response);
+                    check.check_object(&entry.value, entry.key.span, ObjectKind::Response);
                 }
             }),
-            MapOf(kind) => self.named(node, at, "a mapping", |check, entry| {
-                check.object(&entry.value, entry.key.span, kind);
+            MapOf(kind) => self.check_mapping(node, span, "a mapping", |check, entry| {
+                check.check_object(&entry.value, entry.key.span, kind);
             }),
-            StringMap => self
-                .named(node, at, "a mapping of strings", |check, entry| check.value_type(entry, StringValue)),
-            StringListMap => {
-                self.named(node, at, "a mapping", |check, entry| check.value_type(entry, StringList))
-            }
-            AnyMap => self.named(node, at, "a mapping", |_, _| {}),
+            StringMap => self.check_mapping(node, span, "a mapping of strings", |check, entry| {
+                check.check_value(entry, StringValue)
+            }),
+            StringListMap => self
+                .check_mapping(node, span, "a mapping", |check, entry| check.check_value(entry, StringList)),
+            AnyMap => self.check_mapping(node, span, "a mapping", |_, _| {}),
             StringList => match node.items() {
                 Some(items) => items.iter().filter(|item| item.as_str().is_none()).for_each(|item| {
-                    self.wrong_type(item, item.span, "a string");
+                    self.report_wrong_type(item, item.span, "a string");
                 }),
-                None => self.wrong_type(node, at, "a list of strings"),
+                None => self.report_wrong_type(node, span, "a list of strings"),
             },
             TypeNames => match node.items() {
-                Some(items) => items.iter().for_each(|item| self.type_name(item, item.span)),
-                None => self.type_name(node, at),
+                Some(items) => items.iter().for_each(|item| self.check_type_name(item, item.span)),
+                None => self.check_type_name(node, span),
             },
-            AnyList | StringValue | Boolean | Number | NumberOrBoolean => self.plain(node, at, value_type),
+            AnyList | StringValue | Boolean | Number | NumberOrBoolean => {
+                self.check_plain_value(node, span, value_type)
+            }
         }
     }
 
-    fn plain(&mut self, node: &Node, at: Span, value_type: ValueType) {
-        let is_flag = matches!(node.value, Value::Bool(_));
+    fn check_plain_value(&mut self, node: &Node, span: Span, value_type: ValueType) {
+        let is_boolean = matches!(node.value, Value::Bool(_));
         let is_number = matches!(node.value, Value::Integer(_) | Value::Float(_));
         match value_type {
-            AnyList if node.items().is_none() => self.wrong_type(node, at, "a list"),
-            StringValue if node.as_str().is_none() => self.wrong_type(node, at, "a string"),
-            Boolean if !is_flag => self.wrong_type(node, at, "a boolean"),
-            Number if !is_number => self.wrong_type(node, at, "a number"),
-            NumberOrBoolean if !is_number && !is_flag => self.wrong_type(node, at, "a number or a boolean"),
+            AnyList if node.items().is_none() => self.report_wrong_type(node, span, "a list"),
+            StringValue if node.as_str().is_none() => self.report_wrong_type(node, span, "a string"),
+            Boolean if !is_boolean => self.report_wrong_type(node, span, "a boolean"),
+            Number if !is_number => self.report_wrong_type(node, span, "a number"),
+            NumberOrBoolean if !is_number && !is_boolean => {
+                self.report_wrong_type(node, span, "a number or a boolean")
+            }
             _ => {}
         }
     }
 
-    fn named(
+    fn check_mapping(
         &mut self,
         node: &Node,
-        at: Span,
+        span: Span,
         expected: &str,
-        default_value_type: impl Fn(&mut Self, &Entry),
+        check_entry: impl Fn(&mut Self, &Entry),
     ) {
         match node.entries() {
-            Some(entries) => entries.iter().for_each(|entry| default_value_type(self, entry)),
-            None => self.wrong_type(node, at, expected),
+            Some(entries) => entries.iter().for_each(|entry| check_entry(self, entry)),
+            None => self.report_wrong_type(node, span, expected),
         }
     }
 
-    fn type_name(&mut self, node: &Node, at: Span) {
+    fn check_type_name(&mut self, node: &Node, span: Span) {
         match node.as_str() {
             Some(type_name) if JsonTypes::is_type_name(type_name) => {}
-            Some(type_name) => self.findings.push(Diagnostic::error(
+            Some(type_name) => self.diagnostics.push(Diagnostic::error(
                 Code::WrongType,
-                position_of(node, at),
+                position_of(node, span),
                 format!("`{type_name}` is not a type"),
                 "expected string, number, integer, boolean, array, object or 'null'",
             )),
-            None if matches!(node.value, Value::Null) => self.findings.push(Diagnostic::error(
+            None if matches!(node.value, Value::Null) => self.diagnostics.push(Diagnostic::error(
                 Code::WrongType,
-                position_of(node, at),
+                position_of(node, span),
                 "expected the name of a type, got null",
                 "write 'null' in quotes for the type null",
             )),
-            None => self.wrong_type(node, at, "the name of a type"),
+            None => self.report_wrong_type(node, span, "the name of a type"),
         }
     }
 
-    fn wrong_type(&mut self, node: &Node, at: Span, expected: &str) {
-        self.findings.push(Diagnostic::error(
+    fn report_wrong_type(&mut self, node: &Node, span: Span, expected: &str) {
+        self.diagnostics.push(Diagnostic::error(
             Code::WrongType,
-            position_of(node, at),
+            position_of(node, span),
             format!("expected {expected}, got {}", node.value.kind()),
             "correct the type: a value of another type would be ignored, and so would its changes",
         ));
     }
 }
 
-/// Returns the position of a value, or `at` if the value is empty.
-fn position_of(node: &Node, at: Span) -> Span {
-    if node.span.end > node.span.start { node.span } else { at }
+/// Returns the position of a value, or `fallback` if the value is empty.
+fn position_of(node: &Node, fallback: Span) -> Span {
+    if node.span.end > node.span.start { node.span } else { fallback }
 }

@@ -1,4 +1,4 @@
-//! Waivers: breaking changes that were accepted until a date.
+//! Waivers: findings, such as breaking changes, that are accepted until a date.
 //!
 //! A waiver file is TOML: each `[[waiver]]` has the `fingerprint` of a finding, or its `rule` and `path`; a `reason`; and the
 //! date on which it `expires`. A waiver that has expired and still matches a finding is an error. A waiver that matches no
@@ -37,17 +37,18 @@ impl Waiver {
         self.rule.as_ref() == Some(&finding.id) && self.path.as_ref() == Some(&finding.path)
     }
 
-    /// Returns the name of the waiver in messages: its identifiers, or its number in the file.
-    fn named(&self, number: usize) -> String {
+    /// Returns the name of the waiver in messages: its fingerprint, or its rule and path, or else `number`, its place
+    /// in the file counted from 1.
+    fn display_name(&self, number: usize) -> String {
         match (&self.fingerprint, &self.rule, &self.path) {
             (Some(fingerprint), ..) => format!("`{fingerprint}`"),
             (None, Some(rule), Some(path)) => format!("`{rule}` at `{path}`"),
-            (None, Some(one), None) | (None, None, Some(one)) => format!("`{one}`"),
+            (None, Some(identifier), None) | (None, None, Some(identifier)) => format!("`{identifier}`"),
             (None, None, None) => format!("#{number}"),
         }
     }
 
-    /// Whether the waiver identifies its finding in exactly one way.
+    /// Whether the waiver identifies its finding in exactly one way: by the fingerprint, or by the rule and the path.
     const fn is_unambiguous(&self) -> bool {
         matches!(
             (&self.fingerprint, &self.rule, &self.path),
@@ -55,15 +56,16 @@ impl Waiver {
         )
     }
 
-    /// Returns the expiry date, which is a TOML date or a string. Returns the value as written if it is not a date.
-    fn day(&self) -> Result<Date, String> {
+    /// Returns the last day on which the waiver applies, from a TOML date or a string. The error is the text of a value
+    /// that is not a date.
+    fn expiry_date(&self) -> Result<Date, String> {
         let text = match &self.expires {
             Value::String(text) => text.clone(),
-            other => other.to_string(),
+            value => value.to_string(),
         };
-        // The parser also accepts a time of day and a date without hyphens.
-        let day = if text.len() == "YYYY-MM-DD".len() { text.parse().ok() } else { None };
-        day.ok_or(text)
+        // The parser would also accept a time of day and a date without hyphens.
+        let date = if text.len() == "YYYY-MM-DD".len() { text.parse().ok() } else { None };
+        date.ok_or(text)
     }
 }
 
@@ -74,12 +76,14 @@ pub(crate) struct Waivers {
     pub name: String,
     /// The TOML text.
     pub text: String,
-    /// Whether the file is read from a git revision: the change that it accepts may already be part of that revision, or not be
-    /// merged yet.
+    /// Whether the file was read from a git revision. Its waivers need not match a finding: the changes that they accept may
+    /// already be part of that revision, or not be merged yet.
     pub from_revision: bool,
 }
 
-/// Marks waived findings. Returns one message for each unused or expired waiver.
+/// Marks the findings that waivers accept. Returns a message for each expired waiver that matches a finding and, if the
+/// file was not read from a git revision, for each waiver that matches none. A waiver applies until the end of the day
+/// on which it expires.
 ///
 /// # Errors
 /// Returns an error when the file is not a valid waiver file.
@@ -88,31 +92,33 @@ pub(crate) fn apply(waivers: &Waivers, findings: &mut [Finding], today: Date) ->
     let file: WaiverFile =
         toml::from_str(text).with_context(|| format!("cannot read waivers from {name}"))?;
     let mut waiver_errors = Vec::new();
-    for (at, waiver) in file.waiver.iter().enumerate() {
-        let named = waiver.named(at + 1);
+    for (index, waiver) in file.waiver.iter().enumerate() {
+        let display_name = waiver.display_name(index + 1);
         ensure!(
             waiver.is_unambiguous(),
-            "{name}: waiver {named}: expected either a `fingerprint`, or a `rule` and a `path`"
+            "{name}: waiver {display_name}: expected either a `fingerprint`, or a `rule` and a `path`"
         );
         ensure!(
             !waiver.reason.trim().is_empty(),
-            "{name}: waiver {named}: `reason` is empty; explain why the change is accepted"
+            "{name}: waiver {display_name}: `reason` is empty; explain why the change is accepted"
         );
-        let expires = waiver.day().map_err(|text| {
-            anyhow::anyhow!("{name}: waiver {named}: `expires`: expected a date (YYYY-MM-DD), got `{text}`")
+        let expires = waiver.expiry_date().map_err(|text| {
+            anyhow::anyhow!(
+                "{name}: waiver {display_name}: `expires`: expected a date (YYYY-MM-DD), got `{text}`"
+            )
         })?;
-        let mut matched = false;
+        let mut has_match = false;
         for finding in findings.iter_mut().filter(|finding| waiver.matches(finding)) {
-            matched = true;
+            has_match = true;
             if today <= expires {
                 finding.waived = Some(waiver.reason.clone());
             }
         }
-        if !matched && !from_revision {
-            waiver_errors.push(format!("{name}: waiver {named} matches no finding; remove it"));
-        } else if matched && today > expires {
+        if !has_match && !from_revision {
+            waiver_errors.push(format!("{name}: waiver {display_name} matches no finding; remove it"));
+        } else if has_match && today > expires {
             waiver_errors.push(format!(
-                "{name}: waiver {named} expired on {expires}; review the change again, or revert it"
+                "{name}: waiver {display_name} expired on {expires}; review the change again, or revert it"
             ));
         }
     }

@@ -1,7 +1,7 @@
 //! The OpenAPI 3.1 document of the code, as registered with poem-openapi.
 //!
 //! poem-openapi renders OpenAPI 3.0, so its registry is converted instead of its output. utoipa parses the result as an
-//! independent validation; its own serialization would lose `required` of headers.
+//! independent validation, but does not write it: its output would lose `required` of headers.
 
 use anyhow::Context;
 use poem_openapi::OpenApi;
@@ -21,7 +21,8 @@ pub(crate) fn document<A: OpenApi>(title: &str, version: &str, events: &[&str]) 
     let mut paths = Map::new();
     for path in A::meta().into_iter().flat_map(|api| api.paths) {
         let operations = path.operations.iter();
-        let operations = operations.map(|one| (one.method.as_str().to_lowercase(), operation(one))).collect();
+        let operations =
+            operations.map(|meta| (meta.method.as_str().to_lowercase(), operation(meta))).collect();
         paths.insert(path.path, Value::Object(operations));
     }
     let schemas: Map<_, _> =
@@ -32,39 +33,43 @@ pub(crate) fn document<A: OpenApi>(title: &str, version: &str, events: &[&str]) 
         "info": { "title": title, "version": version },
         "paths": paths,
         "webhooks": webhooks,
-        "components": { "schemas": schemas, "securitySchemes": schemes(&registry) },
+        "components": { "schemas": schemas, "securitySchemes": security_schemes(&registry) },
     });
-    let mut spelled_out = document.clone();
-    spell_out(&mut spelled_out);
-    let read: Result<utoipa::openapi::OpenApi, _> = serde_json::from_value(spelled_out);
-    read.context("utoipa cannot parse the OpenAPI document of the code")?;
+    let mut typed_document = document.clone();
+    add_missing_types(&mut typed_document);
+    let parsed: Result<utoipa::openapi::OpenApi, _> = serde_json::from_value(typed_document);
+    parsed.context("utoipa cannot parse the OpenAPI document of the code")?;
     Ok(document)
 }
 
-/// Adds all types to every schema without a type, because utoipa requires a type.
-fn spell_out(value: &mut Value) {
-    const SAID: [&str; 5] = ["type", "$ref", "oneOf", "anyOf", "allOf"];
-    let untyped = |value: &Value| SAID.iter().all(|key| value.get(key).is_none()) && value.is_object();
+/// Lists all types in every schema that allows any type, because utoipa requires a type.
+fn add_missing_types(value: &mut Value) {
+    const TYPING_KEYWORDS: [&str; 5] = ["type", "$ref", "oneOf", "anyOf", "allOf"];
+    let is_untyped =
+        |value: &Value| TYPING_KEYWORDS.iter().all(|key| value.get(key).is_none()) && value.is_object();
     let any = || json!({ "type": ["array", "boolean", "integer", "null", "number", "object", "string"] });
     match value {
-        Value::Array(items) => items.iter_mut().for_each(spell_out),
+        Value::Array(items) => items.iter_mut().for_each(add_missing_types),
         Value::Object(fields) => {
             for (name, field) in fields.iter_mut() {
-                let schema = ["schema", "items", "additionalProperties"].contains(&&**name);
-                if schema && untyped(field) {
+                let is_schema = ["schema", "items", "additionalProperties"].contains(&&**name);
+                if is_schema && is_untyped(field) {
                     *field = any();
                 }
                 if let ("properties", Some(properties)) = (&**name, field.as_object_mut()) {
-                    properties.values_mut().filter(|property| untyped(property)).for_each(|it| *it = any());
+                    properties
+                        .values_mut()
+                        .filter(|property| is_untyped(property))
+                        .for_each(|property| *property = any());
                 }
-                spell_out(field);
+                add_missing_types(field);
             }
         }
         _ => {}
     }
 }
 
-fn schemes(registry: &Registry) -> Value {
+fn security_schemes(registry: &Registry) -> Value {
     registry.security_schemes.iter().map(|(name, scheme)| ((*name).to_owned(), json!(scheme))).collect()
 }
 
@@ -102,7 +107,7 @@ fn parameter(meta: &MetaOperationParam) -> Value {
         "schema": reference(&meta.schema),
     });
     if is_list(&meta.schema) {
-        // In a header, commas are the only format, and poem-openapi is configured as for a query.
+        // A list in a header is always separated by commas. The generator sets `explode` to false, as for a query.
         value["explode"] = json!(meta.explode);
     }
     if meta.deprecated {
@@ -133,10 +138,10 @@ fn response(meta: &MetaResponse) -> (String, Value) {
 }
 
 fn contents(content: &[MetaMediaType]) -> Value {
-    let media = |media: &MetaMediaType| {
+    let entry = |media: &MetaMediaType| {
         (media.content_type.to_owned(), json!({ "schema": reference(&media.schema) }))
     };
-    Value::Object(content.iter().map(media).collect())
+    Value::Object(content.iter().map(entry).collect())
 }
 
 fn reference(meta: &MetaSchemaRef) -> Value {
@@ -144,8 +149,8 @@ fn reference(meta: &MetaSchemaRef) -> Value {
         MetaSchemaRef::Reference(name) => json!({ "$ref": format!("#/components/schemas/{name}") }),
         MetaSchemaRef::Inline(meta) => match &meta.all_of[..] {
             // poem-openapi represents a reference with sibling keywords this way.
-            [target @ MetaSchemaRef::Reference(_), MetaSchemaRef::Inline(beside)] => {
-                beside_reference(target, beside)
+            [target @ MetaSchemaRef::Reference(_), MetaSchemaRef::Inline(siblings)] => {
+                reference_with_siblings(target, siblings)
             }
             _ => Value::Object(schema(meta)),
         },
@@ -153,15 +158,15 @@ fn reference(meta: &MetaSchemaRef) -> Value {
 }
 
 /// Converts a reference with the sibling keywords that poem-openapi supports: nullability, default and deprecation.
-fn beside_reference(target: &MetaSchemaRef, beside: &MetaSchema) -> Value {
+fn reference_with_siblings(target: &MetaSchemaRef, siblings: &MetaSchema) -> Value {
     let mut value = reference(target);
-    if beside.nullable {
+    if siblings.nullable {
         value = json!({ "oneOf": [value, { "type": "null" }] });
     }
-    if let Some(default) = &beside.default {
+    if let Some(default) = &siblings.default {
         value["default"] = default.clone();
     }
-    if beside.deprecated {
+    if siblings.deprecated {
         value["deprecated"] = json!(true);
     }
     value

@@ -28,40 +28,41 @@ pub(crate) struct Difference {
 /// Compares the facts of contract and code.
 pub(crate) fn compare(contract: &Fact, code: &Fact) -> DocumentDifferences {
     let mut differences = DocumentDifferences::default();
-    differences.descend(&mut vec![contract], code);
+    differences.compare_children(&mut vec![contract], code);
     differences
 }
 
 impl DocumentDifferences {
-    /// Whether the two documents are equal.
+    /// Returns whether the two documents are equal, apart from limitations of poem-openapi.
     pub(crate) fn is_empty(&self) -> bool {
         self.contract_only.is_empty() && self.code_only.is_empty()
     }
 
     /// Compares the children of the last fact of `path`, which both documents contain.
-    fn descend<'f>(&mut self, path: &mut Vec<&'f Fact>, code: &'f Fact) {
+    fn compare_children<'f>(&mut self, path: &mut Vec<&'f Fact>, code: &'f Fact) {
         let Some(contract) = path.last().copied() else { return };
         for fact in &contract.children {
             path.push(fact);
             match code.child(&fact.name) {
-                Some(same) => self.descend(path, same),
-                None => self.missing(path),
+                Some(counterpart) => self.compare_children(path, counterpart),
+                None => self.add_contract_only(path),
             }
             path.pop();
         }
         for fact in code.children.iter().filter(|fact| contract.child(&fact.name).is_none()) {
             path.push(fact);
-            push(&mut self.code_only, spelled(path), contract.pointer.clone());
+            push(&mut self.code_only, joined_names(path), contract.pointer.clone());
             path.pop();
         }
     }
 
-    fn missing(&mut self, path: &[&Fact]) {
+    /// Adds a fact that only the contract contains, or counts it if it is a limitation of poem-openapi.
+    fn add_contract_only(&mut self, path: &[&Fact]) {
         let Some(fact) = path.last() else { return };
         match limitations::limitation(path) {
-            None => push(&mut self.contract_only, spelled(path), fact.pointer.clone()),
+            None => push(&mut self.contract_only, joined_names(path), fact.pointer.clone()),
             Some(limitation) => {
-                match self.limitations.iter_mut().find(|(known, _)| known.id == limitation.id) {
+                match self.limitations.iter_mut().find(|(counted, _)| counted.id == limitation.id) {
                     Some((_, count)) => *count += 1,
                     None => self.limitations.push((limitation, 1)),
                 }
@@ -70,16 +71,19 @@ impl DocumentDifferences {
     }
 }
 
-fn spelled(path: &[&Fact]) -> String {
+/// Returns the names of the facts of a path, without the document itself.
+fn joined_names(path: &[&Fact]) -> String {
     path.iter().skip(1).map(|fact| &*fact.name).collect::<Vec<_>>().join(" > ")
 }
 
 /// Adds a difference, or counts another use of a fact that is already listed.
 fn push(list: &mut Vec<Difference>, path: String, pointer: String) {
-    let last = |path: &str| path.rsplit(" > ").next().map(str::to_owned);
-    let known = list.iter_mut().find(|known| known.pointer == pointer && last(&known.path) == last(&path));
-    match known {
-        Some(known) => known.other_uses += 1,
+    let last_name = |path: &str| path.rsplit(" > ").next().map(str::to_owned);
+    let listed = list
+        .iter_mut()
+        .find(|difference| difference.pointer == pointer && last_name(&difference.path) == last_name(&path));
+    match listed {
+        Some(difference) => difference.other_uses += 1,
         None => list.push(Difference { path, pointer, other_uses: 0 }),
     }
 }
@@ -92,13 +96,13 @@ mod tests {
     use crate::facts;
 
     /// Creates a document with one operation, its parameter and its response.
-    fn document(parameter: Value, answer: Value) -> Value {
+    fn document(parameter: Value, response: Value) -> Value {
         json!({
             "paths": { "/things": { "get": {
                 "operationId": "listThings",
                 "security": [{ "apiKey": ["read:things"] }],
                 "parameters": [{ "name": "limit", "in": "query", "schema": parameter }],
-                "responses": { "200": { "content": { "application/json": { "schema": answer } } } },
+                "responses": { "200": { "content": { "application/json": { "schema": response } } } },
             } } },
             "components": { "schemas": {
                 "Limit": { "type": "integer", "maximum": 100.0 },
@@ -107,7 +111,8 @@ mod tests {
         })
     }
 
-    fn between(contract: &Value, code: &Value) -> (Vec<String>, Vec<String>) {
+    /// Compares two documents. Returns the paths of the facts that only the contract and only the code contains.
+    fn differing_paths(contract: &Value, code: &Value) -> (Vec<String>, Vec<String>) {
         let differences = compare(&facts::of(contract), &facts::of(code));
         let paths = |list: Vec<Difference>| list.into_iter().map(|difference| difference.path).collect();
         (paths(differences.contract_only), paths(differences.code_only))
@@ -117,38 +122,39 @@ mod tests {
     fn equivalent_notations_are_equal() {
         let thing = json!({ "$ref": "#/components/schemas/Thing" });
         let limit = json!({ "$ref": "#/components/schemas/Limit" });
-        let one = document(json!({ "type": "integer", "maximum": 100 }), thing);
+        let with_inline_limit = document(json!({ "type": "integer", "maximum": 100 }), thing);
         let inline =
             json!({ "required": ["id"], "type": "object", "properties": { "id": { "type": "string" } } });
-        assert_eq!(between(&one, &document(limit, inline)), (vec![], vec![]));
+        assert_eq!(differing_paths(&with_inline_limit, &document(limit, inline)), (vec![], vec![]));
     }
 
     #[test]
     fn a_number_is_64_bits_wide_by_default() {
-        let answer = json!({ "type": "string" });
-        let number = |format: Value| document(json!({ "type": "integer", "format": format }), answer.clone());
-        let silent = document(json!({ "type": "integer" }), answer.clone());
-        assert_eq!(between(&silent, &number(json!("int64"))), (vec![], vec![]));
+        let response = json!({ "type": "string" });
+        let number =
+            |format: Value| document(json!({ "type": "integer", "format": format }), response.clone());
+        let without_format = document(json!({ "type": "integer" }), response.clone());
+        assert_eq!(differing_paths(&without_format, &number(json!("int64"))), (vec![], vec![]));
         let path = vec!["GET /things > query parameter `limit` > format \"int32\"".to_owned()];
-        assert_eq!(between(&silent, &number(json!("int32"))), (vec![], path));
+        assert_eq!(differing_paths(&without_format, &number(json!("int32"))), (vec![], path));
     }
 
     #[test]
     fn an_operation_of_one_document_is_reported_as_a_whole() {
-        let both = document(json!({ "type": "integer" }), json!({ "type": "string" }));
-        let neither = json!({ "paths": {} });
+        let with_operation = document(json!({ "type": "integer" }), json!({ "type": "string" }));
+        let without_operation = json!({ "paths": {} });
         let path = || vec!["GET /things".to_owned()];
-        assert_eq!(between(&both, &neither), (path(), vec![]));
-        assert_eq!(between(&neither, &both), (vec![], path()));
+        assert_eq!(differing_paths(&with_operation, &without_operation), (path(), vec![]));
+        assert_eq!(differing_paths(&without_operation, &with_operation), (vec![], path()));
     }
 
     #[test]
     fn a_different_bound_is_in_both_lists() {
-        let answer = json!({ "type": "string" });
-        let contract = document(json!({ "type": "integer", "maximum": 100 }), answer.clone());
-        let code = document(json!({ "type": "integer", "maximum": 50 }), answer);
+        let response = json!({ "type": "string" });
+        let contract = document(json!({ "type": "integer", "maximum": 100 }), response.clone());
+        let code = document(json!({ "type": "integer", "maximum": 50 }), response);
         let path = |bound| vec![format!("GET /things > query parameter `limit` > maximum {bound}")];
-        assert_eq!(between(&contract, &code), (path(100), path(50)));
+        assert_eq!(differing_paths(&contract, &code), (path(100), path(50)));
     }
 
     #[test]
@@ -159,10 +165,11 @@ mod tests {
             "type": "object", "required": ["id"], "properties": { "id": field, "name": field },
         } });
         let code = json!({ "type": "array", "items": { "type": "object", "properties": { "id": field, "size": field } } });
-        let (contract_only, code_only) = between(&document(limit.clone(), contract), &document(limit, code));
-        let under = "GET /things > response 200 > application/json > items > property";
-        assert_eq!(contract_only, [format!("{under} `id` > required"), format!("{under} `name`")]);
-        assert_eq!(code_only, [format!("{under} `size`")]);
+        let (contract_only, code_only) =
+            differing_paths(&document(limit.clone(), contract), &document(limit, code));
+        let prefix = "GET /things > response 200 > application/json > items > property";
+        assert_eq!(contract_only, [format!("{prefix} `id` > required"), format!("{prefix} `name`")]);
+        assert_eq!(code_only, [format!("{prefix} `size`")]);
     }
 
     #[test]
@@ -200,6 +207,6 @@ mod tests {
         } } } } } } }, "components": { "schemas": { "Tree": {
             "type": "object", "properties": { "below": { "$ref": "#/components/schemas/Tree" } },
         } } } });
-        assert_eq!(between(&tree, &tree), (vec![], vec![]));
+        assert_eq!(differing_paths(&tree, &tree), (vec![], vec![]));
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 pub(crate) struct Fact {
     /// The statement. Equal statements of two documents have the same name.
     pub name: String,
-    /// The position, as a JSON pointer.
+    /// The position in its document, as a JSON pointer.
     pub pointer: String,
     /// The nested facts.
     pub children: Vec<Fact>,
@@ -28,11 +28,11 @@ impl Fact {
     }
 }
 
-/// The keys of a path item that are operations.
+/// The methods that a contract can have. The rules for contracts reject the others.
 const METHODS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
 
-/// Keywords of a schema whose values are facts.
-const PLAIN: [&str; 14] = [
+/// Keywords of a schema that become one fact each, with their value.
+const PLAIN_KEYWORDS: [&str; 14] = [
     "format",
     "pattern",
     "minLength",
@@ -59,10 +59,12 @@ pub(crate) fn of(document: &Value) -> Fact {
             let name = format!("{} {path}", method.to_uppercase());
             let mut facts = reader.operation(operation, &pointer);
             // Parameters of the path item apply unless the operation overrides them.
-            for (index, one) in item["parameters"].as_array().into_iter().flatten().enumerate() {
-                let fact = reader
-                    .parameter(one, format!("/paths/{}/parameters/{index}", escape_pointer_token(path)));
-                if !facts.iter().any(|own| own.name == fact.name) {
+            for (index, parameter) in item["parameters"].as_array().into_iter().flatten().enumerate() {
+                let fact = reader.parameter(
+                    parameter,
+                    format!("/paths/{}/parameters/{index}", escape_pointer_token(path)),
+                );
+                if !facts.iter().any(|existing| existing.name == fact.name) {
                     facts.push(fact);
                 }
             }
@@ -71,14 +73,10 @@ pub(crate) fn of(document: &Value) -> Fact {
     }
     for (name, scheme) in entries(&document["components"]["securitySchemes"]) {
         let pointer = format!("/components/securitySchemes/{}", escape_pointer_token(name));
-        let statements = ["type", "scheme", "in", "name"].into_iter().filter_map(|key| {
+        let facts = ["type", "scheme", "in", "name"].into_iter().filter_map(|key| {
             Some(Fact::leaf(format!("{key} {}", scheme[key].as_str()?), format!("{pointer}/{key}")))
         });
-        children.push(Fact {
-            name: format!("security scheme `{name}`"),
-            children: statements.collect(),
-            pointer,
-        });
+        children.push(Fact { name: format!("security scheme `{name}`"), children: facts.collect(), pointer });
     }
     for (name, _) in entries(&document["webhooks"]) {
         children.push(Fact::leaf(
@@ -99,11 +97,12 @@ struct FactReader<'d> {
 }
 
 impl<'d> FactReader<'d> {
-    /// Follows the references of a value. Returns the target and its position.
+    /// Follows the references of a value. Returns the target and its JSON pointer. `pointer` is that of the value
+    /// itself.
     fn resolve(&self, value: &'d Value, pointer: String) -> (&'d Value, String) {
         match value["$ref"].as_str().and_then(|target| target.strip_prefix('#')) {
             Some(target) => match self.document.pointer(target) {
-                Some(found) => self.resolve(found, target.to_owned()),
+                Some(value) => self.resolve(value, target.to_owned()),
                 None => (value, pointer),
             },
             None => (value, pointer),
@@ -138,17 +137,18 @@ impl<'d> FactReader<'d> {
             facts.push(Fact { name: "request body".into(), children, pointer });
         }
         for (status, response) in entries(&operation["responses"]) {
-            let here = format!("{pointer}/responses/{status}");
-            let (response, pointer) = self.resolve(response, here.clone());
+            let use_pointer = format!("{pointer}/responses/{status}");
+            let (response, pointer) = self.resolve(response, use_pointer.clone());
             let mut children = self.contents(response, &pointer);
             children.extend(self.headers(response, &pointer));
-            facts.push(Fact { name: format!("response {status}"), children, pointer: here });
+            facts.push(Fact { name: format!("response {status}"), children, pointer: use_pointer });
         }
         facts
     }
 
-    fn parameter(&self, parameter: &'d Value, here: String) -> Fact {
-        let (parameter, pointer) = self.resolve(parameter, here.clone());
+    /// Returns the fact of a parameter. `use_pointer` is the pointer of its use, which can be a reference.
+    fn parameter(&self, parameter: &'d Value, use_pointer: String) -> Fact {
+        let (parameter, pointer) = self.resolve(parameter, use_pointer.clone());
         let location = parameter["in"].as_str().unwrap_or_default();
         let name = parameter["name"].as_str().unwrap_or_default();
         let name = if location == "header" { name.to_lowercase() } else { name.to_owned() };
@@ -157,26 +157,26 @@ impl<'d> FactReader<'d> {
         children.extend(self.schema(&parameter["schema"], format!("{pointer}/schema"), &[]));
         if children.iter().any(|fact| fact.name == "type array") {
             let explode = parameter["explode"].as_bool().unwrap_or(location == "query");
-            let sent = if explode { "sent item by item" } else { "sent with commas" };
-            children.push(Fact::leaf(sent, format!("{pointer}/explode")));
+            let notation = if explode { "sent item by item" } else { "sent with commas" };
+            children.push(Fact::leaf(notation, format!("{pointer}/explode")));
         }
-        Fact { name: format!("{location} parameter `{name}`"), children, pointer: here }
+        Fact { name: format!("{location} parameter `{name}`"), children, pointer: use_pointer }
     }
 
     fn headers(&self, response: &'d Value, pointer: &str) -> Vec<Fact> {
         let headers = entries(&response["headers"]).map(|(name, header)| {
-            let here = format!("{pointer}/headers/{}", escape_pointer_token(name));
-            let (header, pointer) = self.resolve(header, here.clone());
+            let use_pointer = format!("{pointer}/headers/{}", escape_pointer_token(name));
+            let (header, pointer) = self.resolve(header, use_pointer.clone());
             let mut children: Vec<_> = flag(header, "required", &pointer).into_iter().collect();
             children.extend(flag(header, "deprecated", &pointer));
             children.extend(self.schema(&header["schema"], format!("{pointer}/schema"), &[]));
-            Fact { name: format!("header `{}`", name.to_lowercase()), children, pointer: here }
+            Fact { name: format!("header `{}`", name.to_lowercase()), children, pointer: use_pointer }
         });
         headers.collect()
     }
 
-    fn contents(&self, of: &'d Value, pointer: &str) -> Vec<Fact> {
-        let contents = entries(&of["content"]).map(|(media_type, media)| {
+    fn contents(&self, owner: &'d Value, pointer: &str) -> Vec<Fact> {
+        let contents = entries(&owner["content"]).map(|(media_type, media)| {
             let pointer = format!("{pointer}/content/{}", escape_pointer_token(media_type));
             let children = self.schema(&media["schema"], format!("{pointer}/schema"), &[]);
             Fact { name: media_type.clone(), children, pointer }
@@ -188,13 +188,13 @@ impl<'d> FactReader<'d> {
     fn schema(&self, schema: &'d Value, pointer: String, above: &[&'d str]) -> Vec<Fact> {
         let mut facts = Vec::new();
         if let Some(target) = schema["$ref"].as_str() {
-            if let Some(distance) = above.iter().rev().position(|known| *known == target) {
+            if let Some(distance) = above.iter().rev().position(|reference| *reference == target) {
                 return vec![Fact::leaf(format!("the same as {} references above", distance + 1), pointer)];
             }
             let path = target.trim_start_matches('#');
             let above = [above, &[target]].concat();
-            if let Some(found) = self.document.pointer(path) {
-                facts.extend(self.schema(found, path.to_owned(), &above));
+            if let Some(schema) = self.document.pointer(path) {
+                facts.extend(self.schema(schema, path.to_owned(), &above));
             }
         }
         for (index, part) in schema["allOf"].as_array().into_iter().flatten().enumerate() {
@@ -204,7 +204,7 @@ impl<'d> FactReader<'d> {
             facts.extend(self.alternatives(schema, keyword, &pointer, above));
         }
         facts.extend(types(schema, &pointer));
-        for key in PLAIN {
+        for key in PLAIN_KEYWORDS {
             if let Some(value) = schema.get(key).filter(|_| !(key == "format" && is_default_format(schema))) {
                 facts.push(Fact::leaf(format!("{key} {}", format_value(value)), format!("{pointer}/{key}")));
             }
@@ -225,25 +225,25 @@ impl<'d> FactReader<'d> {
         let parts = schema[keyword].as_array().into_iter().flatten().enumerate();
         let parts: Vec<_> =
             parts.map(|(index, part)| (part, format!("{pointer}/{keyword}/{index}"))).collect();
-        let union = parts.iter().filter(|(part, _)| part["type"] != "null").count() > 1;
+        let is_union = parts.iter().filter(|(part, _)| part["type"] != "null").count() > 1;
         let discriminator = &schema["discriminator"];
         let mut facts: Vec<Fact> = discriminator["propertyName"]
             .as_str()
             .map(|name| Fact::leaf(format!("discriminator `{name}`"), format!("{pointer}/discriminator")))
             .into_iter()
             .collect();
-        for (part, here) in parts {
-            let statements = self.schema(part, here.clone(), above);
-            if union && part["type"] != "null" {
+        for (part, pointer) in parts {
+            let part_facts = self.schema(part, pointer.clone(), above);
+            if is_union && part["type"] != "null" {
                 let mut mapping = entries(&discriminator["mapping"]);
                 let value = mapping
                     .find(|(_, target)| **target == part["$ref"])
                     .map(|(value, _)| format!("`{value}`"));
-                let kind = statements.iter().find_map(|fact| fact.name.strip_prefix("type "));
+                let kind = part_facts.iter().find_map(|fact| fact.name.strip_prefix("type "));
                 let name = value.or_else(|| kind.map(str::to_owned)).unwrap_or_default();
-                facts.push(Fact { name: format!("alternative {name}"), children: statements, pointer: here });
+                facts.push(Fact { name: format!("alternative {name}"), children: part_facts, pointer });
             } else {
-                facts.extend(statements);
+                facts.extend(part_facts);
             }
         }
         facts
@@ -264,7 +264,7 @@ impl<'d> FactReader<'d> {
         }
         match schema.get("additionalProperties") {
             None => {}
-            // Next to `properties`, `true` is the default.
+            // `true` is the default. Without `properties`, it declares a map, which is a fact.
             Some(Value::Bool(true)) if schema.get("properties").is_some() => {}
             Some(Value::Bool(false)) => {
                 let pointer = format!("{pointer}/additionalProperties");
@@ -282,42 +282,43 @@ impl<'d> FactReader<'d> {
         }
         let required: Vec<_> = schema["required"].as_array().into_iter().flatten().collect();
         for (name, property) in entries(&schema["properties"]) {
-            let here = format!("{pointer}/properties/{}", escape_pointer_token(name));
+            let property_pointer = format!("{pointer}/properties/{}", escape_pointer_token(name));
             let mut children = Vec::new();
             if required.iter().any(|required| required.as_str() == Some(name)) {
                 children.push(Fact::leaf("required", format!("{pointer}/required")));
             }
-            children.extend(self.schema(property, here.clone(), above));
-            facts.push(Fact { name: format!("property `{name}`"), children, pointer: here });
+            children.extend(self.schema(property, property_pointer.clone(), above));
+            facts.push(Fact { name: format!("property `{name}`"), children, pointer: property_pointer });
         }
         facts
     }
 }
 
 fn types(schema: &Value, pointer: &str) -> Vec<Fact> {
-    let stated = &schema["type"];
-    let names = stated.as_array().map_or_else(|| vec![stated], |names| names.iter().collect());
-    let statements = names.into_iter().filter_map(Value::as_str).map(|name| match name {
+    let declared = &schema["type"];
+    let names = declared.as_array().map_or_else(|| vec![declared], |names| names.iter().collect());
+    let facts = names.into_iter().filter_map(Value::as_str).map(|name| match name {
         "null" => Fact::leaf("may be null", format!("{pointer}/type")),
         name => Fact::leaf(format!("type {name}"), format!("{pointer}/type")),
     });
-    statements.collect()
+    facts.collect()
 }
 
-/// Whether a format is the default of a number: 64 bits wide.
+/// Returns whether the format of a number is the default: 64 bits wide.
 fn is_default_format(schema: &Value) -> bool {
-    let ty = |name: &str| {
+    let has_type = |name: &str| {
         schema["type"] == name || schema["type"].as_array().is_some_and(|types| types.contains(&name.into()))
     };
     match schema["format"].as_str() {
-        Some("int64") => ty("integer"),
-        Some("double") => ty("number"),
+        Some("int64") => has_type("integer"),
+        Some("double") => has_type("number"),
         _ => false,
     }
 }
 
-fn flag(of: &Value, key: &str, pointer: &str) -> Option<Fact> {
-    (of[key] == Value::Bool(true)).then(|| Fact::leaf(key, format!("{pointer}/{key}")))
+/// Returns a fact if a boolean keyword is `true`.
+fn flag(owner: &Value, key: &str, pointer: &str) -> Option<Fact> {
+    (owner[key] == Value::Bool(true)).then(|| Fact::leaf(key, format!("{pointer}/{key}")))
 }
 
 /// Formats a value; numbers are normalized.

@@ -2,7 +2,7 @@
 
 use contract::diagnostic::{self, DiagnosticFormat};
 
-/// A violation in a file.
+/// A finding at a position of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CheckFinding {
     /// The stable id of its kind.
@@ -19,7 +19,7 @@ pub(crate) struct CheckFinding {
     pub help: String,
 }
 
-/// Renders findings in order.
+/// Renders findings in the given order.
 pub(crate) fn render(findings: &[CheckFinding], format: DiagnosticFormat) -> String {
     findings.iter().map(|finding| finding.render(format)).collect()
 }

@@ -1,4 +1,5 @@
 //! Checks the coverage gates: the tests that iterate over all operations exist, and include every operation and status.
+//! Also checks that the test of each limitation of poem-openapi exists.
 //!
 //! Parses the source code of the tests, but does not run them.
 
@@ -18,17 +19,17 @@ const FILE: &str = "tests/it/coverage.rs";
 
 /// The tests that iterate over all operations, and what they verify.
 const GATES: &[(&str, &str)] = &[
-    ("no_operation_answers_without_a_key", "is refused without a key"),
-    ("each_operation_needs_its_scope_and_no_other", "is refused under a key of another scope"),
-    ("no_operation_answers_beyond_the_limit", "is refused beyond the rate limit"),
-    ("no_operation_sees_into_another_workspace", "shows nothing of another workspace"),
+    ("no_operation_answers_without_a_key", "rejects requests without a key"),
+    ("each_operation_needs_its_scope_and_no_other", "rejects keys that lack its scope"),
+    ("no_operation_answers_beyond_the_limit", "rejects requests beyond the rate limit"),
+    ("no_operation_returns_data_of_another_workspace", "returns no data of another workspace"),
     (
         "every_documented_status_of_every_operation_arises_as_documented",
-        "answers with each documented status",
+        "responds with each documented status",
     ),
 ];
 
-/// Returns what the coverage gates do not cover.
+/// Returns a finding for each gate, operation and status that is not covered, and for each limitation without its test.
 ///
 /// # Errors
 /// Returns an error when the file of the gates cannot be read or parsed.
@@ -56,22 +57,22 @@ struct Function {
     line: usize,
     is_test: bool,
     /// The identifiers and literals in its body.
-    identifiers_and_literals: BTreeSet<String>,
+    words: BTreeSet<String>,
 }
 
 /// Collects the identifiers and literals of tokens at any depth.
-fn identifiers_and_literals(tokens: TokenStream, found: &mut BTreeSet<String>) {
+fn collect_words(tokens: TokenStream, words: &mut BTreeSet<String>) {
     for token in tokens {
         let word = match token {
             TokenTree::Group(group) => {
-                identifiers_and_literals(group.stream(), found);
+                collect_words(group.stream(), words);
                 continue;
             }
             TokenTree::Ident(ident) => ident.to_string(),
             TokenTree::Literal(literal) => literal.to_string().trim_matches('"').to_owned(),
             TokenTree::Punct(_) => continue,
         };
-        found.insert(word);
+        words.insert(word);
     }
 }
 
@@ -98,7 +99,7 @@ impl Tests {
             );
             match self.function(name).filter(|function| function.is_test) {
                 None => findings.push(finding("gate", 1, format!("test `{name}` does not exist"), help)),
-                Some(function) if !function.identifiers_and_literals.contains("OPERATIONS") => {
+                Some(function) if !function.words.contains("OPERATIONS") => {
                     let message = format!("`{name}` does not iterate over `OPERATIONS`");
                     findings.push(finding("gate", function.line, message, help));
                 }
@@ -108,13 +109,16 @@ impl Tests {
         findings
     }
 
-    /// Returns findings about operations without an example and statuses that no test provokes.
+    /// Returns findings about operations without an example and statuses that no test provokes. A status is reported
+    /// once, for the first operation that documents it.
     fn operations(&self, contract: &Contract) -> Vec<CheckFinding> {
         let mut findings = Vec::new();
-        let none = BTreeSet::new();
-        let of =
-            |name: &str| self.function(name).map_or((1, &none), |it| (it.line, &it.identifiers_and_literals));
-        let ((example_line, examples), (provoke_line, provoked)) = (of("example"), of("provoke"));
+        let no_words = BTreeSet::new();
+        let line_and_words = |name: &str| {
+            self.function(name).map_or((1, &no_words), |function| (function.line, &function.words))
+        };
+        let ((example_line, examples), (provoke_line, provoked)) =
+            (line_and_words("example"), line_and_words("provoke"));
         let mut reported = BTreeSet::new();
         for operation in &contract.document.operations {
             if !examples.contains(&operation.id.text) {
@@ -138,8 +142,8 @@ impl Tests {
 
 impl Function {
     fn of(function: &syn::ItemFn) -> Self {
-        let mut found = BTreeSet::new();
-        identifiers_and_literals(function.block.to_token_stream(), &mut found);
+        let mut words = BTreeSet::new();
+        collect_words(function.block.to_token_stream(), &mut words);
         let is_test = function
             .attrs
             .iter()
@@ -148,7 +152,7 @@ impl Function {
             name: function.sig.ident.to_string(),
             line: function.sig.ident.span().start().line,
             is_test,
-            identifiers_and_literals: found,
+            words,
         }
     }
 }
@@ -161,7 +165,7 @@ fn missing_tests(workspace: &Path) -> Vec<CheckFinding> {
         let text = std::fs::read_to_string(workspace.join(file)).unwrap_or_default();
         if !text.contains(&format!("fn {function}(")) {
             findings.push(CheckFinding {
-                code: "unsayable",
+                code: "limitation",
                 file: "xtask/check/limitations.rs".to_owned(),
                 line: 1,
                 column: 1,
@@ -179,8 +183,8 @@ mod tests {
     use codegen::V1;
 
     fn v1() -> Contract {
-        let source = contract::read_file(&crate::workspace(), V1.contract).expect("it can be read");
-        contract::read(source, &V1.conventions).expect("it has no findings")
+        let source = contract::read_file(&crate::workspace(), V1.contract).expect("the contract can be read");
+        contract::read(source, &V1.conventions).expect("the contract is valid")
     }
 
     #[test]
@@ -199,15 +203,16 @@ mod tests {
             async fn no_operation_answers_beyond_the_limit() {}
             async fn each_operation_needs_its_scope_and_no_other() { for operation in OPERATIONS {} }
         "#;
-        let tests = Tests::read(text).expect("it is Rust");
-        let messages =
-            |findings: Vec<CheckFinding>| findings.into_iter().map(|it| it.message).collect::<Vec<_>>();
+        let tests = Tests::read(text).expect("the text is valid Rust");
+        let messages = |findings: Vec<CheckFinding>| {
+            findings.into_iter().map(|finding| finding.message).collect::<Vec<_>>()
+        };
         assert_eq!(
             messages(tests.gates()),
             [
                 "test `each_operation_needs_its_scope_and_no_other` does not exist",
                 "`no_operation_answers_beyond_the_limit` does not iterate over `OPERATIONS`",
-                "test `no_operation_sees_into_another_workspace` does not exist",
+                "test `no_operation_returns_data_of_another_workspace` does not exist",
                 "test `every_documented_status_of_every_operation_arises_as_documented` does not exist",
             ]
         );

@@ -21,7 +21,7 @@ use anyhow::{Context, bail};
 use api::generated::adapter::V1;
 use api::generated::{document, events, operations};
 use api::v1::Handlers;
-use codegen::V1 as NAMES;
+use codegen::V1 as V1_CONFIG;
 use contract::diagnostic::DiagnosticFormat;
 use serde_json::Value;
 
@@ -51,10 +51,10 @@ pub struct CheckArgs {
     pub print_code: bool,
 }
 
-/// Prints all differences. Returns whether there are none.
+/// Prints all differences, or the document of the code with `--print-code`. Returns whether there are no differences.
 ///
 /// # Errors
-/// Returns an error when a file or a database cannot be read.
+/// Returns an error when the contract is invalid, or when a file or a database cannot be read.
 pub fn run(args: CheckArgs) -> anyhow::Result<bool> {
     let workspace = &workspace();
     let (code, format) = (code()?, args.format);
@@ -62,7 +62,8 @@ pub fn run(args: CheckArgs) -> anyhow::Result<bool> {
         println!("{}", serde_json::to_string_pretty(&code)?);
         return Ok(true);
     }
-    let Ok(contract) = contract::read(contract::read_file(workspace, NAMES.contract)?, &NAMES.conventions)
+    let Ok(contract) =
+        contract::read(contract::read_file(workspace, V1_CONFIG.contract)?, &V1_CONFIG.conventions)
     else {
         bail!("the contract is invalid; run `cargo xtask codegen --check` for details");
     };
@@ -88,11 +89,11 @@ pub fn run(args: CheckArgs) -> anyhow::Result<bool> {
 /// Compares the documents that are embedded in the server with the files that they were built from, byte for byte.
 fn check_embedded_documents(workspace: &Path) -> anyhow::Result<Vec<CheckFinding>> {
     let embedded = &operations::CONTRACT;
-    let generated = |file: String| format!("{}/{file}", NAMES.output);
+    let generated = |file: String| format!("{}/{file}", V1_CONFIG.output);
     let documents = [
-        (NAMES.contract.to_owned(), embedded.yaml),
-        (generated(format!("{}.json", NAMES.stem)), embedded.json),
-        (generated(format!("{}.openapi-3.0.json", NAMES.stem)), embedded.json_3_0),
+        (V1_CONFIG.contract.to_owned(), embedded.yaml),
+        (generated(format!("{}.json", V1_CONFIG.stem)), embedded.json),
+        (generated(format!("{}.openapi-3.0.json", V1_CONFIG.stem)), embedded.json_3_0),
     ];
     let mut findings = Vec::new();
     for (file, text) in documents {
@@ -112,13 +113,14 @@ fn check_embedded_documents(workspace: &Path) -> anyhow::Result<Vec<CheckFinding
     Ok(findings)
 }
 
-/// Returns the lines in which two texts differ, with their numbers, counted from 1.
-fn differing_lines<'t>(one: &'t str, other: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
-    let longest = one.lines().count().max(other.lines().count()) + 1;
-    let (mut ours, mut theirs) = (one.split_inclusive('\n'), other.split_inclusive('\n'));
+/// Compares two texts line by line. Returns the number of each differing line, counted from 1, with the line of `left`,
+/// which is empty if only `right` has the line.
+fn differing_lines<'t>(left: &'t str, right: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
+    let longest = left.lines().count().max(right.lines().count()) + 1;
+    let (mut left_lines, mut right_lines) = (left.split_inclusive('\n'), right.split_inclusive('\n'));
     (1..=longest).filter_map(move |line| {
-        let (our, their) = (ours.next(), theirs.next());
-        (our != their).then(|| (line, our.unwrap_or_default()))
+        let (left, right) = (left_lines.next(), right_lines.next());
+        (left != right).then(|| (line, left.unwrap_or_default()))
     })
 }
 
@@ -130,11 +132,11 @@ mod tests {
 
     fn contract() -> Contract {
         let workspace = workspace();
-        let source = contract::read_file(&workspace, NAMES.contract).expect("the contract can be read");
-        contract::read(source, &NAMES.conventions).expect("the contract has no findings")
+        let source = contract::read_file(&workspace, V1_CONFIG.contract).expect("the contract can be read");
+        contract::read(source, &V1_CONFIG.conventions).expect("the contract is valid")
     }
 
-    fn between(contract: &Value, code: &Value) -> DocumentDifferences {
+    fn compare_documents(contract: &Value, code: &Value) -> DocumentDifferences {
         compare::compare(&facts::of(contract), &facts::of(code))
     }
 
@@ -151,7 +153,8 @@ mod tests {
     #[test]
     fn the_contract_and_the_code_are_equal() {
         let contract = contract();
-        let differences = between(&contract.root.to_json(), &code().expect("the code has a document"));
+        let differences =
+            compare_documents(&contract.root.to_json(), &code().expect("the code has a document"));
         assert!(
             differences.is_empty(),
             "{}",
@@ -161,22 +164,25 @@ mod tests {
 
     #[test]
     fn every_limitation_is_used() {
-        let first = between(&contract().root.to_json(), &code().expect("the code has a document"));
+        let first = compare_documents(&contract().root.to_json(), &code().expect("the code has a document"));
         let second = second_version().1;
         for limitation in limitations::LIMITATIONS {
-            let used =
-                first.limitations.iter().chain(&second.limitations).any(|(used, _)| used.id == limitation.id);
+            let used = first
+                .limitations
+                .iter()
+                .chain(&second.limitations)
+                .any(|(counted, _)| counted.id == limitation.id);
             assert!(used, "{} is unused", limitation.id);
         }
     }
 
-    /// Returns the contract with every construct, and its differences from the code.
+    /// Returns the second contract, which contains every supported construct, and its differences from the code.
     fn second_version() -> (Contract, DocumentDifferences) {
-        let names = codegen::CONTRACTS.last().expect("there is a contract");
-        let source = contract::read_file(&workspace(), names.contract).expect("the contract can be read");
-        let contract = contract::read(source, &names.conventions).expect("the contract has no findings");
+        let config = codegen::CONTRACTS.last().expect("there is a contract");
+        let source = contract::read_file(&workspace(), config.contract).expect("the contract can be read");
+        let contract = contract::read(source, &config.conventions).expect("the contract is valid");
         let code = second_version::code();
-        let differences = between(&contract.root.to_json(), &code);
+        let differences = compare_documents(&contract.root.to_json(), &code);
         (contract, differences)
     }
 
@@ -202,7 +208,7 @@ mod tests {
     fn an_operation_that_the_contract_lacks_is_reported() {
         let mut contract = contract().root.to_json();
         without(&mut contract, "/paths", "/api/v1/orders");
-        let differences = between(&contract, &code().expect("the code has a document"));
+        let differences = compare_documents(&contract, &code().expect("the code has a document"));
         assert_eq!(paths(&differences.code_only), ["GET /api/v1/orders"]);
         assert!(differences.contract_only.is_empty());
     }
@@ -213,7 +219,7 @@ mod tests {
         let mut code = code().expect("the code has a document");
         without(&mut code, "/paths/~1api~1v1~1students", "post");
         without(&mut code, "/webhooks", "order.paid");
-        let differences = between(&contract.root.to_json(), &code);
+        let differences = compare_documents(&contract.root.to_json(), &code);
         assert_eq!(paths(&differences.contract_only), ["POST /api/v1/students", "webhook `order.paid`"]);
         assert!(differences.code_only.is_empty());
         let position = contract.source.position(contract.root.span_at(&differences.contract_only[0].pointer));
@@ -226,17 +232,17 @@ mod tests {
         let contract = contract();
         let mut changed = contract.root.to_json();
         changed["components"]["schemas"]["Price"]["properties"]["amount"]["type"] = Value::from("string");
-        let differences = between(&changed, &code().expect("the code has a document"));
-        let ends = |list: &[Difference], end: &str| {
+        let differences = compare_documents(&changed, &code().expect("the code has a document"));
+        let assert_only = |list: &[Difference], suffix: &str| {
             let [only] = list else { panic!("expected one difference, got {list:?}") };
-            assert!(only.path.ends_with(end), "{}", only.path);
+            assert!(only.path.ends_with(suffix), "{}", only.path);
             assert!(
                 only.pointer.starts_with("/components/schemas/Price/properties/amount"),
                 "{}",
                 only.pointer
             );
         };
-        ends(&differences.contract_only, "property `price` > property `amount` > type string");
-        ends(&differences.code_only, "property `price` > property `amount` > type integer");
+        assert_only(&differences.contract_only, "property `price` > property `amount` > type string");
+        assert_only(&differences.code_only, "property `price` > property `amount` > type integer");
     }
 }

@@ -52,7 +52,7 @@ pub(crate) const LIMITATIONS: &[Limitation] = &[
     },
     Limitation {
         id: "time-text",
-        construct: "length of times and of bytes in base64: poem-openapi does not treat them as strings",
+        construct: "length and pattern of times, UUIDs and base64: poem-openapi does not treat them as strings",
         test: "tests/it/pagination.rs: an_invalid_parameter_is_named",
         covers: |path| {
             let typed = ["format \"date-time\"", "format \"date\"", "format \"uuid\"", "format \"byte\""];
@@ -67,10 +67,10 @@ pub(crate) const LIMITATIONS: &[Limitation] = &[
         construct: "bounds of the items of a list parameter: validators apply only to the list",
         test: "tests/second/parameters.rs: each_invalid_query_parameter_is_reported",
         covers: |path| {
-            let list = path.len().checked_sub(3).map(|at| path[at]);
-            inside(path) == 1
-                && list.is_some_and(|list| list.name.contains(" parameter `"))
-                && BOUNDS.iter().any(|bound| starts(path, bound))
+            let parameter = path.len().checked_sub(3).map(|at| path[at]);
+            nesting_depth(path) == 1
+                && parameter.is_some_and(|parameter| parameter.name.contains(" parameter `"))
+                && SCALAR_BOUNDS.iter().any(|bound| starts(path, bound))
         },
     },
     Limitation {
@@ -78,8 +78,9 @@ pub(crate) const LIMITATIONS: &[Limitation] = &[
         construct: "bounds within nested lists: validators support only one level",
         test: "tests/second/bodies.rs: each_invalid_body_field_is_reported",
         covers: |path| {
-            let holds = |bounds: &[&str]| bounds.iter().any(|bound| starts(path, bound));
-            (inside(path) > 0 && holds(&COUNTS)) || (inside(path) > 1 && holds(&BOUNDS))
+            let is_bound = |bounds: &[&str]| bounds.iter().any(|bound| starts(path, bound));
+            (nesting_depth(path) > 0 && is_bound(&SIZE_BOUNDS))
+                || (nesting_depth(path) > 1 && is_bound(&SCALAR_BOUNDS))
         },
     },
     Limitation {
@@ -87,8 +88,9 @@ pub(crate) const LIMITATIONS: &[Limitation] = &[
         construct: "number of properties of an object with declared properties: only maps have such validators",
         test: "tests/second/bodies.rs: a_patch_distinguishes_absent_from_null",
         covers: |path| {
-            let named = |fact: &&Fact| fact.children.iter().any(|child| child.name.starts_with("property `"));
-            let object = parent(path).filter(named);
+            let has_properties =
+                |fact: &&Fact| fact.children.iter().any(|child| child.name.starts_with("property `"));
+            let object = parent(path).filter(has_properties);
             object.is_some() && ["minProperties ", "maxProperties "].iter().any(|bound| starts(path, bound))
         },
     },
@@ -97,8 +99,8 @@ pub(crate) const LIMITATIONS: &[Limitation] = &[
         construct: "bounds of a body as a whole: payloads declare only their type",
         test: "tests/second/bodies.rs: bodies_can_be_text_or_bytes",
         covers: |path| {
-            let body = parent(path).is_some_and(|parent| MEDIA.contains(&&*parent.name));
-            body && BOUNDS.iter().chain(&COUNTS).any(|bound| starts(path, bound))
+            let is_body = parent(path).is_some_and(|parent| MEDIA_TYPES.contains(&&*parent.name));
+            is_body && SCALAR_BOUNDS.iter().chain(&SIZE_BOUNDS).any(|bound| starts(path, bound))
         },
     },
     Limitation {
@@ -106,16 +108,17 @@ pub(crate) const LIMITATIONS: &[Limitation] = &[
         construct: "bounds of a response header: headers declare only their type",
         test: "tests/it/conformance.rs: assert_documents",
         covers: |path| {
-            let header = parent(path).is_some_and(|parent| parent.name.starts_with("header `"));
-            header && ["pattern ", "minimum ", "maximum ", "value "].iter().any(|bound| starts(path, bound))
+            let is_header = parent(path).is_some_and(|parent| parent.name.starts_with("header `"));
+            is_header
+                && ["pattern ", "minimum ", "maximum ", "value "].iter().any(|bound| starts(path, bound))
         },
     },
 ];
 
 /// The media types whose payloads have a schema.
-const MEDIA: [&str; 2] = ["application/json", "text/plain"];
+const MEDIA_TYPES: [&str; 2] = ["application/json", "text/plain"];
 /// Bounds of a scalar.
-const BOUNDS: [&str; 9] = [
+const SCALAR_BOUNDS: [&str; 9] = [
     "pattern ",
     "minLength ",
     "maxLength ",
@@ -127,10 +130,10 @@ const BOUNDS: [&str; 9] = [
     "value ",
 ];
 /// Bounds of a list or map.
-const COUNTS: [&str; 5] = ["minItems ", "maxItems ", "uniqueItems", "minProperties ", "maxProperties "];
+const SIZE_BOUNDS: [&str; 5] = ["minItems ", "maxItems ", "uniqueItems", "minProperties ", "maxProperties "];
 
 /// Returns the number of lists or maps that directly enclose the last fact.
-fn inside(path: &[&Fact]) -> usize {
+fn nesting_depth(path: &[&Fact]) -> usize {
     let above = path.iter().rev().skip(1);
     above.take_while(|fact| ["items", "each value"].contains(&&*fact.name)).count()
 }
@@ -140,14 +143,17 @@ pub(crate) fn limitation(path: &[&Fact]) -> Option<&'static Limitation> {
     LIMITATIONS.iter().find(|limitation| (limitation.covers)(path))
 }
 
+/// Returns whether the last fact of a path has this name.
 fn is(path: &[&Fact], name: &str) -> bool {
     path.last().is_some_and(|fact| fact.name == name)
 }
 
+/// Returns whether the name of the last fact of a path starts with this prefix.
 fn starts(path: &[&Fact], prefix: &str) -> bool {
     path.last().is_some_and(|fact| fact.name.starts_with(prefix))
 }
 
+/// Returns the fact that contains the last fact of a path.
 fn parent<'f>(path: &[&'f Fact]) -> Option<&'f Fact> {
     path.len().checked_sub(2).map(|at| path[at])
 }

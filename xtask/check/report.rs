@@ -24,7 +24,7 @@ pub(crate) fn render(
             text += &format!("{title}:\n");
         }
         for difference in list {
-            text += &one(contract, difference, code, title, format);
+            text += &render_difference(contract, difference, code, title, format);
         }
     }
     if format == DiagnosticFormat::Text && !differences.is_empty() {
@@ -33,7 +33,7 @@ pub(crate) fn render(
     text
 }
 
-fn one(
+fn render_difference(
     contract: &Contract,
     difference: &Difference,
     code: &str,

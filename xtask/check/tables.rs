@@ -1,6 +1,8 @@
-//! Compares the entities with the migrated database schema: tables, columns, types, nullability and keys.
+//! Compares the entities with the migrated database schema: tables, columns, types, nullability and primary keys. Also
+//! compares the indexes of the two databases.
 //!
-//! Reads the schema from the database itself: always from SQLite, and from PostgreSQL if `DATABASE_URL` names a server.
+//! Reads the schema from the database itself: always from SQLite, and from PostgreSQL if `DATABASE_URL` is the URL of a
+//! PostgreSQL server.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +20,7 @@ pub(crate) struct TableSchema {
     /// The columns by name: their kind, and whether they are nullable.
     columns: BTreeMap<String, (&'static str, bool)>,
     /// The columns of the primary key, in order.
-    key: Vec<String>,
+    primary_key: Vec<String>,
     /// The indexes, including unique constraints: their columns, and whether they are unique.
     indexes: BTreeSet<(Vec<String>, bool)>,
 }
@@ -36,10 +38,10 @@ pub(crate) async fn check(postgres: Option<&str>) -> anyhow::Result<Vec<CheckFin
     let sqlite = migrate_and_read(&Database::connect(memory).await?).await?;
     let mut findings = compare("SQLite", &entities, &sqlite);
     if let Some(url) = postgres {
-        let theirs =
+        let postgres_tables =
             postgres_schema(url).await.context("cannot read the schema from PostgreSQL (DATABASE_URL)")?;
-        findings.extend(compare("PostgreSQL", &entities, &theirs));
-        findings.extend(indexes(&sqlite, &theirs));
+        findings.extend(compare("PostgreSQL", &entities, &postgres_tables));
+        findings.extend(compare_indexes(&sqlite, &postgres_tables));
     }
     Ok(findings)
 }
@@ -85,10 +87,10 @@ async fn sqlite(database: &DatabaseConnection) -> anyhow::Result<DatabaseSchema>
     for row in rows(database, columns).await? {
         let table: &mut TableSchema = tables.entry(row.try_get_by_index(0)?).or_default();
         let (name, ty): (String, String) = (row.try_get_by_index(1)?, row.try_get_by_index(2)?);
-        let (refuses_null, key): (i64, i64) = (row.try_get_by_index(3)?, row.try_get_by_index(4)?);
-        table.columns.insert(name.clone(), (stored_kind(&ty), refuses_null == 0 && key == 0));
-        if key > 0 {
-            table.key.push(name);
+        let (is_not_null, key_position): (i64, i64) = (row.try_get_by_index(3)?, row.try_get_by_index(4)?);
+        table.columns.insert(name.clone(), (stored_kind(&ty), is_not_null == 0 && key_position == 0));
+        if key_position > 0 {
+            table.primary_key.push(name);
         }
     }
     let indexes = "SELECT t.name, i.name, i.\"unique\", c.name FROM sqlite_master t, pragma_index_list(t.name) i, \
@@ -104,25 +106,26 @@ async fn postgres(database: &DatabaseConnection) -> anyhow::Result<DatabaseSchem
     for row in rows(database, columns).await? {
         let table: &mut TableSchema = tables.entry(row.try_get_by_index(0)?).or_default();
         let (name, ty): (String, String) = (row.try_get_by_index(1)?, row.try_get_by_index(2)?);
-        let refuses_null: i64 = row.try_get_by_index(3)?;
-        table.columns.insert(name, (stored_kind(&ty), refuses_null == 0));
+        let is_not_null: i64 = row.try_get_by_index(3)?;
+        table.columns.insert(name, (stored_kind(&ty), is_not_null == 0));
     }
     // The attribute number of an expression is 0, so it has no column.
-    let indexed = |primary: &str| {
+    // `negation` is empty for primary keys, and `NOT` for all other indexes.
+    let indexes_sql = |negation: &str| {
         format!(
             "SELECT t.relname::text, i.relname::text, x.indisunique::int::bigint, a.attname::text \
              FROM pg_index x JOIN pg_class t ON t.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid \
              JOIN pg_namespace n ON n.oid = t.relnamespace AND n.nspname = 'public' \
              CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY k(attnum, place) \
              LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.attnum AND k.attnum > 0 \
-             WHERE {primary} x.indisprimary ORDER BY i.relname, k.place"
+             WHERE {negation} x.indisprimary ORDER BY i.relname, k.place"
         )
     };
-    for row in rows(database, &indexed("")).await? {
+    for row in rows(database, &indexes_sql("")).await? {
         let table: &mut TableSchema = tables.entry(row.try_get_by_index(0)?).or_default();
-        table.key.push(row.try_get_by_index(3)?);
+        table.primary_key.push(row.try_get_by_index(3)?);
     }
-    add_indexes(&mut tables, rows(database, &indexed("NOT")).await?)?;
+    add_indexes(&mut tables, rows(database, &indexes_sql("NOT")).await?)?;
     Ok(tables)
 }
 
@@ -170,6 +173,7 @@ fn entity_kind(ty: &ColumnType) -> &'static str {
     }
 }
 
+/// Returns the name and the schema of an entity's table, without indexes.
 fn table<E: EntityTrait>() -> (String, TableSchema)
 where
     E::Column: Iterable,
@@ -179,8 +183,12 @@ where
         let definition = column.def();
         (column.as_str().to_owned(), (entity_kind(definition.get_column_type()), definition.is_null()))
     });
-    let key = E::PrimaryKey::iter().map(|key| key.into_column().as_str().to_owned());
-    let table = TableSchema { columns: columns.collect(), key: key.collect(), indexes: BTreeSet::new() };
+    let primary_key = E::PrimaryKey::iter().map(|key| key.into_column().as_str().to_owned());
+    let table = TableSchema {
+        columns: columns.collect(),
+        primary_key: primary_key.collect(),
+        indexes: BTreeSet::new(),
+    };
     (E::default().table_name().to_owned(), table)
 }
 
@@ -211,6 +219,7 @@ fn entities() -> DatabaseSchema {
         order_items,
         orders,
         password_links,
+        processes,
         rate_usage,
         recordings,
         refunds,
@@ -231,61 +240,68 @@ fn entities() -> DatabaseSchema {
     ]
 }
 
-/// Compares entities with a schema. SQLite stores UUIDs as bytes and booleans as integers.
+/// Compares entities with the schema of a database. SQLite stores UUIDs as bytes and booleans as integers.
 fn compare(backend: &str, entities: &DatabaseSchema, schema: &DatabaseSchema) -> Vec<CheckFinding> {
     let mut findings = Vec::new();
     let mut report = |table: &str, message: String| findings.push(finding(backend, table, message));
     for name in schema.keys().filter(|name| !entities.contains_key(*name) && *name != "seaql_migrations") {
-        report(name, format!("table `{name}` has no entity in the list of `check`"));
+        report(name, format!("table `{name}` has no entity in `entities` (xtask/check/tables.rs)"));
     }
     for (name, entity) in entities {
         let Some(table) = schema.get(name) else {
             report(name, format!("entity `{name}` has no table"));
             continue;
         };
-        for (column, (ty, null)) in &entity.columns {
-            let Some((stored_kind, stored_null)) = table.columns.get(column) else {
+        for (column, (kind, is_nullable)) in &entity.columns {
+            let Some((stored_kind, stored_is_nullable)) = table.columns.get(column) else {
                 report(name, format!("column `{column}` of entity `{name}` does not exist in the table"));
                 continue;
             };
-            let fits = ty == stored_kind
+            let is_compatible = kind == stored_kind
                 || (backend == "SQLite"
-                    && [("a UUID", "bytes"), ("a boolean", "an integer")].contains(&(*ty, *stored_kind)));
-            if !fits {
+                    && [("a UUID", "bytes"), ("a boolean", "an integer")].contains(&(*kind, *stored_kind)));
+            if !is_compatible {
                 report(
                     name,
-                    format!("`{name}.{column}` is {ty} in the entity and {stored_kind} in the table"),
+                    format!("`{name}.{column}` is {kind} in the entity and {stored_kind} in the table"),
                 );
             }
-            if null != stored_null {
-                let may = |null: bool| if null { "is nullable" } else { "is not nullable" };
-                let (ours, theirs) = (may(*null), may(*stored_null));
-                report(name, format!("`{name}.{column}` {ours} in the entity and {theirs} in the table"));
+            if is_nullable != stored_is_nullable {
+                let describe =
+                    |is_nullable: bool| if is_nullable { "is nullable" } else { "is not nullable" };
+                let (in_entity, in_table) = (describe(*is_nullable), describe(*stored_is_nullable));
+                report(
+                    name,
+                    format!("`{name}.{column}` {in_entity} in the entity and {in_table} in the table"),
+                );
             }
         }
         for column in table.columns.keys().filter(|column| !entity.columns.contains_key(*column)) {
             report(name, format!("column `{column}` of table `{name}` does not exist in the entity"));
         }
-        if entity.key != table.key {
-            let (ours, theirs) = (entity.key.join(", "), table.key.join(", "));
+        if entity.primary_key != table.primary_key {
+            let (entity_key, table_key) = (entity.primary_key.join(", "), table.primary_key.join(", "));
             report(
                 name,
-                format!("the key of `{name}` is ({ours}) in the entity and ({theirs}) in the table"),
+                format!(
+                    "the primary key of `{name}` is ({entity_key}) in the entity and ({table_key}) in the table"
+                ),
             );
         }
     }
     findings
 }
 
-/// Returns indexes that only one of the two databases has.
-fn indexes(sqlite: &DatabaseSchema, postgres: &DatabaseSchema) -> Vec<CheckFinding> {
+/// Returns a finding for each index that only one of the two databases has.
+fn compare_indexes(sqlite: &DatabaseSchema, postgres: &DatabaseSchema) -> Vec<CheckFinding> {
     let mut findings = Vec::new();
-    for (name, ours) in sqlite {
-        let theirs = postgres.get(name).cloned().unwrap_or_default();
-        for (one, other, backend) in
-            [(&ours.indexes, &theirs.indexes, "SQLite"), (&theirs.indexes, &ours.indexes, "PostgreSQL")]
+    for (name, sqlite_table) in sqlite {
+        let postgres_table = postgres.get(name).cloned().unwrap_or_default();
+        let (in_sqlite, in_postgres) = (&sqlite_table.indexes, &postgres_table.indexes);
+        for (indexes, other_indexes, backend) in
+            [(in_sqlite, in_postgres, "SQLite"), (in_postgres, in_sqlite, "PostgreSQL")]
         {
-            for (columns, unique) in one.difference(other) {
+            for (columns, unique) in indexes.difference(other_indexes) {
                 let unique = if *unique { "unique " } else { "" };
                 let message =
                     format!("only {backend} has the {unique}index on `{name}` ({})", columns.join(", "));
@@ -325,33 +341,34 @@ mod tests {
             columns: [("id", ("a UUID", false)), ("name", ("a string", true)), ("gone", ("a string", false))]
                 .map(|(name, column)| (name.to_owned(), column))
                 .into(),
-            key: vec!["id".to_owned()],
+            primary_key: vec!["id".to_owned()],
             indexes: BTreeSet::new(),
         };
         let table = TableSchema {
             columns: [("id", ("bytes", false)), ("name", ("bytes", false)), ("new", ("a string", false))]
                 .map(|(name, column)| (name.to_owned(), column))
                 .into(),
-            key: vec!["name".to_owned()],
+            primary_key: vec!["name".to_owned()],
             indexes: [(vec!["name".to_owned()], true)].into(),
         };
         let entities: DatabaseSchema = [("things".to_owned(), entity)].into();
         let schema: DatabaseSchema =
             [("things".to_owned(), table.clone()), ("others".to_owned(), table)].into();
         let reported: Vec<_> =
-            compare("SQLite", &entities, &schema).into_iter().map(|it| it.message).collect();
+            compare("SQLite", &entities, &schema).into_iter().map(|finding| finding.message).collect();
         assert_eq!(
             reported,
             [
-                "table `others` has no entity in the list of `check` (SQLite)",
+                "table `others` has no entity in `entities` (xtask/check/tables.rs) (SQLite)",
                 "column `gone` of entity `things` does not exist in the table (SQLite)",
                 "`things.name` is a string in the entity and bytes in the table (SQLite)",
                 "`things.name` is nullable in the entity and is not nullable in the table (SQLite)",
                 "column `new` of table `things` does not exist in the entity (SQLite)",
-                "the key of `things` is (id) in the entity and (name) in the table (SQLite)",
+                "the primary key of `things` is (id) in the entity and (name) in the table (SQLite)",
             ]
         );
-        let reported: Vec<_> = indexes(&schema, &entities).into_iter().map(|it| it.message).collect();
+        let reported: Vec<_> =
+            compare_indexes(&schema, &entities).into_iter().map(|finding| finding.message).collect();
         assert_eq!(reported.len(), 2);
         assert_eq!(reported[1], "only SQLite has the unique index on `things` (name) (SQLite)");
     }

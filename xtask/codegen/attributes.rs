@@ -64,7 +64,7 @@ pub(crate) fn validators(document: &Document, schema: &Schema) -> Vec<TokenStrea
             parts.extend(map.min_properties.map(|count| count_bound("min_properties", count)));
             parts.extend(map.max_properties.map(|count| count_bound("max_properties", count)));
         }
-        // poem-openapi has no validators for times, and the format implies all other restrictions.
+        // poem-openapi has no validators for the types of formatted strings, such as times.
         Shape::String(string) if string.rust_type().is_some() => {}
         Shape::String(string) => {
             parts.extend(string.min_length.map(|count| count_bound("min_length", count)));
@@ -91,8 +91,8 @@ pub(crate) fn parameter_validators(document: &Document, schema: &Schema) -> Vec<
     }
 }
 
-/// Returns the validators of the items of a list or the values of a map. poem-openapi supports one level: it would apply the
-/// bounds of a nested list to the outer one.
+/// Returns the validators of the items of a list or the values of a map. Nested lists and maps have none: poem-openapi
+/// would apply their bounds to the outer list.
 fn item_validators(document: &Document, schema: &Schema) -> Vec<TokenStream> {
     match document.shape(schema) {
         Some(Shape::Array(_) | Shape::Map(_)) => Vec::new(),
@@ -130,7 +130,9 @@ fn number_bounds(number: &NumberShape) -> Vec<TokenStream> {
     parts.into_iter().flatten().collect()
 }
 
-/// Returns the default value of a schema as a Rust expression. The contract's rules allow scalars and empty lists only.
+/// Returns the default value of a schema as a Rust expression, or `None` without a default. The contract's rules allow
+/// only scalars and empty lists. `owner` is the name of an inline type, and `from` the module that contains the
+/// expression, or `None` for any other generated file.
 pub(crate) fn default_expression(
     types: &RustTypes<'_>,
     document: &Document,

@@ -59,7 +59,7 @@ struct Converter<'n> {
 }
 
 impl Converter<'_> {
-    /// Converts a node. Only schemas, examples and security requirements differ between the versions.
+    /// Converts a node outside of schemas. Only schemas and security requirements change; examples are copied.
     fn tree(&self, node: &Node) -> Node {
         match node.items() {
             Some(items) => list(items.iter().map(|item| self.tree(item)).collect()),
@@ -67,6 +67,7 @@ impl Converter<'_> {
         }
     }
 
+    /// Converts the value of an entry outside of schemas.
     fn entry(&self, key: &str, value: &Node) -> Node {
         match key {
             "schema" => self.schema(value),
@@ -80,73 +81,76 @@ impl Converter<'_> {
     /// Converts a schema. The schema `true`, which 3.0 does not support, becomes an empty schema.
     fn schema(&self, node: &Node) -> Node {
         let entries = node.entries().unwrap_or_default();
-        let mut changed = Vec::new();
-        let composed = if let Some((keyword, parts)) = nullable(node) {
-            self.nullable(keyword, &parts, &mut changed);
+        let mut converted = Vec::new();
+        let converted_keyword = if let Some((keyword, parts)) = nullable_union(node) {
+            self.convert_nullable_union(keyword, &parts, &mut converted);
             keyword
         } else if let Some(reference) = node.get("$ref").filter(|_| entries.len() > 1) {
             // 3.0 ignores keywords beside a reference, so the reference moves into an `allOf`.
             let reference = Node::without_span(Value::Mapping(vec![pair("$ref", reference.clone())]));
-            changed.push(pair("allOf", list(vec![reference])));
+            converted.push(pair("allOf", list(vec![reference])));
             "$ref"
         } else {
             ""
         };
-        for entry in entries.iter().filter(|entry| entry.key.text != composed) {
-            self.keyword(&entry.key, &entry.value, &mut changed);
+        for entry in entries.iter().filter(|entry| entry.key.text != converted_keyword) {
+            self.keyword(&entry.key, &entry.value, &mut converted);
         }
-        Node::without_span(Value::Mapping(changed))
+        Node::without_span(Value::Mapping(converted))
     }
 
     /// Converts a union of null and `parts`. `nullable` applies to the whole schema, and only if the schema has a `type`.
-    fn nullable(&self, keyword: &str, parts: &[&Node], changed: &mut Vec<Entry>) {
+    fn convert_nullable_union(&self, keyword: &str, parts: &[&Node], converted: &mut Vec<Entry>) {
         let types: Vec<_> = parts.iter().map(|part| self.type_of(part)).collect();
         let all_equal = types.iter().all(|name| name.is_some() && *name == types[0]);
         match parts {
-            // An inline schema has its own type.
+            // An inline schema has its own type, so its keywords move up.
             [part] if part.get("$ref").is_none() => {
                 for entry in part.entries().unwrap_or_default() {
-                    self.keyword(&entry.key, &entry.value, changed);
+                    self.keyword(&entry.key, &entry.value, converted);
                 }
-                changed.push(pair("nullable", true_node()));
+                converted.push(pair("nullable", true_node()));
             }
             parts => {
                 let name = types.into_iter().next().flatten().filter(|_| all_equal);
-                changed.extend(name.map(|name| pair("type", Node::string(name))));
+                converted.extend(name.map(|name| pair("type", Node::string(name))));
                 let keyword = if parts.len() == 1 { "allOf" } else { keyword };
                 let parts = parts.iter().map(|part| self.schema(part)).collect();
-                changed.extend([pair("nullable", true_node()), pair(keyword, list(parts))]);
+                converted.extend([pair("nullable", true_node()), pair(keyword, list(parts))]);
             }
         }
     }
 
-    fn keyword(&self, key: &str, value: &Node, changed: &mut Vec<Entry>) {
+    /// Converts a keyword of a schema, and appends the entries that replace it.
+    fn keyword(&self, key: &str, value: &Node, converted: &mut Vec<Entry>) {
         match key {
-            "type" => types(value, changed),
-            "const" => changed.push(pair("enum", list(vec![value.clone()]))),
+            "type" => types(value, converted),
+            "const" => converted.push(pair("enum", list(vec![value.clone()]))),
             "examples" => {
                 let first = value.items().and_then(<[_]>::first);
-                changed.extend(first.map(|first| pair("example", first.clone())));
+                converted.extend(first.map(|first| pair("example", first.clone())));
             }
-            // 3.0 has no such keywords.
+            // 3.0 does not have these keywords.
             "propertyNames" | "unevaluatedProperties" => {}
             // In 3.0 these keywords are flags beside the bound.
-            "exclusiveMinimum" => changed.extend([pair("minimum", value.clone()), pair(key, true_node())]),
-            "exclusiveMaximum" => changed.extend([pair("maximum", value.clone()), pair(key, true_node())]),
-            "properties" => changed.push(pair(key, map_values(value, |_, schema| Some(self.schema(schema))))),
-            "items" => changed.push(pair(key, self.schema(value))),
+            "exclusiveMinimum" => converted.extend([pair("minimum", value.clone()), pair(key, true_node())]),
+            "exclusiveMaximum" => converted.extend([pair("maximum", value.clone()), pair(key, true_node())]),
+            "properties" => {
+                converted.push(pair(key, map_values(value, |_, schema| Some(self.schema(schema)))))
+            }
+            "items" => converted.push(pair(key, self.schema(value))),
             "additionalProperties" if value.entries().is_some() => {
-                changed.push(pair(key, self.schema(value)))
+                converted.push(pair(key, self.schema(value)))
             }
             "allOf" | "oneOf" | "anyOf" => {
                 let parts = value.items().unwrap_or_default().iter().map(|part| self.schema(part));
-                changed.push(pair(key, list(parts.collect())));
+                converted.push(pair(key, list(parts.collect())));
             }
-            _ => changed.push(pair(key, value.clone())),
+            _ => converted.push(pair(key, value.clone())),
         }
     }
 
-    /// Returns the type of a schema, or of the schema that it references.
+    /// Returns the type other than null of a schema, or of the schema that it references.
     fn type_of(&self, schema: &Node) -> Option<String> {
         let schema = match schema.get("$ref") {
             Some(target) => self.root.pointer(target.as_str()?.strip_prefix('#')?)?,
@@ -163,19 +167,19 @@ impl Converter<'_> {
 }
 
 /// Converts `type`: a type, or a list of a type and null.
-fn types(value: &Node, changed: &mut Vec<Entry>) {
+fn types(value: &Node, converted: &mut Vec<Entry>) {
     let Some(names) = value.items() else {
-        changed.push(pair("type", value.clone()));
+        converted.push(pair("type", value.clone()));
         return;
     };
-    changed.extend(names.iter().map(|name| match name.as_str() {
+    converted.extend(names.iter().map(|name| match name.as_str() {
         Some("null") => pair("nullable", true_node()),
         _ => pair("type", name.clone()),
     }));
 }
 
 /// Returns the keyword and the non-null parts of a union that contains null.
-fn nullable(node: &Node) -> Option<(&'static str, Vec<&Node>)> {
+fn nullable_union(node: &Node) -> Option<(&'static str, Vec<&Node>)> {
     let keyword = ["oneOf", "anyOf"].into_iter().find(|keyword| node.get(keyword).is_some())?;
     let parts = node.get(keyword)?.items()?;
     let is_null = |part: &&Node| part.get("type").and_then(Node::as_str) == Some("null");
@@ -194,13 +198,13 @@ mod tests {
     /// Converts a schema and returns it as JSON on one line.
     fn converted(schema: &str) -> String {
         let text = format!(
-            "openapi: 3.1.0\ncomponents:\n  schemas:\n    Price: {{ type: object, properties: {{}} }}\n    It: {schema}\n"
+            "openapi: 3.1.0\ncomponents:\n  schemas:\n    Price: {{ type: object, properties: {{}} }}\n    Tested: {schema}\n"
         );
         let root =
-            yaml::read(&Source::new("it.yaml", text), &mut Vec::new()).expect("the text is valid YAML");
+            yaml::read(&Source::new("tested.yaml", text), &mut Vec::new()).expect("the text is valid YAML");
         let document = to_openapi_3_0(&root);
-        let it = document.pointer("/components/schemas/It").expect("the schema exists");
-        serde_json::to_string(it).expect("the schema is valid JSON")
+        let schema = document.pointer("/components/schemas/Tested").expect("the schema exists");
+        serde_json::to_string(schema).expect("the schema is valid JSON")
     }
 
     #[test]

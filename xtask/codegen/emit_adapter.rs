@@ -12,7 +12,8 @@ use super::emit_tag::{field_name, item_names, operations_of_tag, parameter_type}
 use super::imports;
 use super::types::RustTypes;
 
-/// Names that the generated methods use. A rule of the contract forbids parameters named `body`.
+/// Names that the generated methods use, except for `body`: a rule of the contract forbids a parameter with this name
+/// beside a request body.
 const RESERVED: [&str; 2] = ["call", "respond"];
 
 /// Generates the items of `adapter.rs`. `adapter` is the name of the adapter type.
@@ -199,8 +200,8 @@ fn argument(
     }
     let validators = parameter_validators(document, &parameter.schema);
     oai.extend((!validators.is_empty()).then(|| quote!(validator(#(#validators),*))));
-    let list = matches!(document.shape(&parameter.schema), Some(Shape::Array(_)));
-    oai.extend((list && !parameter.explode).then(|| quote!(explode = false)));
+    let is_list = matches!(document.shape(&parameter.schema), Some(Shape::Array(_)));
+    oai.extend((is_list && !parameter.explode).then(|| quote!(explode = false)));
     oai.extend(parameter.deprecated.then(|| quote!(deprecated)));
     quote!(#[oai(#(#oai),*)] #variable: #extractor<#ty>)
 }
@@ -211,10 +212,12 @@ fn argument_name(parameter: &Parameter) -> Ident {
         .expect("`rust_name` returns a valid identifier")
 }
 
+/// Returns the name of the inline type of a parameter.
 fn owner(operation: &Operation, parameter: &Parameter) -> String {
     rust_name::upper_camel_case(&operation.id) + &rust_name::upper_camel_case(&parameter.name)
 }
 
+/// Returns whether the generated code uses the default of a parameter. A required parameter has none.
 fn has_default(
     document: &Document,
     types: &RustTypes<'_>,

@@ -44,7 +44,7 @@ pub(crate) fn operations(document: &Document, stem: &str) -> TokenStream {
 /// Generates the description of the contract. All operations use the same security scheme.
 fn contract(document: &Document, stem: &str) -> TokenStream {
     let scheme = document.operations.first().map(|operation| &operation.scheme.text);
-    let scheme = document.security_schemes.iter().find(|known| Some(&known.name.text) == scheme);
+    let scheme = document.security_schemes.iter().find(|candidate| Some(&candidate.name.text) == scheme);
     let json_path = format!("/openapi/{stem}.json");
     let credential = match scheme.map(|scheme| &scheme.credential) {
         None | Some(Credential::Bearer) => quote!(Bearer),
@@ -128,7 +128,7 @@ fn parameter_description(document: &Document, parameter: &Parameter) -> TokenStr
     }
 }
 
-/// Returns the kind as which a scalar is parsed.
+/// Returns how the text of a scalar parameter is parsed.
 fn kind(document: &Document, schema: &Schema) -> TokenStream {
     match document.shape(schema) {
         Some(Shape::Integer(_) | Shape::IntegerEnum(_)) => quote!(Integer),

@@ -70,13 +70,13 @@ impl ItemWriter<'_> {
 
     fn field(&self, property: &Property, defaults: &mut TokenStream) -> TokenStream {
         let name = &*property.name;
-        let lower = rust_name::variable(name, &RESERVED);
-        let ident: syn::Ident = syn::parse_str(&lower).expect("`rust_name` returns a valid identifier");
+        let rust_field = rust_name::variable(name, &RESERVED);
+        let ident: syn::Ident = syn::parse_str(&rust_field).expect("`rust_name` returns a valid identifier");
         let docs = docs(self.description(&property.schema), &format!("`{name}`."));
         let owner = format!("{}{}", self.item.name, rust_name::upper_camel_case(name));
         let scope = (&*owner, Some(self.module));
         let (mut serde, mut oai) = (Vec::new(), Vec::new());
-        if lower.trim_start_matches("r#") != name {
+        if rust_field.trim_start_matches("r#") != name {
             serde.push(quote!(rename = #name));
             oai.push(quote!(rename = #name));
         }
@@ -99,7 +99,7 @@ impl ItemWriter<'_> {
                 ty
             }
             None if property.required && !nullable => inner_type,
-            None if !property.required && nullable && self.item.patch => {
+            None if !property.required && nullable && self.item.in_patch_body => {
                 serde.push(quote!(default, skip_serializing_if = "MaybeUndefined::is_undefined"));
                 oai.push(quote!(skip_serializing_if = "MaybeUndefined::is_undefined"));
                 quote!(MaybeUndefined<#inner_type>)

@@ -199,12 +199,14 @@ impl ResponseVariant<'_> {
         proc_macro2::Literal::u16_unsuffixed(self.response.status)
     }
 
-    /// Returns whether middleware sets a header on many responses. Such a header is declared, but is no field of the variant.
+    /// Returns whether middleware sets a header on many responses. Such a header is declared, but is not a field of
+    /// the variant.
     fn is_set_by_middleware(&self, header: &Header) -> bool {
         self.middleware_headers.contains(&&*header.name.to_lowercase())
     }
 
-    fn carried_headers(&self) -> Vec<&Header> {
+    /// Returns the headers that are fields of the variant.
+    fn field_headers(&self) -> Vec<&Header> {
         self.response.headers.iter().filter(|header| !self.is_set_by_middleware(header)).collect()
     }
 
@@ -264,7 +266,7 @@ impl ResponseVariant<'_> {
             let owner = rust_name::upper_camel_case(&self.operation.id) + &ident.to_string() + "Body";
             payload(self.types, content, &owner)
         });
-        let headers = self.carried_headers().into_iter().map(|header| {
+        let headers = self.field_headers().into_iter().map(|header| {
             let (name, ty) = (&*header.name, self.header_type(header));
             let about = docs(header.description.as_deref(), &header.name);
             let deprecated = header.deprecated.then(|| quote!(, deprecated));
@@ -277,7 +279,7 @@ impl ResponseVariant<'_> {
 
     fn arm_of_from_parts(&self) -> TokenStream {
         let (ident, status) = (self.ident(), self.status());
-        let headers = self.carried_headers();
+        let headers = self.field_headers();
         let reads = headers.iter().map(|header| self.read_header(header));
         let body = self.response.content.as_ref().map(|content| match content.media_type {
             MediaType::Json => quote!(Json::Ready(parts.body?)),
@@ -298,7 +300,7 @@ impl ResponseVariant<'_> {
 
     fn arm_of_into_parts(&self) -> TokenStream {
         let (ident, status) = (self.ident(), self.status());
-        let headers = self.carried_headers();
+        let headers = self.field_headers();
         let body = self.response.content.as_ref().map(|_| quote!(body));
         let body_value = if body.is_some() { quote!(Some(body.into_bytes())) } else { quote!(None) };
         let fields: Vec<_> = body
@@ -316,6 +318,7 @@ impl ResponseVariant<'_> {
     }
 }
 
+/// Returns the variable for the value of a header.
 fn header_variable(header: &Header) -> Ident {
     // The generated code already has variables named `body` and `parts`.
     let name = rust_name::variable(&header.name, &["body", "parts"]);

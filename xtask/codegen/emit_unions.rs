@@ -1,7 +1,7 @@
 //! Generates the types that poem-openapi's derive macros do not support: unions and integer enums.
 //!
-//! poem-openapi's `Union` rejects every value of a closed object, and its `Enum` supports strings only. So serde parses and
-//! serializes these types, and generated trait implementations describe them to poem-openapi.
+//! poem-openapi's `Union` rejects every value of a closed object, and its `Enum` supports only strings. Therefore serde
+//! parses and serializes these types, and generated trait implementations describe them to poem-openapi.
 
 use contract::model::{IntegerEnumShape, UnionShape};
 use contract::rust_name;
@@ -144,7 +144,7 @@ pub(crate) fn integer_enum(module: TypeModule, item: &TypeItem<'_>, shape: &Inte
 /// Generates the poem-openapi traits of a type that serde parses and serializes.
 fn poem_openapi_impls(name: &Ident, meta: &TokenStream, register: &TokenStream) -> TokenStream {
     let ty = name.to_string();
-    let inner = if register.is_empty() { quote!(_) } else { quote!(registry) };
+    let registry = if register.is_empty() { quote!(_) } else { quote!(registry) };
     quote! {
         impl poem_openapi::types::Type for #name {
             const IS_REQUIRED: bool = true;
@@ -160,7 +160,7 @@ fn poem_openapi_impls(name: &Ident, meta: &TokenStream, register: &TokenStream) 
             }
 
             fn register(registry: &mut poem_openapi::registry::Registry) {
-                registry.create_schema::<Self, _>(#ty.to_owned(), |#inner| {
+                registry.create_schema::<Self, _>(#ty.to_owned(), |#registry| {
                     #register
                     #meta
                 });

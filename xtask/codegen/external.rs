@@ -10,7 +10,7 @@ use contract::rust_name;
 
 use super::files::{self, GeneratedFile};
 
-/// Names that the generated file of the adapter uses, so the adapter cannot have them.
+/// Names that the generated file `adapter.rs` uses, so the adapter cannot have them.
 pub(super) const RESERVED: [&str; 23] = [
     "Base64",
     "Bytes",
@@ -54,8 +54,8 @@ impl ExternalContract {
     /// Resolves both paths, relative to `base`. Creates the output folder if it is missing and `create` is set.
     ///
     /// # Errors
-    /// When a path does not exist or is not valid UTF-8, when the contract is in the output folder, or when its name cannot be
-    /// the name of the adapter.
+    /// Returns an error when a path does not exist or is not valid UTF-8, when the contract is in the output folder, or
+    /// when its name cannot be the name of the adapter.
     pub(crate) fn resolve(base: &Path, contract: &Path, output: &Path, create: bool) -> anyhow::Result<Self> {
         let output_path = to_utf8(output)?;
         let stem = to_utf8(Path::new(contract.file_stem().context("--contract is not a file")?))?;
@@ -85,7 +85,7 @@ impl ExternalContract {
     /// Checks that the output folder contains only generated files, so that nothing else is overwritten.
     ///
     /// # Errors
-    /// When the folder contains a file that was not generated.
+    /// Returns an error when the folder contains a file that was not generated, or an entry cannot be read.
     pub(crate) fn ensure_only_generated_files(
         &self,
         base: &Path,

@@ -28,7 +28,7 @@ pub enum StaleFile {
         /// The difference below the first line. Empty if only the first line differs.
         diff: String,
     },
-    /// A file that is not generated.
+    /// A file in the generated folder that the generator does not create.
     Orphan {
         /// The path of the file, relative to the workspace.
         path: String,
@@ -47,7 +47,7 @@ impl StaleFile {
 /// Writes the files that differ and removes the files that are not generated. Returns one line for each action.
 ///
 /// # Errors
-/// When the folder cannot be read or written.
+/// Returns an error when the folder cannot be read or written.
 pub(crate) fn write(workspace: &Path, folder: &str, files: &[GeneratedFile]) -> anyhow::Result<Vec<String>> {
     fs::create_dir_all(workspace.join(folder)).with_context(|| format!("cannot create {folder}"))?;
     let mut actions = Vec::new();
@@ -68,7 +68,7 @@ pub(crate) fn write(workspace: &Path, folder: &str, files: &[GeneratedFile]) -> 
 /// Compares a folder with the expected files.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// Returns an error when an entry of the folder cannot be read.
 pub(crate) fn compare(
     workspace: &Path,
     folder: &str,
@@ -92,29 +92,30 @@ pub(crate) fn compare(
     Ok(stale)
 }
 
-/// Replaces the first line of a generated text with that of another, to leave the digest of the contract out of the diff.
-fn with_heading_of(other: &str, text: &str) -> String {
+/// Replaces the first line of a generated text with that of `model`. Otherwise the diff would contain the digest of the
+/// contract.
+fn with_heading_of(model: &str, text: &str) -> String {
     let parts = |text: &str| {
         let (heading, rest) = text.split_once('\n')?;
         heading.starts_with(HEADING).then(|| (heading.to_owned(), rest.to_owned()))
     };
-    match (parts(other), parts(text)) {
+    match (parts(model), parts(text)) {
         (Some((heading, _)), Some((_, rest))) => format!("{heading}\n{rest}"),
         _ => text.to_owned(),
     }
 }
 
-/// Finds a file that may not be generated: Rust without the first line of generated files, a file with an unexpected
-/// name, or JSON in a folder without generated Rust.
+/// Returns a file of the folder that the generator probably did not create: Rust without the first line of generated
+/// files, a file with an unexpected name, or JSON in a folder without generated Rust.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// Returns an error when an entry of the folder cannot be read.
 pub(crate) fn find_foreign_file(
     workspace: &Path,
     folder: &str,
     files: &[GeneratedFile],
 ) -> anyhow::Result<Option<String>> {
-    let is_rust = |path: &str| Path::new(path).extension().is_some_and(|ending| ending == "rs");
+    let is_rust = |path: &str| Path::new(path).extension().is_some_and(|extension| extension == "rs");
     let is_generated = |path: &str| {
         is_rust(path)
             && fs::read(workspace.join(path)).is_ok_and(|bytes| bytes.starts_with(HEADING.as_bytes()))
@@ -128,7 +129,7 @@ pub(crate) fn find_foreign_file(
     Ok(orphans.into_iter().find(|path| !is_generated(path)).or(unknown))
 }
 
-/// Returns the files of the folder that are not generated.
+/// Returns the paths of all entries of the folder except for `files`, or none if the folder cannot be opened.
 fn orphans(workspace: &Path, folder: &str, files: &[GeneratedFile]) -> anyhow::Result<BTreeSet<String>> {
     let mut orphans = BTreeSet::new();
     let Ok(entries) = fs::read_dir(workspace.join(folder)) else { return Ok(orphans) };

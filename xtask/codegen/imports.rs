@@ -14,11 +14,11 @@ pub(crate) fn scalar_imports(items: &TokenStream) -> TokenStream {
     quote!(#undefined #scalars)
 }
 
-/// Generates the import of the types of a `contract_runtime` module that the items use.
-pub(crate) fn import(module: &str, known: &[&str], items: &TokenStream) -> Option<TokenStream> {
+/// Generates the import of those `names` of a `contract_runtime` module that the items use.
+pub(crate) fn import(module: &str, names: &[&str], items: &TokenStream) -> Option<TokenStream> {
     let module = format_ident!("{module}");
     let used: Vec<Ident> =
-        known.iter().filter(|name| contains_name(items, name)).map(|name| format_ident!("{name}")).collect();
+        names.iter().filter(|name| contains_name(items, name)).map(|name| format_ident!("{name}")).collect();
     match &used[..] {
         [] => None,
         [name] => Some(quote!(use contract_runtime::#module::#name;)),

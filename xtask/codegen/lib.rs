@@ -31,7 +31,8 @@ use self::external::ExternalContract;
 use self::files::GeneratedFile;
 use self::types::RustTypes;
 
-/// A contract and how code is generated from it. Paths are relative to the workspace.
+/// A contract and how code is generated from it. Paths are relative to the workspace or, for a contract outside of the
+/// project, to the current folder.
 #[derive(Clone, Copy, Debug)]
 pub struct ContractConfig<'a> {
     /// The path of the contract.
@@ -64,7 +65,7 @@ const MIDDLEWARE_HEADERS: &[&str] = &[
     "x-request-id",
 ];
 
-/// Names in this project's error envelope that are not in snake_case, in every version.
+/// Names of the error envelope that are not in snake_case. Every version of the API uses this envelope.
 const ENVELOPE_NAMES: &[&str] = &["retryAfterSeconds"];
 
 /// The contract that the server serves.
@@ -81,10 +82,12 @@ pub const V1: ContractConfig<'static> = ContractConfig {
     middleware_headers: MIDDLEWARE_HEADERS,
 };
 
-/// All contracts that code is generated from. To add a version of the API, add an entry and its folder.
+/// All contracts that code is generated from. To add a version of the API, add an entry and its folder. The tests
+/// expect the contract with every supported construct at the end.
 pub const CONTRACTS: &[ContractConfig<'static>] = &[
     V1,
-    // Contains every supported construct. The tests compile it and serve it beside v1.
+    // Contains every supported construct and proves that the generator does not depend on v1. The tests compile its
+    // code and serve it beside v1.
     ContractConfig {
         contract: "tests/second/contract.yaml",
         output: "tests/second/generated",
@@ -138,7 +141,8 @@ pub enum CodegenOutcome {
 /// Generates code from all contracts, or compares the generated files with `--check`.
 ///
 /// # Errors
-/// When a contract cannot be read or a folder cannot be written.
+/// Returns an error when a contract cannot be read, a folder cannot be read or written, or `--out` contains files that
+/// were not generated.
 pub fn run(workspace: &Path, args: &CodegenArgs) -> anyhow::Result<CodegenOutcome> {
     if let (Some(contract), Some(out)) = (&args.contract, &args.out) {
         let current_folder = std::env::current_dir().context("cannot determine the current folder")?;
@@ -161,13 +165,13 @@ fn generate_external(
     args: &CodegenArgs,
 ) -> anyhow::Result<CodegenOutcome> {
     let conventions = Conventions { path_prefix: "/", spelling_exceptions: ENVELOPE_NAMES };
-    // Read the contract before creating the folder: a rejected contract leaves no files.
+    // Read the contract first, so that an invalid contract does not leave an empty folder.
     let name =
         contract.to_str().with_context(|| format!("{}: the path is not valid UTF-8", contract.display()))?;
-    let document = match contract::read(contract::read_file(base, name)?, &conventions) {
-        Ok(document) => document,
-        Err(refused) => {
-            refused.print(args.format)?;
+    let parsed_contract = match contract::read(contract::read_file(base, name)?, &conventions) {
+        Ok(parsed_contract) => parsed_contract,
+        Err(invalid) => {
+            invalid.print(args.format)?;
             return Ok(CodegenOutcome::Findings);
         }
     };
@@ -181,9 +185,9 @@ fn generate_external(
         middleware_headers: MIDDLEWARE_HEADERS,
     };
     if !args.check {
-        external.ensure_only_generated_files(base, &generate(&document, &config))?;
+        external.ensure_only_generated_files(base, &generate(&parsed_contract, &config))?;
     }
-    write_or_compare(base, &document, &config, args.check, args.format)
+    write_or_compare(base, &parsed_contract, &config, args.check, args.format)
 }
 
 /// Generates code from a contract of the project.
@@ -195,8 +199,8 @@ fn generate_for_project(
 ) -> anyhow::Result<CodegenOutcome> {
     match contract::read(contract::read_file(workspace, config.contract)?, &config.conventions) {
         Ok(contract) => write_or_compare(workspace, &contract, config, check, format),
-        Err(refused) => {
-            refused.print(format)?;
+        Err(invalid) => {
+            invalid.print(format)?;
             Ok(CodegenOutcome::Findings)
         }
     }
@@ -294,7 +298,7 @@ mod constructs {
         let source = contract::read_file(&contract::testing::workspace(), config.contract)
             .expect("the contract can be read");
         let contract = contract::read(source, &config.conventions)
-            .unwrap_or_else(|refused| panic!("{}", refused.render(DiagnosticFormat::Text)));
+            .unwrap_or_else(|invalid| panic!("{}", invalid.render(DiagnosticFormat::Text)));
         generate(&contract, config)
     }
 

@@ -39,7 +39,7 @@ fn check(name: &str, text: &str) {
 fn try_generate(name: &str, text: &str) {
     match read(Source::new(name, text), &conventions()) {
         Ok(contract) => drop(generate(&contract, &V1)),
-        Err(refused) => assert_rendered(&refused),
+        Err(invalid) => assert_rendered(&invalid),
     }
 }
 
@@ -59,9 +59,9 @@ proptest! {
 
 #[test]
 fn deep_nesting_and_long_reference_chains_are_handled() {
-    for around in NESTINGS {
+    for nesting in NESTINGS {
         for depth in [10, 93, 186, 1_000] {
-            check("deep.yaml", &contract_with_nested_schema(around, depth));
+            check("deep.yaml", &contract_with_nested_schema(nesting, depth));
         }
     }
     for last in ["Thing", "S0", "S20", "Nobody"] {

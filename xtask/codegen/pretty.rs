@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 /// Formats items below a heading and a module comment, with an empty line between items. Imports are grouped.
 ///
 /// # Panics
-/// When the tokens are not valid Rust, which is a bug of the generator.
+/// Panics when the tokens are not valid Rust, which is a bug of the generator.
 pub(crate) fn file(heading: &str, about: &str, items: TokenStream) -> String {
     let source = items.to_string();
     let file: syn::File = syn::parse2(items).unwrap_or_else(|error| panic!("{error}\n{source}"));

@@ -12,7 +12,7 @@ pub use super::files::StaleFile;
 /// Compares a generated folder with the expected files of its contract.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// Returns an error when an entry of the folder cannot be read.
 pub fn find(
     workspace: &Path,
     contract: &Contract,

@@ -1,6 +1,6 @@
 //! Tests the command, and contracts whose names conflict with names in the generated code.
 //!
-//! These tests check names only. The crate `tests/second` compiles the generated code of the second contract.
+//! These tests do not compile the generated code. The test target `second` compiles that of the second contract.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ fn generate_files(text: &str) -> Vec<GeneratedFile> {
         Source::new("things.yaml", text),
         &Conventions { path_prefix: "/", spelling_exceptions: &[] },
     )
-    .unwrap_or_else(|refused| panic!("{}", refused.render(DiagnosticFormat::Text)));
+    .unwrap_or_else(|invalid| panic!("{}", invalid.render(DiagnosticFormat::Text)));
     generate(&contract, &CONTRACTS[0])
 }
 
@@ -68,7 +68,7 @@ fn a_contract_without_webhooks_has_no_event_type() {
     let empty = regex::Regex::new(r"\b(enum|match) [^{};]*\{\s*\}").expect("valid expression");
     assert!(empty.is_match("pub enum Event {}") && empty.is_match("match self {\n}"));
     for file in files.iter().filter(|file| file.name.ends_with(".rs")) {
-        assert_eq!(empty.find(&file.text).map(|found| found.as_str()), None, "{}", file.name);
+        assert_eq!(empty.find(&file.text).map(|matched| matched.as_str()), None, "{}", file.name);
     }
 }
 
@@ -226,7 +226,7 @@ fn outdated_generated_files_are_removed_and_other_files_are_kept() {
     assert!(exists("out/others.rs") && !exists("out/things.rs"));
 
     // JSON has no heading: without generated Rust in the folder, it counts as a foreign file.
-    std::fs::remove_dir_all(folder.path().join("out")).expect("the file can be removed");
+    std::fs::remove_dir_all(folder.path().join("out")).expect("the folder can be removed");
     std::fs::create_dir(folder.path().join("out")).expect("a temporary folder");
     write("out/c.json", "{}");
     let error = generate_external(folder.path(), "c.yaml").expect_err("the folder contains another file");
@@ -329,7 +329,7 @@ fn a_property_can_have_the_name_of_a_variable_of_the_derive_macro() {
         syn::Item::Struct(item) if item.ident == "Thing" => Some(&item.fields),
         _ => None,
     });
-    let field = fields.expect("the file is generated").iter().nth(1).expect("the struct has three fields");
+    let field = fields.expect("the struct exists").iter().nth(1).expect("the struct has a second field");
     let field = quote::ToTokens::to_token_stream(field).to_string();
     assert!(field.contains(r#"rename = "obj""#) && field.contains("pub obj_ :"), "{field}");
 }

@@ -30,12 +30,12 @@ pub(crate) struct TypeItem<'a> {
     /// The contents of the type.
     pub kind: TypeKind<'a>,
     /// Whether the type is part of a PATCH body, where an absent property differs from null.
-    pub patch: bool,
+    pub in_patch_body: bool,
 }
 
 /// The kind of a type to generate.
 pub(crate) enum TypeKind<'a> {
-    /// A struct with all its properties, inherited ones first.
+    /// A struct with all its properties, including inherited ones. `closed`: other properties are rejected.
     Struct { properties: Vec<&'a Property>, closed: bool },
     /// An enum of strings.
     Enum(&'a EnumShape),
@@ -81,7 +81,8 @@ impl<'a> RustTypes<'a> {
         Self { document, used_by_operations, used_only_by_webhooks, used_by_patch_bodies }
     }
 
-    /// Returns the types of a module in document order, each followed by its inline types.
+    /// Returns the types of a module: those of `components.schemas` in document order, each followed by its inline
+    /// types, then the inline types of operations or webhooks.
     pub(crate) fn items(&self, module: TypeModule) -> Vec<TypeItem<'a>> {
         let mut items = Vec::new();
         for named in &self.document.schemas {
@@ -115,7 +116,7 @@ impl<'a> RustTypes<'a> {
         };
         if let Some(kind) = kind {
             let (name, origin) = (format_ident!("{}", location.type_name), location.origin.clone());
-            items.push(TypeItem { name, origin, schema, kind, patch: location.in_patch_body });
+            items.push(TypeItem { name, origin, schema, kind, in_patch_body: location.in_patch_body });
         }
         match &schema.shape {
             Shape::Object(object) => {
@@ -134,8 +135,8 @@ impl<'a> RustTypes<'a> {
         }
     }
 
-    /// Returns the type of a schema as written in the module `from`, without the `Option` of a nullable schema. `owner` is the
-    /// name of an inline type.
+    /// Returns the type of a schema, without the `Option` of a nullable schema. `owner` is the name of an inline type.
+    /// `from` is the module in which the type is written, or `None` for any other generated file.
     pub(crate) fn inner_type(&self, schema: &Schema, owner: &str, from: Option<TypeModule>) -> TokenStream {
         match &schema.shape {
             Shape::Reference(name) => {
@@ -148,7 +149,7 @@ impl<'a> RustTypes<'a> {
             }
             Shape::Any => quote!(serde_json::Value),
             Shape::Object(_) | Shape::Enum(_) | Shape::IntegerEnum(_) | Shape::Union(_) => {
-                // An inline type is in the module of its owner.
+                // An inline type is in the module in which it is written. Other files use those of `schemas`.
                 let ident = format_ident!("{owner}");
                 if from.is_some() { quote!(#ident) } else { quote!(schemas::#ident) }
             }
@@ -178,7 +179,7 @@ impl<'a> RustTypes<'a> {
         if self.is_nullable(schema) { quote!(Option<#inner_type>) } else { inner_type }
     }
 
-    /// Returns whether a schema, or the schema that it references, is nullable.
+    /// Returns whether a schema, or the schema at the end of its references, is nullable.
     pub(crate) fn is_nullable(&self, schema: &Schema) -> bool {
         schema.nullable || self.document.resolve(schema).is_some_and(|target| target.nullable)
     }

@@ -10,7 +10,7 @@ use crate::source::{Source, Span};
 /// The stable name of a kind of diagnostic. Users search for it and tests refer to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Code {
-    /// The source is not valid YAML or JSON.
+    /// The source is not valid YAML or JSON, or contains something that the parser rejects, such as an alias.
     Syntax,
     /// The OpenAPI version or JSON Schema dialect is not supported.
     UnsupportedVersion,
@@ -18,17 +18,17 @@ pub enum Code {
     DuplicateKey,
     /// A value has a different type than its keyword requires.
     WrongType,
-    /// A required keyword is missing.
+    /// A required keyword is missing, or `paths` contains no operations.
     MissingKeyword,
     /// OpenAPI 3.1 does not define the keyword in this position.
     UnknownKeyword,
-    /// OpenAPI 3.1 defines the keyword or value, but the generator does not support it.
+    /// The generator does not support the keyword, value or combination, even if OpenAPI 3.1 or YAML allows it.
     UnsupportedKeyword,
     /// A property is listed in `required` but not in `properties`.
     RequiredWithoutProperty,
-    /// A union whose members cannot be distinguished.
+    /// A union with an invalid discriminator, or whose members cannot be distinguished.
     DiscriminatorMapping,
-    /// A `$ref` whose target does not exist or has the wrong kind.
+    /// A `$ref`, a tag or a security scheme of an operation whose target does not exist or has the wrong kind.
     UnresolvedRef,
     /// A `$ref` into another document.
     ExternalRef,
@@ -46,24 +46,26 @@ pub enum Code {
     PathParameterMismatch,
     /// Two paths match the same requests.
     AmbiguousPaths,
+    /// A path with invalid syntax or without the prefix of the server's paths.
+    InvalidPath,
     /// A pattern that Rust's `regex` crate cannot compile.
     BadPattern,
-    /// An operation that does not name exactly one scope.
+    /// An operation that does not name exactly one security scheme with one scope.
     OperationWithoutScope,
-    /// An operation does not document an error status that every operation can return.
+    /// An operation does not document an error status that it can return, or an error response has no JSON body.
     UndocumentedErrorStatus,
-    /// A name that is not spelled in snake_case.
+    /// The name of a parameter or a property is not in snake_case.
     Spelling,
-    /// An example that is invalid against its own schema.
+    /// An example that does not match its schema.
     ExampleRefused,
-    /// A default that is invalid against its own schema.
+    /// A default that does not match its schema or is out of range for its format.
     DefaultRefused,
 }
 
 impl Code {
     /// Every code that [`crate::read`] reports.
     #[cfg(test)]
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Syntax,
         Self::DuplicateKey,
         Self::WrongType,
@@ -82,6 +84,7 @@ impl Code {
         Self::NoRustName,
         Self::PathParameterMismatch,
         Self::AmbiguousPaths,
+        Self::InvalidPath,
         Self::BadPattern,
         Self::OperationWithoutScope,
         Self::UndocumentedErrorStatus,
@@ -111,6 +114,7 @@ impl Code {
             Self::NoRustName => "no-rust-name",
             Self::PathParameterMismatch => "path-parameter-mismatch",
             Self::AmbiguousPaths => "ambiguous-paths",
+            Self::InvalidPath => "invalid-path",
             Self::BadPattern => "bad-pattern",
             Self::OperationWithoutScope => "operation-without-scope",
             Self::UndocumentedErrorStatus => "undocumented-error-status",
@@ -144,7 +148,7 @@ pub struct Diagnostic {
     pub label: String,
     /// A related span, with its own label.
     pub related: Option<(Span, String)>,
-    /// The remedy.
+    /// The remedy. Empty if the message implies it.
     pub help: String,
 }
 
@@ -244,7 +248,7 @@ fn github_annotation(source: &Source, diagnostic: &Diagnostic) -> String {
     )
 }
 
-/// Returns an escaped `::error` workflow command for GitHub.
+/// Returns an `::error` workflow command for GitHub. Only the message is escaped.
 pub fn workflow_command(file: &str, line: usize, column: usize, title: &str, message: &str) -> String {
     let message = message.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     format!("::error file={file},line={line},col={column},title={title}::{message}\n")

@@ -1,5 +1,5 @@
-//! Fixtures: each YAML file in `fixtures/` is a small invalid contract, and the `.txt` file of the same name contains
-//! the expected diagnostics.
+//! Fixtures: each YAML file in `fixtures/` is a small contract, and the `.txt` file of the same name contains the
+//! expected diagnostics. All fixtures except `valid.yaml` are invalid.
 //!
 //! After you change a message, run `UPDATE_FIXTURES=1 cargo test -p contract --all-features fixtures` to rewrite the
 //! expected diagnostics, and review the differences.
@@ -16,7 +16,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
-/// The conventions of the fixtures: any path is valid.
+/// The conventions of the fixtures. Every path has the prefix `/`.
 const CONVENTIONS: Conventions<'static> =
     Conventions { path_prefix: "/", spelling_exceptions: &["studentId", "courseId", "retryAfterSeconds"] };
 
@@ -24,9 +24,9 @@ const CONVENTIONS: Conventions<'static> =
 fn names() -> BTreeSet<String> {
     let entries = fs::read_dir(folder()).expect("the fixtures folder is readable");
     let names = entries.filter_map(|entry| {
-        let path = entry.expect("its entries are readable").path();
-        let yaml = path.extension().is_some_and(|extension| extension == "yaml");
-        yaml.then(|| path.file_stem().expect("a file has a name").to_string_lossy().into_owned())
+        let path = entry.expect("the entry is readable").path();
+        let is_yaml = path.extension().is_some_and(|extension| extension == "yaml");
+        is_yaml.then(|| path.file_stem().expect("a file has a name").to_string_lossy().into_owned())
     });
     names.collect()
 }
@@ -65,7 +65,7 @@ fn every_code_has_a_fixture_that_shows_it() {
     for code in Code::ALL {
         let code = code.as_str();
         assert!(names.contains(code), "no fixture shows the code {code}");
-        assert_eq!(diagnostics(code).0, BTreeSet::from([code]), "the fixture shows only that code");
+        assert_eq!(diagnostics(code).0, BTreeSet::from([code]), "the fixture must show only {code}");
     }
 }
 
@@ -80,9 +80,9 @@ fn help_does_not_mention_spelling_exceptions_if_there_are_none() {
     let conventions = Conventions { path_prefix: "/", spelling_exceptions: &[] };
     let invalid =
         super::read(Source::new("spelling.yaml", text), &conventions).expect_err("the fixture is invalid");
-    let helps: Vec<_> = invalid.diagnostics.iter().map(|diagnostic| &*diagnostic.help).collect();
+    let help_texts: Vec<_> = invalid.diagnostics.iter().map(|diagnostic| &*diagnostic.help).collect();
     assert_eq!(
-        helps,
+        help_texts,
         [
             "write `page_size`",
             "give it a name in snake_case",
@@ -100,7 +100,7 @@ fn diagnostics_are_rendered_as_json_and_as_github_commands() {
         super::read(Source::new("spelling.yaml", text), &CONVENTIONS).expect_err("the fixture is invalid");
     let json = invalid.render(DiagnosticFormat::Json);
     let first: serde_json::Value =
-        serde_json::from_str(json.lines().next().expect("there is a line")).expect("JSON");
+        serde_json::from_str(json.lines().next().expect("there is a line")).expect("the line is valid JSON");
     assert_eq!(first["code"], "spelling");
     assert_eq!((first["line"].as_u64(), first["column"].as_u64()), (Some(13), Some(19)));
     let github = invalid.render(DiagnosticFormat::Github);

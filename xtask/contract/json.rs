@@ -1,7 +1,7 @@
 //! Parses JSON into a tree with source spans.
 //!
-//! The YAML parser does not read JSON's surrogate escapes (`\ud83d\ude00`) and is slower, and large contracts are JSON.
-//! This module does not depend on OpenAPI.
+//! JSON has a separate parser because the YAML parser does not read JSON's surrogate escapes (`\ud83d\ude00`), and is
+//! too slow for the largest contracts, which are JSON. This module does not depend on OpenAPI.
 
 use super::node::{Node, Value};
 use super::source::{Source, Span};
@@ -19,15 +19,16 @@ pub(super) fn has_json_extension(source: &Source) -> bool {
     source.name.to_ascii_lowercase().ends_with(".json")
 }
 
-/// Parses the only document of a source.
+/// Parses the only document of a source. Returns `None` after a fatal error, such as a syntax error.
 pub(super) fn read(source: &Source, diagnostics: &mut Vec<Diagnostic>) -> Option<Node> {
     let text = &source.text;
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let mut parser = JsonParser { text, at: start, open: Vec::new(), tree: TreeBuilder::new(diagnostics) };
+    let mut parser =
+        JsonParser { text, offset: start, open_collections: Vec::new(), tree: TreeBuilder::new(diagnostics) };
     if let Err(error) = parser.document() {
         // Report a missing delimiter at the end of the last token, not in the white space behind it.
-        let at = error.at.min(text.trim_end().len());
-        let span = Span { start: at, end: at };
+        let offset = error.offset.min(text.trim_end().len());
+        let span = Span { start: offset, end: offset };
         parser.tree.report_fatal(
             span,
             format!("invalid JSON: {}", error.message),
@@ -38,11 +39,11 @@ pub(super) fn read(source: &Source, diagnostics: &mut Vec<Diagnostic>) -> Option
 }
 
 struct JsonSyntaxError {
-    at: usize,
+    /// The byte offset of the error.
+    offset: usize,
     message: String,
 }
 
-/// A collection whose end has not been parsed yet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CollectionKind {
     List,
@@ -51,32 +52,38 @@ enum CollectionKind {
 
 struct JsonParser<'a> {
     text: &'a str,
-    at: usize,
-    open: Vec<CollectionKind>,
+    /// The byte offset of the next character.
+    offset: usize,
+    /// The collections whose end has not been parsed yet, from the outermost to the innermost.
+    open_collections: Vec<CollectionKind>,
     tree: TreeBuilder<'a>,
 }
 
 impl JsonParser<'_> {
     fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+        self.text.as_bytes().get(self.offset).copied()
     }
 
     fn skip_space(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
-            self.at += 1;
+            self.offset += 1;
         }
     }
 
     fn error<T>(&self, message: impl Into<String>) -> Result<T, JsonSyntaxError> {
-        Err(JsonSyntaxError { at: self.boundary(self.at), message: message.into() })
+        Err(JsonSyntaxError { offset: self.boundary(self.offset), message: message.into() })
     }
 
-    fn boundary(&self, at: usize) -> usize {
-        (0..=at.min(self.text.len())).rev().find(|at| self.text.is_char_boundary(*at)).unwrap_or(0)
+    /// Returns the last character boundary at or before an offset.
+    fn boundary(&self, offset: usize) -> usize {
+        (0..=offset.min(self.text.len()))
+            .rev()
+            .find(|offset| self.text.is_char_boundary(*offset))
+            .unwrap_or(0)
     }
 
-    /// Parses the values one after another. Open collections are in `open` instead of on the call stack, so that deep
-    /// nesting cannot overflow the stack.
+    /// Parses the values one after another. Open collections are in a list instead of on the call stack, so that
+    /// deep nesting cannot overflow the stack.
     fn document(&mut self) -> Result<(), JsonSyntaxError> {
         loop {
             self.skip_space();
@@ -86,21 +93,22 @@ impl JsonParser<'_> {
             }
         }
         self.skip_space();
-        if !self.tree.has_fatal_error() && self.at < self.text.len() {
+        if !self.tree.has_fatal_error() && self.offset < self.text.len() {
             return self.error("expected the end of the file");
         }
         Ok(())
     }
 
-    /// Parses a scalar, or the start of a collection up to its first value.
+    /// Parses the starts of collections up to the first scalar, and that scalar. Stops before the end of an empty
+    /// collection.
     fn begin_value(&mut self) -> Result<(), JsonSyntaxError> {
         loop {
-            let start = self.at;
+            let start = self.offset;
             match self.peek() {
                 Some(b'{') => {
-                    self.at += 1;
+                    self.offset += 1;
                     self.tree.begin_mapping(start, 0);
-                    self.open.push(CollectionKind::Mapping);
+                    self.open_collections.push(CollectionKind::Mapping);
                     self.skip_space();
                     if self.tree.has_fatal_error() || self.peek() == Some(b'}') {
                         return Ok(());
@@ -108,9 +116,9 @@ impl JsonParser<'_> {
                     self.key()?;
                 }
                 Some(b'[') => {
-                    self.at += 1;
+                    self.offset += 1;
                     self.tree.begin_sequence(start, 0);
-                    self.open.push(CollectionKind::List);
+                    self.open_collections.push(CollectionKind::List);
                     self.skip_space();
                     if self.tree.has_fatal_error() || self.peek() == Some(b']') {
                         return Ok(());
@@ -118,7 +126,7 @@ impl JsonParser<'_> {
                 }
                 _ => {
                     let value = self.scalar()?;
-                    self.tree.value(Node { span: Span { start, end: self.at }, value }, 0);
+                    self.tree.value(Node { span: Span { start, end: self.offset }, value }, 0);
                     return Ok(());
                 }
             }
@@ -128,22 +136,22 @@ impl JsonParser<'_> {
     /// Advances to the next value. Returns `false` at the end of the document.
     fn after_value(&mut self) -> Result<bool, JsonSyntaxError> {
         loop {
-            let Some(open) = self.open.last() else { return Ok(false) };
-            let (end, name) = if *open == CollectionKind::List { (b']', "`]`") } else { (b'}', "`}`") };
+            let Some(kind) = self.open_collections.last() else { return Ok(false) };
+            let (end, name) = if *kind == CollectionKind::List { (b']', "`]`") } else { (b'}', "`}`") };
             self.skip_space();
             match self.peek() {
                 Some(b',') => {
-                    self.at += 1;
+                    self.offset += 1;
                     self.skip_space();
-                    if self.open.last() == Some(&CollectionKind::Mapping) {
+                    if self.open_collections.last() == Some(&CollectionKind::Mapping) {
                         self.key()?;
                     }
                     return Ok(true);
                 }
                 Some(byte) if byte == end => {
-                    self.at += 1;
-                    self.open.pop();
-                    self.tree.end(self.at);
+                    self.offset += 1;
+                    self.open_collections.pop();
+                    self.tree.end(self.offset);
                 }
                 _ => return self.error(format!("expected `,` or {name}")),
             }
@@ -151,17 +159,17 @@ impl JsonParser<'_> {
     }
 
     fn key(&mut self) -> Result<(), JsonSyntaxError> {
-        let start = self.at;
+        let start = self.offset;
         if self.peek() != Some(b'"') {
             return self.error("expected a key in double quotes");
         }
         let key = self.string()?;
-        self.tree.key(key, Span { start, end: self.at });
+        self.tree.key(key, Span { start, end: self.offset });
         self.skip_space();
         if self.peek() != Some(b':') {
             return self.error("expected `:`");
         }
-        self.at += 1;
+        self.offset += 1;
         self.skip_space();
         Ok(())
     }
@@ -178,8 +186,8 @@ impl JsonParser<'_> {
         for (literal, value) in
             [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)]
         {
-            if self.text[self.at..].starts_with(literal) {
-                self.at += literal.len();
+            if self.text[self.offset..].starts_with(literal) {
+                self.offset += literal.len();
                 return Ok(value);
             }
         }
@@ -187,7 +195,7 @@ impl JsonParser<'_> {
     }
 
     fn number(&mut self) -> Result<Value, JsonSyntaxError> {
-        let rest = &self.text[self.at..];
+        let rest = &self.text[self.offset..];
         let length = rest.find(|letter: char| !matches!(letter, '0'..='9' | '+' | '-' | '.' | 'e' | 'E'));
         let digits = &rest[..length.unwrap_or(rest.len())];
         let value = match digits.parse::<i64>() {
@@ -197,13 +205,13 @@ impl JsonParser<'_> {
                 _ => return self.error(format!("`{digits}` is not a valid number")),
             },
         };
-        self.at += digits.len();
+        self.offset += digits.len();
         Ok(value)
     }
 
     /// Parses a string, from the opening to the closing quote. `serde_json` decodes strings with escapes.
     fn string(&mut self) -> Result<String, JsonSyntaxError> {
-        let start = self.at;
+        let start = self.offset;
         let bytes = self.text.as_bytes();
         let mut end = start + 1;
         let mut plain = true;
@@ -215,19 +223,19 @@ impl JsonParser<'_> {
                     end += 2;
                 }
                 Some(0..0x20) => {
-                    self.at = end;
+                    self.offset = end;
                     return self.error("unescaped control character in a string");
                 }
                 Some(_) => end += 1,
                 None => return self.error("unterminated string"),
             }
         }
-        self.at = end + 1;
+        self.offset = end + 1;
         if plain {
             return Ok(self.text[start + 1..end].to_owned());
         }
         serde_json::from_str(&self.text[start..=end]).map_err(|_| JsonSyntaxError {
-            at: start,
+            offset: start,
             message: "unknown escape sequence in a string".to_owned(),
         })
     }
@@ -260,11 +268,12 @@ mod tests {
 
         #[test]
         fn no_input_causes_a_panic(text in "[\\[\\]{}:,\"\\\\a1eé \\n.-]{0,40}") {
-            let ours = read_text(&text);
+            let tree = read_text(&text);
+            // `serde_json` accepts duplicate keys, which this parser reports.
             if let Ok(value) = serde_json::from_str::<serde_json::Value>(&text)
                 && !matches!(&value, serde_json::Value::Object(object) if object.len() < text.matches(':').count())
             {
-                prop_assert!(ours.is_some() || text.contains('{'), "{text}");
+                prop_assert!(tree.is_some() || text.contains('{'), "{text}");
             }
         }
     }

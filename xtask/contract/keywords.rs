@@ -310,8 +310,8 @@ pub(crate) fn check(node: &Node, kind: &ObjectKind, diagnostics: &mut Vec<Diagno
         if kind.supported_keywords.contains(&key) {
             continue;
         }
-        let unsupported_keywords = kind.unsupported_keywords.iter().find(|(name, _)| *name == key);
-        let diagnostic = match unsupported_keywords {
+        let unsupported_keyword = kind.unsupported_keywords.iter().find(|(name, _)| *name == key);
+        let diagnostic = match unsupported_keyword {
             Some((_, help)) => {
                 unsupported(entry.key.span, format!("`{key}` in {} is not supported", kind.name), help)
             }
@@ -350,11 +350,12 @@ fn list(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the known keyword with the smallest edit distance, if it is at most 2.
-fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
-    let similar =
-        known.iter().map(|name| (distance(&word.to_lowercase(), &name.to_lowercase()), *name)).min()?;
-    (similar.0 <= 2).then_some(similar.1)
+/// Returns the keyword with the smallest edit distance from `word`, ignoring case, if the distance is at most 2.
+fn nearest<'a>(word: &str, keywords: &[&'a str]) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let (distance, keyword) =
+        keywords.iter().map(|keyword| (distance(&word, &keyword.to_lowercase()), *keyword)).min()?;
+    (distance <= 2).then_some(keyword)
 }
 
 /// Returns the Levenshtein distance between two strings.

@@ -70,12 +70,12 @@ impl InvalidContract {
     /// Prints the diagnostics to standard output.
     ///
     /// # Errors
-    /// Returns an error if the contract cannot be parsed or its version is not supported. The contract is not validated
-    /// then, so that a program that counts diagnostics must not treat it as validated.
+    /// Returns an error if the contract cannot be parsed or its version is not supported. Such a contract was not
+    /// validated, so the caller must fail instead of reporting a finding.
     pub fn print(&self, format: DiagnosticFormat) -> anyhow::Result<()> {
-        let unreadable =
+        let is_unreadable =
             |diagnostic: &Diagnostic| matches!(diagnostic.code, Code::Syntax | Code::UnsupportedVersion);
-        if self.diagnostics.iter().any(unreadable) {
+        if self.diagnostics.iter().any(is_unreadable) {
             let rendered = diagnostic::render(&self.source, &self.diagnostics, DiagnosticFormat::Text);
             bail!("{} cannot be read\n{}", self.source.name, rendered.trim_end());
         }
@@ -89,14 +89,14 @@ impl InvalidContract {
 pub struct Conventions<'a> {
     /// The prefix of every path, such as `/api/v1/`.
     pub path_prefix: &'a str,
-    /// Names of parameters and properties that are not in snake_case.
+    /// Names of parameters and properties that need not be in snake_case.
     pub spelling_exceptions: &'a [&'a str],
 }
 
 /// Reads and validates a contract.
 ///
 /// # Errors
-/// Returns [`InvalidContract`] with every problem.
+/// Returns [`InvalidContract`] with the problems that were found. Some rules run only if other rules report nothing.
 pub fn read(source: Source, conventions: &Conventions<'_>) -> Result<Contract, Box<InvalidContract>> {
     let mut diagnostics = Vec::new();
     let Some(root) = yaml::read(&source, &mut diagnostics) else {
@@ -118,15 +118,15 @@ pub fn read(source: Source, conventions: &Conventions<'_>) -> Result<Contract, B
     }
 }
 
-/// The maximum size of a contract. The largest known contract has a quarter of it.
+/// The maximum size of a contract in bytes. The largest known contract has a quarter of this size.
 const MAX_CONTRACT_BYTES: u64 = 32 * 1024 * 1024;
 
-/// Reads the file at `path`, which is relative to the workspace.
+/// Reads the file at `path`, which is relative to `folder`.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, is larger than 32 MiB or is not UTF-8.
-pub fn read_file(workspace: &Path, path: &str) -> anyhow::Result<Source> {
-    let file = std::fs::File::open(workspace.join(path)).with_context(|| format!("cannot read {path}"))?;
+pub fn read_file(folder: &Path, path: &str) -> anyhow::Result<Source> {
+    let file = std::fs::File::open(folder.join(path)).with_context(|| format!("cannot read {path}"))?;
     let metadata = file.metadata().with_context(|| format!("cannot read {path}"))?;
     ensure!(!metadata.is_dir(), "cannot read {path}: expected a file, found a folder");
     let mut bytes = Vec::new();
@@ -141,8 +141,8 @@ pub fn read_file(workspace: &Path, path: &str) -> anyhow::Result<Source> {
 /// # Errors
 /// Returns an error if there are more than 32 MiB or they are not UTF-8.
 pub fn source_from_bytes(name: &str, bytes: Vec<u8>) -> anyhow::Result<Source> {
-    let limit = MAX_CONTRACT_BYTES / (1024 * 1024);
-    ensure!(bytes.len() as u64 <= MAX_CONTRACT_BYTES, "{name} is larger than the maximum of {limit} MiB");
+    let max_mib = MAX_CONTRACT_BYTES / (1024 * 1024);
+    ensure!(bytes.len() as u64 <= MAX_CONTRACT_BYTES, "{name} is larger than the maximum of {max_mib} MiB");
     ensure!(
         !bytes.starts_with(&[0xff, 0xfe]) && !bytes.starts_with(&[0xfe, 0xff]),
         "{name} is encoded in UTF-16; save it as UTF-8"

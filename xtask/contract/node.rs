@@ -48,9 +48,9 @@ pub enum Value {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number without a fractional part.
+    /// A number that is written as an integer and fits into 64 bits.
     Integer(i64),
-    /// A number with a fractional part.
+    /// Any other number.
     Float(f64),
     /// A string.
     String(String),
@@ -81,7 +81,7 @@ impl Node {
         Self { span: Span { start: 0, end: 0 }, value }
     }
 
-    /// Creates a string that does not come from a source.
+    /// Creates a string node that does not come from a source.
     pub fn string(text: impl Into<String>) -> Self {
         Self::without_span(Value::String(text.into()))
     }
@@ -113,29 +113,29 @@ impl Node {
 
     /// Returns the node at a JSON pointer such as `/a/b~1c/0`.
     pub fn pointer(&self, pointer: &str) -> Option<&Self> {
-        pointer.split('/').skip(1).try_fold(self, |node, step| match &node.value {
-            Value::Mapping(_) => node.get(&step.replace("~1", "/").replace("~0", "~")),
-            Value::Sequence(items) => items.get(step.parse::<usize>().ok()?),
+        pointer.split('/').skip(1).try_fold(self, |node, token| match &node.value {
+            Value::Mapping(_) => node.get(&token.replace("~1", "/").replace("~0", "~")),
+            Value::Sequence(items) => items.get(token.parse::<usize>().ok()?),
             _ => None,
         })
     }
 
     /// Returns the span of the key or list item at a JSON pointer, or of its closest existing ancestor.
     pub fn span_at(&self, pointer: &str) -> Span {
-        let mut here = self;
+        let mut node = self;
         let mut span = self.span;
-        for step in pointer.split('/').skip(1) {
-            let step = step.replace("~1", "/").replace("~0", "~");
-            match &here.value {
+        for token in pointer.split('/').skip(1) {
+            let token = token.replace("~1", "/").replace("~0", "~");
+            match &node.value {
                 Value::Mapping(_) => {
-                    let Some(entry) = here.entry(&step) else { return span };
-                    (here, span) = (&entry.value, entry.key.span);
+                    let Some(entry) = node.entry(&token) else { return span };
+                    (node, span) = (&entry.value, entry.key.span);
                 }
                 Value::Sequence(items) => {
-                    let Some(item) = step.parse::<usize>().ok().and_then(|at| items.get(at)) else {
+                    let Some(item) = token.parse::<usize>().ok().and_then(|index| items.get(index)) else {
                         return span;
                     };
-                    (here, span) = (item, item.span);
+                    (node, span) = (item, item.span);
                 }
                 _ => return span,
             }

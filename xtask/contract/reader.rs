@@ -14,11 +14,15 @@ pub(crate) struct Cursor<'n> {
     pub node: &'n Node,
     /// The JSON pointer of the node.
     pub pointer: String,
-    /// The span of its key, for diagnostics about missing parts.
+    /// The span of its key, for diagnostics about missing parts. A list item and the document have no key: their span
+    /// is that of the node.
     pub name_span: Span,
 }
 
 /// Reads typed values and collects diagnostics.
+///
+/// The methods for typed values return nothing (`None`, an empty list or `false`) if the value is absent or has the
+/// wrong type. Only the wrong type is reported.
 pub(crate) struct NodeReader<'n> {
     /// The document, for resolving references.
     pub root: &'n Node,
@@ -48,7 +52,8 @@ impl<'n> NodeReader<'n> {
         self.diagnostics.push(Diagnostic::error(code, span, message, help));
     }
 
-    /// Reports unsupported keys of a mapping. Returns `false` if the node is not a mapping.
+    /// Reports unknown and unsupported keys of a mapping. Reports a node that is not a mapping, and returns `false` for
+    /// it.
     pub(crate) fn check_keywords(&mut self, cursor: &Cursor<'n>, kind: &ObjectKind) -> bool {
         if cursor.node.entries().is_none() {
             self.wrong_type(cursor.node, "a mapping");
@@ -68,12 +73,13 @@ impl<'n> NodeReader<'n> {
         );
     }
 
-    /// Returns the value of a key.
+    /// Returns the value of a key, if present.
     pub(crate) fn child(&self, cursor: &Cursor<'n>, key: &str) -> Option<Cursor<'n>> {
-        cursor.node.entry(key).map(|entry| Self::under(cursor, entry))
+        cursor.node.entry(key).map(|entry| Self::entry_cursor(cursor, entry))
     }
 
-    /// Returns the value of a required key. Reports a missing key.
+    /// Returns the value of a required key. Reports a missing key, unless the node is not a mapping. `parent` is the
+    /// name of the node with an article, for the message.
     pub(crate) fn required_child(
         &mut self,
         cursor: &Cursor<'n>,
@@ -98,10 +104,10 @@ impl<'n> NodeReader<'n> {
             self.wrong_type(cursor.node, "a mapping");
             return Vec::new();
         };
-        entries.iter().map(|entry| (&entry.key, Self::under(cursor, entry))).collect()
+        entries.iter().map(|entry| (&entry.key, Self::entry_cursor(cursor, entry))).collect()
     }
 
-    fn under(cursor: &Cursor<'n>, entry: &'n Entry) -> Cursor<'n> {
+    fn entry_cursor(cursor: &Cursor<'n>, entry: &'n Entry) -> Cursor<'n> {
         let pointer = format!("{}/{}", cursor.pointer, escape_pointer_token(&entry.key.text));
         Cursor { node: &entry.value, pointer, name_span: entry.key.span }
     }
@@ -112,8 +118,9 @@ impl<'n> NodeReader<'n> {
             self.wrong_type(cursor.node, "a list");
             return Vec::new();
         };
-        let numbered = items.iter().enumerate();
-        numbered
+        items
+            .iter()
+            .enumerate()
             .map(|(index, node)| Cursor {
                 node,
                 pointer: format!("{}/{index}", cursor.pointer),
@@ -177,15 +184,16 @@ impl<'n> NodeReader<'n> {
         }
     }
 
-    /// Returns the node, or the entry of `components.<section>` that its `$ref` targets.
+    /// Returns the node or, if the node has a `$ref`, the entry of `components.<section>` that it targets. Returns
+    /// `None` if there is no such entry. Reports an invalid reference, and keywords beside it.
     pub(crate) fn resolve(&mut self, cursor: Cursor<'n>, section: &str) -> Option<Cursor<'n>> {
         let Some(entry) = cursor.node.entry("$ref") else { return Some(cursor) };
-        for other in cursor.node.entries().unwrap_or_default() {
-            if other.key.text != "$ref" {
+        for sibling in cursor.node.entries().unwrap_or_default() {
+            if sibling.key.text != "$ref" {
                 self.error(
                     Code::UnsupportedKeyword,
-                    other.key.span,
-                    format!("`{}` cannot be used with `$ref`", other.key.text),
+                    sibling.key.span,
+                    format!("`{}` cannot be used with `$ref`", sibling.key.text),
                     "remove it; change the referenced object, or write the object inline",
                 );
             }
@@ -196,13 +204,13 @@ impl<'n> NodeReader<'n> {
         Some(Cursor { node, name_span: self.root.span_at(&pointer), pointer })
     }
 
-    /// Returns the name of the entry of `components.<section>` that a `$ref` targets.
+    /// Returns the name of the entry of `components.<section>` that a `$ref` targets. Reports an invalid reference.
     pub(crate) fn reference(&mut self, node: &Node, section: &str) -> Option<SpannedString> {
         let Some(target) = node.as_str() else {
             self.wrong_type(node, "a string");
             return None;
         };
-        let Some(local) = target.strip_prefix('#') else {
+        let Some(pointer) = target.strip_prefix('#') else {
             self.error(
                 Code::ExternalRef,
                 node.span,
@@ -211,9 +219,10 @@ impl<'n> NodeReader<'n> {
             );
             return None;
         };
-        let name = local.strip_prefix(&format!("/components/{section}/")).filter(|name| !name.contains('/'));
+        let name =
+            pointer.strip_prefix(&format!("/components/{section}/")).filter(|name| !name.contains('/'));
         if let Some(name) = name
-            && self.root.pointer(local).is_some()
+            && self.root.pointer(pointer).is_some()
         {
             return Some(SpannedString { text: name.replace("~1", "/").replace("~0", "~"), span: node.span });
         }

@@ -5,6 +5,8 @@
 use heck::{ToSnakeCase, ToUpperCamelCase};
 
 /// Returns a type or variant name: `order.paid` becomes `OrderPaid`, `-created_at` becomes `CreatedAtDescending`.
+///
+/// `Self`, and a name that does not start with a letter, get the prefix `Value`.
 pub fn upper_camel_case(name: &str) -> String {
     let (name, suffix) = match name.strip_prefix('-') {
         Some(rest) => (rest, "Descending"),
@@ -20,7 +22,8 @@ pub fn upper_camel_case(name: &str) -> String {
 /// Returns a field, method, module or variable name: `studentId` becomes `student_id`, `If-None-Match` becomes
 /// `if_none_match`.
 ///
-/// Rust keywords become raw identifiers (`r#type`).
+/// Rust keywords become raw identifiers (`r#type`), except for `self`, `super` and `crate`, which get a trailing
+/// underscore. A name that does not start with a letter gets the prefix `value_`.
 pub fn snake_case(name: &str) -> String {
     let snake = name.to_snake_case();
     if !snake.starts_with(char::is_alphabetic) {
@@ -32,8 +35,8 @@ pub fn snake_case(name: &str) -> String {
     if is_identifier(&snake) { snake } else { format!("r#{snake}") }
 }
 
-/// Returns a variable name that is not `reserved` by the generated code. A reserved name gets a trailing underscore,
-/// which no converted name has.
+/// Returns a variable name that is not `reserved` by the generated code. A reserved name gets a trailing underscore.
+/// Only `self_`, `super_` and `crate_` have one otherwise.
 pub fn variable(name: &str, reserved: &[&str]) -> String {
     let name = snake_case(name);
     if reserved.contains(&&*name) { name + "_" } else { name }
@@ -44,8 +47,8 @@ pub fn is_identifier(name: &str) -> bool {
     syn::parse_str::<syn::Ident>(name).is_ok()
 }
 
-/// Returns the name of the function that creates the default of a field. `owner` is the type name of the field's
-/// schema.
+/// Returns the name of the function that creates the default of a field. `owner` is the name that the type of the field
+/// has if its schema is inline.
 pub fn default_function(owner: &str) -> String {
     snake_case(owner) + "_default"
 }
@@ -62,7 +65,7 @@ pub fn constant(name: &str) -> String {
 
 /// Returns the variant of a response enum for a status.
 pub fn status_variant(status: u16) -> String {
-    let known = match status {
+    let variant = match status {
         200 => "Ok",
         201 => "Created",
         202 => "Accepted",
@@ -98,7 +101,7 @@ pub fn status_variant(status: u16) -> String {
         504 => "GatewayTimeout",
         _ => return format!("Status{status}"),
     };
-    known.to_owned()
+    variant.to_owned()
 }
 
 #[cfg(test)]

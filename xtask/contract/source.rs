@@ -47,13 +47,14 @@ impl Source {
         LineColumn { line, column: self.text[start..span.start].chars().count() + 1 }
     }
 
-    /// Returns the part of the span in its first line: at least one character, unless the line ends there.
+    /// Returns the part of the span that is in its first line, without trailing white space. An empty part is extended
+    /// to one character, unless the line ends there.
     pub fn first_line_range(&self, span: Span) -> Range<usize> {
-        let rest = &self.text[span.start..];
-        let line_end = span.start + rest.find('\n').unwrap_or(rest.len());
+        let remaining = &self.text[span.start..];
+        let line_end = span.start + remaining.find('\n').unwrap_or(remaining.len());
         let end = span.end.min(line_end);
         let visible = self.text[span.start..end.max(span.start)].trim_end().len();
-        let character = rest.chars().next().map_or(0, char::len_utf8);
+        let character = remaining.chars().next().map_or(0, char::len_utf8);
         span.start..(span.start + visible).max((span.start + character).min(line_end))
     }
 }

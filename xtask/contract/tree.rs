@@ -1,6 +1,6 @@
 //! Builds a tree from parser events.
 //!
-//! This module enforces the rules for both YAML and JSON: unique keys, and limits on nesting and size.
+//! This module enforces the rules for both YAML and JSON: unique keys, and limits on nesting and aliases.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,16 +13,19 @@ pub(super) const MAX_DEPTH: usize = 192;
 /// The maximum number of values that aliases can add. Nested aliases grow exponentially: nine lines can add billions of
 /// values.
 const MAX_ALIASED_VALUES: usize = 200_000;
-/// The number of keys from which on a mapping uses a hash set to find duplicates.
-const HASHED_KEYS: usize = 16;
+/// A mapping with at least this number of keys uses a hash set to find duplicates.
+const MIN_HASHED_KEYS: usize = 16;
 
 const USE_JSON_SUBSET: &str = "use the JSON subset of YAML; share parts with `$ref`";
 
-/// Builds a tree.
+/// Builds a tree from the events of a parser: keys, values, and the starts and ends of collections.
 pub(super) struct TreeBuilder<'a> {
-    open: Vec<OpenCollection>,
+    /// The collections whose end has not been parsed yet, from the outermost to the innermost.
+    open_collections: Vec<OpenCollection>,
     root: Option<Node>,
+    /// The values with an anchor by the number of the anchor, each with its size: the number of values in it.
     anchors: HashMap<usize, (Node, usize)>,
+    /// The number of values that aliases added.
     aliased_values: usize,
     /// Whether a fatal error was reported.
     has_fatal_error: bool,
@@ -31,21 +34,27 @@ pub(super) struct TreeBuilder<'a> {
 
 /// A collection whose end has not been parsed yet.
 struct OpenCollection {
+    /// The byte offset of the start.
     start: usize,
-    /// The anchor, or 0.
+    /// The number of the anchor, or 0 if there is none.
     anchor: usize,
     content: CollectionContent,
 }
 
 enum CollectionContent {
     Sequence(Vec<Node>),
-    Mapping { entries: Vec<Entry>, key: Option<SpannedString>, seen: HashSet<String> },
+    /// `key` is the key whose value comes next, and `seen` contains the keys of a long mapping.
+    Mapping {
+        entries: Vec<Entry>,
+        key: Option<SpannedString>,
+        seen: HashSet<String>,
+    },
 }
 
 impl<'a> TreeBuilder<'a> {
     pub(super) fn new(diagnostics: &'a mut Vec<Diagnostic>) -> Self {
         Self {
-            open: Vec::new(),
+            open_collections: Vec::new(),
             root: None,
             anchors: HashMap::new(),
             aliased_values: 0,
@@ -54,7 +63,7 @@ impl<'a> TreeBuilder<'a> {
         }
     }
 
-    /// Returns the tree. Reports a source without a value: empty, or only comments.
+    /// Returns the tree, or `None` after a fatal error. Reports a source without a value: empty, or only comments.
     pub(super) fn finish(mut self) -> Option<Node> {
         if self.root.is_none() {
             let span = Span { start: 0, end: 0 };
@@ -76,7 +85,7 @@ impl<'a> TreeBuilder<'a> {
     /// Returns whether the next scalar is a key.
     pub(super) fn expects_key(&self) -> bool {
         matches!(
-            self.open.last(),
+            self.open_collections.last(),
             Some(OpenCollection { content: CollectionContent::Mapping { key: None, .. }, .. })
         )
     }
@@ -84,7 +93,7 @@ impl<'a> TreeBuilder<'a> {
     /// Adds a key.
     pub(super) fn key(&mut self, text: String, span: Span) {
         if let Some(OpenCollection { content: CollectionContent::Mapping { key, .. }, .. }) =
-            self.open.last_mut()
+            self.open_collections.last_mut()
         {
             *key = Some(SpannedString { text, span });
         }
@@ -102,8 +111,8 @@ impl<'a> TreeBuilder<'a> {
     }
 
     fn begin(&mut self, start: usize, anchor: usize, content: CollectionContent) {
-        self.open.push(OpenCollection { start, anchor, content });
-        if self.open.len() > MAX_DEPTH {
+        self.open_collections.push(OpenCollection { start, anchor, content });
+        if self.open_collections.len() > MAX_DEPTH {
             self.report_fatal(
                 Span { start, end: start },
                 format!("values are nested deeper than {MAX_DEPTH} levels"),
@@ -114,7 +123,7 @@ impl<'a> TreeBuilder<'a> {
 
     /// Ends the innermost collection.
     pub(super) fn end(&mut self, end: usize) {
-        let Some(open) = self.open.pop() else { return };
+        let Some(open) = self.open_collections.pop() else { return };
         let value = match open.content {
             CollectionContent::Sequence(items) => Value::Sequence(items),
             CollectionContent::Mapping { entries, .. } => Value::Mapping(entries),
@@ -154,7 +163,7 @@ impl<'a> TreeBuilder<'a> {
     }
 
     fn insert(&mut self, node: Node) {
-        let Some(open) = self.open.last_mut() else {
+        let Some(open) = self.open_collections.last_mut() else {
             self.root = Some(node);
             return;
         };
@@ -162,7 +171,7 @@ impl<'a> TreeBuilder<'a> {
             CollectionContent::Sequence(items) => items.push(node),
             CollectionContent::Mapping { entries, key, seen } => match key.take() {
                 None => self.report_unsupported("a key that is not a scalar", node.span),
-                Some(key) => match find(entries, seen, &key.text) {
+                Some(key) => match find_duplicate(entries, seen, &key.text) {
                     None => entries.push(Entry { key, value: node }),
                     Some(first) => self.diagnostics.push(duplicate_key(&key, first)),
                 },
@@ -181,7 +190,7 @@ impl<'a> TreeBuilder<'a> {
         self.report_fatal(span, format!("{feature} is not supported in YAML contracts"), USE_JSON_SUBSET);
     }
 
-    /// Reports a fatal error.
+    /// Reports a fatal error. Only the first one is kept.
     pub(super) fn report_fatal(&mut self, span: Span, message: impl Into<String>, help: &str) {
         if !self.has_fatal_error {
             self.diagnostics.push(Diagnostic::error(Code::Syntax, span, message, help));
@@ -190,10 +199,10 @@ impl<'a> TreeBuilder<'a> {
     }
 }
 
-/// Returns the entry with the same key, if any. From `HASHED_KEYS` keys on, `seen` contains them, so that a long
-/// mapping takes linear time.
-fn find<'e>(entries: &'e [Entry], seen: &mut HashSet<String>, key: &str) -> Option<&'e Entry> {
-    if entries.len() >= HASHED_KEYS {
+/// Returns the entry with the same key, if any. If there are at least [`MIN_HASHED_KEYS`] keys, `seen` contains them,
+/// so that a long mapping takes linear time.
+fn find_duplicate<'e>(entries: &'e [Entry], seen: &mut HashSet<String>, key: &str) -> Option<&'e Entry> {
+    if entries.len() >= MIN_HASHED_KEYS {
         if seen.is_empty() {
             seen.extend(entries.iter().map(|entry| entry.key.text.clone()));
         }

@@ -22,19 +22,19 @@ impl TypeLocation {
         Self { type_name: rust_name::upper_camel_case(name), origin: name.to_owned(), in_patch_body }
     }
 
-    /// Returns the location of a named child, such as a property.
-    pub fn named_child(&self, name: &str, link: &str) -> Self {
-        self.unnamed_child(&rust_name::upper_camel_case(name), &format!("{link}{name}"))
+    /// Returns the location of a named child, such as a property. `separator` precedes the name in the origin.
+    pub fn named_child(&self, name: &str, separator: &str) -> Self {
+        self.unnamed_child(&rust_name::upper_camel_case(name), &format!("{separator}{name}"))
     }
 
-    /// Returns the location of an unnamed child, such as the items of an array.
+    /// Returns the location of an unnamed child, such as the items of an array. Both arguments are appended.
     pub fn unnamed_child(&self, type_name: &str, origin: &str) -> Self {
         let (type_name, origin) = (self.type_name.clone() + type_name, self.origin.clone() + origin);
         Self { type_name, origin, in_patch_body: self.in_patch_body }
     }
 }
 
-/// A schema that is written inline in an operation or a webhook.
+/// The schema of a parameter or a body. If it is not a reference, it is written inline in the operation or the webhook.
 pub struct InlineSchema<'a> {
     /// The schema.
     pub schema: &'a Schema,
@@ -44,15 +44,16 @@ pub struct InlineSchema<'a> {
     pub in_webhook: bool,
 }
 
-/// Returns every schema that is written inline in an operation or a webhook, in document order.
+/// Returns the schemas of all parameters, request bodies and response bodies, then those of all webhook bodies, each in
+/// document order. Response headers are omitted: the generator declares no types for them.
 pub fn inline_schemas(document: &Document) -> Vec<InlineSchema<'_>> {
-    let mut found = Vec::new();
+    let mut schemas = Vec::new();
     for operation in &document.operations {
         let id = &operation.id;
-        let mut add = |schema, name: &str, what: &str, in_patch_body| {
+        let mut add = |schema, name: &str, part: &str, in_patch_body| {
             let type_name = rust_name::upper_camel_case(id) + name;
-            let location = TypeLocation { type_name, origin: format!("{} {what}", id.text), in_patch_body };
-            found.push(InlineSchema { schema, location, in_webhook: false });
+            let location = TypeLocation { type_name, origin: format!("{} {part}", id.text), in_patch_body };
+            schemas.push(InlineSchema { schema, location, in_webhook: false });
         };
         for parameter in &operation.parameters {
             add(&parameter.schema, &rust_name::upper_camel_case(&parameter.name), &parameter.name, false);
@@ -71,7 +72,7 @@ pub fn inline_schemas(document: &Document) -> Vec<InlineSchema<'_>> {
         let type_name = rust_name::upper_camel_case(&webhook.name) + "Body";
         let location =
             TypeLocation { type_name, origin: format!("{} body", webhook.name.text), in_patch_body: false };
-        found.push(InlineSchema { schema: &webhook.content.schema, location, in_webhook: true });
+        schemas.push(InlineSchema { schema: &webhook.content.schema, location, in_webhook: true });
     }
-    found
+    schemas
 }

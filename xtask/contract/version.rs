@@ -62,11 +62,13 @@ struct Supported {
     help: &'static str,
 }
 
+/// The versions that contracts can be compared in.
 const COMPARED: Supported = Supported {
     versions: "3.0.x or 3.1.x",
     help: "write `openapi: 3.1.0` or `openapi: 3.0.3`, in quotes if it could be a number",
 };
 
+/// The versions that code can be generated from.
 const GENERATED: Supported = Supported {
     versions: "3.1.x",
     help: "write `openapi: 3.1.0`; the OpenAPI 3.0 version of the contract is derived from it",

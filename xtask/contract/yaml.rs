@@ -18,25 +18,25 @@ use crate::diagnostic::Diagnostic;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AliasPolicy {
     /// Reports the first one as a fatal error.
-    InvalidContract,
+    Reject,
     /// Replaces an alias with a copy of the anchored value, up to a limit.
     Expand,
 }
 
-/// Parses the only document of a source and rejects anchors. Parsing stops at a syntax error; other errors are
-/// collected.
+/// Parses the only document of a source and rejects anchors. Returns `None` after a fatal error, such as a syntax
+/// error. Other errors are only added to `diagnostics`.
 pub fn read(source: &Source, diagnostics: &mut Vec<Diagnostic>) -> Option<Node> {
-    read_with(source, AliasPolicy::InvalidContract, diagnostics)
+    read_with(source, AliasPolicy::Reject, diagnostics)
 }
 
-/// Parses the only document of a source, as JSON if it is JSON, otherwise as YAML.
+/// Parses the only document of a source, as JSON if it is JSON, otherwise as YAML. Returns `None` after a fatal error.
 pub fn read_with(source: &Source, aliases: AliasPolicy, diagnostics: &mut Vec<Diagnostic>) -> Option<Node> {
     if json::starts_like_json(source) {
-        let mut faults = Vec::new();
-        let tree = json::read(source, &mut faults);
+        let mut json_diagnostics = Vec::new();
+        let tree = json::read(source, &mut json_diagnostics);
         // A YAML flow mapping starts like JSON. Only a `.json` file must be JSON.
         if tree.is_some() || json::has_json_extension(source) {
-            diagnostics.append(&mut faults);
+            diagnostics.append(&mut json_diagnostics);
             return tree;
         }
     }
@@ -135,18 +135,19 @@ impl YamlParser<'_> {
     fn alias(&mut self, anchor: usize, span: Span) {
         match self.aliases {
             AliasPolicy::Expand => self.tree.alias(anchor, span),
-            AliasPolicy::InvalidContract => {
+            AliasPolicy::Reject => {
                 self.tree.report_fatal_unsupported("an alias", span);
             }
         }
     }
 
-    /// Returns the anchor of a value, or 0. Reports tags, and anchors if they are not allowed.
+    /// Returns the number of a value's anchor, or 0 if there is none. Reports tags, and anchors if they are not
+    /// allowed.
     fn anchor(&mut self, anchor: usize, tag: Option<&Tag>, span: Span) -> usize {
         if tag.is_some() {
             self.tree.report_unsupported("a tag", span);
         }
-        if anchor != 0 && self.aliases == AliasPolicy::InvalidContract {
+        if anchor != 0 && self.aliases == AliasPolicy::Reject {
             self.tree.report_fatal_unsupported("an anchor", span);
             return 0;
         }
@@ -154,29 +155,30 @@ impl YamlParser<'_> {
     }
 }
 
-/// Converts character indexes, which the parser reports, to byte indexes.
+/// Converts character offsets, which the parser reports, to byte offsets.
 enum Offsets {
     /// Each character is one byte.
     Ascii,
-    /// The byte index of every 64th character.
+    /// The byte offset of every 64th character.
     Sampled(Vec<usize>),
 }
 
-const SAMPLE: usize = 64;
+/// The number of characters from one sampled offset to the next.
+const SAMPLE_INTERVAL: usize = 64;
 
 impl Offsets {
     fn of(text: &str) -> Self {
         if text.is_ascii() {
             return Self::Ascii;
         }
-        Self::Sampled(text.char_indices().step_by(SAMPLE).map(|(at, _)| at).collect())
+        Self::Sampled(text.char_indices().step_by(SAMPLE_INTERVAL).map(|(at, _)| at).collect())
     }
 
     fn byte(&self, text: &str, index: usize) -> usize {
         let Self::Sampled(samples) = self else { return index.min(text.len()) };
-        let Some(start) = samples.get(index / SAMPLE) else { return text.len() };
-        let rest = text[*start..].char_indices().nth(index % SAMPLE);
-        rest.map_or(text.len(), |(at, _)| start + at)
+        let Some(start) = samples.get(index / SAMPLE_INTERVAL) else { return text.len() };
+        let character = text[*start..].char_indices().nth(index % SAMPLE_INTERVAL);
+        character.map_or(text.len(), |(at, _)| start + at)
     }
 }
 
@@ -228,8 +230,8 @@ mod tests {
     fn aliases_are_expanded_up_to_a_limit() {
         let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
         for at in 1..10 {
-            let one = format!("*a{}", at - 1);
-            bomb += &format!("a{at}: &a{at} [{}]\n", vec![one; 9].join(", "));
+            let alias = format!("*a{}", at - 1);
+            bomb += &format!("a{at}: &a{at} [{}]\n", vec![alias; 9].join(", "));
         }
         assert_eq!(messages("a.yaml", &bomb), "aliases add more than 200000 values");
         assert!(!messages("a.yaml", "a: &a [*a]").is_empty());

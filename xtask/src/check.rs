@@ -16,7 +16,7 @@ use crate::test::steps::cargo_command;
 /// Runs both parts.
 ///
 /// # Errors
-/// When a contract cannot be read or the server does not compile.
+/// Returns an error when a contract cannot be read, the server does not compile, or the second part cannot run.
 pub fn run(workspace: &Path, format: DiagnosticFormat, print_code: bool) -> anyhow::Result<TaskOutcome> {
     if print_code {
         return run_check_program(workspace, format, true);
@@ -26,8 +26,8 @@ pub fn run(workspace: &Path, format: DiagnosticFormat, print_code: bool) -> anyh
         let contract =
             match contract::read(contract::read_file(workspace, config.contract)?, &config.conventions) {
                 Ok(contract) => contract,
-                Err(refused) => {
-                    refused.print(format)?;
+                Err(invalid) => {
+                    invalid.print(format)?;
                     return Ok(TaskOutcome::Findings);
                 }
             };

@@ -34,12 +34,13 @@ enum XtaskCommand {
     /// (xtask/codegen/lib.rs).
     ///
     /// Use --contract and --out to generate code from your own contract. The same rules apply: OpenAPI 3.1, names in
-    /// snake_case, one tag and one scope for each operation, and the error envelope of this project. The generated code is the
-    /// HTTP side of a server: one trait for each tag, with one method for each operation. It depends on the crates
-    /// contract_runtime (use a path dependency on src/contract_runtime), poem_openapi, serde, serde_json and bytes. Implement
-    /// the traits and `contract_runtime::service::Service`, then pass the adapter to `contract_runtime::router::Router`, which
-    /// finds the operation of a request, validates the request (`Route::validate`) and calls the operation (`Route::call`).
-    /// Headers that this project's server sets on all responses, such as ETag and X-Request-Id, are declared but not set.
+    /// snake_case, one tag and one scope for each operation, and the error envelope of this project. The generated code
+    /// is the HTTP side of a server: one trait for each tag, with one method for each operation. It depends on the
+    /// crates contract_runtime (use a path dependency on src/contract_runtime), poem_openapi, serde, serde_json and
+    /// bytes. Implement the traits and `contract_runtime::service::Service`, then pass the adapter to
+    /// `contract_runtime::router::Router`, which finds the operation of a request, validates the request
+    /// (`Route::validate`) and calls the operation (`Route::call`). Headers that this project's server sets on many
+    /// responses, such as ETag and X-Request-Id, are declared but not set.
     ///
     /// tests/second shows how to serve a second version beside v1. Its paths begin with /api/, the name of the contract and a
     /// slash. This is not checked with --contract.
@@ -87,13 +88,13 @@ enum XtaskCommand {
 pub enum TaskOutcome {
     /// No findings.
     Success,
-    /// There are findings. They are printed.
+    /// There are findings or failed steps. They are printed.
     Findings,
 }
 
 impl From<breaking::Compatibility> for TaskOutcome {
-    fn from(verdict: breaking::Compatibility) -> Self {
-        match verdict {
+    fn from(compatibility: breaking::Compatibility) -> Self {
+        match compatibility {
             breaking::Compatibility::Compatible => Self::Success,
             breaking::Compatibility::Breaking => Self::Findings,
         }
@@ -101,8 +102,8 @@ impl From<breaking::Compatibility> for TaskOutcome {
 }
 
 impl From<codegen::CodegenOutcome> for TaskOutcome {
-    fn from(verdict: codegen::CodegenOutcome) -> Self {
-        match verdict {
+    fn from(outcome: codegen::CodegenOutcome) -> Self {
+        match outcome {
             codegen::CodegenOutcome::UpToDate => Self::Success,
             codegen::CodegenOutcome::Findings => Self::Findings,
         }

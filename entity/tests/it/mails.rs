@@ -1,4 +1,5 @@
-//! The mail queue: claims, settlements under a lease, and pruning.
+//! The mail queue: claims, settlements under a lease, and pruning. A claim leases due mails to a worker. A settlement
+//! stores the outcome of an attempt. Times are milliseconds since the epoch.
 
 use entity::mails::{self, MailLease, MailOutcome, MailState, Model};
 use sea_orm::{DatabaseConnection, TransactionTrait};
@@ -25,16 +26,17 @@ fn mail(number: u128, due_at: i64) -> Model {
     }
 }
 
-fn lease(token: u128, until: i64) -> MailLease {
-    MailLease { token: id(token), until }
+fn lease(token: u128, expires_at: i64) -> MailLease {
+    MailLease { token: id(token), expires_at }
 }
 
-async fn claim(database: &DatabaseConnection, by: i64, lease: MailLease, limit: u64) -> Vec<Uuid> {
+/// Claims mails in a transaction, asserts that they have the lease, and returns their ids.
+async fn claim(database: &DatabaseConnection, due_by: i64, lease: MailLease, limit: u64) -> Vec<Uuid> {
     let transaction = database.begin().await.unwrap();
-    let claimed = mails::claim(&transaction, by, lease, limit).await.unwrap();
+    let claimed = mails::claim(&transaction, due_by, lease, limit).await.unwrap();
     transaction.commit().await.unwrap();
     for mail in &claimed {
-        assert_eq!((mail.lease_token, mail.due_at), (Some(lease.token), Some(lease.until)));
+        assert_eq!((mail.lease_token, mail.due_at), (Some(lease.token), Some(lease.expires_at)));
     }
     claimed.iter().map(|mail| mail.id).collect()
 }
@@ -47,13 +49,13 @@ async fn a_mail_is_claimed_once_until_its_lease_expires() {
         }
         assert!(!mails::any_due(&database, 9).await.unwrap());
         assert!(mails::any_due(&database, 10).await.unwrap());
-        assert_eq!(claim(&database, 20, lease(1, 50), 1).await, [id(12)], "longest waiting first");
+        assert_eq!(claim(&database, 20, lease(1, 50), 1).await, [id(12)], "earliest due time first");
         assert_eq!(claim(&database, 20, lease(2, 51), 9).await, [id(11)]);
         assert!(claim(&database, 20, lease(3, 52), 9).await.is_empty());
 
         assert_eq!(claim(&database, 50, lease(4, 90), 9).await, [id(13), id(12)], "a lease expired");
         let late = mails::settle(&database, id(12), id(1), MailOutcome::Sent(50)).await.unwrap();
-        assert!(!late, "fenced by the token");
+        assert!(!late, "another worker has claimed the mail");
         assert!(mails::settle(&database, id(12), id(4), MailOutcome::Sent(51)).await.unwrap());
         let sent = mails::in_workspace(OURS).by_id(&database, id(12)).await.unwrap().unwrap();
         let without_content = Model { text_body: String::new(), html_body: String::new(), ..mail(12, 10) };
@@ -72,7 +74,10 @@ async fn a_failed_mail_is_retried_and_a_settled_mail_is_pruned() {
         claim(&database, 10, lease(1, 50), 9).await;
         let retry = MailOutcome::Retry { due_at: 70, error: "451".to_owned() };
         assert!(mails::settle(&database, id(11), id(1), retry.clone()).await.unwrap());
-        assert!(!mails::settle(&database, id(11), id(1), retry).await.unwrap(), "settled once per lease");
+        assert!(
+            !mails::settle(&database, id(11), id(1), retry).await.unwrap(),
+            "the lease ended with the first outcome"
+        );
         assert!(mails::settle(&database, id(12), id(1), MailOutcome::Dead("550".to_owned())).await.unwrap());
 
         let remaining = ours.list(&database, 9).await.unwrap();

@@ -1,5 +1,7 @@
-//! Tests the queries on the migrated schema: always on SQLite, and on PostgreSQL if `TEST_POSTGRES_URL` names a server on which
-//! databases can be created.
+//! Tests the queries on the migrated schema: always on SQLite, and on PostgreSQL if `TEST_POSTGRES_URL` is the URL of a
+//! server on which databases can be created.
+//!
+//! Times are milliseconds since the epoch. Most of them are small numbers, which are easy to compare.
 
 mod lists;
 mod mails;

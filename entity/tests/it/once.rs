@@ -9,16 +9,15 @@ use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement, Transac
 
 use crate::support::{OURS, api_key, course, databases, enrollment, id, student};
 
+/// Returns a claim of the key `abc` for 10 ms. The stored record expires 100 ms after `now`.
 fn claim(token: u128, now: i64) -> ClaimRequest {
-    let key = "abc".to_owned();
-    let fingerprint = [7; 32];
     ClaimRequest {
         api_key_id: id(5),
-        idempotency_key: key,
-        fingerprint,
-        token: id(token),
+        idempotency_key: "abc".to_owned(),
+        fingerprint: [7; 32],
+        claim_token: id(token),
         now,
-        until: now + 10,
+        claimed_until: now + 10,
         expires_at: now + 100,
     }
 }
@@ -29,8 +28,8 @@ async fn an_idempotency_key_is_claimed_once_and_its_response_stored() {
         api_keys::in_workspace(OURS).insert(&database, api_key(5)).await.unwrap();
         let first = claim(1, 0);
         assert_eq!(first.acquire(&database).await.unwrap(), ClaimResult::Acquired);
-        let ClaimResult::Taken(record) = claim(2, 5).acquire(&database).await.unwrap() else {
-            panic!("claimed twice")
+        let ClaimResult::Existing(record) = claim(2, 5).acquire(&database).await.unwrap() else {
+            panic!("the key was claimed twice")
         };
         assert_eq!(
             (record.state, record.claim_token, record.status),
@@ -44,27 +43,38 @@ async fn an_idempotency_key_is_claimed_once_and_its_response_stored() {
             "the first claim expired"
         );
         let response = RecordedResponse { status: 201, headers: "{}".to_owned(), body: b"{}".to_vec() };
-        assert!(!first.finish(&database, response.clone()).await.unwrap(), "fenced by the token");
+        assert!(
+            !first.finish(&database, response.clone()).await.unwrap(),
+            "another request has claimed the key"
+        );
         first.release(&database).await.unwrap();
         assert!(second.finish(&database, response).await.unwrap());
         second.release(&database).await.unwrap();
 
-        let ClaimResult::Taken(record) = claim(4, 50).acquire(&database).await.unwrap() else {
+        let ClaimResult::Existing(record) = claim(4, 50).acquire(&database).await.unwrap() else {
             panic!("the response was not stored")
         };
         assert_eq!(
             (record.state, record.status, record.body),
             (IdempotencyState::Done, Some(201), Some(b"{}".to_vec()))
         );
-        assert_eq!(claim(5, 110).acquire(&database).await.unwrap(), ClaimResult::Acquired, "a day later");
+        assert_eq!(
+            claim(5, 110).acquire(&database).await.unwrap(),
+            ClaimResult::Acquired,
+            "the record expired"
+        );
         claim(5, 110).release(&database).await.unwrap();
-        assert_eq!(claim(6, 111).acquire(&database).await.unwrap(), ClaimResult::Acquired, "released");
+        assert_eq!(
+            claim(6, 111).acquire(&database).await.unwrap(),
+            ClaimResult::Acquired,
+            "the key was released"
+        );
         assert_eq!(idempotency_records::delete_expired(&database, 210, 9).await.unwrap(), 0);
         assert_eq!(idempotency_records::delete_expired(&database, 211, 9).await.unwrap(), 1);
     }
 }
 
-/// Returns as soon as a statement waits for another transaction's row lock.
+/// Waits until a statement is blocked by a lock of another transaction.
 async fn wait_for_blocked_transaction(database: &DatabaseConnection) {
     let waiting =
         "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -78,7 +88,7 @@ async fn wait_for_blocked_transaction(database: &DatabaseConnection) {
 async fn a_key_claimed_again_is_not_deleted_with_its_expired_record() {
     for database in databases().await {
         if database.get_database_backend() != DbBackend::Postgres {
-            continue; // On SQLite, a deletion is exclusive.
+            continue; // On SQLite, write transactions are exclusive.
         }
         api_keys::in_workspace(OURS).insert(&database, api_key(5)).await.unwrap();
         assert_eq!(claim(1, 0).acquire(&database).await.unwrap(), ClaimResult::Acquired);
@@ -90,7 +100,7 @@ async fn a_key_claimed_again_is_not_deleted_with_its_expired_record() {
             new_claim.commit().await.unwrap();
         });
         assert_eq!(deleted.unwrap(), 0);
-        assert!(matches!(claim(3, 105).acquire(&database).await.unwrap(), ClaimResult::Taken(_)));
+        assert!(matches!(claim(3, 105).acquire(&database).await.unwrap(), ClaimResult::Existing(_)));
     }
 }
 
@@ -110,32 +120,38 @@ async fn a_change_is_applied_once() {
 }
 
 #[tokio::test]
-async fn a_pair_is_enrolled_once_and_a_conflict_leaves_the_transaction_usable() {
+async fn a_student_is_enrolled_once_in_a_course_and_a_conflict_leaves_the_transaction_usable() {
     for database in databases().await {
         courses::in_workspace(OURS).insert(&database, course(3)).await.unwrap();
         let transaction = database.begin().await.unwrap();
-        let people = students::in_workspace(OURS);
-        assert!(people.insert_unless_taken(&transaction, student(4)).await.unwrap());
-        let same = students::Model { id: id(5), ..student(4) };
-        assert!(!people.insert_unless_taken(&transaction, same).await.unwrap());
-        let enrolled = enrollments::in_workspace(OURS);
-        assert!(enrolled.insert_if_absent(&transaction, enrollment(6, 4, 3)).await.unwrap());
-        assert!(!enrolled.insert_if_absent(&transaction, enrollment(7, 4, 3)).await.unwrap());
-        assert_eq!(enrolled.lock_pair(&transaction, id(4), id(3)).await.unwrap(), Some(enrollment(6, 4, 3)));
+        let students = students::in_workspace(OURS);
+        assert!(students.insert_unless_taken(&transaction, student(4)).await.unwrap());
+        let same_email = students::Model { id: id(5), ..student(4) };
+        assert!(!students.insert_unless_taken(&transaction, same_email).await.unwrap());
+        let enrollments = enrollments::in_workspace(OURS);
+        assert!(enrollments.insert_if_absent(&transaction, enrollment(6, 4, 3)).await.unwrap());
+        assert!(!enrollments.insert_if_absent(&transaction, enrollment(7, 4, 3)).await.unwrap());
+        assert_eq!(
+            enrollments.lock_by_student_and_course(&transaction, id(4), id(3)).await.unwrap(),
+            Some(enrollment(6, 4, 3))
+        );
         transaction.commit().await.unwrap();
-        assert_eq!(enrolled.by_pair(&database, id(4), id(3)).await.unwrap(), Some(enrollment(6, 4, 3)));
+        assert_eq!(
+            enrollments.by_student_and_course(&database, id(4), id(3)).await.unwrap(),
+            Some(enrollment(6, 4, 3))
+        );
     }
 }
 
 #[tokio::test]
 async fn requests_are_counted_by_subject_and_day() {
     for database in databases().await {
-        let calls = |subject: &str, day, used| rate_usage::Model { subject: subject.to_owned(), day, used };
-        rate_usage::add(&database, vec![calls("b", 0, 2), calls("a", 0, 1)]).await.unwrap();
-        let mut sums =
-            rate_usage::add(&database, vec![calls("a", 0, 3), calls("a", 86_400_000, 5)]).await.unwrap();
-        sums.sort_by_key(|sum| sum.day);
-        assert_eq!(sums, [calls("a", 0, 4), calls("a", 86_400_000, 5)]);
+        let usage = |subject: &str, day, used| rate_usage::Model { subject: subject.to_owned(), day, used };
+        rate_usage::add(&database, vec![usage("b", 0, 2), usage("a", 0, 1)]).await.unwrap();
+        let mut totals =
+            rate_usage::add(&database, vec![usage("a", 0, 3), usage("a", 86_400_000, 5)]).await.unwrap();
+        totals.sort_by_key(|total| total.day);
+        assert_eq!(totals, [usage("a", 0, 4), usage("a", 86_400_000, 5)]);
         assert_eq!(rate_usage::add(&database, Vec::new()).await.unwrap(), []);
         assert_eq!(rate_usage::used(&database, "a", 0).await.unwrap(), 4);
         assert_eq!(rate_usage::used(&database, "c", 0).await.unwrap(), 0);

@@ -1,6 +1,6 @@
 //! Outcome counts of a subscription's deliveries, per time step.
 
-use entity::webhook_deliveries::{self, StoredDeliveryState, outcomes::OutcomeCounts};
+use entity::webhook_deliveries::{self, StoredDeliveryState, outcomes::OutcomeCount};
 use entity::{events, webhook_subscriptions};
 
 use crate::support::{OURS, THEIRS, databases, id};
@@ -10,8 +10,8 @@ use crate::webhooks::{delivery, event, subscription};
 async fn outcomes_count_all_deliveries_or_the_newest_when_many_are_pending() {
     for database in databases().await {
         events::in_workspace(OURS).insert(&database, event(500)).await.unwrap();
-        let both = vec![subscription(1), subscription(2)];
-        webhook_subscriptions::in_workspace(OURS).insert_many(&database, both).await.unwrap();
+        let subscriptions = vec![subscription(1), subscription(2)];
+        webhook_subscriptions::in_workspace(OURS).insert_many(&database, subscriptions).await.unwrap();
         let settled = |number, state, at| webhook_deliveries::Model {
             state,
             attempts: 1,
@@ -31,29 +31,30 @@ async fn outcomes_count_all_deliveries_or_the_newest_when_many_are_pending() {
             delivery(16, 2, 210),
         ];
         rows.insert_many(&database, all).await.unwrap();
-        let counted = async |of: u128, made, limit| {
-            let (mut found, newest) = rows.outcomes(&database, id(of), made, 100, limit).await.unwrap();
-            found.sort_by_key(|outcomes| (outcomes.starts_at, outcomes.state as u8));
-            (found, newest)
+        let outcomes = async |subscription: u128, created, limit| {
+            let (mut counts, only_newest) =
+                rows.outcomes(&database, id(subscription), created, 100, limit).await.unwrap();
+            counts.sort_by_key(|count| (count.starts_at, count.state as u8));
+            (counts, only_newest)
         };
-        let of = |starts_at, state, attempted, count| OutcomeCounts { starts_at, state, attempted, count };
+        let count = |starts_at, state, attempted, count| OutcomeCount { starts_at, state, attempted, count };
         assert_eq!(
-            counted(1, (200, 300), 100).await,
+            outcomes(1, (200, 300), 100).await,
             (
                 vec![
-                    of(200, StoredDeliveryState::Pending, true, 1),
-                    of(200, StoredDeliveryState::Delivered, true, 2),
-                    of(200, StoredDeliveryState::Dead, true, 1)
+                    count(200, StoredDeliveryState::Pending, true, 1),
+                    count(200, StoredDeliveryState::Delivered, true, 2),
+                    count(200, StoredDeliveryState::Dead, true, 1)
                 ],
                 false
             )
         );
-        // Two deliveries are pending, which is too many for a limit of two.
+        // Two deliveries are pending, which reaches the limit of two, so only the two newest deliveries are counted.
         let newest = vec![
-            of(200, StoredDeliveryState::Delivered, true, 1),
-            of(300, StoredDeliveryState::Pending, false, 1),
+            count(200, StoredDeliveryState::Delivered, true, 1),
+            count(300, StoredDeliveryState::Pending, false, 1),
         ];
-        assert_eq!(counted(1, (0, 400), 2).await, (newest, true));
+        assert_eq!(outcomes(1, (0, 400), 2).await, (newest, true));
         let theirs = webhook_deliveries::in_workspace(THEIRS);
         assert_eq!(theirs.outcomes(&database, id(1), (0, 400), 100, 9).await.unwrap(), (vec![], false));
     }

@@ -1,5 +1,5 @@
-//! Query plans of the statements that workers and maintenance jobs repeat, on PostgreSQL with stale statistics: the statistics
-//! were collected before the rows that the statements process were written, or while all of those rows were pending.
+//! Query plans of the statements that workers and maintenance jobs repeat, on PostgreSQL with stale statistics: the
+//! statistics were collected before the pending, held, dead and expired rows were written.
 //!
 //! The tests limit the number of pages read, which does not depend on the speed of the machine.
 
@@ -24,13 +24,14 @@ use uuid::Uuid;
 
 use crate::support::{OURS, databases, id};
 
-/// The current time of all statements. Everything pending is due, and everything settled is older than the retention period.
+/// The current time of all statements, in milliseconds since the epoch. Everything pending is due, and everything
+/// settled is older than the retention period.
 const NOW: i64 = 1_000_000;
 
 /// The number of subscriptions with deliveries.
 const SUBSCRIPTIONS: u32 = 20;
 
-/// A transaction that explains each statement before it runs it.
+/// A transaction that runs `EXPLAIN ANALYZE` for each statement, and then the statement.
 struct ExplainingTransaction {
     transaction: DatabaseTransaction,
     /// The largest number of pages read by one statement, and all plans.
@@ -38,8 +39,8 @@ struct ExplainingTransaction {
 }
 
 impl ExplainingTransaction {
-    /// Explains a statement and rolls back its effects: with a custom plan, and with a generic plan if PostgreSQL would choose
-    /// that after some executions because its estimated cost is not higher.
+    /// Explains a statement with a custom plan, and then with a generic plan. The generic plan is skipped if its
+    /// estimated cost is higher, because PostgreSQL would not choose it. Rolls back the effects of the statement.
     async fn explain(&self, statement: &Statement) -> Result<(), DbErr> {
         let values = statement.values.as_ref().map(|values| values.0.clone()).unwrap_or_default();
         let literal = |value| Statement::from_sql_and_values(DbBackend::Postgres, "$1", [value]).to_string();
@@ -123,7 +124,8 @@ impl ConnectionTrait for ExplainingTransaction {
 struct PlanViolations(Vec<String>);
 
 impl PlanViolations {
-    /// Runs statements and rolls back their effects. Each may read up to `max_pages` pages.
+    /// Runs statements and rolls back their effects. Each may read up to `max_pages` pages. `name` describes them in
+    /// the report.
     async fn check<T>(
         &mut self,
         database: &DatabaseConnection,
@@ -163,7 +165,8 @@ async fn run(database: &DatabaseConnection, sql: &str) {
     database.execute_unprepared(sql).await.unwrap();
 }
 
-/// Returns an SQL expression for the id of row `number` in a series.
+/// Returns an SQL expression for the id of row `number` in a series, a group of rows. Series 0 contains the workspace
+/// and the subscriptions, and series 1 the events.
 fn series_id_sql(series: u32, number: &str) -> String {
     format!("('00000000-0000-0000-{series:04}-' || lpad(to_hex({number}), 12, '0'))::uuid")
 }
@@ -176,7 +179,7 @@ async fn insert_deliveries(
     state: webhook_deliveries::StoredDeliveryState,
 ) {
     use webhook_deliveries::StoredDeliveryState;
-    let number = match state {
+    let state_number = match state {
         StoredDeliveryState::Pending => 0,
         StoredDeliveryState::Delivered => 1,
         StoredDeliveryState::Dead => 2,
@@ -195,7 +198,7 @@ async fn insert_deliveries(
         "SET session_replication_role = replica;
         INSERT INTO webhook_deliveries (id, workspace_id, subscription_id, event_id, event_type, origin, state, attempts,
             next_attempt_at, created_at, settled_at)
-        SELECT {delivery}, {workspace}, {subscription}, {event}, 'order.paid', 0, {number}, 0, {due}, n, {settled}
+        SELECT {delivery}, {workspace}, {subscription}, {event}, 'order.paid', 0, {state_number}, 0, {due}, n, {settled}
         FROM generate_series(1, {row_count}) AS n;
         SET session_replication_role = DEFAULT",
         workspace = series_id_sql(0, "1"),
@@ -203,7 +206,7 @@ async fn insert_deliveries(
     run(database, &sql).await;
 }
 
-/// Inserts the subscriptions, events and a long history.
+/// Inserts the subscriptions, the events, and many delivered deliveries and sent mails.
 async fn insert_history(database: &DatabaseConnection) {
     let (workspace, subscription, event) =
         (series_id_sql(0, "1"), series_id_sql(0, "n"), series_id_sql(1, "n"));
@@ -223,6 +226,8 @@ async fn insert_history(database: &DatabaseConnection) {
     run(database, &mails_sql(3, 20_000, "NULL", 1)).await;
 }
 
+/// Returns the SQL that inserts mails of a series with this due time (an SQL expression) and state: 0 is pending, and
+/// 1 is sent.
 fn mails_sql(series: u32, row_count: u32, due: &str, state: u8) -> String {
     let (mail, workspace) = (series_id_sql(series, "n"), series_id_sql(0, "1"));
     let sent = if state == 1 { "n" } else { "NULL" };
@@ -234,7 +239,8 @@ fn mails_sql(series: u32, row_count: u32, due: &str, state: u8) -> String {
     )
 }
 
-/// Inserts pending work into each table, which the statistics do not include.
+/// Inserts the rows that workers and maintenance jobs process: pending, held, dead and expired ones, and attempts. The
+/// statistics do not include them.
 async fn insert_pending_work(database: &DatabaseConnection) {
     use webhook_deliveries::StoredDeliveryState;
     insert_deliveries(database, 4, 100_000, StoredDeliveryState::Pending).await;
@@ -245,7 +251,7 @@ async fn insert_pending_work(database: &DatabaseConnection) {
     run(database, &attempts_sql(8, 20_000)).await;
 }
 
-/// Expired idempotency records.
+/// Returns the SQL that inserts expired idempotency records.
 fn expired_records_sql(row_count: u32) -> String {
     let key = series_id_sql(0, "1");
     format!(
@@ -258,7 +264,7 @@ fn expired_records_sql(row_count: u32) -> String {
     )
 }
 
-/// Attempts of held deliveries.
+/// Returns the SQL that inserts attempts at held deliveries.
 fn attempts_sql(series: u32, row_count: u32) -> String {
     let (attempt, workspace, delivery) =
         (series_id_sql(series, "n"), series_id_sql(0, "1"), series_id_sql(5, "n"));
@@ -273,7 +279,7 @@ fn series_id(series: u128, number: u128) -> Uuid {
     Uuid::from_u128((bcd(series) << 48) | number)
 }
 
-/// Returns the number whose hexadecimal digits are the decimal digits of this one.
+/// Returns the number whose hexadecimal digits are the decimal digits of this number (binary-coded decimal).
 const fn bcd(number: u128) -> u128 {
     if number < 10 { number } else { (bcd(number / 10) << 4) | (number % 10) }
 }
@@ -282,19 +288,23 @@ const fn bcd(number: u128) -> u128 {
 async fn check_worker(database: &DatabaseConnection, violations: &mut PlanViolations) {
     let claimed = violations.check(database, ("claim", 800), async |conn| claim().run(conn).await).await;
     assert_eq!(claimed.len(), 10);
-    // A workspace without free slots costs one step, regardless of its number of due deliveries.
-    let full = [WorkspaceAllowance { workspace: OURS, limit: 0, last_subscription: None }];
-    let nothing = ClaimQuery { allowances: &full, ..claim() };
-    violations.check(database, ("claim without free slots", 50), async |conn| nothing.run(conn).await).await;
+    // A workspace whose allowance is 0 costs one step of the recursive query, regardless of its number of due deliveries.
+    let no_allowance = [WorkspaceAllowance { workspace: OURS, limit: 0, last_subscription: None }];
+    let empty_claim = ClaimQuery { allowances: &no_allowance, ..claim() };
     violations
-        .check(database, ("oldest due, workspace excluded", 50), async |conn| {
-            queue::oldest_due(conn, NOW, &[OURS]).await
+        .check(database, ("claim with an allowance of 0", 50), async |conn| empty_claim.run(conn).await)
+        .await;
+    violations
+        .check(database, ("earliest due time, workspace excluded", 50), async |conn| {
+            queue::earliest_due_at(conn, NOW, &[OURS]).await
         })
         .await;
     violations
-        .check(database, ("oldest due", 500), async |conn| queue::oldest_due(conn, NOW, &[]).await)
+        .check(database, ("earliest due time", 500), async |conn| {
+            queue::earliest_due_at(conn, NOW, &[]).await
+        })
         .await;
-    let settled = (1..=100).map(|number| Settlement {
+    let settlements = (1..=100).map(|number| Settlement {
         id: series_id(4, number),
         lease_token: id(0xaa),
         transition: DeliveryTransition::Delivered,
@@ -302,22 +312,31 @@ async fn check_worker(database: &DatabaseConnection, violations: &mut PlanViolat
         status: Some(200),
         error: None,
     });
-    let settled: Vec<Settlement> = settled.collect();
-    violations.check(database, ("settle", 2_000), async |conn| queue::settle(conn, &settled).await).await;
-    let claimed: Vec<(Uuid, Uuid)> =
-        settled.iter().map(|settlement| (settlement.id, settlement.lease_token)).collect();
+    let settlements: Vec<Settlement> = settlements.collect();
+    violations.check(database, ("settle", 2_000), async |conn| queue::settle(conn, &settlements).await).await;
+    let leased: Vec<(Uuid, Uuid)> =
+        settlements.iter().map(|settlement| (settlement.id, settlement.lease_token)).collect();
     violations
-        .check(database, ("release", 2_000), async |conn| queue::release_deliveries(conn, &claimed).await)
+        .check(database, ("release leases", 2_000), async |conn| {
+            queue::release_deliveries(conn, &leased).await
+        })
         .await;
     violations.check(database, ("due mail", 50), async |conn| mails::any_due(conn, NOW).await).await;
-    let lease = mails::MailLease { token: id(1), until: NOW + 30 };
-    violations.check(database, ("mail", 1_000), async |conn| mails::claim(conn, NOW, lease, 20).await).await;
+    let lease = mails::MailLease { token: id(1), expires_at: NOW + 30 };
+    violations
+        .check(database, ("claim mail", 1_000), async |conn| mails::claim(conn, NOW, lease, 20).await)
+        .await;
 }
 
-/// Checks the statements that maintenance jobs repeat. Each changes up to 100 rows, including their index entries.
+/// Checks the statements that maintenance jobs repeat.
 async fn check_maintenance(database: &DatabaseConnection, violations: &mut PlanViolations) {
+    // For a statement that changes up to 100 rows, including their index entries.
     const MAX_PAGES_PER_BATCH: u64 = 6_000;
-    violations.check(database, ("misplaced", 1_000), async |conn| hold::misaligned(conn).await).await;
+    violations
+        .check(database, ("mismatched subscriptions", 1_000), async |conn| {
+            hold::mismatched_subscriptions(conn).await
+        })
+        .await;
     let (subscription, paused) = (id(2), StoredSubscriptionState::Paused);
     violations
         .check(database, ("hold", MAX_PAGES_PER_BATCH), async |conn| {
@@ -325,7 +344,7 @@ async fn check_maintenance(database: &DatabaseConnection, violations: &mut PlanV
         })
         .await;
     violations
-        .check(database, ("release", MAX_PAGES_PER_BATCH), async |conn| {
+        .check(database, ("release held deliveries", MAX_PAGES_PER_BATCH), async |conn| {
             hold::release(conn, subscription, NOW, 100).await
         })
         .await;
@@ -334,16 +353,19 @@ async fn check_maintenance(database: &DatabaseConnection, violations: &mut PlanV
             hold::discard(conn, subscription, NOW, 100).await
         })
         .await;
+    // State 1 is paused.
     run(
         database,
         "UPDATE webhook_subscriptions SET state = 1 WHERE id = '00000000-0000-0000-0000-000000000003'",
     )
     .await;
-    let all = async |conn: &ExplainingTransaction| hold::discard(conn, id(3), NOW, 1_100).await;
-    violations.check(database, ("discard", 11 * MAX_PAGES_PER_BATCH), all).await;
-    let erase =
+    let discard = async |conn: &ExplainingTransaction| hold::discard(conn, id(3), NOW, 1_100).await;
+    violations
+        .check(database, ("discard held and pending deliveries", 11 * MAX_PAGES_PER_BATCH), discard)
+        .await;
+    let delete_batch =
         async |conn: &ExplainingTransaction| webhook_deliveries::delete_batch(conn, subscription, 100).await;
-    violations.check(database, ("erase", MAX_PAGES_PER_BATCH), erase).await;
+    violations.check(database, ("delete a batch", MAX_PAGES_PER_BATCH), delete_batch).await;
     let prune = async |conn: &ExplainingTransaction| webhook_deliveries::prune(conn, NOW, 100).await;
     violations.check(database, ("prune deliveries", MAX_PAGES_PER_BATCH), prune).await;
     let prune = async |conn: &ExplainingTransaction| webhook_attempts::prune(conn, id(u128::MAX), 100).await;
@@ -354,25 +376,27 @@ async fn check_maintenance(database: &DatabaseConnection, violations: &mut PlanV
     violations.check(database, ("prune mail", MAX_PAGES_PER_BATCH), prune).await;
     let prune =
         async |conn: &ExplainingTransaction| idempotency_records::delete_expired(conn, NOW, 100).await;
-    violations.check(database, ("prune records", MAX_PAGES_PER_BATCH), prune).await;
-    violations.check(database, ("replays", 50), async |conn| webhook_replays::running(conn, 100).await).await;
-    let page = Keyset {
+    violations.check(database, ("prune idempotency records", MAX_PAGES_PER_BATCH), prune).await;
+    violations
+        .check(database, ("running replays", 50), async |conn| webhook_replays::running(conn, 100).await)
+        .await;
+    let keyset = Keyset {
         column: Column::CreatedAt,
         descending: false,
         after: None,
         to: None,
         limit: 100,
-        below_updated_at: None,
+        updated_before: None,
     };
-    let dead = DeadRowFilter {
+    let filter = DeadRowFilter {
         subscription: Some(subscription),
         not_of_job: Some(id(9)),
         ..DeadRowFilter::default()
     };
-    let batch = async |conn: &ExplainingTransaction| {
-        webhook_deliveries::in_workspace(OURS).dead(conn, &dead, page).await
+    let dead_page = async |conn: &ExplainingTransaction| {
+        webhook_deliveries::in_workspace(OURS).dead(conn, &filter, keyset).await
     };
-    violations.check(database, ("dead", 1_000), batch).await;
+    violations.check(database, ("dead deliveries", 1_000), dead_page).await;
 }
 
 #[tokio::test]

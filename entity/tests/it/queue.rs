@@ -1,4 +1,7 @@
 //! The delivery queue: fair claims, settlements fenced by lease tokens, and held deliveries.
+//!
+//! A claim leases due deliveries to a worker. A settlement stores the outcome of an attempt. An allowance limits the
+//! number of deliveries that a claim takes from one workspace. Times are milliseconds since the epoch.
 
 use entity::Set;
 use entity::events;
@@ -14,6 +17,7 @@ use uuid::Uuid;
 use crate::support::{OURS, THEIRS, databases, id};
 use crate::webhooks::{delivery, event, insert_subscriptions_and_event, subscription};
 
+/// Returns a claim of up to 10 deliveries for 30 ms. Up to three deliveries of a subscription can be in flight.
 fn claim(token: u128, now: i64) -> ClaimQuery<'static> {
     ClaimQuery {
         now,
@@ -46,7 +50,8 @@ async fn row(database: &DatabaseConnection, number: u128) -> webhook_deliveries:
     webhook_deliveries::by_id(database, id(number)).await.unwrap().unwrap()
 }
 
-/// Inserts deliveries 101 to 105 of subscription 1 and 201 to 202 of subscription 2, due in that order from 1 on.
+/// Inserts deliveries 101 to 105 of subscription 1, which are due at the times 1 to 5, and deliveries 201 and 202 of
+/// subscription 2, which are due at the times 1 and 2.
 async fn insert_two_queues(database: &DatabaseConnection) {
     insert_subscriptions_and_event(database).await;
     let first = (101..106).map(|number| delivery(number, 1, number as i64 - 100));
@@ -60,28 +65,30 @@ async fn set_state(database: &DatabaseConnection, number: u128, state: StoredSub
     assert!(webhook_subscriptions::in_workspace(OURS).update(database, id(number), change).await.unwrap());
 }
 
-/// Moves deliveries whose state does not match their subscription's, and returns the number of deliveries moved.
-async fn move_misplaced(database: &DatabaseConnection, now: i64) -> u64 {
-    let mut moved = 0;
-    for of in hold::misaligned(database).await.unwrap() {
-        let row = webhook_subscriptions::by_id(database, of).await.unwrap().unwrap();
-        moved += match row.state {
-            StoredSubscriptionState::Enabled => hold::release(database, of, now, 100).await.unwrap(),
-            state => hold::hold(database, of, state, now, 100).await.unwrap(),
+/// Corrects the deliveries whose state does not match the state of their subscription, and returns their number.
+async fn correct_states(database: &DatabaseConnection, now: i64) -> u64 {
+    let mut corrected = 0;
+    for subscription in hold::mismatched_subscriptions(database).await.unwrap() {
+        let row = webhook_subscriptions::by_id(database, subscription).await.unwrap().unwrap();
+        corrected += match row.state {
+            StoredSubscriptionState::Enabled => {
+                hold::release(database, subscription, now, 100).await.unwrap()
+            }
+            state => hold::hold(database, subscription, state, now, 100).await.unwrap(),
         };
     }
-    moved
+    corrected
 }
 
 #[tokio::test]
-async fn claims_alternate_between_subscriptions_up_to_the_cap_and_the_batch_size() {
+async fn claims_alternate_between_subscriptions_up_to_the_cap_and_the_limit() {
     for database in databases().await {
         insert_two_queues(&database).await;
         assert_eq!(claim(1, 0).run(&database).await.unwrap(), [], "nothing is due");
-        let shares = [WorkspaceAllowance { workspace: OURS, limit: 100, last_subscription: Some(id(1)) }];
-        let few = ClaimQuery { limit: 3, allowances: &shares, ..claim(1, 50) };
-        let first = few.run(&database).await.unwrap();
-        assert_eq!(numbers(&first), [201, 101, 202], "subscription 2 comes first");
+        let allowances = [WorkspaceAllowance { workspace: OURS, limit: 100, last_subscription: Some(id(1)) }];
+        let small_claim = ClaimQuery { limit: 3, allowances: &allowances, ..claim(1, 50) };
+        let first = small_claim.run(&database).await.unwrap();
+        assert_eq!(numbers(&first), [201, 101, 202], "the claim begins with subscription 2");
         let stored = &first[1];
         assert_eq!(
             (stored.url.as_str(), stored.body.as_slice()),
@@ -109,7 +116,7 @@ async fn claims_alternate_between_subscriptions_up_to_the_cap_and_the_batch_size
 }
 
 #[tokio::test]
-async fn a_batch_is_shared_equally_by_subscriptions_with_due_deliveries() {
+async fn the_limit_is_shared_equally_by_subscriptions_with_due_deliveries() {
     for database in databases().await {
         insert_subscriptions_and_event(&database).await;
         let ours = webhook_deliveries::in_workspace(OURS);
@@ -119,8 +126,8 @@ async fn a_batch_is_shared_equally_by_subscriptions_with_due_deliveries() {
         assert_eq!(numbers(&all.run(&database).await.unwrap()), (101..141).collect::<Vec<_>>());
         let next = ClaimQuery { lease_token: id(2), ..all };
         assert_eq!(numbers(&next.run(&database).await.unwrap()), (141..151).collect::<Vec<_>>(), "the cap");
-        for (token, many) in [(1, 40), (2, 10)] {
-            assert_eq!(queue::release_lease(&database, id(token)).await.unwrap(), many);
+        for (token, count) in [(1, 40), (2, 10)] {
+            assert_eq!(queue::release_lease(&database, id(token)).await.unwrap(), count);
         }
 
         let rows = (201..261).map(|number| delivery(number, 2, number as i64)).collect();
@@ -130,7 +137,8 @@ async fn a_batch_is_shared_equally_by_subscriptions_with_due_deliveries() {
     }
 }
 
-/// Adds subscriptions 11 to 50 of another workspace, each with deliveries that are long overdue.
+/// Inserts the same deliveries, and subscriptions 11 to 50 of another workspace, each with three deliveries that were
+/// due earlier.
 async fn insert_two_workspaces(database: &DatabaseConnection) {
     insert_two_queues(database).await;
     let theirs = events::Model { id: id(600), workspace_id: THEIRS, ..event(600) };
@@ -138,9 +146,9 @@ async fn insert_two_workspaces(database: &DatabaseConnection) {
     for number in 11..51 {
         let row = webhook_subscriptions::Model { workspace_id: THEIRS, ..subscription(number) };
         webhook_subscriptions::in_workspace(THEIRS).insert(database, row).await.unwrap();
-        let new =
+        let new_delivery =
             |index| webhook_deliveries::Model::new(id(number * 1000 + index), id(number), &theirs, true, -99);
-        let rows = (1..4).map(new).collect();
+        let rows = (1..4).map(new_delivery).collect();
         webhook_deliveries::in_workspace(THEIRS).insert_many(database, rows).await.unwrap();
     }
 }
@@ -157,16 +165,16 @@ async fn claims_alternate_between_workspaces_then_between_subscriptions() {
             "one per workspace in turn, regardless of age"
         );
 
-        // In each workspace, the next claim continues after the last subscription, and across workspaces after the last
-        // workspace.
-        let shares = [
+        // The next claim continues after the last workspace of this claim, and in each workspace after the last
+        // subscription.
+        let allowances = [
             WorkspaceAllowance { workspace: OURS, limit: 100, last_subscription: Some(id(2)) },
             WorkspaceAllowance { workspace: THEIRS, limit: 100, last_subscription: Some(id(14)) },
         ];
         let next = ClaimQuery {
             limit: 4,
             lease_token: id(2),
-            allowances: &shares,
+            allowances: &allowances,
             last_workspace: Some(OURS),
             cap_per_subscription: 9,
             ..all
@@ -179,41 +187,43 @@ async fn claims_alternate_between_workspaces_then_between_subscriptions() {
 async fn a_workspace_gets_at_most_its_allowance() {
     for database in databases().await {
         insert_two_workspaces(&database).await;
-        let some = [WorkspaceAllowance { workspace: THEIRS, limit: 2, last_subscription: None }];
-        let few = ClaimQuery { allowances: &some, ..claim(1, 50) };
-        let claimed = numbers(&few.run(&database).await.unwrap());
+        let two = [WorkspaceAllowance { workspace: THEIRS, limit: 2, last_subscription: None }];
+        let limited_claim = ClaimQuery { allowances: &two, ..claim(1, 50) };
+        let claimed = numbers(&limited_claim.run(&database).await.unwrap());
         assert_eq!(claimed, [101, 11_001, 201, 12_001, 102, 202, 103], "the cap of three applies as well");
-        let none = [WorkspaceAllowance { limit: 0, ..some[0] }];
-        let rest = ClaimQuery { lease_token: id(2), allowances: &none, cap_per_subscription: 100, ..few };
-        assert_eq!(numbers(&rest.run(&database).await.unwrap()), [104, 105], "only of the other workspace");
-        let default = ClaimQuery { lease_token: id(3), allowances: &[], per_workspace: 5, limit: 100, ..few };
+        let zero = [WorkspaceAllowance { limit: 0, ..two[0] }];
+        let next =
+            ClaimQuery { lease_token: id(2), allowances: &zero, cap_per_subscription: 100, ..limited_claim };
+        assert_eq!(numbers(&next.run(&database).await.unwrap()), [104, 105], "only of the other workspace");
+        let default =
+            ClaimQuery { lease_token: id(3), allowances: &[], per_workspace: 5, limit: 100, ..limited_claim };
         assert_eq!(
             default.run(&database).await.unwrap().len(),
             5,
-            "the default for workspaces without a specified allowance"
+            "the limit for workspaces without an allowance"
         );
-        assert_eq!(queue::oldest_due(&database, 50, &[]).await.unwrap(), Some(-99));
-        assert_eq!(queue::oldest_due(&database, 50, &[THEIRS]).await.unwrap(), None);
+        assert_eq!(queue::earliest_due_at(&database, 50, &[]).await.unwrap(), Some(-99));
+        assert_eq!(queue::earliest_due_at(&database, 50, &[THEIRS]).await.unwrap(), None);
     }
 }
 
 #[tokio::test]
-async fn the_oldest_due_delivery_ignores_paused_subscriptions() {
+async fn the_earliest_due_time_ignores_paused_subscriptions() {
     for database in databases().await {
-        let oldest_due = async |now| queue::oldest_due(&database, now, &[]).await.unwrap();
-        assert_eq!(oldest_due(0).await, None);
+        let earliest_due_at = async |now| queue::earliest_due_at(&database, now, &[]).await.unwrap();
+        assert_eq!(earliest_due_at(0).await, None);
         insert_two_queues(&database).await;
-        assert_eq!(oldest_due(0).await, Some(1));
+        assert_eq!(earliest_due_at(0).await, Some(1));
         assert_eq!(
-            queue::oldest_due(&database, 0, &[OURS]).await.unwrap(),
+            queue::earliest_due_at(&database, 0, &[OURS]).await.unwrap(),
             None,
             "the workspace is excluded"
         );
         claim(1, 2).run(&database).await.unwrap();
-        assert_eq!(oldest_due(31).await, Some(3), "the others are in flight");
+        assert_eq!(earliest_due_at(31).await, Some(3), "the others are in flight");
         set_state(&database, 1, StoredSubscriptionState::Paused).await;
-        assert_eq!(oldest_due(31).await, None);
-        assert_eq!(oldest_due(32).await, Some(1), "their lease expired");
+        assert_eq!(earliest_due_at(31).await, None);
+        assert_eq!(earliest_due_at(32).await, Some(1), "their leases expired");
     }
 }
 
@@ -228,16 +238,16 @@ async fn only_the_lease_holder_settles_a_delivery() {
             error: error.clone(),
             ..settlement(102, 1, DeliveryTransition::Retry(900))
         };
-        let settled = [
+        let settlements = [
             Settlement { status: Some(200), ..settlement(101, 1, DeliveryTransition::Delivered) },
             retried,
             settlement(103, 1, DeliveryTransition::Dead),
             settlement(201, 9, DeliveryTransition::Delivered),
             settlement(104, 1, DeliveryTransition::Delivered),
         ];
-        let mut accepted = queue::settle(&database, &settled).await.unwrap();
-        accepted.sort_unstable();
-        assert_eq!(accepted, [id(101), id(102), id(103)], "201 has another lease, 104 has none");
+        let mut settled = queue::settle(&database, &settlements).await.unwrap();
+        settled.sort_unstable();
+        assert_eq!(settled, [id(101), id(102), id(103)], "201 has another lease, 104 has none");
         assert_eq!(queue::settle(&database, &[]).await.unwrap(), Vec::<Uuid>::new());
 
         let stored = row(&database, 101).await;
@@ -269,11 +279,11 @@ async fn deliveries_of_a_paused_subscription_are_held() {
         insert_two_queues(&database).await;
         claim(1, 10).run(&database).await.unwrap();
         set_state(&database, 1, StoredSubscriptionState::Paused).await;
-        let settled = [
+        let settlements = [
             settlement(101, 1, DeliveryTransition::Hold(Some(900))),
             settlement(102, 1, DeliveryTransition::Delivered),
         ];
-        assert_eq!(queue::settle(&database, &settled).await.unwrap().len(), 2);
+        assert_eq!(queue::settle(&database, &settlements).await.unwrap().len(), 2);
         let stored = row(&database, 101).await;
         assert_eq!(
             (stored.state, stored.next_attempt_at, stored.attempts),
@@ -311,13 +321,13 @@ async fn deliveries_of_a_paused_subscription_are_held() {
 async fn deliveries_are_held_released_and_discarded_with_their_subscription() {
     for database in databases().await {
         insert_two_queues(&database).await;
-        let few = ClaimQuery { cap_per_subscription: 1, ..claim(1, 10) };
-        assert_eq!(numbers(&few.run(&database).await.unwrap()), [101, 201]);
-        assert_eq!(move_misplaced(&database, 11).await, 0);
+        let small_claim = ClaimQuery { cap_per_subscription: 1, ..claim(1, 10) };
+        assert_eq!(numbers(&small_claim.run(&database).await.unwrap()), [101, 201]);
+        assert_eq!(correct_states(&database, 11).await, 0);
         set_state(&database, 1, StoredSubscriptionState::Paused).await;
         assert_eq!(hold::hold(&database, id(1), StoredSubscriptionState::Paused, 11, 2).await.unwrap(), 2);
-        assert_eq!(move_misplaced(&database, 11).await, 2, "101 is in flight");
-        assert_eq!(move_misplaced(&database, 11).await, 0);
+        assert_eq!(correct_states(&database, 11).await, 2, "101 is in flight");
+        assert_eq!(correct_states(&database, 11).await, 0);
         let counts = queue::counts(&database, 11).await.unwrap();
         assert_eq!(counts, QueueCounts { pending: 3, in_flight: 2, held: 4, dead: 0 });
 
@@ -335,7 +345,7 @@ async fn deliveries_are_held_released_and_discarded_with_their_subscription() {
 
         let held = webhook_deliveries::Model::new(id(106), id(2), &event(500), false, 13);
         webhook_deliveries::in_workspace(OURS).insert(&database, held).await.unwrap();
-        assert_eq!(move_misplaced(&database, 13).await, 1, "subscription 2 is enabled");
+        assert_eq!(correct_states(&database, 13).await, 1, "subscription 2 is enabled");
         assert_eq!(row(&database, 106).await.next_attempt_at, Some(13));
     }
 }
@@ -344,40 +354,40 @@ async fn deliveries_are_held_released_and_discarded_with_their_subscription() {
 async fn concurrent_workers_respect_the_cap() {
     for database in databases().await {
         if database.get_database_backend() != DbBackend::Postgres {
-            continue; // On SQLite, a claim is exclusive.
+            continue; // On SQLite, write transactions are exclusive.
         }
         insert_two_queues(&database).await;
         let (first, second) = (database.begin().await.unwrap(), database.begin().await.unwrap());
-        let few = ClaimQuery { cap_per_subscription: 2, ..claim(1, 10) };
-        assert_eq!(numbers(&few.run(&first).await.unwrap()), [101, 201, 102, 202]);
-        let same = ClaimQuery { lease_token: id(2), ..few };
+        let small_claim = ClaimQuery { cap_per_subscription: 2, ..claim(1, 10) };
+        assert_eq!(numbers(&small_claim.run(&first).await.unwrap()), [101, 201, 102, 202]);
+        let same_claim = ClaimQuery { lease_token: id(2), ..small_claim };
         assert_eq!(
-            same.run(&second).await.unwrap(),
+            same_claim.run(&second).await.unwrap(),
             [],
-            "it selects the same deliveries and skips them as locked"
+            "it chooses the same deliveries and skips them because they are locked"
         );
         first.commit().await.unwrap();
-        assert_eq!(same.run(&second).await.unwrap(), []);
+        assert_eq!(same_claim.run(&second).await.unwrap(), []);
         second.commit().await.unwrap();
     }
 }
 
-/// Claims and settles in separate transactions until nothing is due, and returns the settled ids.
+/// Claims deliveries in transactions and settles them, until 20 claims in a row are empty. Returns the settled ids.
 async fn work_until_idle(database: DatabaseConnection, worker: u128) -> Vec<Uuid> {
     let mut settled = Vec::new();
-    let mut idle = 0;
-    while idle < 20 {
+    let mut empty_claims = 0;
+    while empty_claims < 20 {
         let token = worker * 100_000 + settled.len() as u128;
         let transaction = database.begin().await.unwrap();
-        let few = ClaimQuery { cap_per_subscription: 40, limit: 7, ..claim(token, 10) };
-        let claimed = few.run(&transaction).await.unwrap();
+        let small_claim = ClaimQuery { cap_per_subscription: 40, limit: 7, ..claim(token, 10) };
+        let claimed = small_claim.run(&transaction).await.unwrap();
         transaction.commit().await.unwrap();
-        idle = if claimed.is_empty() { idle + 1 } else { 0 };
-        let done = |delivery: &ClaimedDelivery| {
+        empty_claims = if claimed.is_empty() { empty_claims + 1 } else { 0 };
+        let delivered = |delivery: &ClaimedDelivery| {
             settlement(delivery.id.as_u128(), token, DeliveryTransition::Delivered)
         };
-        let done: Vec<_> = claimed.iter().map(done).collect();
-        settled.extend(queue::settle(&database, &done).await.unwrap());
+        let settlements: Vec<_> = claimed.iter().map(delivered).collect();
+        settled.extend(queue::settle(&database, &settlements).await.unwrap());
     }
     settled
 }

@@ -29,6 +29,7 @@ fn request(number: u128) -> Model {
     }
 }
 
+/// Returns the first page of the log, newest first.
 fn newest(limit: u64) -> Keyset<Column> {
     Keyset {
         column: Column::ReceivedAt,
@@ -36,7 +37,7 @@ fn newest(limit: u64) -> Keyset<Column> {
         after: None,
         to: None,
         limit,
-        below_updated_at: None,
+        updated_before: None,
     }
 }
 
@@ -62,10 +63,13 @@ async fn a_request_is_stored_unchanged_and_visible_only_in_its_workspace() {
 #[tokio::test]
 async fn a_repeated_request_id_finds_the_latest_request() {
     for database in databases().await {
-        let same = |number, received_at| Model { request_id: "mine".into(), received_at, ..request(number) };
-        api_requests::insert_many(&database, vec![same(10, 5), same(11, 7), same(12, 6)]).await.unwrap();
-        let found = api_requests::in_workspace(OURS).by_request_id(&database, "mine").await.unwrap();
-        assert_eq!(found.map(|row| row.id), Some(id(11)));
+        let repeated =
+            |number, received_at| Model { request_id: "mine".into(), received_at, ..request(number) };
+        api_requests::insert_many(&database, vec![repeated(10, 5), repeated(11, 7), repeated(12, 6)])
+            .await
+            .unwrap();
+        let request = api_requests::in_workspace(OURS).by_request_id(&database, "mine").await.unwrap();
+        assert_eq!(request.map(|row| row.id), Some(id(11)));
     }
 }
 
@@ -77,8 +81,8 @@ async fn old_requests_are_pruned_in_batches() {
         assert_eq!(api_requests::prune(&database, id(14), 3).await.unwrap(), 1);
         assert_eq!(api_requests::prune(&database, id(14), 3).await.unwrap(), 0);
         let all = RequestRowFilter::default();
-        let left = api_requests::in_workspace(OURS).page(&database, &all, newest(9)).await.unwrap();
-        assert_eq!(left, [request(14)]);
+        let remaining = api_requests::in_workspace(OURS).page(&database, &all, newest(9)).await.unwrap();
+        assert_eq!(remaining, [request(14)]);
     }
 }
 
@@ -89,31 +93,39 @@ async fn daily_counts_add_up_per_workspace() {
             workspace_id,
             day: day * DAY_MS,
             succeeded,
-            refused: 1,
-            limited: 2,
+            rejected: 1,
+            rate_limited: 2,
             failed: 3,
         };
         api_request_days::add(&database, vec![day(OURS, 2, 10), day(THEIRS, 2, 5), day(OURS, 1, 7)])
             .await
             .unwrap();
         api_request_days::add(&database, vec![day(OURS, 2, 1)]).await.unwrap();
-        let of = |span| api_request_days::of_workspace(&database, OURS, span);
-        let second =
-            api_request_days::Model { succeeded: 11, refused: 2, limited: 4, failed: 6, ..day(OURS, 2, 0) };
-        assert_eq!(of(SpanMs::default()).await.unwrap(), [day(OURS, 1, 7), second.clone()]);
-        assert_eq!(of(SpanMs::between(0, 2 * DAY_MS)).await.unwrap(), [day(OURS, 1, 7)]);
+        let of_ours = |span| api_request_days::of_workspace(&database, OURS, span);
+        let second_day = api_request_days::Model {
+            succeeded: 11,
+            rejected: 2,
+            rate_limited: 4,
+            failed: 6,
+            ..day(OURS, 2, 0)
+        };
+        assert_eq!(of_ours(SpanMs::default()).await.unwrap(), [day(OURS, 1, 7), second_day.clone()]);
+        assert_eq!(of_ours(SpanMs::between(0, 2 * DAY_MS)).await.unwrap(), [day(OURS, 1, 7)]);
         assert_eq!(api_request_days::delete_before(&database, 2 * DAY_MS).await.unwrap(), 1);
-        assert_eq!(of(SpanMs::default()).await.unwrap(), [second]);
+        assert_eq!(of_ours(SpanMs::default()).await.unwrap(), [second_day]);
     }
 }
 
-/// A log and a search in it.
+/// A request log and a filtered list of it.
 #[derive(Clone, Debug)]
 struct LogSearch {
+    /// Of each request: the time of receipt, the key, the status, and whether the operation is `listCourses`.
     log: Vec<(i64, u128, i32, bool)>,
     key: Option<u128>,
+    /// The first status, and the status after the last one.
     statuses: Option<(i32, i32)>,
-    listing: Option<bool>,
+    /// The operation of the filter: `listCourses` if true, `getCourse` if false.
+    is_list: Option<bool>,
     from: Option<i64>,
     until: Option<i64>,
     limit: u64,
@@ -130,19 +142,19 @@ fn log_searches() -> impl Strategy<Value = LogSearch> {
         prop::option::of(0_i64..8),
         prop::option::of(0_i64..8),
     );
-    (log, filters, 1_u64..6).prop_map(|(log, (key, statuses, listing, from, until), limit)| LogSearch {
+    (log, filters, 1_u64..6).prop_map(|(log, (key, statuses, is_list, from, until), limit)| LogSearch {
         log,
         key,
         statuses,
-        listing,
+        is_list,
         from,
         until,
         limit,
     })
 }
 
-fn operation(listing: bool) -> Option<String> {
-    Some(if listing { "listCourses" } else { "getCourse" }.to_owned())
+fn operation(is_list: bool) -> Option<String> {
+    Some(if is_list { "listCourses" } else { "getCourse" }.to_owned())
 }
 
 /// Reads all pages of the search.
@@ -150,7 +162,7 @@ async fn read_all_pages(database: &DatabaseConnection, workspace: Uuid, search: 
     let filter = RequestRowFilter {
         key_id: search.key.map(id),
         statuses: search.statuses,
-        operation: search.listing.and_then(operation),
+        operation: search.is_list.and_then(operation),
         received: SpanMs { from: search.from, until: search.until },
     };
     let (mut keyset, mut ids) = (newest(search.limit), Vec::new());
@@ -163,18 +175,18 @@ async fn read_all_pages(database: &DatabaseConnection, workspace: Uuid, search: 
     }
 }
 
-/// Returns the expected ids, found by checking every request.
-fn expected(rows: &[Model], search: &LogSearch) -> Vec<Uuid> {
-    let mut found: Vec<&Model> = rows
+/// Returns the expected ids, by checking every request.
+fn expected_ids(rows: &[Model], search: &LogSearch) -> Vec<Uuid> {
+    let mut matching: Vec<&Model> = rows
         .iter()
         .filter(|row| search.key.is_none_or(|key| row.key_id == id(key)))
         .filter(|row| search.statuses.is_none_or(|(from, until)| (from..until).contains(&row.status)))
-        .filter(|row| search.listing.is_none_or(|listing| row.operation == operation(listing)))
+        .filter(|row| search.is_list.is_none_or(|is_list| row.operation == operation(is_list)))
         .filter(|row| search.from.is_none_or(|from| row.received_at >= from))
         .filter(|row| search.until.is_none_or(|until| row.received_at < until))
         .collect();
-    found.sort_by_key(|row| std::cmp::Reverse((row.received_at, row.id)));
-    found.iter().map(|row| row.id).collect()
+    matching.sort_by_key(|row| std::cmp::Reverse((row.received_at, row.id)));
+    matching.iter().map(|row| row.id).collect()
 }
 
 #[allow(clippy::result_large_err, reason = "the error is proptest's own")]
@@ -192,11 +204,11 @@ async fn pages_with_any_filter_contain_each_request_once_newest_first() {
                 let workspace = id(1_000_000 + case_number.get());
                 let rows: Vec<Model> = (0_u128..)
                     .zip(&search.log)
-                    .map(|(number, &(received_at, key, status, listing))| Model {
+                    .map(|(number, &(received_at, key, status, is_list))| Model {
                         id: id(case_number.get() * 1000 + number),
                         workspace_id: workspace,
                         key_id: id(key),
-                        operation: operation(listing),
+                        operation: operation(is_list),
                         status,
                         received_at,
                         ..request(1)
@@ -206,7 +218,7 @@ async fn pages_with_any_filter_contain_each_request_once_newest_first() {
                     api_requests::insert_many(&database, rows.clone()).await.unwrap();
                     read_all_pages(&database, workspace, &search).await
                 });
-                prop_assert_eq!(ids, expected(&rows, &search));
+                prop_assert_eq!(ids, expected_ids(&rows, &search));
                 Ok(())
             })
         });

@@ -1,25 +1,28 @@
-//! Rollups: sums by bucket, over all shards.
+//! Rollups: sums by bucket, which is a day or a quarter-hour, over all shards. Shards are separate rows of a bucket, so
+//! that concurrent transactions do not wait for each other. Times are milliseconds since the epoch.
 
 use entity::{
     activity_rollups, revenue_rollups,
-    rollups::{ALL_COURSES, BucketRange, DAY_MS, Grain, QUARTER_MS},
+    rollups::{ALL_COURSES, BucketRange, DAY_MS, Grain, QUARTER_HOUR_MS},
 };
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, EntityTrait, TransactionTrait};
 
 use crate::support::{OURS, databases};
 
-async fn fold_activity(database: &DatabaseConnection) -> u64 {
+/// Merges the shards of the first day. Returns the number of moved rows.
+async fn merge_activity_shards(database: &DatabaseConnection) -> u64 {
     let mut moved = 0;
     for grain in Grain::ALL {
-        moved += activity_rollups::fold(database, grain, DAY_MS, 100).await.unwrap();
+        moved += activity_rollups::merge_shards(database, grain, DAY_MS, 100).await.unwrap();
     }
     moved
 }
 
-async fn fold_revenue(database: &DatabaseConnection, limit: u32) -> u64 {
+/// Merges up to `limit` rows of each grain of the first two days. Returns the number of moved rows.
+async fn merge_revenue_shards(database: &DatabaseConnection, limit: u32) -> u64 {
     let mut moved = 0;
     for grain in Grain::ALL {
-        moved += revenue_rollups::fold(database, grain, 2 * DAY_MS, limit).await.unwrap();
+        moved += revenue_rollups::merge_shards(database, grain, 2 * DAY_MS, limit).await.unwrap();
     }
     moved
 }
@@ -30,7 +33,7 @@ async fn activity_sums_add_up_over_shards() {
         let bucket = |starts_at| activity_rollups::ActivityBucket {
             workspace_id: OURS,
             course_id: ALL_COURSES,
-            grain: Grain::Quarter,
+            grain: Grain::QuarterHour,
             starts_at,
         };
         for shard in [0, 1, 0] {
@@ -46,14 +49,14 @@ async fn activity_sums_add_up_over_shards() {
         let total =
             activity_rollups::ActivitySums { students_new: 6, cohort_percent_sum: -3, ..Default::default() };
         let range = |part, grain, from_ms, to_ms| BucketRange::whole(part, grain, 1, from_ms, to_ms);
-        let whole = [range(0, Grain::Quarter, 0, 2_700_000)];
-        let read = activity_rollups::sums_of(&database, OURS, None, &whole).await.unwrap();
+        let quarter_hours = [range(0, Grain::QuarterHour, 0, 2_700_000)];
+        let read = activity_rollups::sums_of(&database, OURS, None, &quarter_hours).await.unwrap();
         assert_eq!(read, [(0, total)]);
         let days = [range(0, Grain::Day, 0, 86_400_000)];
         assert_eq!(activity_rollups::sums_of(&database, OURS, None, &days).await.unwrap(), []);
         let parts = [0, 1, 2].map(|n| {
             let from = 900_000 * i64::try_from(n).unwrap_or_default();
-            range(n, Grain::Quarter, from, from + 900_000)
+            range(n, Grain::QuarterHour, from, from + 900_000)
         });
         let read = activity_rollups::sums_of(&database, OURS, None, &parts).await.unwrap();
         assert_eq!(read.iter().map(|(part, _)| *part).collect::<Vec<_>>(), [0, 1]);
@@ -61,7 +64,7 @@ async fn activity_sums_add_up_over_shards() {
 }
 
 #[tokio::test]
-async fn folding_shards_keeps_the_activity_sums() {
+async fn merging_shards_does_not_change_the_activity_sums() {
     for database in databases().await {
         let bucket = |starts_at| activity_rollups::ActivityBucket {
             workspace_id: OURS,
@@ -70,15 +73,16 @@ async fn folding_shards_keeps_the_activity_sums() {
             starts_at,
         };
         for shard in 0..4_i16 {
-            let of = |place: i64| place * 10_i64.pow(u32::try_from(shard).unwrap());
+            // Each shard has its own decimal digit in the totals.
+            let amount = |digit: i64| digit * 10_i64.pow(u32::try_from(shard).unwrap());
             let sums = activity_rollups::ActivitySums {
-                students_new: of(1),
-                enrollments_created: of(2),
-                enrollments_revoked: of(3),
-                enrollments_active: of(4),
-                cohort_completed: of(5),
-                cohort_percent_sum: of(-6),
-                certificates_issued: of(7),
+                students_new: amount(1),
+                enrollments_created: amount(2),
+                enrollments_revoked: amount(3),
+                enrollments_active: amount(4),
+                cohort_completed: amount(5),
+                cohort_percent_sum: amount(-6),
+                certificates_issued: amount(7),
             };
             let mut deltas = activity_rollups::ActivityDeltas::default();
             for day in [0, DAY_MS] {
@@ -86,7 +90,7 @@ async fn folding_shards_keeps_the_activity_sums() {
             }
             deltas.flush(&database, shard).await.unwrap();
         }
-        let whole = activity_rollups::ActivitySums {
+        let expected_sums = activity_rollups::ActivitySums {
             students_new: 1_111,
             enrollments_created: 2_222,
             enrollments_revoked: 3_333,
@@ -103,18 +107,18 @@ async fn folding_shards_keeps_the_activity_sums() {
             to_ms: 2 * DAY_MS,
             step_ms: DAY_MS,
         }];
-        let folded = fold_activity(&database).await;
-        let (moved, left) = match database.get_database_backend() {
+        let moved = merge_activity_shards(&database).await;
+        let (expected_moved, expected_rows) = match database.get_database_backend() {
             DbBackend::Sqlite => (0, 8),
             _ => (3, 5),
         };
         assert_eq!(
-            (folded, activity_rollups::Entity::find().all(&database).await.unwrap().len()),
-            (moved, left)
+            (moved, activity_rollups::Entity::find().all(&database).await.unwrap().len()),
+            (expected_moved, expected_rows)
         );
         let mut read = activity_rollups::sums_of(&database, OURS, None, &days).await.unwrap();
         read.sort_by_key(|(part, _)| *part);
-        assert_eq!(read, [(0, whole), (1, whole)]);
+        assert_eq!(read, [(0, expected_sums), (1, expected_sums)]);
     }
 }
 
@@ -137,7 +141,8 @@ async fn add_order(conn: &impl ConnectionTrait, at: i64, amount: i64, shard: i16
     deltas.flush(conn, shard).await.unwrap();
 }
 
-/// Returns orders and amounts of the first three days, read from the daily and the quarter-hourly sums.
+/// Returns the day, number of orders and amount of each of the first three days: first summed from days, then from
+/// quarter-hours.
 async fn daily_sales(database: &DatabaseConnection) -> Vec<Vec<(usize, i64, i64)>> {
     let mut sales = Vec::new();
     for grain in Grain::ALL {
@@ -150,7 +155,7 @@ async fn daily_sales(database: &DatabaseConnection) -> Vec<Vec<(usize, i64, i64)
     sales
 }
 
-/// Returns the shards of the sums of one grain, by day.
+/// Returns the day and shard of each row of one grain, sorted.
 async fn shards(database: &DatabaseConnection, grain: Grain) -> Vec<(i64, i16)> {
     let rows = revenue_rollups::Entity::find().all(database).await.unwrap();
     let rows = rows.iter().filter(|row| row.grain == grain);
@@ -160,44 +165,45 @@ async fn shards(database: &DatabaseConnection, grain: Grain) -> Vec<(i64, i16)> 
 }
 
 #[tokio::test]
-async fn folding_moves_past_days_and_quarter_hours_into_one_shard_and_keeps_the_sums() {
+async fn merging_moves_past_days_and_quarter_hours_into_one_shard_without_changing_the_sums() {
     for database in databases().await {
         for shard in 0..4_i16 {
             for day in 0..3 {
                 let amount = 10_i64.pow(u32::try_from(shard).unwrap());
                 // Two shards in each of two quarter-hours.
-                add_order(&database, day * DAY_MS + i64::from(shard / 2) * QUARTER_MS, amount, shard).await;
+                add_order(&database, day * DAY_MS + i64::from(shard / 2) * QUARTER_HOUR_MS, amount, shard)
+                    .await;
             }
         }
         let before = daily_sales(&database).await;
         assert_eq!(before, vec![vec![(0, 4, 1_111), (1, 4, 1_111), (2, 4, 1_111)]; 2]);
         if database.get_database_backend() == DbBackend::Sqlite {
-            assert_eq!(fold_revenue(&database, 100).await, 0, "SQLite has one shard");
+            assert_eq!(merge_revenue_shards(&database, 100).await, 0, "SQLite has one shard");
             continue;
         }
-        // An open transaction has locked a sum of the first day.
+        // An open transaction has locked a row of the first day.
         let writer = database.begin().await.unwrap();
         add_order(&writer, 0, 50_000, 2).await;
-        let mut folded = 0;
+        let mut moved = 0;
         loop {
-            let batch = fold_revenue(&database, 2).await;
-            assert!(batch <= 2 + 2, "two of each grain");
-            folded += batch;
+            let batch = merge_revenue_shards(&database, 2).await;
+            assert!(batch <= 2 + 2, "at most two rows of each grain");
+            moved += batch;
             if batch == 0 {
                 break;
             }
         }
-        assert_eq!(folded, 5 + 6);
+        assert_eq!(moved, 5 + 6);
         assert_eq!(daily_sales(&database).await, before);
         let days = [(0, 0), (0, 2), (1, 0), (2, 0), (2, 1), (2, 2), (2, 3)];
         assert_eq!(shards(&database, Grain::Day).await, days);
         let quarters = [(0, 0), (0, 0), (1, 0), (1, 0), (2, 0), (2, 1), (2, 2), (2, 3)];
-        assert_eq!(shards(&database, Grain::Quarter).await, quarters);
+        assert_eq!(shards(&database, Grain::QuarterHour).await, quarters);
         writer.commit().await.unwrap();
 
-        assert_eq!(fold_revenue(&database, 100).await, 2);
+        assert_eq!(merge_revenue_shards(&database, 100).await, 2);
         assert_eq!(shards(&database, Grain::Day).await, [(0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (2, 3)]);
-        assert_eq!(shards(&database, Grain::Quarter).await, quarters);
+        assert_eq!(shards(&database, Grain::QuarterHour).await, quarters);
         assert_eq!(daily_sales(&database).await, vec![vec![(0, 5, 51_111), (1, 4, 1_111), (2, 4, 1_111)]; 2]);
     }
 }

@@ -1,4 +1,4 @@
-//! Substring search.
+//! Substring search, positions in lists, and counts of completions and requests.
 
 use entity::courses::{self, CourseRowFilter};
 use entity::orders::{self, OrderRowFilter};
@@ -8,8 +8,9 @@ use uuid::Uuid;
 
 use crate::support::{OURS, THEIRS, course, databases, enrollment, id, order, student};
 
+/// Returns the first page of a list: up to 100 rows in descending order of this column.
 fn newest<C>(column: C) -> Keyset<C> {
-    Keyset { column, descending: true, after: None, to: None, limit: 100, below_updated_at: None }
+    Keyset { column, descending: true, after: None, to: None, limit: 100, updated_before: None }
 }
 
 fn numbers(ids: impl Iterator<Item = Uuid>) -> Vec<u128> {
@@ -19,34 +20,35 @@ fn numbers(ids: impl Iterator<Item = Uuid>) -> Vec<u128> {
 #[tokio::test]
 async fn students_are_found_by_any_part_of_email_or_name() {
     for database in databases().await {
-        let mut other = student(11);
-        (other.name, other.key) = (Some("100%_Ada \\ Müller".to_owned()), None);
-        let (people, theirs) = (students::in_workspace(OURS), students::in_workspace(THEIRS));
-        people.insert_many(&database, vec![student(10), other]).await.unwrap();
-        let found = async |text: &str, exactly: Option<Uuid>| {
-            let search = Some((text.to_owned(), exactly));
+        let ada = students::Model { name: Some("100%_Ada \\ Müller".to_owned()), ..student(11) };
+        let (students, theirs) = (students::in_workspace(OURS), students::in_workspace(THEIRS));
+        students.insert_many(&database, vec![student(10), ada]).await.unwrap();
+        let matching = async |text: &str, id: Option<Uuid>| {
+            let search = Some((text.to_owned(), id));
             let filter = StudentRowFilter { search, ..StudentRowFilter::default() };
-            let page = people.page(&database, &filter, newest(students::Column::CreatedAt)).await.unwrap();
-            let foreign = theirs.page(&database, &filter, newest(students::Column::CreatedAt)).await.unwrap();
-            assert_eq!(foreign, []);
+            let page = students.page(&database, &filter, newest(students::Column::CreatedAt)).await.unwrap();
+            let page_of_theirs =
+                theirs.page(&database, &filter, newest(students::Column::CreatedAt)).await.unwrap();
+            assert_eq!(page_of_theirs, []);
             numbers(page.iter().map(|student| student.id))
         };
-        assert_eq!(found("EXAMPLE.com", None).await, [11, 10]);
-        assert_eq!(found("s10@", None).await, [10]);
-        assert_eq!(found("aDA", None).await, [11]);
-        assert_eq!(found("0%_a", None).await, [11]);
-        assert_eq!(found("%", None).await, [11]);
-        assert_eq!(found("_", None).await, [11]);
-        assert_eq!(found("\\", None).await, [11]);
-        assert_eq!(found("müll", None).await, [11]);
-        assert_eq!(found("g%e", None).await, []);
-        assert_eq!(found("nobody", Some(id(10))).await, [10]);
+        assert_eq!(matching("EXAMPLE.com", None).await, [11, 10]);
+        assert_eq!(matching("s10@", None).await, [10]);
+        assert_eq!(matching("aDA", None).await, [11]);
+        assert_eq!(matching("0%_a", None).await, [11]);
+        assert_eq!(matching("%", None).await, [11]);
+        assert_eq!(matching("_", None).await, [11]);
+        assert_eq!(matching("\\", None).await, [11]);
+        assert_eq!(matching("müll", None).await, [11]);
+        assert_eq!(matching("g%e", None).await, []);
+        assert_eq!(matching("nobody", Some(id(10))).await, [10]);
 
+        // The lower case of a capital sigma depends on its position in the word.
         let odysseus =
             students::Model { email_folded: "οδυσσευσ@x.gr".to_owned(), key: None, ..student(12) };
-        people.insert(&database, odysseus).await.unwrap();
+        students.insert(&database, odysseus).await.unwrap();
         for text in ["ΟΔΥΣΣΕΥΣ@X.GR", "οδυσσευς@x.gr", "ΟΔΥΣ"] {
-            assert_eq!(found(text, None).await, [12], "{text}");
+            assert_eq!(matching(text, None).await, [12], "{text}");
         }
     }
 }
@@ -54,34 +56,33 @@ async fn students_are_found_by_any_part_of_email_or_name() {
 #[tokio::test]
 async fn orders_and_courses_are_found_by_text() {
     for database in databases().await {
-        let mut other = order(31, None);
-        (other.customer_email, other.customer_name) = ("Bob@Other.org".into(), Some("Bob Stone".into()));
-        orders::in_workspace(OURS).insert_many(&database, vec![order(30, None), other]).await.unwrap();
-        let found = async |text: &str, exactly: Option<Uuid>| {
-            let filter =
-                OrderRowFilter { search: Some((text.to_owned(), exactly)), ..OrderRowFilter::default() };
+        let mut of_bob = order(31, None);
+        (of_bob.customer_email, of_bob.customer_name) = ("Bob@Other.org".into(), Some("Bob Stone".into()));
+        orders::in_workspace(OURS).insert_many(&database, vec![order(30, None), of_bob]).await.unwrap();
+        let matching = async |text: &str, id: Option<Uuid>| {
+            let filter = OrderRowFilter { search: Some((text.to_owned(), id)), ..OrderRowFilter::default() };
             let rows = orders::in_workspace(OURS);
             let page = rows.page(&database, &filter, newest(orders::Column::PaidAt)).await.unwrap();
             numbers(page.iter().map(|order| order.id))
         };
-        assert_eq!(found("a-3", None).await, [31, 30]);
-        assert_eq!(found("bob@other", None).await, [31]);
-        assert_eq!(found("STONE", None).await, [31]);
-        assert_eq!(found("x", None).await, [30]);
-        assert_eq!(found("nothing", Some(id(30))).await, [30]);
+        assert_eq!(matching("a-3", None).await, [31, 30]);
+        assert_eq!(matching("bob@other", None).await, [31]);
+        assert_eq!(matching("STONE", None).await, [31]);
+        assert_eq!(matching("x", None).await, [30]);
+        assert_eq!(matching("nothing", Some(id(30))).await, [30]);
 
         let mut draft = course(2);
         (draft.status, draft.title) = (courses::StoredCourseStatus::Draft, "Drawing in Ink".to_owned());
         courses::in_workspace(OURS).insert_many(&database, vec![course(1), draft]).await.unwrap();
-        let found = async |text: &str| {
+        let matching = async |text: &str| {
             let filter = CourseRowFilter { search: Some(text.to_owned()), ..CourseRowFilter::default() };
             let rows = courses::in_workspace(OURS);
             let page = rows.page(&database, &filter, newest(courses::Column::CreatedAt)).await.unwrap();
             numbers(page.iter().map(|course| course.id))
         };
-        assert_eq!(found("ink").await, [2]);
-        assert_eq!(found("SLUG-1").await, [1]);
-        assert_eq!(found("slug_1").await, []);
+        assert_eq!(matching("ink").await, [2]);
+        assert_eq!(matching("SLUG-1").await, [1]);
+        assert_eq!(matching("slug_1").await, []);
     }
 }
 
@@ -99,7 +100,7 @@ async fn the_position_of_the_nth_order_of_a_list_is_found() {
         assert_eq!(
             position_at(SpanMs::default(), page, 2).await,
             Some((200, id(33))),
-            "the first of two with the same time"
+            "the first of two orders with the same time"
         );
         assert_eq!(position_at(SpanMs::default(), page, 3).await, Some((200, id(32))));
         assert_eq!(position_at(SpanMs::default(), page, 4).await, None, "no order follows");
@@ -109,18 +110,23 @@ async fn the_position_of_the_nth_order_of_a_list_is_found() {
         assert_eq!(
             position_at(SpanMs::default(), second, 1).await,
             Some((200, id(32))),
-            "counted from the start of a page"
+            "counted from the start of the page"
         );
-        let cut = async |page, paid| {
+        let listed = async |page, paid| {
             let filter = OrderRowFilter { paid, ..OrderRowFilter::default() };
-            let found = orders::in_workspace(OURS).page(&database, &filter, page).await.unwrap();
-            numbers(found.iter().map(|order| order.id))
+            let orders = orders::in_workspace(OURS).page(&database, &filter, page).await.unwrap();
+            numbers(orders.iter().map(|order| order.id))
         };
-        let to = Keyset { to: Some((200, id(33))), ..page };
-        assert_eq!(cut(to, SpanMs::default()).await, [31, 33], "without the other order of the same time");
-        assert_eq!(cut(Keyset { after: Some((300, id(31))), ..to }, SpanMs::between(150, 301)).await, [33]);
+        let up_to_33 = Keyset { to: Some((200, id(33))), ..page };
+        assert_eq!(
+            listed(up_to_33, SpanMs::default()).await,
+            [31, 33],
+            "without the other order with the same time"
+        );
+        let after_31 = Keyset { after: Some((300, id(31))), ..up_to_33 };
+        assert_eq!(listed(after_31, SpanMs::between(150, 301)).await, [33]);
         let oldest_first = Keyset { descending: false, to: Some((200, id(32))), ..page };
-        assert_eq!(cut(oldest_first, SpanMs::default()).await, [30, 32]);
+        assert_eq!(listed(oldest_first, SpanMs::default()).await, [30, 32]);
         let theirs = orders::in_workspace(THEIRS);
         assert_eq!(theirs.position_at(&database, SpanMs::default(), page, 1).await.unwrap(), None);
     }
@@ -131,24 +137,24 @@ async fn completions_and_requests_are_counted() {
     for database in databases().await {
         courses::in_workspace(OURS).insert_many(&database, vec![course(1), course(2)]).await.unwrap();
         students::in_workspace(OURS).insert(&database, student(10)).await.unwrap();
-        let done = |number, course, at| enrollments::Model {
+        let completed = |number, course, at| enrollments::Model {
             completed_at: Some(at),
             ..enrollment(number, 10, course)
         };
         let rows = enrollments::in_workspace(OURS);
-        rows.insert_many(&database, vec![done(20, 1, 1_001), done(21, 2, 1_999)]).await.unwrap();
-        assert_eq!(rows.completed_in(&database, (0, 2_000), 1_000).await.unwrap(), [(1_000, 2)]);
-        assert_eq!(rows.completed_in(&database, (0, 1_999), 1_000).await.unwrap(), [(1_000, 1)]);
+        rows.insert_many(&database, vec![completed(20, 1, 1_001), completed(21, 2, 1_999)]).await.unwrap();
+        assert_eq!(rows.count_completed_in(&database, (0, 2_000), 1_000).await.unwrap(), [(1_000, 2)]);
+        assert_eq!(rows.count_completed_in(&database, (0, 1_999), 1_000).await.unwrap(), [(1_000, 1)]);
         let theirs = enrollments::in_workspace(THEIRS);
-        assert_eq!(theirs.completed_in(&database, (0, 2_000), 1_000).await.unwrap(), []);
+        assert_eq!(theirs.count_completed_in(&database, (0, 2_000), 1_000).await.unwrap(), []);
 
-        let calls = |subject: &str, day, used| rate_usage::Model { subject: subject.to_owned(), day, used };
-        rate_usage::add(&database, vec![calls("a", 0, 3), calls("b", 0, 4), calls("a", 5, 9)]).await.unwrap();
-        let of = |subjects: &[&str]| {
+        let usage = |subject: &str, day, used| rate_usage::Model { subject: subject.to_owned(), day, used };
+        rate_usage::add(&database, vec![usage("a", 0, 3), usage("b", 0, 4), usage("a", 5, 9)]).await.unwrap();
+        let of_subjects = |subjects: &[&str]| {
             let subjects = subjects.iter().map(|subject| (*subject).to_owned()).collect();
-            rate_usage::used_by(&database, subjects, 0)
+            rate_usage::of_subjects(&database, subjects, 0)
         };
-        assert_eq!(of(&["a", "c"]).await.unwrap(), [calls("a", 0, 3)]);
-        assert_eq!(of(&[]).await.unwrap(), []);
+        assert_eq!(of_subjects(&["a", "c"]).await.unwrap(), [usage("a", 0, 3)]);
+        assert_eq!(of_subjects(&[]).await.unwrap(), []);
     }
 }

@@ -1,4 +1,4 @@
-//! Test databases and rows.
+//! Test databases and rows. Times are milliseconds since the epoch.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,4 +1,4 @@
-//! Every row is stored unchanged and visible only in its workspace.
+//! Rows are stored unchanged and visible only in their workspace.
 
 use entity::{
     ActiveValue, Set, StringList, Tenant, api_keys, audit_entries, certificates, courses, enrollments,
@@ -9,21 +9,22 @@ use sea_orm::{ConnectionTrait, DatabaseConnection};
 
 use crate::support::{OURS, THEIRS, api_key, course, databases, enrollment, id, order, student, workspace};
 
-/// Inserts a row and asserts that every query finds it in its workspace and not in another one.
+/// Inserts a row and asserts that the queries by id, the lock and the count find it in its workspace, and not in
+/// another one.
 pub(crate) async fn assert_stored_in_workspace<E>(database: &DatabaseConnection, number: u128, row: E::Model)
 where
     E: Tenant<Model: PartialEq + Clone>,
 {
     let (ours, theirs) = (entity::InWorkspace::<E>::new(OURS), entity::InWorkspace::<E>::new(THEIRS));
     ours.insert(database, row.clone()).await.unwrap();
-    let number = id(number);
-    assert_eq!(ours.by_id(database, number).await.unwrap().as_ref(), Some(&row));
-    assert_eq!(ours.lock(database, number).await.unwrap().as_ref(), Some(&row));
-    assert_eq!(ours.by_ids(database, &[number, id(999_999)]).await.unwrap(), [row]);
+    let row_id = id(number);
+    assert_eq!(ours.by_id(database, row_id).await.unwrap().as_ref(), Some(&row));
+    assert_eq!(ours.lock(database, row_id).await.unwrap().as_ref(), Some(&row));
+    assert_eq!(ours.by_ids(database, &[row_id, id(999_999)]).await.unwrap(), [row]);
     assert_eq!(ours.count(database).await.unwrap(), 1);
-    assert_eq!(theirs.by_id(database, number).await.unwrap(), None);
-    assert_eq!(theirs.by_ids(database, &[number]).await.unwrap(), []);
-    assert!(!theirs.delete(database, number).await.unwrap());
+    assert_eq!(theirs.by_id(database, row_id).await.unwrap(), None);
+    assert_eq!(theirs.by_ids(database, &[row_id]).await.unwrap(), []);
+    assert!(!theirs.delete(database, row_id).await.unwrap());
     assert_eq!(theirs.count(database).await.unwrap(), 0);
 }
 
@@ -50,8 +51,8 @@ async fn every_row_is_stored_unchanged() {
         assert_stored_in_workspace::<password_links::Entity>(database, 116, a_link()).await;
         assert_stored_in_workspace::<audit_entries::Entity>(database, 117, an_entry()).await;
         assert_children_are_found(database).await;
-        deleting_a_user_deletes_sessions_and_links(database).await;
-        deleting_a_student_keeps_the_order(database).await;
+        assert_deleting_a_user_deletes_sessions_and_links(database).await;
+        assert_deleting_a_student_keeps_orders_certificates_and_entitlements(database).await;
     }
 }
 
@@ -66,7 +67,7 @@ async fn many_rows_are_stored_unchanged() {
     };
     let key = |number: u128| api_keys::Model { per_minute: Some(i32::MAX), ..api_key(number) };
     for database in databases().await {
-        // More rows than one statement inserts, and not a multiple of that.
+        // More rows than one statement inserts, and not a multiple of that number.
         let rows: Vec<_> = (1_000..1_513).map(student).collect();
         let ours = students::in_workspace(OURS);
         ours.insert_many(&database, rows.clone()).await.unwrap();
@@ -78,42 +79,45 @@ async fn many_rows_are_stored_unchanged() {
         assert_eq!(api_keys::in_workspace(OURS).by_id(&database, id(255)).await.unwrap(), Some(key(255)));
         courses::in_workspace(OURS).insert(&database, course(102)).await.unwrap();
         modules::in_workspace(OURS).insert(&database, a_module()).await.unwrap();
-        let open = |number, free_preview| lessons::Model {
+        let lesson = |number, free_preview| lessons::Model {
             id: id(number),
             key: format!("l{number}"),
             free_preview,
             ..a_lesson()
         };
         let lessons = lessons::in_workspace(OURS);
-        lessons.insert_many(&database, vec![open(1, true), open(2, false)]).await.unwrap();
-        assert_eq!(lessons.by_id(&database, id(1)).await.unwrap(), Some(open(1, true)));
-        assert_eq!(lessons.by_id(&database, id(2)).await.unwrap(), Some(open(2, false)));
+        lessons.insert_many(&database, vec![lesson(1, true), lesson(2, false)]).await.unwrap();
+        assert_eq!(lessons.by_id(&database, id(1)).await.unwrap(), Some(lesson(1, true)));
+        assert_eq!(lessons.by_id(&database, id(2)).await.unwrap(), Some(lesson(2, false)));
     }
 }
 
 async fn assert_children_are_found(database: &DatabaseConnection) {
-    let done = lesson_completions::Model {
+    let completion = lesson_completions::Model {
         enrollment_id: id(109),
         lesson_id: id(104),
         workspace_id: OURS,
         completed_at: 3,
     };
-    assert!(lesson_completions::insert_if_absent(database, done.clone()).await.unwrap());
-    assert!(!lesson_completions::insert_if_absent(database, done.clone()).await.unwrap());
+    assert!(lesson_completions::insert_if_absent(database, completion.clone()).await.unwrap());
+    assert!(!lesson_completions::insert_if_absent(database, completion.clone()).await.unwrap());
     assert_eq!(lesson_completions::count(database, OURS, id(109)).await.unwrap(), 1);
-    assert_eq!(lesson_completions::of_enrollments(database, OURS, &[id(109)]).await.unwrap(), [done]);
+    assert_eq!(lesson_completions::of_enrollments(database, OURS, &[id(109)]).await.unwrap(), [completion]);
     assert_eq!(modules::in_workspace(OURS).of_courses(database, &[id(102)]).await.unwrap(), [a_module()]);
     assert_eq!(lessons::in_workspace(OURS).of_courses(database, &[id(102)]).await.unwrap(), [a_lesson()]);
     assert_eq!(lessons::in_workspace(OURS).by_key(database, "l1").await.unwrap(), Some(a_lesson()));
     assert_eq!(order_items::in_workspace(OURS).of_orders(database, &[id(106)]).await.unwrap(), [an_item()]);
     assert_eq!(refunds::in_workspace(OURS).of_orders(database, &[id(106)]).await.unwrap(), [a_refund()]);
-    let entitled = entitlements::in_workspace(OURS);
-    assert_eq!(entitled.of_orders(database, &[id(106)]).await.unwrap(), [an_entitlement()]);
-    assert_eq!(entitled.of_enrollments(database, &[id(109)]).await.unwrap(), [an_entitlement()]);
-    let enrolled = enrollments::in_workspace(OURS);
-    assert_eq!(enrolled.of_course(database, id(102), None, 9).await.unwrap().len(), 1);
-    assert_eq!(enrolled.of_course(database, id(102), Some(id(105)), 9).await.unwrap(), []);
-    assert_eq!(events::in_workspace(OURS).counts(database).await.unwrap(), [("order.paid".to_owned(), 1)]);
+    let entitlements = entitlements::in_workspace(OURS);
+    assert_eq!(entitlements.of_orders(database, &[id(106)]).await.unwrap(), [an_entitlement()]);
+    assert_eq!(entitlements.of_enrollments(database, &[id(109)]).await.unwrap(), [an_entitlement()]);
+    let enrollments = enrollments::in_workspace(OURS);
+    assert_eq!(enrollments.of_course(database, id(102), None, 9).await.unwrap().len(), 1);
+    assert_eq!(enrollments.of_course(database, id(102), Some(id(105)), 9).await.unwrap(), []);
+    assert_eq!(
+        events::in_workspace(OURS).count_by_type(database).await.unwrap(),
+        [("order.paid".to_owned(), 1)]
+    );
     assert_eq!(
         events::in_workspace(OURS).after(database, Some((69, id(999))), 5).await.unwrap(),
         [an_event()]
@@ -125,7 +129,7 @@ async fn assert_children_are_found(database: &DatabaseConnection) {
     );
 }
 
-async fn deleting_a_user_deletes_sessions_and_links(database: &DatabaseConnection) {
+async fn assert_deleting_a_user_deletes_sessions_and_links(database: &DatabaseConnection) {
     assert_eq!(sessions::by_token_hash(database, &[1; 32]).await.unwrap(), Some(a_session()));
     assert_eq!(password_links::by_token_hash(database, &[2; 32]).await.unwrap(), Some(a_link()));
     assert_eq!(sessions::in_workspace(THEIRS).end_others(database, id(100), None).await.unwrap(), 0);
@@ -133,20 +137,20 @@ async fn deleting_a_user_deletes_sessions_and_links(database: &DatabaseConnectio
     assert!(users::in_workspace(OURS).delete(database, id(100)).await.unwrap());
     assert_eq!(sessions::in_workspace(OURS).count(database).await.unwrap(), 0);
     assert_eq!(password_links::in_workspace(OURS).count(database).await.unwrap(), 0);
-    assert_eq!(audit_entries::in_workspace(OURS).count(database).await.unwrap(), 1, "the log remains");
+    assert_eq!(audit_entries::in_workspace(OURS).count(database).await.unwrap(), 1, "the audit log remains");
 }
 
-async fn deleting_a_student_keeps_the_order(database: &DatabaseConnection) {
+async fn assert_deleting_a_student_keeps_orders_certificates_and_entitlements(database: &DatabaseConnection) {
     student_tags::replace(database, OURS, id(105), &["vip".to_owned()]).await.unwrap();
     assert!(students::in_workspace(OURS).delete(database, id(105)).await.unwrap());
     assert_eq!(enrollments::in_workspace(OURS).count(database).await.unwrap(), 0);
     assert_eq!(lesson_completions::count(database, OURS, id(109)).await.unwrap(), 0);
-    let left = orders::in_workspace(OURS).by_id(database, id(106)).await.unwrap().unwrap();
-    assert_eq!(left.student_id, None);
-    let left = certificates::in_workspace(OURS).by_id(database, id(111)).await.unwrap().unwrap();
-    assert_eq!((left.student_id, left.enrollment_id), (None, None));
-    let left = entitlements::in_workspace(OURS).by_id(database, id(110)).await.unwrap().unwrap();
-    assert_eq!(left.enrollment_id, None);
+    let order = orders::in_workspace(OURS).by_id(database, id(106)).await.unwrap().unwrap();
+    assert_eq!(order.student_id, None);
+    let certificate = certificates::in_workspace(OURS).by_id(database, id(111)).await.unwrap().unwrap();
+    assert_eq!((certificate.student_id, certificate.enrollment_id), (None, None));
+    let entitlement = entitlements::in_workspace(OURS).by_id(database, id(110)).await.unwrap().unwrap();
+    assert_eq!(entitlement.enrollment_id, None);
 }
 
 #[tokio::test]
@@ -188,8 +192,8 @@ async fn a_workspace_is_found_by_its_key_and_updated() {
 async fn the_schema_rejects_an_unknown_status() {
     for database in databases().await {
         courses::in_workspace(OURS).insert(&database, course(1)).await.unwrap();
-        let wrong = "UPDATE courses SET status = 'sold'";
-        assert!(database.execute_unprepared(wrong).await.is_err());
+        let unknown_status = "UPDATE courses SET status = 'sold'";
+        assert!(database.execute_unprepared(unknown_status).await.is_err());
     }
 }
 

@@ -1,11 +1,12 @@
-//! Webhooks: rows are stored unchanged, events find their subscriptions, and old rows are pruned.
+//! Webhooks: rows are stored unchanged, the subscriptions to an event are found, and old rows are pruned. Times are
+//! milliseconds since the epoch.
 
 use entity::webhook_deliveries::{
     DeadRowFilter, DeliveryRowFilter, StoredDeliveryOrigin, StoredDeliveryState,
 };
 use entity::webhook_subscriptions::StoredSubscriptionState;
 use entity::{
-    Keyset, Set, SpanMs, StringList, StringMap, events, webhook_attempts, webhook_deliveries,
+    InWorkspace, Keyset, Set, SpanMs, StringList, StringMap, events, webhook_attempts, webhook_deliveries,
     webhook_fanouts, webhook_replays, webhook_secrets, webhook_subscriptions, webhook_topics,
 };
 use sea_orm::DatabaseConnection;
@@ -139,14 +140,14 @@ async fn every_webhook_row_is_stored_unchanged() {
 }
 
 #[tokio::test]
-async fn an_event_finds_its_subscriptions() {
+async fn the_subscriptions_to_an_event_are_found() {
     for database in databases().await {
         insert_subscriptions_and_event(&database).await;
-        let types = |types: &[&str]| types.iter().map(|&kind| kind.to_owned()).collect::<Vec<_>>();
-        webhook_topics::insert(&database, OURS, id(1), &types(&["order.paid", "order.refunded"]))
+        let owned = |types: &[&str]| types.iter().map(|&kind| kind.to_owned()).collect::<Vec<_>>();
+        webhook_topics::insert(&database, OURS, id(1), &owned(&["order.paid", "order.refunded"]))
             .await
             .unwrap();
-        webhook_topics::insert(&database, OURS, id(2), &types(&["order.paid"])).await.unwrap();
+        webhook_topics::insert(&database, OURS, id(2), &owned(&["order.paid"])).await.unwrap();
         webhook_subscriptions::disable(&database, id(2), 9).await.unwrap();
         let ours = webhook_subscriptions::in_workspace(OURS);
         let mut paid = ours.subscribed_to(&database, "order.paid", 9).await.unwrap().0;
@@ -158,8 +159,8 @@ async fn an_event_finds_its_subscriptions() {
         let refunded = ours.subscribed_to(&database, "order.refunded", 9).await.unwrap().0;
         assert_eq!(refunded, [(id(1), StoredSubscriptionState::Enabled)]);
         assert_eq!(ours.subscribed_to(&database, "student.created", 9).await.unwrap().0, []);
-        let (some, more) = ours.subscribed_to(&database, "order.paid", 1).await.unwrap();
-        assert_eq!((some.len(), more), (1, true), "more subscriptions are reported");
+        let (first, has_more) = ours.subscribed_to(&database, "order.paid", 1).await.unwrap();
+        assert_eq!((first.len(), has_more), (1, true));
         assert!(!ours.subscribed_to(&database, "order.paid", paid.len()).await.unwrap().1);
         let theirs = webhook_subscriptions::in_workspace(THEIRS);
         assert_eq!(theirs.subscribed_to(&database, "order.paid", 9).await.unwrap(), (Vec::new(), false));
@@ -167,10 +168,10 @@ async fn an_event_finds_its_subscriptions() {
 }
 
 #[tokio::test]
-async fn health_is_set_once_and_cleared_by_a_success() {
+async fn failing_and_warned_times_are_set_once_and_cleared_together() {
     for database in databases().await {
         insert_subscriptions_and_event(&database).await;
-        let of = async |number| {
+        let row = async |number| {
             webhook_subscriptions::lock_many(&database, &[id(number)]).await.unwrap().remove(0)
         };
         assert!(!webhook_subscriptions::clear_failing(&database, id(1)).await.unwrap());
@@ -182,21 +183,21 @@ async fn health_is_set_once_and_cleared_by_a_success() {
         assert!(!webhook_subscriptions::set_failing(&database, id(1), 20).await.unwrap());
         assert!(webhook_subscriptions::set_warned(&database, id(1), 30).await.unwrap());
         assert!(!webhook_subscriptions::set_warned(&database, id(1), 31).await.unwrap());
-        assert_eq!((of(1).await.failing_since, of(1).await.warned_at), (Some(10), Some(30)));
+        assert_eq!((row(1).await.failing_since, row(1).await.warned_at), (Some(10), Some(30)));
         assert!(webhook_subscriptions::clear_failing(&database, id(1)).await.unwrap());
-        assert_eq!((of(1).await.failing_since, of(1).await.warned_at), (None, None));
+        assert_eq!((row(1).await.failing_since, row(1).await.warned_at), (None, None));
         assert!(webhook_subscriptions::disable(&database, id(1), 40).await.unwrap());
         assert!(!webhook_subscriptions::disable(&database, id(1), 41).await.unwrap());
         assert_eq!(
-            (of(1).await.state, of(1).await.disabled_at),
+            (row(1).await.state, row(1).await.disabled_at),
             (StoredSubscriptionState::Disabled, Some(40))
         );
-        assert_eq!(of(2).await, subscription(2));
+        assert_eq!(row(2).await, subscription(2));
     }
 }
 
 #[tokio::test]
-async fn secrets_are_valid_until_they_expire_and_sorted_newest_first() {
+async fn secrets_are_active_until_they_expire_and_sorted_newest_first() {
     for database in databases().await {
         insert_subscriptions_and_event(&database).await;
         let secrets = webhook_secrets::in_workspace(OURS);
@@ -211,91 +212,76 @@ async fn secrets_are_valid_until_they_expire_and_sorted_newest_first() {
         for row in [secret(10, 10, Some(100)), secret(11, 20, Some(300)), secret(12, 30, None)] {
             secrets.insert(&database, row).await.unwrap();
         }
-        let live = async |now| {
-            let live = webhook_secrets::active(&database, &[id(1), id(2)], now).await.unwrap();
-            live.into_iter().map(|secret| (secret.id, secret.expires_at)).collect::<Vec<_>>()
+        let active = async |now| {
+            let secrets = webhook_secrets::active(&database, &[id(1), id(2)], now).await.unwrap();
+            secrets.into_iter().map(|secret| (secret.id, secret.expires_at)).collect::<Vec<_>>()
         };
-        assert_eq!(live(99).await, [(id(12), None), (id(11), Some(300)), (id(10), Some(100))]);
-        assert_eq!(live(100).await, [(id(12), None), (id(11), Some(300))]);
+        assert_eq!(active(99).await, [(id(12), None), (id(11), Some(300)), (id(10), Some(100))]);
+        assert_eq!(active(100).await, [(id(12), None), (id(11), Some(300))]);
         assert_eq!(secrets.expire(&database, id(1), 100, 200).await.unwrap(), 2);
-        assert_eq!(live(100).await, [(id(12), Some(200)), (id(11), Some(200))]);
+        assert_eq!(active(100).await, [(id(12), Some(200)), (id(11), Some(200))]);
         assert_eq!(secrets.count(&database).await.unwrap(), 2, "expired secrets are deleted");
         assert_eq!(secrets.expire(&database, id(1), 100, 100).await.unwrap(), 0, "expired immediately");
     }
 }
 
+/// Inserts three dead deliveries, a replay of one of them, and a pending delivery. Returns the deliveries of the
+/// workspace.
+async fn insert_dead_deliveries(database: &DatabaseConnection) -> InWorkspace<webhook_deliveries::Entity> {
+    insert_subscriptions_and_event(database).await;
+    let ours = webhook_deliveries::in_workspace(OURS);
+    let of_other_subscription = webhook_deliveries::Model { subscription_id: id(2), ..dead(13, 30) };
+    let refunded = webhook_deliveries::Model { event_type: "order.refunded".to_owned(), ..dead(12, 20) };
+    let replay = dead(11, 10).new_copy(id(14), StoredDeliveryOrigin::Replay, true, 40);
+    let rows = vec![dead(11, 10), refunded, of_other_subscription, replay, delivery(15, 1, 50)];
+    ours.insert_many(database, rows).await.unwrap();
+    ours
+}
+
 #[tokio::test]
-async fn dead_deliveries_are_searched_and_counted() {
+async fn dead_deliveries_are_filtered_and_counted() {
     for database in databases().await {
-        insert_subscriptions_and_event(&database).await;
-        let ours = webhook_deliveries::in_workspace(OURS);
-        let other = webhook_deliveries::Model { subscription_id: id(2), ..dead(13, 30) };
-        let refunded = webhook_deliveries::Model { event_type: "order.refunded".to_owned(), ..dead(12, 20) };
-        let again = dead(11, 10).send_again(id(14), StoredDeliveryOrigin::Replay, true, 40);
-        let all = vec![dead(11, 10), refunded, other, again, delivery(15, 1, 50)];
-        ours.insert_many(&database, all).await.unwrap();
-        let found = async |which: DeadRowFilter, after| {
+        let ours = insert_dead_deliveries(&database).await;
+        let matching_ids = async |filter: DeadRowFilter, after| {
             let column = webhook_deliveries::Column::CreatedAt;
-            let page = Keyset { column, descending: true, after, to: None, limit: 9, below_updated_at: None };
-            let found = ours.dead(&database, &which, page).await.unwrap();
+            let keyset = Keyset { column, descending: true, after, to: None, limit: 9, updated_before: None };
+            let dead = ours.dead(&database, &filter, keyset).await.unwrap();
             if after.is_none() {
-                assert_eq!(ours.count_dead(&database, &which, None).await.unwrap(), found.len() as u64);
-                let one = Keyset { limit: 1, after: None, ..page };
-                assert_eq!(ours.count_dead(&database, &which, Some(one)).await.unwrap(), 1);
+                assert_eq!(ours.count_dead(&database, &filter, None).await.unwrap(), dead.len() as u64);
+                let one_row = Keyset { limit: 1, after: None, ..keyset };
+                assert_eq!(ours.count_dead(&database, &filter, Some(one_row)).await.unwrap(), 1);
             }
-            found.into_iter().map(|row| row.id.as_u128()).collect::<Vec<_>>()
+            dead.into_iter().map(|row| row.id.as_u128()).collect::<Vec<_>>()
         };
-        assert_eq!(found(DeadRowFilter::default(), None).await, [13, 12, 11]);
-        assert_eq!(found(DeadRowFilter::default(), Some((30, id(13)))).await, [12, 11]);
+        assert_eq!(matching_ids(DeadRowFilter::default(), None).await, [13, 12, 11]);
+        assert_eq!(matching_ids(DeadRowFilter::default(), Some((30, id(13)))).await, [12, 11]);
         assert_eq!(
-            found(DeadRowFilter { subscription: Some(id(2)), ..DeadRowFilter::default() }, None).await,
+            matching_ids(DeadRowFilter { subscription: Some(id(2)), ..DeadRowFilter::default() }, None).await,
             [13]
         );
         let refunded = Some("order.refunded".to_owned());
         assert_eq!(
-            found(DeadRowFilter { event_type: refunded, ..DeadRowFilter::default() }, None).await,
+            matching_ids(DeadRowFilter { event_type: refunded, ..DeadRowFilter::default() }, None).await,
             [12]
         );
         assert_eq!(
-            found(DeadRowFilter { created: SpanMs::between(10, 20), ..DeadRowFilter::default() }, None).await,
+            matching_ids(
+                DeadRowFilter { created: SpanMs::between(10, 20), ..DeadRowFilter::default() },
+                None
+            )
+            .await,
             [11]
         );
         assert_eq!(
-            found(DeadRowFilter { unreplayed: true, ..DeadRowFilter::default() }, None).await,
+            matching_ids(DeadRowFilter { unreplayed: true, ..DeadRowFilter::default() }, None).await,
             [13, 12]
         );
         let change = webhook_deliveries::ActiveModel { job_id: Set(Some(id(9))), ..Default::default() };
         assert!(ours.update(&database, id(12), change).await.unwrap());
         assert_eq!(
-            found(DeadRowFilter { not_of_job: Some(id(9)), ..DeadRowFilter::default() }, None).await,
+            matching_ids(DeadRowFilter { not_of_job: Some(id(9)), ..DeadRowFilter::default() }, None).await,
             [13, 11]
         );
-        let column = webhook_deliveries::Column::CreatedAt;
-        let page =
-            Keyset { column, descending: false, after: None, to: None, limit: 2, below_updated_at: None };
-        let of_one = DeliveryRowFilter {
-            subscription: id(1),
-            state: None,
-            event_type: None,
-            created: SpanMs::default(),
-        };
-        let found = async |which: &DeliveryRowFilter| {
-            let rows = ours.of_subscription(&database, which, page).await.unwrap();
-            rows.iter().map(|row| row.id).collect::<Vec<_>>()
-        };
-        assert_eq!(found(&of_one).await, [id(11), id(12)]);
-        assert_eq!(
-            found(&DeliveryRowFilter { state: Some(StoredDeliveryState::Dead), ..of_one.clone() }).await,
-            [id(11), id(12)]
-        );
-        assert!(
-            found(&DeliveryRowFilter { state: Some(StoredDeliveryState::Held), ..of_one.clone() })
-                .await
-                .is_empty()
-        );
-        let refunded = Some("order.refunded".to_owned());
-        assert_eq!(found(&DeliveryRowFilter { event_type: refunded, ..of_one.clone() }).await, [id(12)]);
-        assert_eq!(found(&DeliveryRowFilter { created: SpanMs::between(10, 20), ..of_one }).await, [id(11)]);
         assert_eq!(
             webhook_deliveries::in_workspace(THEIRS)
                 .count_dead(&database, &DeadRowFilter::default(), None)
@@ -307,36 +293,85 @@ async fn dead_deliveries_are_searched_and_counted() {
 }
 
 #[tokio::test]
-async fn list_positions_are_found_only_in_the_own_workspace() {
+async fn deliveries_of_a_subscription_are_filtered() {
+    for database in databases().await {
+        let ours = insert_dead_deliveries(&database).await;
+        let column = webhook_deliveries::Column::CreatedAt;
+        let keyset =
+            Keyset { column, descending: false, after: None, to: None, limit: 2, updated_before: None };
+        let all_of_first = DeliveryRowFilter {
+            subscription: id(1),
+            state: None,
+            event_type: None,
+            created: SpanMs::default(),
+        };
+        let matching_ids = async |filter: &DeliveryRowFilter| {
+            let rows = ours.of_subscription(&database, filter, keyset).await.unwrap();
+            rows.iter().map(|row| row.id).collect::<Vec<_>>()
+        };
+        assert_eq!(matching_ids(&all_of_first).await, [id(11), id(12)]);
+        assert_eq!(
+            matching_ids(&DeliveryRowFilter {
+                state: Some(StoredDeliveryState::Dead),
+                ..all_of_first.clone()
+            })
+            .await,
+            [id(11), id(12)]
+        );
+        assert!(
+            matching_ids(&DeliveryRowFilter {
+                state: Some(StoredDeliveryState::Held),
+                ..all_of_first.clone()
+            })
+            .await
+            .is_empty()
+        );
+        let refunded = Some("order.refunded".to_owned());
+        assert_eq!(
+            matching_ids(&DeliveryRowFilter { event_type: refunded, ..all_of_first.clone() }).await,
+            [id(12)]
+        );
+        assert_eq!(
+            matching_ids(&DeliveryRowFilter { created: SpanMs::between(10, 20), ..all_of_first }).await,
+            [id(11)]
+        );
+    }
+}
+
+#[tokio::test]
+async fn list_positions_are_found_only_in_the_same_workspace() {
     for database in databases().await {
         insert_subscriptions_and_event(&database).await;
         let ours = webhook_deliveries::in_workspace(OURS);
-        let other = webhook_deliveries::Model { subscription_id: id(2), ..dead(14, 25) };
-        let all = vec![dead(11, 10), dead(12, 20), other, delivery(13, 1, 30)];
+        let of_other_subscription = webhook_deliveries::Model { subscription_id: id(2), ..dead(14, 25) };
+        let all = vec![dead(11, 10), dead(12, 20), of_other_subscription, delivery(13, 1, 30)];
         ours.insert_many(&database, all).await.unwrap();
         let column = webhook_deliveries::Column::CreatedAt;
-        let page =
-            Keyset { column, descending: true, after: None, to: None, limit: 1, below_updated_at: None };
-        let reach =
-            async |created, page, many| ours.reach(&database, id(1), created, page, many).await.unwrap();
-        assert_eq!(reach(SpanMs::default(), page, 1).await, Some((30, id(13))));
-        assert_eq!(reach(SpanMs::default(), page, 2).await, Some((20, id(12))));
-        assert_eq!(reach(SpanMs::default(), page, 3).await, None, "no delivery follows");
-        assert_eq!(reach(SpanMs::between(10, 30), page, 1).await, Some((20, id(12))));
-        let second = Keyset { after: Some((30, id(13))), ..page };
-        assert_eq!(reach(SpanMs::default(), second, 1).await, Some((20, id(12))));
+        let keyset =
+            Keyset { column, descending: true, after: None, to: None, limit: 1, updated_before: None };
+        let position_at = async |created, keyset, row_count| {
+            ours.position_at(&database, id(1), created, keyset, row_count).await.unwrap()
+        };
+        assert_eq!(position_at(SpanMs::default(), keyset, 1).await, Some((30, id(13))));
+        assert_eq!(position_at(SpanMs::default(), keyset, 2).await, Some((20, id(12))));
+        assert_eq!(position_at(SpanMs::default(), keyset, 3).await, None, "no delivery follows");
+        assert_eq!(position_at(SpanMs::between(10, 30), keyset, 1).await, Some((20, id(12))));
+        let second_page = Keyset { after: Some((30, id(13))), ..keyset };
+        assert_eq!(position_at(SpanMs::default(), second_page, 1).await, Some((20, id(12))));
         let theirs = webhook_deliveries::in_workspace(THEIRS);
-        assert_eq!(theirs.reach(&database, id(1), SpanMs::default(), page, 1).await.unwrap(), None);
+        assert_eq!(theirs.position_at(&database, id(1), SpanMs::default(), keyset, 1).await.unwrap(), None);
 
         let all = SpanMs::default();
-        let dead = async |of, page, many| ours.reach_dead(&database, of, all, page, many).await.unwrap();
-        assert_eq!(dead(None, page, 1).await, Some((25, id(14))));
-        assert_eq!(dead(None, page, 2).await, Some((20, id(12))));
-        assert_eq!(dead(None, page, 3).await, None, "no delivery follows");
-        assert_eq!(dead(Some(id(1)), page, 1).await, Some((20, id(12))));
-        assert_eq!(dead(Some(id(1)), page, 2).await, None);
-        for of in [None, Some(id(1))] {
-            assert_eq!(theirs.reach_dead(&database, of, all, page, 1).await.unwrap(), None);
+        let dead_position_at = async |subscription, row_count| {
+            ours.dead_position_at(&database, subscription, all, keyset, row_count).await.unwrap()
+        };
+        assert_eq!(dead_position_at(None, 1).await, Some((25, id(14))));
+        assert_eq!(dead_position_at(None, 2).await, Some((20, id(12))));
+        assert_eq!(dead_position_at(None, 3).await, None, "no delivery follows");
+        assert_eq!(dead_position_at(Some(id(1)), 1).await, Some((20, id(12))));
+        assert_eq!(dead_position_at(Some(id(1)), 2).await, None);
+        for subscription in [None, Some(id(1))] {
+            assert_eq!(theirs.dead_position_at(&database, subscription, all, keyset, 1).await.unwrap(), None);
         }
     }
 }
@@ -357,8 +392,8 @@ async fn old_rows_are_pruned_in_batches_and_pending_rows_remain() {
         assert_eq!((summaries[0].number, summaries[0].error.as_deref()), (1, Some("timeout")));
         assert_eq!(webhook_attempts::prune(&database, id(34), 2).await.unwrap(), 2);
         assert_eq!(webhook_attempts::prune(&database, id(34), 2).await.unwrap(), 1);
-        let log = webhook_attempts::in_workspace(OURS);
-        assert_eq!(log.by_id(&database, id(34)).await.unwrap(), Some(attempt(34, 24)));
+        let attempts = webhook_attempts::in_workspace(OURS);
+        assert_eq!(attempts.by_id(&database, id(34)).await.unwrap(), Some(attempt(34, 24)));
 
         assert_eq!(webhook_deliveries::prune(&database, 100, 1).await.unwrap(), 1);
         assert_eq!(webhook_deliveries::prune(&database, 100, 9).await.unwrap(), 1);
@@ -367,49 +402,53 @@ async fn old_rows_are_pruned_in_batches_and_pending_rows_remain() {
 
         let prune = async |after| events::prune(&database, id(503), after, 2).await.unwrap();
         assert_eq!(prune(None).await, (1, Some(id(501))), "500 has deliveries");
-        assert_eq!(prune(Some(id(501))).await, (0, Some(id(502))), "502 is held");
+        assert_eq!(prune(Some(id(501))).await, (0, Some(id(502))), "502 has a held delivery");
         assert_eq!(prune(Some(id(502))).await, (0, None));
     }
 }
 
 #[tokio::test]
-async fn remaining_subscriptions_of_an_event_are_stored_until_each_has_its_delivery() {
+async fn a_fan_out_is_stored_until_each_subscription_has_its_delivery() {
     for database in databases().await {
         let database = &database;
         insert_subscriptions_and_event(database).await;
         for number in [1, 2] {
             webhook_topics::insert(database, OURS, id(number), &["order.paid".to_owned()]).await.unwrap();
         }
-        let rest = |event: u128, after: u128| webhook_fanouts::PendingFanout {
+        let fanout = |event: u128, after: u128| webhook_fanouts::PendingFanout {
             event_id: id(event),
             workspace_id: OURS,
             event_type: "order.paid".to_owned(),
             after: id(after),
             due_at: 7,
         };
-        webhook_fanouts::insert(database, rest(500, 2)).await.unwrap();
+        webhook_fanouts::insert(database, fanout(500, 2)).await.unwrap();
         assert_eq!(
-            webhook_fanouts::next(database, id(0)).await.unwrap(),
+            webhook_fanouts::next_workspace(database, id(0)).await.unwrap(),
             None,
-            "each subscription has its delivery"
+            "no subscription remains"
         );
-        webhook_fanouts::insert(database, rest(500, 0)).await.unwrap();
-        assert_eq!(webhook_fanouts::next(database, id(0)).await.unwrap(), Some((OURS, id(500))));
-        assert_eq!(webhook_fanouts::next(database, OURS).await.unwrap(), None, "no workspace follows");
+        webhook_fanouts::insert(database, fanout(500, 0)).await.unwrap();
+        assert_eq!(webhook_fanouts::next_workspace(database, id(0)).await.unwrap(), Some((OURS, id(500))));
+        assert_eq!(
+            webhook_fanouts::next_workspace(database, OURS).await.unwrap(),
+            None,
+            "no workspace follows"
+        );
         let row = webhook_fanouts::lock(database, id(500)).await.unwrap().unwrap();
         assert_eq!(
             (row.first_subscriptions(1), row.first_subscriptions(9), row.due_at),
             (vec![id(1)], vec![id(1), id(2)], 7)
         );
-        webhook_fanouts::advance(database, &row, 1).await.unwrap();
+        webhook_fanouts::remove_first(database, &row, 1).await.unwrap();
         assert_eq!(
             events::prune(database, id(u128::MAX), None, 9).await.unwrap().0,
             0,
-            "the event is still needed"
+            "the event has a fan-out"
         );
         let row = webhook_fanouts::lock(database, id(500)).await.unwrap().unwrap();
         assert_eq!(row.first_subscriptions(9), [id(2)]);
-        webhook_fanouts::advance(database, &row, 9).await.unwrap();
+        webhook_fanouts::remove_first(database, &row, 9).await.unwrap();
         assert_eq!(webhook_fanouts::lock(database, id(500)).await.unwrap(), None);
         assert_eq!(events::prune(database, id(u128::MAX), None, 9).await.unwrap().0, 1);
     }

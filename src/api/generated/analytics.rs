@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 f6467c4b40cb0edb7e39cb09aea27fd34837d2c4318e65d7f34526c8d3d0aafe), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 5c9aec9881531eb9e8376957c5b61c042ac3042eeb6f4d137214bbc4b3a65cad), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `analytics`.
 

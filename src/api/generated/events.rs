@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 f6467c4b40cb0edb7e39cb09aea27fd34837d2c4318e65d7f34526c8d3d0aafe), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 5c9aec9881531eb9e8376957c5b61c042ac3042eeb6f4d137214bbc4b3a65cad), do not edit. Run `cargo xtask codegen`.
 
 //! The types of webhook events.
 
@@ -177,11 +177,11 @@ pub struct EnrollmentEventData {
     pub order_id: Option<String>,
     /// Progress in one course.
     pub progress: schemas::EnrollmentProgress,
-    /// When access was granted; the last time, if it was granted more than once.
+    /// When access was last granted.
     pub enrolled_at: Timestamp,
     /// When access expires. Null if it does not expire.
     pub expires_at: Option<Timestamp>,
-    /// When the last lesson was completed. Null before that.
+    /// When the last lesson was completed. Null until then.
     pub completed_at: Option<Timestamp>,
     /// When access was revoked. Null if it is not revoked.
     pub revoked_at: Option<Timestamp>,
@@ -280,9 +280,9 @@ pub struct LiveSession {
     pub status: LiveSessionStatus,
     /// Scheduled start. Null if no time was set.
     pub scheduled_at: Option<Timestamp>,
-    /// When the session started. Null before that.
+    /// When the session started. Null until then.
     pub started_at: Option<Timestamp>,
-    /// When the session ended. Null before that.
+    /// When the session ended. Null until then.
     pub ended_at: Option<Timestamp>,
     /// Time from `started_at` to `ended_at`. Null until the session has ended.
     pub duration_seconds: Option<i64>,

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 f6467c4b40cb0edb7e39cb09aea27fd34837d2c4318e65d7f34526c8d3d0aafe), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 5c9aec9881531eb9e8376957c5b61c042ac3042eeb6f4d137214bbc4b3a65cad), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -267,7 +267,7 @@ pub struct Lesson {
     pub position: i32,
     /// Type of content of a lesson.
     pub r#type: LessonType,
-    /// Duration of the lesson. Null if the lesson has none, such as a text lesson.
+    /// Duration of the lesson. Null if the lesson has no duration, such as a text lesson.
     #[oai(nullable, validator(minimum(value = "0")))]
     pub duration_seconds: Option<i64>,
     /// True if the lesson is available without an enrollment.
@@ -441,7 +441,7 @@ pub struct StudentProgress {
     /// Mean of `percent_complete` over the enrollments that are not revoked, rounded down. Null if there are none.
     #[oai(nullable, validator(minimum(value = "0"), maximum(value = "100")))]
     pub average_percent_complete: Option<i32>,
-    /// When the student last worked on a lesson. Null before the first time.
+    /// When the student last worked on a lesson. Null if the student has not worked on a lesson yet.
     #[oai(nullable)]
     pub last_activity_at: Option<Timestamp>,
 }
@@ -683,7 +683,7 @@ pub struct EnrollmentProgress {
     /// Number of lessons in the course.
     #[oai(validator(minimum(value = "0")))]
     pub total_lessons: i32,
-    /// When the student last worked on a lesson. Null before the first time.
+    /// When the student last worked on a lesson. Null if the student has not worked on a lesson yet.
     #[oai(nullable)]
     pub last_activity_at: Option<Timestamp>,
 }
@@ -721,12 +721,12 @@ pub struct Enrollment {
     pub order_id: Option<String>,
     /// Progress in one course.
     pub progress: EnrollmentProgress,
-    /// When access was granted; the last time, if it was granted more than once.
+    /// When access was last granted.
     pub enrolled_at: Timestamp,
     /// When access expires. Null if it does not expire.
     #[oai(nullable)]
     pub expires_at: Option<Timestamp>,
-    /// When the last lesson was completed. Null before that.
+    /// When the last lesson was completed. Null until then.
     #[oai(nullable)]
     pub completed_at: Option<Timestamp>,
     /// When access was revoked. Null if it is not revoked.

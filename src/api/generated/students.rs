@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 f6467c4b40cb0edb7e39cb09aea27fd34837d2c4318e65d7f34526c8d3d0aafe), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 5c9aec9881531eb9e8376957c5b61c042ac3042eeb6f4d137214bbc4b3a65cad), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `students`.
 
@@ -243,7 +243,7 @@ impl OperationResponse for ListStudentsResponse {
 /// The parameters and the body of a request of `createStudent`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateStudentRequest {
-    /// A unique value that you generate for this request, such as a UUID, of visible ASCII characters. If you repeat the request with the same key within 24 hours, the first response is returned again.
+    /// A unique value of visible ASCII characters that you generate for this request, such as a UUID. If you repeat the request with the same key within 24 hours, the first response is returned again.
     pub idempotency_key: Option<String>,
     /// The request body.
     pub body: schemas::NewStudent,

@@ -1,4 +1,4 @@
-//! Reads request bodies, with a limit on their size and a timeout.
+//! Reads request bodies with a size limit and a timeout.
 
 use std::time::Duration;
 
@@ -10,16 +10,17 @@ use poem::http::{HeaderMap, HeaderValue, header};
 use crate::error::ApiError;
 use contract_runtime::validate::{RequestPart, Violation};
 
-/// Maximum size of a body.
+/// Maximum size of a request body, in bytes.
 pub const MAX_BYTES: usize = 256 * 1024;
-/// Maximum time for a body to arrive.
+/// Maximum time until a body has arrived completely.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Reads the whole body of a request. A body that is too large is rejected without reading the rest; the connection
-/// discards what the client still sends.
+/// discards what the client still sends for a short time, and is then closed.
 ///
 /// # Errors
-/// Returns 413 for a body over the limit, 408 for one that does not arrive in time, and 422 for one that ends early.
+/// Returns 413 for a body over the limit, 408 for one that does not arrive in time, and 422 for one that ends early or
+/// is malformed.
 pub(super) async fn read(request: &mut Request) -> Result<Bytes, ApiError> {
     let body = request.take_body();
     if body.is_empty() {
@@ -31,16 +32,16 @@ pub(super) async fn read(request: &mut Request) -> Result<Bytes, ApiError> {
     }
     let mut stream = body.into_bytes_stream();
     let reading = async {
-        let mut read_bytes =
+        let mut received =
             BytesMut::with_capacity(declared.map_or(0, |length| (length as usize).min(MAX_BYTES)));
         while let Some(chunk) = stream.next().await {
             let chunk = chunk.map_err(|_| incomplete_body())?;
-            if read_bytes.len() + chunk.len() > MAX_BYTES {
+            if received.len() + chunk.len() > MAX_BYTES {
                 return Err(ApiError::body_too_large(MAX_BYTES));
             }
-            read_bytes.extend_from_slice(&chunk);
+            received.extend_from_slice(&chunk);
         }
-        Ok(read_bytes.freeze())
+        Ok(received.freeze())
     };
     tokio::time::timeout(READ_TIMEOUT, reading).await.unwrap_or_else(|_| Err(ApiError::body_timeout()))
 }
@@ -55,6 +56,7 @@ fn incomplete_body() -> ApiError {
     error
 }
 
+/// Returns the length in `Content-Length`, or `None` if the header is missing or not a number.
 fn declared_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }

@@ -21,84 +21,88 @@ const SUNSET: HeaderName = HeaderName::from_static("sunset");
 const NO_STORE: HeaderValue = HeaderValue::from_static("private, no-store");
 const NO_CACHE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
-/// Number of headers that are added here and by hyper. Their space is reserved once.
-const HEADERS: usize = 16;
+/// Maximum number of headers that this module and hyper add to a response. Space for them is reserved once.
+const ADDED_HEADERS: usize = 16;
 
-/// The conditional headers of a request.
+/// The method and the conditional headers of a request.
 pub(super) struct Conditions {
+    /// Whether the method is `GET` or `HEAD`. Other methods ignore `If-None-Match`.
     is_read: bool,
-    etags: HeaderMap,
+    /// The `If-None-Match` headers.
+    if_none_match: HeaderMap,
 }
 
 impl Conditions {
-    /// Reads the conditional headers of a request.
-    pub(super) fn of(request: &Request) -> Self {
-        let mut etags = HeaderMap::new();
-        for etag in request.headers().get_all(header::IF_NONE_MATCH) {
-            etags.append(header::IF_NONE_MATCH, etag.clone());
+    /// Reads the method and the conditional headers of a request.
+    pub(super) fn from_request(request: &Request) -> Self {
+        let mut if_none_match = HeaderMap::new();
+        for value in request.headers().get_all(header::IF_NONE_MATCH) {
+            if_none_match.append(header::IF_NONE_MATCH, value.clone());
         }
-        Self { is_read: matches!(*request.method(), Method::GET | Method::HEAD), etags }
+        Self { is_read: matches!(*request.method(), Method::GET | Method::HEAD), if_none_match }
     }
 }
 
-/// Returns a response that an operation created, and converts an error response of the HTTP framework into an error.
+/// Returns the response unchanged if an operation created it.
 ///
 /// # Errors
-/// Returns an error if the HTTP framework created the response.
+/// Returns an error if the HTTP framework created the response. Error responses of the framework are not JSON.
 pub(super) fn operation_response(response: Response) -> Result<Response, ApiError> {
     let status = response.status();
-    let json = response.content_type() == Some(JSON);
-    if json || status.is_success() || status == StatusCode::NOT_MODIFIED {
+    let is_json = response.content_type() == Some(JSON);
+    if is_json || status.is_success() || status == StatusCode::NOT_MODIFIED {
         Ok(response)
     } else {
         Err(ApiError::from_status(status))
     }
 }
 
-/// Adds the `ETag` and the common headers to a response.
+/// Adds the `ETag` and the common headers to a response. Replaces the response with 304 if the client has the current
+/// one. Also stores the response in the cache if it has a slot, allows its compression, and keeps the body of an error
+/// for the request log.
 pub(super) async fn finish(
     state: &ApiState,
-    access: &RequestContext,
-    context: &mut CallContext,
+    request_context: &RequestContext,
+    call_context: &mut CallContext,
     conditions: &Conditions,
     response: Response,
 ) -> Response {
     let (mut parts, body) = response.into_parts();
     let mut body = body.into_bytes().await.unwrap_or_default();
     let headers = &mut parts.headers;
-    headers.reserve(HEADERS);
+    headers.reserve(ADDED_HEADERS);
     if parts.status.is_client_error() || parts.status.is_server_error() {
-        context.error = Some(body.clone());
+        call_context.error = Some(body.clone());
     }
 
-    let operation_etag = context.caller.as_ref().and_then(|caller| caller.etag());
+    let operation_etag = call_context.caller.as_ref().and_then(|caller| caller.etag());
     let tag = (conditions.is_read && parts.status == StatusCode::OK).then(|| {
-        match (&context.page, operation_etag) {
-            (Some(page), _) => page.etag.clone(),
+        match (&call_context.cached_response, operation_etag) {
+            (Some(cached), _) => cached.etag.clone(),
             (None, Some(etag)) => etag.clone(),
-            (None, None) => etag::of(&body),
+            (None, None) => etag::compute(&body),
         }
     });
-    if let (Some(slot), Some(tag)) = (context.page_slot.take(), &tag) {
+    if let (Some(slot), Some(tag)) = (call_context.response_slot.take(), &tag) {
         let link = headers.get(header::LINK).cloned();
-        state.page_cache.insert(&state.app, slot, body.clone(), tag.clone(), link);
+        state.response_cache.insert(&state.app, slot, body.clone(), tag.clone(), link);
     }
-    if tag.as_ref().is_some_and(|tag| etag::matches(&conditions.etags, tag)) {
+    if tag.as_ref().is_some_and(|tag| etag::matches(&conditions.if_none_match, tag)) {
         parts.status = StatusCode::NOT_MODIFIED;
         headers.remove(header::CONTENT_TYPE);
         headers.remove(header::LINK);
         body = Bytes::new();
     }
-    let cache = if tag.is_some() { NO_CACHE } else { NO_STORE };
-    headers.insert(header::CACHE_CONTROL, cache);
+    let cache_control = if tag.is_some() { NO_CACHE } else { NO_STORE };
+    headers.insert(header::CACHE_CONTROL, cache_control);
     if let Some(tag) = tag {
         headers.insert(header::ETAG, tag);
     }
-    let status = context
-        .status
+    let rate_limit_status = call_context
+        .rate_limit_status
         .unwrap_or_else(|| RateLimitStatus::unused(state.settings.address_limits, state.app.clock.now_ms()));
-    throttle::set_headers(headers, &status);
-    if context.caller.as_ref().is_some_and(|caller| caller.is_replayed()) {
+    throttle::set_headers(headers, &rate_limit_status);
+    if call_context.caller.as_ref().is_some_and(|caller| caller.is_replayed()) {
         headers.insert(REPLAYED, HeaderValue::from_static("true"));
     }
     if let Some(deprecation) = &state.settings.deprecation {
@@ -110,8 +114,8 @@ pub(super) async fn finish(
             headers.append(header::LINK, link.clone());
         }
     }
-    access.allow_compression(match &context.page {
-        Some(page) => Compressible::Cached(Arc::clone(&page.body)),
+    request_context.allow_compression(match &call_context.cached_response {
+        Some(cached) => Compressible::Cached(Arc::clone(&cached.body)),
         None => Compressible::Once,
     });
     Response::from_parts(parts, Body::from_bytes(body))

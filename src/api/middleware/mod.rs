@@ -24,14 +24,14 @@ pub use body::MAX_BYTES as MAX_BODY_BYTES;
 
 use super::call::Caller;
 use super::error::ApiError;
-use super::page_cache::{CachedPage, PageLookup, PageSlot};
 use super::patterns;
+use super::response_cache::{CachedResponse, ResponseLookup, ResponseSlot};
 use super::state::ApiState;
 use contract_runtime::contract::{Contract, Operation};
 use contract_runtime::router::{RouteMatch, Router};
 use domain::scope::Scope;
 use rate_limit::{Decision, RateLimitStatus};
-use record::Record;
+use record::RequestLogEntry;
 use web::layer::catch_panic;
 use web::rejection::Rejection;
 use web::request_context::{LogSubject, RequestContext};
@@ -42,22 +42,22 @@ pub struct RequestPipeline {
     router: Router,
 }
 
-/// What is known about a request so far. It is used for the response headers and the request log, even if the request
-/// fails early.
+/// The state of a request in the pipeline. The response headers and the request log are derived from it, even if the
+/// request fails early.
 struct CallContext {
-    /// The rate-limit status; `None` until the request was counted.
-    status: Option<RateLimitStatus>,
-    /// The caller; `None` until the request reaches an operation.
+    /// The rate-limit status; `None` until the rate limit is checked.
+    rate_limit_status: Option<RateLimitStatus>,
+    /// The caller; `None` unless the request reaches an operation.
     caller: Option<Arc<Caller>>,
-    /// The cached response, if there is one.
-    page: Option<Arc<CachedPage>>,
+    /// The response from the cache; `None` if it was not cached.
+    cached_response: Option<Arc<CachedResponse>>,
     /// Where to cache the response, if it can be cached.
-    page_slot: Option<PageSlot>,
-    /// The operation id.
+    response_slot: Option<ResponseSlot>,
+    /// The operation id; `None` until the request is routed.
     operation: Option<&'static str>,
-    /// The entry of the request log; `None` until the key is known.
-    record: Option<Record>,
-    /// The body of an error response.
+    /// The entry of the request log; `None` until the request is authenticated, and without a valid key.
+    log_entry: Option<RequestLogEntry>,
+    /// The body of the response if it is an error; `None` otherwise.
     error: Option<Bytes>,
 }
 
@@ -77,45 +77,48 @@ impl RequestPipeline {
     /// Checks a request and calls its operation.
     async fn handle(
         &self,
-        access: &RequestContext,
-        context: &mut CallContext,
+        request_context: &RequestContext,
+        call_context: &mut CallContext,
         mut request: Request,
     ) -> Result<Response, ApiError> {
         let state = &self.state;
         if let Some(rejection) = request.extensions().get::<Rejection>() {
             let error = ApiError::rejected(*rejection);
             if *rejection == Rejection::BUSY {
-                // There can be thousands of these requests. The server logs their number instead.
-                access.set(LogSubject::Silent);
+                // There can be thousands of these requests, so the server logs only their number.
+                request_context.set_log_subject(LogSubject::Silent);
             }
-            let (subject, limits) = throttle::subject(state, access.client, None);
-            context.status =
+            let (subject, limits) = throttle::subject(state, request_context.client, None);
+            call_context.rate_limit_status =
                 Some(state.limiter.acquire(&state.app.db, &state.app.clock, subject, limits).await.status());
             return Err(error);
         }
         let body = body::read(&mut request).await;
-        let (principal, pending_lookup) = authenticate::principal(state, &request, access.client).await?;
-        context.record =
-            principal.as_ref().map(|principal| Record::begin(state, &request, access.client, principal));
-        let (subject, limits) = throttle::subject(state, access.client, principal.as_ref());
+        let (principal, pending_lookup) =
+            authenticate::principal(state, &request, request_context.client).await?;
+        call_context.log_entry = principal
+            .as_ref()
+            .map(|principal| RequestLogEntry::begin(state, &request, request_context.client, principal));
+        let (subject, limits) = throttle::subject(state, request_context.client, principal.as_ref());
         let decision = state.limiter.acquire(&state.app.db, &state.app.clock, subject, limits).await;
         drop(pending_lookup);
-        context.status = Some(decision.status());
+        call_context.rate_limit_status = Some(decision.status());
         let key = principal.as_ref().map(|principal| principal.key);
-        access.set(LogSubject::Call { operation: None, key });
+        request_context.set_log_subject(LogSubject::Call { operation: None, key });
         let body = body?;
         if let Decision::Rejected { status, exhausted, retry_after } = decision {
             return Err(throttle::rejection(status, exhausted, retry_after));
         }
         let principal = principal.ok_or_else(|| ApiError::unauthorized(state.credential))?;
 
-        let (route, captured) = match self.router.find(request.method().as_str(), request.uri().path()) {
-            RouteMatch::Operation(route, captured) => (route, captured),
+        let (route, path_parameters) = match self.router.find(request.method().as_str(), request.uri().path())
+        {
+            RouteMatch::Operation(route, path_parameters) => (route, path_parameters),
             RouteMatch::MethodNotAllowed(allow) => return Err(ApiError::method_not_allowed(allow)),
             RouteMatch::NotFound => return Err(ApiError::unknown_path()),
         };
-        context.operation = Some(route.operation.id);
-        access.set(LogSubject::Call { operation: context.operation, key });
+        call_context.operation = Some(route.operation.id);
+        request_context.set_log_subject(LogSubject::Call { operation: call_context.operation, key });
         let scope = required_scope(route.operation).map_err(|error| ApiError::internal(error.into()))?;
         if let Some(scope) = scope.filter(|scope| !principal.scopes.contains(*scope)) {
             return Err(ApiError::forbidden(scope.as_str()));
@@ -123,22 +126,22 @@ impl RequestPipeline {
 
         let path = request.uri().path_and_query().map_or("", |path| path.as_str());
         match state
-            .page_cache
+            .response_cache
             .get(&state.app, route.operation, principal.workspace, path, request.headers())
             .await
         {
-            PageLookup::Hit(page) => {
-                let response = page.response();
-                context.page = Some(page);
+            ResponseLookup::Hit(cached_response) => {
+                let response = cached_response.response();
+                call_context.cached_response = Some(cached_response);
                 return Ok(response);
             }
-            PageLookup::Miss(slot) => context.page_slot = Some(slot),
-            PageLookup::Uncacheable => {}
+            ResponseLookup::Miss(slot) => call_context.response_slot = Some(slot),
+            ResponseLookup::Uncacheable => {}
         }
 
-        let input = route.validate(&request, captured, body)?;
-        let caller = Caller::new(Arc::clone(state), &principal, access.request_id.clone());
-        let caller = context.caller.insert(Arc::new(caller));
+        let input = route.validate(&request, path_parameters, body)?;
+        let caller = Caller::new(Arc::clone(state), &principal, request_context.request_id.clone());
+        let caller = call_context.caller.insert(Arc::new(caller));
         match route.call(Arc::clone(caller), input, request).await {
             Ok(response) => finish::operation_response(response.into_response()),
             Err(error) if error.status().is_server_error() && !error.is_from_response() => {
@@ -149,7 +152,7 @@ impl RequestPipeline {
     }
 }
 
-/// Returns the scope that an operation requires.
+/// Returns the scope that an operation requires, if any.
 fn required_scope(operation: &Operation) -> Result<Option<Scope>, <Scope as FromStr>::Err> {
     operation.scope.map(str::parse).transpose()
 }
@@ -159,26 +162,28 @@ impl Endpoint for RequestPipeline {
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let state = &self.state;
-        let access = web::request_context::of(&request);
-        access.set(LogSubject::Call { operation: None, key: None });
-        let mut context = CallContext {
-            status: None,
+        let request_context = web::request_context::of(&request);
+        request_context.set_log_subject(LogSubject::Call { operation: None, key: None });
+        let mut call_context = CallContext {
+            rate_limit_status: None,
             caller: None,
-            page: None,
-            page_slot: None,
+            cached_response: None,
+            response_slot: None,
             operation: None,
-            record: None,
+            log_entry: None,
             error: None,
         };
-        let conditions = finish::Conditions::of(&request);
-        let outcome = catch_panic(self.handle(&access, &mut context, request)).await;
+        let conditions = finish::Conditions::from_request(&request);
+        let outcome = catch_panic(self.handle(&request_context, &mut call_context, request)).await;
         let outcome =
             outcome.unwrap_or_else(|panic| Err(ApiError::internal(anyhow::anyhow!("panicked: {panic}"))));
-        let response = outcome
-            .unwrap_or_else(|error| error.into_response(&access.request_id, &state.settings.public_url));
-        let response = finish::finish(state, &access, &mut context, &conditions, response).await;
-        if let Some(record) = context.record.take() {
-            record.end(state, &access, &context, response.status().as_u16());
+        let response = outcome.unwrap_or_else(|error| {
+            error.into_response(&request_context.request_id, &state.settings.public_url)
+        });
+        let response =
+            finish::finish(state, &request_context, &mut call_context, &conditions, response).await;
+        if let Some(log_entry) = call_context.log_entry.take() {
+            log_entry.end(state, &request_context, &call_context, response.status().as_u16());
         }
         Ok(response)
     }

@@ -1,6 +1,7 @@
-//! Creates request log entries. Only requests with a valid API key are logged, and every secret is masked first.
+//! Creates request log entries. Only requests with a valid API key are logged. Secrets in headers, path and query are
+//! masked first.
 //!
-//! If the log is full or disabled, no entry is created and the request is only counted.
+//! If the log is full or disabled, the request is counted without an entry.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ use foundation::clock::from_ms;
 use foundation::id::WorkspaceId;
 use web::request_context::RequestContext;
 
-/// Replaces a secret.
+/// The text that replaces a secret.
 const MASK: &str = "****";
 /// A header or parameter whose name contains one of these strings is a secret.
 const SECRET_NAMES: [&str; 15] = [
@@ -40,106 +41,119 @@ const SECRET_NAMES: [&str; 15] = [
 ];
 /// The prefixes of this service's secrets. A value that contains one is masked.
 const SECRET_PREFIXES: [&str; 2] = ["svc_live_", "whsec_"];
+/// Maximum logged length of the method.
+const MAX_METHOD_BYTES: usize = 32;
 /// Maximum number of logged headers.
 const MAX_HEADERS: usize = 40;
 /// Maximum logged length of a header value.
 const MAX_VALUE_BYTES: usize = 512;
-/// Maximum logged length of path and query.
+/// Maximum logged length of path and query together.
 const MAX_TARGET_BYTES: usize = 2048;
 /// Maximum logged length of an error response.
 const MAX_ERROR_BYTES: usize = 8 * 1024;
 
-/// The log entry of a request with a valid key that is being processed.
-pub(super) struct Record {
+/// The request log entry of a request that is being processed and has a valid key.
+pub(super) struct RequestLogEntry {
     workspace: WorkspaceId,
+    /// When the request was authenticated, in milliseconds since the epoch.
     received_ms: i64,
-    /// The log entry; `None` if the log is full or disabled.
-    entry: Option<Box<requests::CompletedRequest>>,
+    /// The content of the entry; `None` if the log is full or disabled.
+    content: Option<Box<requests::CompletedRequest>>,
 }
 
-impl Record {
+impl RequestLogEntry {
     /// Creates the entry before the request reaches the operation.
     pub(super) fn begin(state: &ApiState, request: &Request, client: IpAddr, principal: &Principal) -> Self {
         let (workspace, received_ms) = (principal.workspace, state.app.clock.now_ms());
-        let log = state.app.config.server.request_log;
-        let has_capacity = log && state.app.requests().has_capacity(workspace, received_ms);
-        if log && !has_capacity {
+        let is_enabled = state.app.config.server.request_log;
+        let has_capacity = is_enabled && state.app.requests().has_capacity(workspace, received_ms);
+        if is_enabled && !has_capacity {
             state.app.requests().count_dropped();
         }
-        let entry = || requests::CompletedRequest {
+        // The fields that are not known yet are set by `end`.
+        let content = || requests::CompletedRequest {
             workspace,
             key: principal.key,
             request_id: String::new(),
             operation: None,
-            method: truncate(request.method().as_str(), 32).to_owned(),
-            target: target(request.uri()),
+            method: truncate(request.method().as_str(), MAX_METHOD_BYTES).to_owned(),
+            target: masked_target(request.uri()),
             status: 0,
             duration_us: 0,
             address: client,
-            headers: headers(request.headers()),
+            headers: masked_headers(request.headers()),
             error: None,
             received_at: from_ms(received_ms),
         };
-        Self { workspace, received_ms, entry: has_capacity.then(entry).map(Box::new) }
+        Self { workspace, received_ms, content: has_capacity.then(content).map(Box::new) }
     }
 
-    /// Counts the request and sends its entry to the log.
-    pub(super) fn end(self, state: &ApiState, access: &RequestContext, context: &CallContext, status: u16) {
+    /// Counts the request and adds its entry to the log.
+    pub(super) fn end(
+        self,
+        state: &ApiState,
+        request_context: &RequestContext,
+        call_context: &CallContext,
+        status: u16,
+    ) {
         let recorder = state.app.requests();
         recorder.count(self.workspace, self.received_ms, status);
-        let Some(entry) = self.entry else { return };
+        let Some(content) = self.content else { return };
         recorder.log(requests::CompletedRequest {
-            request_id: access.request_id.clone(),
-            operation: context.operation,
+            request_id: request_context.request_id.clone(),
+            operation: call_context.operation,
             status,
-            duration_us: access.duration_us(),
-            error: context.error.as_ref().map(|body| body[..body.len().min(MAX_ERROR_BYTES)].to_vec()),
-            ..*entry
+            duration_us: request_context.duration_us(),
+            error: call_context.error.as_ref().map(|body| body[..body.len().min(MAX_ERROR_BYTES)].to_vec()),
+            ..*content
         });
     }
 }
 
-/// Returns the logged headers by name. Headers with the same name are joined.
-fn headers(headers: &HeaderMap) -> BTreeMap<String, String> {
+/// Returns the logged headers by name, with secrets masked. The values of a repeated header are joined by commas.
+fn masked_headers(headers: &HeaderMap) -> BTreeMap<String, String> {
     let mut logged: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in headers.iter().take(MAX_HEADERS) {
         let text = String::from_utf8_lossy(value.as_bytes());
         let value = if is_secret(name.as_str(), &text) { MASK } else { truncate(&text, MAX_VALUE_BYTES) };
-        let line = logged.entry(name.as_str().to_owned()).or_default();
-        if !line.is_empty() {
-            line.push_str(", ");
+        let values = logged.entry(name.as_str().to_owned()).or_default();
+        if !values.is_empty() {
+            values.push_str(", ");
         }
-        line.push_str(value);
+        values.push_str(value);
     }
     logged
 }
 
 /// Returns the logged path and query. A segment or value that contains a secret is masked entirely.
-fn target(uri: &Uri) -> String {
-    let segment = |text: &str| if contains_secret(text) { MASK.to_owned() } else { text.to_owned() };
-    let mut masked = uri.path().split('/').map(segment).collect::<Vec<_>>().join("/");
+fn masked_target(uri: &Uri) -> String {
+    let mask_segment = |text: &str| if contains_secret(text) { MASK.to_owned() } else { text.to_owned() };
+    let mut masked = uri.path().split('/').map(mask_segment).collect::<Vec<_>>().join("/");
     if let Some(query) = uri.query() {
-        let pair = |pair: &str| match pair.split_once('=') {
+        let mask_pair = |pair: &str| match pair.split_once('=') {
             Some((name, value)) if is_secret(&percent_decoded(name), value) => format!("{name}={MASK}"),
             _ if contains_secret(pair) => MASK.to_owned(),
             _ => pair.to_owned(),
         };
         masked.push('?');
-        masked.push_str(&query.split('&').map(pair).collect::<Vec<_>>().join("&"));
+        masked.push_str(&query.split('&').map(mask_pair).collect::<Vec<_>>().join("&"));
     }
     truncate(&masked, MAX_TARGET_BYTES).to_owned()
 }
 
-/// Returns whether a value is a secret, by its name or its content. An idempotency key is not a secret.
+/// Returns whether a header or parameter is a secret, by its name or its value. The name `key` is a secret, but not a
+/// longer name that contains it, such as `Idempotency-Key`.
 fn is_secret(name: &str, value: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    SECRET_NAMES.iter().any(|part| name.contains(part)) || name == "key" || contains_secret(value)
+    SECRET_NAMES.iter().any(|secret_name| name.contains(secret_name))
+        || name == "key"
+        || contains_secret(value)
 }
 
 /// Returns whether a string contains one of this service's secrets, percent-encoded or not.
 fn contains_secret(text: &str) -> bool {
     let text = percent_decoded(text);
-    SECRET_PREFIXES.iter().any(|secret| text.contains(secret))
+    SECRET_PREFIXES.iter().any(|prefix| text.contains(prefix))
 }
 
 /// Decodes percent-encoding; invalid UTF-8 is replaced.
@@ -147,7 +161,7 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
     percent_decode_str(text).decode_utf8_lossy()
 }
 
-/// Truncates a string to a maximum length.
+/// Truncates a string to a maximum length, at a character boundary.
 fn truncate(text: &str, max_bytes: usize) -> &str {
     &text[..text.floor_char_boundary(max_bytes)]
 }
@@ -159,7 +173,7 @@ mod tests {
     use super::*;
 
     fn logged_target(uri: &str) -> String {
-        target(&uri.parse().unwrap())
+        masked_target(&uri.parse().unwrap())
     }
 
     #[test]
@@ -193,7 +207,7 @@ mod tests {
             map.append(name, HeaderValue::from_static(value));
         }
         map.append("accept", HeaderValue::from_static("text/plain"));
-        let logged = headers(&map);
+        let logged = masked_headers(&map);
         for name in ["authorization", "proxy-authorization", "cookie", "x-api-key", "x-note"] {
             assert_eq!(logged[name], MASK, "{name}");
         }

@@ -1,4 +1,4 @@
-//! Tests that every response has the error envelope and all headers, even if the operation fails, and tests the page
+//! Tests that error responses have the error envelope and all headers, even after a panic. Also tests the response
 //! cache.
 
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use super::RequestPipeline;
 use crate::events::{encode, example};
 use crate::generated::adapter::V1;
 use crate::generated::operations;
-use crate::page_cache::PageLookup;
+use crate::response_cache::ResponseLookup;
 use crate::state::{ApiState, Settings};
 use crate::v1::Handlers;
 use domain::FieldUpdate;
@@ -31,11 +31,12 @@ use foundation::config::Config;
 use foundation::database::{Database, DatabaseOptions, DatabaseSource};
 use foundation::id::{Ids, WorkspaceId};
 use foundation::secret::MasterKey;
-use web::layer::Layer;
+use web::layer::RequestLayer;
 
 static NO_HEADERS: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
 
-const HEADERS: [&str; 8] = [
+/// The headers that every response has.
+const COMMON_HEADERS: [&str; 8] = [
     "x-ratelimit-limit",
     "x-ratelimit-remaining",
     "x-ratelimit-reset",
@@ -47,8 +48,8 @@ const HEADERS: [&str; 8] = [
 ];
 
 /// Wraps the pipeline in the outer layer of the server.
-fn layer(pipeline: RequestPipeline) -> Layer<RequestPipeline> {
-    Layer::new(Box::new(|| "req_1".to_owned()), Vec::new(), pipeline)
+fn layer(pipeline: RequestPipeline) -> RequestLayer<RequestPipeline> {
+    RequestLayer::new(Box::new(|| "req_1".to_owned()), Vec::new(), pipeline)
 }
 
 /// Implements every operation of the contract with the same endpoint.
@@ -81,23 +82,28 @@ impl<E: Endpoint + 'static> OpenApi for FixedEndpoint<E> {
 }
 
 struct Fixture {
+    /// Contains the database.
     folder: tempfile::TempDir,
     workspace: WorkspaceId,
     state: Arc<ApiState>,
+    /// The `Authorization` header of a key with all scopes.
     bearer: String,
 }
 
 async fn app(folder: &tempfile::TempDir, clock: Clock) -> App {
     let source = DatabaseSource::new(None, folder.path()).unwrap();
-    App::new(AppParts {
-        config: Config::defaults(),
-        db: Database::connect(DatabaseOptions::new(source)).await.unwrap(),
-        clock,
-        ids: Ids::default(),
-        encode,
-        example,
-        principals: PrincipalCache::default(),
-    })
+    let db = Database::connect(DatabaseOptions::new(source)).await.unwrap();
+    App::new(
+        db,
+        AppParts {
+            config: Config::defaults(),
+            clock,
+            ids: Ids::default(),
+            encode,
+            example,
+            principals: PrincipalCache::default(),
+        },
+    )
 }
 
 impl Fixture {
@@ -131,7 +137,7 @@ impl Fixture {
     }
 
     /// Creates an API in which this endpoint implements every operation.
-    fn with_endpoint<E: Endpoint + 'static>(&self, endpoint: E) -> Layer<RequestPipeline> {
+    fn with_endpoint<E: Endpoint + 'static>(&self, endpoint: E) -> RequestLayer<RequestPipeline> {
         layer(
             RequestPipeline::new(Arc::clone(&self.state), &operations::CONTRACT, FixedEndpoint(endpoint))
                 .unwrap(),
@@ -151,7 +157,7 @@ impl Fixture {
 /// Asserts that a response has the error envelope and all headers, and returns its body.
 async fn assert_error(response: Response, status: StatusCode, code: &str) -> serde_json::Value {
     assert_eq!(response.status(), status);
-    for name in HEADERS {
+    for name in COMMON_HEADERS {
         assert!(response.headers().contains_key(name), "{name} on {status}");
     }
     let id = response.headers()["x-request-id"].to_str().unwrap().to_owned();
@@ -166,9 +172,9 @@ async fn assert_error(response: Response, status: StatusCode, code: &str) -> ser
 #[tokio::test]
 async fn a_panic_returns_500_without_the_cause() {
     let fixture = Fixture::new().await;
-    let client = fixture.with_endpoint(make(|_| async { panic!("secret") as Response }));
+    let api = fixture.with_endpoint(make(|_| async { panic!("secret") as Response }));
     let request = fixture.request("GET", "/api/v1/courses", &[("x-request-id", "mine")]);
-    let response = client.get_response(request).await;
+    let response = api.get_response(request).await;
     assert_eq!(response.headers()["x-request-id"], "mine");
     let body = assert_error(response, StatusCode::INTERNAL_SERVER_ERROR, "internal_error").await;
     assert!(!body.to_string().contains("secret"));
@@ -182,14 +188,15 @@ async fn errors_of_the_framework_get_the_error_envelope() {
         (StatusCode::NOT_FOUND, StatusCode::NOT_FOUND, "not_found"),
         (StatusCode::BAD_REQUEST, StatusCode::BAD_REQUEST, "invalid_request"),
     ] {
-        let client = fixture.with_endpoint(make(move |_| async move {
+        let api = fixture.with_endpoint(make(move |_| async move {
             Err::<Response, poem::Error>(framework_status.into())
         }));
-        let response = client.get_response(fixture.request("GET", "/api/v1/courses", &[])).await;
+        let response = api.get_response(fixture.request("GET", "/api/v1/courses", &[])).await;
         assert_error(response, status, code).await;
     }
 }
 
+/// Returns the upsert of the course `ink` with this title.
 fn upsert(title: &str) -> CourseUpsert {
     CourseUpsert {
         key: "ink".into(),
@@ -213,12 +220,13 @@ async fn set_title(fixture: &Fixture, app: &App, title: &str) {
 }
 
 /// Creates the API with its real handlers.
-fn real_api(fixture: &Fixture) -> Layer<RequestPipeline> {
+fn real_api(fixture: &Fixture) -> RequestLayer<RequestPipeline> {
     let api = V1(Handlers { app: fixture.state.app.clone() });
     layer(RequestPipeline::new(Arc::clone(&fixture.state), &operations::CONTRACT, api).unwrap())
 }
 
-async fn first_title(fixture: &Fixture, api: &Layer<RequestPipeline>, path: &str) -> String {
+/// Returns the title of the first course in a list.
+async fn first_title(fixture: &Fixture, api: &RequestLayer<RequestPipeline>, path: &str) -> String {
     let response = api.get_response(fixture.request("GET", path, &[])).await;
     let body: serde_json::Value =
         serde_json::from_str(&response.into_body().into_string().await.unwrap()).unwrap();
@@ -241,22 +249,22 @@ async fn a_changed_course_is_returned_by_the_next_request() {
 async fn a_course_changed_by_another_process_is_returned_within_a_second() {
     let fixture = Fixture::new().await;
     let api = real_api(&fixture);
-    let other = fixture.another_process().await;
-    set_title(&fixture, &other, "One").await;
+    let other_process = fixture.another_process().await;
+    set_title(&fixture, &other_process, "One").await;
     assert_eq!(first_title(&fixture, &api, "/api/v1/courses").await, "One");
-    set_title(&fixture, &other, "Two").await;
-    assert_eq!(first_title(&fixture, &api, "/api/v1/courses").await, "One", "the page is cached");
+    set_title(&fixture, &other_process, "Two").await;
+    assert_eq!(first_title(&fixture, &api, "/api/v1/courses").await, "One", "the response is cached");
     fixture.state.app.clock.advance(Duration::from_secs(1));
     assert_eq!(first_title(&fixture, &api, "/api/v1/courses").await, "Two");
 }
 
 #[tokio::test]
-async fn a_page_read_before_a_change_is_not_cached_after_it() {
+async fn a_response_read_before_a_change_is_not_cached_after_it() {
     let fixture = Fixture::new().await;
     set_title(&fixture, &fixture.state.app, "One").await;
     let (state, app) = (&fixture.state, &fixture.state.app);
     let lookup = || {
-        state.page_cache.get(
+        state.response_cache.get(
             app,
             &operations::LIST_COURSES,
             fixture.workspace,
@@ -264,10 +272,10 @@ async fn a_page_read_before_a_change_is_not_cached_after_it() {
             &NO_HEADERS,
         )
     };
-    let PageLookup::Miss(slot) = lookup().await else { panic!("the cache is empty") };
+    let ResponseLookup::Miss(slot) = lookup().await else { panic!("the cache must be empty") };
     set_title(&fixture, app, "Two").await;
-    state.page_cache.insert(app, slot, "stale".into(), HeaderValue::from_static("W/\"x\""), None);
-    assert!(matches!(lookup().await, PageLookup::Miss(_)));
+    state.response_cache.insert(app, slot, "stale".into(), HeaderValue::from_static("W/\"x\""), None);
+    assert!(matches!(lookup().await, ResponseLookup::Miss(_)));
 }
 
 #[tokio::test]
@@ -275,13 +283,15 @@ async fn lists_that_depend_on_the_clock_are_not_cached() {
     let fixture = Fixture::new().await;
     let (state, app) = (&fixture.state, &fixture.state.app);
     for path in ["/api/v1/courses?sort=updated_at", "/api/v1/courses?%73ort=updated%5Fat"] {
-        let lookup =
-            state.page_cache.get(app, &operations::LIST_COURSES, fixture.workspace, path, &NO_HEADERS).await;
-        assert!(matches!(lookup, PageLookup::Uncacheable), "{path}");
+        let lookup = state
+            .response_cache
+            .get(app, &operations::LIST_COURSES, fixture.workspace, path, &NO_HEADERS)
+            .await;
+        assert!(matches!(lookup, ResponseLookup::Uncacheable), "{path}");
     }
     let lookup = state
-        .page_cache
+        .response_cache
         .get(app, &operations::LIST_STUDENTS, fixture.workspace, "/api/v1/students", &NO_HEADERS)
         .await;
-    assert!(matches!(lookup, PageLookup::Uncacheable));
+    assert!(matches!(lookup, ResponseLookup::Uncacheable));
 }

@@ -1,4 +1,4 @@
-//! Rate limits in HTTP terms: the subject that a request counts against, the six headers, and the 429 response.
+//! Rate limits: the subject that a request counts against, the six response headers, and the 429 error.
 
 use std::net::IpAddr;
 
@@ -21,7 +21,7 @@ pub(super) fn subject(state: &ApiState, client: IpAddr, principal: Option<&Princ
     }
 }
 
-/// Creates the 429 error, which names the exhausted window.
+/// Creates the 429 error, whose message names the exhausted window. `retry_after` is in seconds.
 pub(super) fn rejection(status: RateLimitStatus, exhausted: Window, retry_after: i64) -> ApiError {
     let (limit, window) = match exhausted {
         Window::Minute => (status.limits.per_minute, "minute"),

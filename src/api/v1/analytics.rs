@@ -24,9 +24,9 @@ impl Analytics for Handlers {
         };
         let summary = analytics::summarize(&self.app, call.workspace, query).await?;
         let mut body = AnalyticsSummary::from(summary);
-        // The `ETag` depends on the metrics only: it stays the same while `data_as_of` advances and no metric changes.
+        // The `ETag` does not depend on `data_as_of`, so it stays the same while only `data_as_of` advances.
         let data_as_of = std::mem::replace(&mut body.data_as_of, body.window.to);
-        call.set_etag_of(&Json::Value(&body).into_bytes());
+        call.set_etag_from(&Json::Value(&body).into_bytes());
         body.data_as_of = data_as_of;
         Ok(GetAnalyticsSummaryResponse::Ok(Json::Value(body)))
     }

@@ -18,7 +18,7 @@ impl Enrollments for Handlers {
         request: CreateEnrollmentRequest,
     ) -> Reply<CreateEnrollmentResponse> {
         let (app, workspace) = (self.app.clone(), call.workspace);
-        idempotency::once(&self.app, call, request.idempotency_key, move |write| {
+        idempotency::run_once(&self.app, call, request.idempotency_key, move |write| {
             let (app, body) = (app.clone(), request.body.clone());
             Box::pin(async move {
                 let enrollment = NewEnrollment {
@@ -28,7 +28,7 @@ impl Enrollments for Handlers {
                 };
                 let at = clock::from_ms(write.now_ms());
                 let enrolled = enrollments::enroll(&app, write, workspace, at, enrollment).await;
-                Ok(match enrolled.map_err(locate_missing)? {
+                Ok(match enrolled.map_err(with_body_field)? {
                     EnrollOutcome::New(enrollment) => {
                         CreateEnrollmentResponse::Created(Json::Value(enrollment.into()))
                     }
@@ -42,9 +42,10 @@ impl Enrollments for Handlers {
     }
 }
 
-/// Adds the body's field to the error if the student or course does not exist.
-fn locate_missing(error: domain::Error) -> ApiError {
+/// Converts the error. If the student or course does not exist, the error names the field of the body.
+fn with_body_field(error: domain::Error) -> ApiError {
     match error {
+        // The noun is `student` or `course`, and the field is `studentId` or `courseId`.
         domain::Error::NotFound(missing @ NotFound::Record { noun, .. }) => {
             ApiError::not_found_in_body(&format!("{noun}Id"), &missing)
         }

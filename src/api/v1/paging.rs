@@ -13,17 +13,18 @@ use domain::page::{PageRequest, Position, Sort, SortKey, TimeSpan};
 /// # Errors
 /// Returns 422 for `cursor` if it is not valid for this request.
 pub(super) fn page(call: &Call, sort: Sort, limit: i32, cursor: Option<&str>) -> Reply<PageRequest> {
-    let after = open(call, sort, cursor)?;
+    let after = verify_cursor(call, sort, cursor)?;
     Ok(PageRequest { sort, after, to: None, limit: u32::try_from(limit).unwrap_or(1) })
 }
 
 /// Returns the pagination object of a response and the `Link` header of the next page, if there is one.
 pub(super) fn next_page(call: &Call, sort: Sort, next: Option<Position>) -> (Pagination, Option<String>) {
-    let cursor = next.map(|position| seal(call, sort, position));
+    let cursor = next.map(|position| issue_cursor(call, sort, position));
     let link = cursor.as_deref().map(|cursor| link(call, cursor));
     (Pagination { has_more: cursor.is_some(), cursor }, link)
 }
 
+/// Returns what the cursors of this call depend on.
 fn binding<'a>(call: &'a Call, sort: Sort) -> CursorBinding<'a> {
     CursorBinding {
         workspace: call.workspace.uuid(),
@@ -34,21 +35,21 @@ fn binding<'a>(call: &'a Call, sort: Sort) -> CursorBinding<'a> {
 }
 
 /// Creates the cursor of the page after this position.
-fn seal(call: &Call, sort: Sort, position: Position) -> String {
-    call.state.cursors.seal(&binding(call, sort), position)
+fn issue_cursor(call: &Call, sort: Sort, position: Position) -> String {
+    call.state.cursors.issue(&binding(call, sort), position)
 }
 
-/// Returns the position of a call's cursor.
+/// Returns the position of a call's cursor, or `None` without a cursor.
 ///
 /// # Errors
 /// Returns 422 for `cursor` if it was not issued for this list, these filters and this sort order.
-fn open(call: &Call, sort: Sort, cursor: Option<&str>) -> Result<Option<Position>, ApiError> {
+fn verify_cursor(call: &Call, sort: Sort, cursor: Option<&str>) -> Result<Option<Position>, ApiError> {
     let Some(cursor) = cursor else { return Ok(None) };
-    call.state.cursors.open(&binding(call, sort), cursor).map(Some).map_err(|reason| {
+    call.state.cursors.verify(&binding(call, sort), cursor).map(Some).map_err(|reason| {
         let mut error = ApiError::invalid_query(
             "cursor",
             match reason {
-                CursorError::Forged => "is not a cursor of this list",
+                CursorError::Invalid => "is not a cursor of this list",
                 CursorError::DifferentRequest => "was issued for different filters or a different sort order",
             },
         );
@@ -60,10 +61,10 @@ fn open(call: &Call, sort: Sort, cursor: Option<&str>) -> Result<Option<Position
 /// Returns the `Link` header of the next page: the URL of this request with the new cursor.
 fn link(call: &Call, cursor: &str) -> String {
     let mut link = format!("<{}?", call.operation.path);
-    for pair in call.query().iter().filter(|pair| pair.name != "cursor") {
-        link.push_str(&query::encode(&pair.name));
+    for parameter in call.query().iter().filter(|parameter| parameter.name != "cursor") {
+        link.push_str(&query::encode(&parameter.name));
         link.push('=');
-        link.push_str(&query::encode(&pair.value));
+        link.push_str(&query::encode(&parameter.value));
         link.push('&');
     }
     link.push_str("cursor=");
@@ -79,7 +80,8 @@ pub(super) struct TimeSpans {
 }
 
 impl TimeSpans {
-    /// Returns the time span from `{name}_after` to `{name}_before`.
+    /// Returns the time span from `{name}_after`, inclusive, to `{name}_before`, exclusive. Records a violation if it
+    /// is empty.
     pub(super) fn between(
         &mut self,
         name: &str,
@@ -98,7 +100,7 @@ impl TimeSpans {
         TimeSpan { from: after.map(|time| time.0), to: before.map(|time| time.0) }
     }
 
-    /// Reports all violations together.
+    /// Rejects the call if any time span is empty, because it does not end after its start.
     ///
     /// # Errors
     /// Returns 422 with one detail for each empty time span.
@@ -107,6 +109,7 @@ impl TimeSpans {
     }
 }
 
+/// Implements the conversion of a sort parameter of the contract into a sort order of the domain.
 macro_rules! sort_orders {
     ($schema:ident: $($ascending:ident, $descending:ident => $key:ident);+) => {
         impl From<$schema> for Sort {

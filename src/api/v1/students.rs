@@ -42,7 +42,7 @@ impl Students for Handlers {
         request: CreateStudentRequest,
     ) -> Reply<CreateStudentResponse> {
         let (app, workspace, path) = (self.app.clone(), call.workspace, call.operation.path);
-        idempotency::once(&self.app, call, request.idempotency_key, move |write| {
+        idempotency::run_once(&self.app, call, request.idempotency_key, move |write| {
             let (app, student) = (app.clone(), request.body.clone());
             Box::pin(async move {
                 let at = clock::from_ms(write.now_ms());

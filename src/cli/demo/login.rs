@@ -12,7 +12,7 @@ use domain::app::App;
 use domain::audit::Actor;
 use domain::{token, users};
 use feed::demo;
-use foundation::secret::write_private;
+use foundation::secret::create_private_file;
 
 /// Name of the password file in the data folder.
 const FILE: &str = "demo.password";
@@ -25,7 +25,8 @@ pub(super) struct DemoLogin {
     pub(super) password: SecretString,
 }
 
-/// Returns the login of the previous run if it is still valid, or creates one.
+/// Returns the login of the previous run if it is still valid. Otherwise, sets a new password for the owner and stores
+/// it.
 pub(super) async fn ensure(app: &App, data_dir: &Path) -> Result<DemoLogin, CommandError> {
     let workspace = find(app, demo::WORKSPACE).await?;
     let email = workspace.owner_email;
@@ -47,12 +48,12 @@ pub(super) async fn ensure(app: &App, data_dir: &Path) -> Result<DemoLogin, Comm
         }
     }
     let random = token::generate()?;
-    let letters = random.expose_secret().chars().filter(char::is_ascii_alphanumeric);
-    let password: SecretString = letters.take(PASSWORD_LENGTH).collect::<String>().into();
+    let characters = random.expose_secret().chars().filter(char::is_ascii_alphanumeric);
+    let password: SecretString = characters.take(PASSWORD_LENGTH).collect::<String>().into();
     let mut write = app.begin_write().await?;
     let user = users::ensure(app, &mut write, workspace.id, &email).await?;
     let link = users::create_link(app, &mut write, &user, &Actor::operator()).await?;
-    write_private(&path, password.expose_secret().as_bytes())?;
+    create_private_file(&path, password.expose_secret().as_bytes())?;
     write.commit().await?;
     users::set_password(app, link.expose_secret(), &password, |_| Actor::operator()).await?;
     Ok(DemoLogin { email, password })

@@ -1,7 +1,7 @@
 //! `creator-api demo`: runs the server, the worker and a webhook receiver in one process, on demo data.
 //!
-//! The API key, the password of the [login] and the secret of the [webhook] are stored in the data folder, so that the next
-//! run uses the same ones. The [receiver] prints the events that it verified.
+//! The API key, the password of the [login] and the secret of the [webhook] are stored in the data folder, so that the
+//! next run uses the same ones. The [receiver] prints the events that it verified.
 
 mod login;
 mod receiver;
@@ -15,21 +15,23 @@ use std::path::Path;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::background::Background;
+use super::heartbeats::Heartbeats;
 use super::outcome::{CommandError, CommandOutcome};
 use super::progress::ProgressDisplay;
 use super::workspaces::find;
 use super::{file_limit, output, serve, signals, start};
+use crate::server::drain_time;
 use domain::app::App;
 use domain::keys::{self, NewKey};
 use domain::scope::Scopes;
 use domain::workspaces::Quota;
 use feed::demo;
 use foundation::config::{Config, Network};
-use foundation::secret::write_private;
+use foundation::secret::create_private_file;
 use login::DemoLogin;
 use webhook::DemoWebhook;
 
-/// The networks that the demo's receiver listens on.
+/// The loopback networks, which webhooks of the demo can reach: the demo's receiver listens on 127.0.0.1.
 const LOOPBACK: [&str; 2] = ["127.0.0.0/8", "::1/128"];
 /// Name of the file in the data folder that holds the secret of the API key.
 const KEY_FILE: &str = "demo.key";
@@ -52,21 +54,24 @@ pub(super) async fn run(mut config: Config) -> Result<CommandOutcome, CommandErr
     let login = login::ensure(&app, &data_dir).await?;
     let webhook = webhook::ensure(&app, &master, &data_dir, address).await?;
     let stop = signals::listen("waiting for requests in flight")?;
-    let background = Background::start(&app, &master, &stop)?;
+    let stop_background = signals::delayed(&stop, drain_time(&app.config.server));
+    let heartbeats = Heartbeats::start(&app).await;
+    let background = Background::start(&app, &master, &stop_background)?;
     output::print(welcome(&app, address, &secret, &login, &webhook))?;
     let receiver = tokio::spawn(receiver::run(webhook.listener, webhook.secret));
     let (served, ()) = tokio::join!(server.run(listener, stop), background.wait());
     receiver.abort();
     served?;
+    heartbeats.stop().await;
     app.db.close().await;
     Ok(CommandOutcome::Done)
 }
 
 /// Applies the demo's changes. Changes that a previous run applied are skipped.
 async fn load_data(app: &App) -> Result<(), CommandError> {
-    let mut progress = ProgressDisplay::start("demo data", u64::try_from(demo::len()).ok());
+    let mut progress = ProgressDisplay::start("demo data", u64::try_from(demo::change_count()).ok());
     let options = feed::ApplyOptions {
-        progress: Box::new(|feed::ApplyProgress { outcome, .. }| {
+        on_progress: Box::new(|feed::ApplyProgress { outcome, .. }| {
             progress.update(outcome.applied + outcome.repeated, || format!("{} changes", outcome.applied));
         }),
         ..feed::ApplyOptions::default()
@@ -104,7 +109,7 @@ async fn ensure_key(app: &App, data_dir: &Path) -> Result<SecretString, CommandE
         NewKey { name: "Demo".to_owned(), scopes: Scopes::all(), quota: Quota::default(), expires_at: None };
     let mut write = app.begin_write().await?;
     let (_, secret) = keys::create(app, &mut write, workspace.id, key).await?;
-    write_private(&path, secret.expose_secret().as_bytes())?;
+    create_private_file(&path, secret.expose_secret().as_bytes())?;
     write.commit().await?;
     Ok(secret)
 }
@@ -120,7 +125,7 @@ fn browser_address(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// Returns the message that tells the user what to try.
+/// Returns the message that describes what the user can try.
 fn welcome(
     app: &App,
     address: SocketAddr,
@@ -132,7 +137,7 @@ fn welcome(
     let local = format!("http://{}", browser_address(address));
     let url = app.config.server.public_url.as_ref().map_or(local.as_str(), |url| url.base());
     let data = app.config.storage.data_dir.display();
-    let receiver = &webhook.url;
+    let receiver_url = &webhook.url;
     let (email, password) = (&login.email, login.password.expose_secret());
     format!(
         "\
@@ -146,7 +151,7 @@ The demo is ready.
   Try it      curl -H 'Authorization: Bearer {secret}' '{url}/api/v1/courses?limit=2'
   Send event  curl -H 'Authorization: Bearer {secret}' --json '{{\"email\": \"ada@example.com\"}}' '{url}/api/v1/students'
   Swagger UI  {url}/docs (click Authorize and paste the key)
-  Webhooks    {receiver} prints each event below; {url}/docs/webhooks describes how to write a receiver
+  Webhooks    {receiver_url} prints each event below; {url}/docs/webhooks describes how to write a receiver
   Data        {data}; the next run uses the same data
   Stop        Ctrl-C
 "

@@ -1,6 +1,6 @@
-//! The demo's webhook receiver, a starting point for an integrator's own.
+//! The demo's webhook receiver. Integrators can use it as a starting point.
 //!
-//! Verifies the signature of each raw body, deduplicates by event id, responds quickly, and prints a line.
+//! Verifies the signature of each raw body, detects duplicates by event id, prints a line, and responds with 204.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -19,7 +19,7 @@ use webhooks::verify::{TOLERANCE, verify};
 
 /// The largest accepted body. Events are much smaller.
 const MAX_BODY_BYTES: usize = 1 << 20;
-/// The maximum number of event ids stored for deduplication.
+/// The maximum number of event ids stored for deduplication. When it is reached, all stored ids are deleted.
 const MAX_EVENT_IDS: usize = 10_000;
 
 /// Receives webhooks until the future is dropped.
@@ -63,6 +63,7 @@ impl DemoReceiver {
         StatusCode::NO_CONTENT
     }
 
+    /// Stores the id of an event. Returns whether it was not stored before.
     fn is_new(&self, id: &str) -> bool {
         let mut event_ids = self.event_ids.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if event_ids.len() >= MAX_EVENT_IDS {

@@ -16,7 +16,7 @@ use domain::outbox::EVENT_TYPES;
 use domain::webhooks::{self, NewSubscription, SubscriptionChange};
 use feed::demo;
 use foundation::id::SubscriptionId;
-use foundation::secret::{MasterKey, Purpose, Seal, write_private};
+use foundation::secret::{MasterKey, Purpose, Seal, create_private_file};
 
 /// Name of the file in the data folder that holds the [`StoredWebhook`].
 const FILE: &str = "demo.webhook";
@@ -39,8 +39,8 @@ struct StoredWebhook {
     secret: String,
 }
 
-/// Returns the subscription of the previous run if it still exists, or creates one. If the port of the previous run is in
-/// use, the subscription's URL is changed to another port.
+/// Returns the subscription of the previous run if it still exists, or creates one. If the port of the previous run is
+/// in use, the subscription's URL is changed to another port.
 pub(super) async fn ensure(
     app: &App,
     master: &MasterKey,
@@ -70,7 +70,7 @@ pub(super) async fn ensure(
     let seal = Seal::new(master, Purpose::WebhookSecrets);
     let workspace = find(app, demo::WORKSPACE).await?.id;
     let mut write = app.begin_write().await?;
-    let event_types = EVENT_TYPES.iter().map(|&kind| kind.to_owned()).collect();
+    let event_types = EVENT_TYPES.iter().map(|&event_type| event_type.to_owned()).collect();
     let new = NewSubscription { url: url.clone(), event_types };
     let (created, secret) = webhooks::create(app, &mut write, &seal, workspace, new).await?;
     let stored = StoredWebhook {
@@ -89,12 +89,12 @@ fn store(path: &Path, stored: &StoredWebhook) -> Result<(), CommandError> {
     {
         return Err(error.into());
     }
-    Ok(write_private(path, serde_json::to_string(stored).map_err(anyhow::Error::from)?.as_bytes())?)
+    Ok(create_private_file(path, serde_json::to_string(stored).map_err(anyhow::Error::from)?.as_bytes())?)
 }
 
 fn read(path: &Path) -> Result<Option<StoredWebhook>, CommandError> {
     match fs::read(path) {
-        // An invalid file counts as missing: the subscription is created again.
+        // An invalid file counts as missing: another subscription is created.
         Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(CommandError::new(format!(

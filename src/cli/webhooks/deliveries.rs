@@ -1,4 +1,4 @@
-//! Lists the deliveries of a subscription and the dead letters of a workspace.
+//! Lists the deliveries of a subscription, and the dead letters of a workspace: the deliveries that failed permanently.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -26,10 +26,10 @@ pub(in crate::cli) struct DeliveriesArgs {
     /// Only deliveries of this event type
     #[arg(long = "event", value_name = "TYPE")]
     event: Option<String>,
-    /// Only deliveries created at or after this time
+    /// Only deliveries created at or after this time, in RFC 3339 format
     #[arg(long, value_name = "TIME")]
     from: Option<Timestamp>,
-    /// Only deliveries created before this time
+    /// Only deliveries created before this time, in RFC 3339 format
     #[arg(long, value_name = "TIME")]
     to: Option<Timestamp>,
     #[command(flatten)]
@@ -67,10 +67,10 @@ pub(super) struct DeadFilterArgs {
     /// Only deliveries of this event type
     #[arg(long = "event", value_name = "TYPE")]
     event: Option<String>,
-    /// Only deliveries created at or after this time
+    /// Only deliveries created at or after this time, in RFC 3339 format
     #[arg(long, value_name = "TIME")]
     from: Option<Timestamp>,
-    /// Only deliveries created before this time
+    /// Only deliveries created before this time, in RFC 3339 format
     #[arg(long, value_name = "TIME")]
     to: Option<Timestamp>,
 }
@@ -88,9 +88,9 @@ pub(super) async fn of_subscription(app: &App, args: &DeliveriesArgs) -> Result<
         event_type: args.event.clone(),
         created: TimeSpan { from: args.from, to: args.to },
     };
-    let page =
+    let read_page =
         async |page| webhooks::deliveries(app, subscription.workspace, subscription.id, &filter, page).await;
-    print_list(&args.output, page).await
+    print_list(&args.output, read_page).await
 }
 
 pub(super) async fn dead(app: &App, args: &DeadArgs) -> Result<(), CommandError> {
@@ -99,20 +99,20 @@ pub(super) async fn dead(app: &App, args: &DeadArgs) -> Result<(), CommandError>
     if let Some(subscription) = args.filter.subscription {
         find(app, subscription).await?;
     }
-    let page = async |page| webhooks::dead(app, workspace.id, &filter, page).await;
-    print_list(&args.output, page).await
+    let read_page = async |page| webhooks::dead(app, workspace.id, &filter, page).await;
+    print_list(&args.output, read_page).await
 }
 
-/// Prints the first deliveries of a paginated list, up to the limit.
+/// Prints the newest deliveries of a list, up to the limit. `read_page` reads one page of the list.
 async fn print_list(
     args: &ListArgs,
-    page: impl AsyncFn(PageRequest) -> DomainResult<Page<Delivery>>,
+    read_page: impl AsyncFn(PageRequest) -> DomainResult<Page<Delivery>>,
 ) -> Result<(), CommandError> {
     let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
     let (mut deliveries, mut next) = (Vec::new(), None);
     loop {
-        let missing = u32::try_from(limit - deliveries.len()).unwrap_or(PAGE_SIZE);
-        let batch = page(PageRequest::newest_first(next, missing.min(PAGE_SIZE))).await?;
+        let remaining = u32::try_from(limit - deliveries.len()).unwrap_or(PAGE_SIZE);
+        let batch = read_page(PageRequest::newest_first(next, remaining.min(PAGE_SIZE))).await?;
         deliveries.extend(batch.items);
         next = batch.next;
         if next.is_none() || deliveries.len() >= limit {
@@ -120,11 +120,11 @@ async fn print_list(
         }
     }
     if args.json {
-        output::print_json(deliveries.iter().map(record).collect())?;
+        output::print_json(deliveries.iter().map(to_json).collect())?;
     } else {
         let rows: Vec<_> = deliveries.iter().map(row).collect();
         output::print_table(
-            ["ID", "STATE", "TYPE", "ORIGIN", "CREATED", "ATTEMPTS", "LAST", "NEXT ATTEMPT"],
+            ["ID", "STATE", "TYPE", "ORIGIN", "CREATED", "ATTEMPTS", "LAST RESPONSE", "NEXT ATTEMPT"],
             &rows,
         )?;
     }
@@ -146,13 +146,13 @@ fn row(delivery: &Delivery) -> [String; 8] {
         delivery.origin.to_string(),
         output::format_time(delivery.created_at),
         delivery.attempts.len().to_string(),
-        delivery.attempts.last().map_or_else(placeholder, outcome),
+        delivery.attempts.last().map_or_else(placeholder, attempt_result),
         delivery.next_attempt_at.map_or_else(placeholder, output::format_time),
     ]
 }
 
-/// Returns the status code or the error of an attempt.
-fn outcome(attempt: &Attempt) -> String {
+/// Returns the status code of an attempt, or its error.
+fn attempt_result(attempt: &Attempt) -> String {
     match (attempt.status, &attempt.error) {
         (Some(status), _) => status.to_string(),
         (None, Some(error)) => error.clone(),
@@ -160,7 +160,7 @@ fn outcome(attempt: &Attempt) -> String {
     }
 }
 
-fn record(delivery: &Delivery) -> Value {
+fn to_json(delivery: &Delivery) -> Value {
     let attempt = |attempt: &Attempt| {
         json!({
             "started_at": output::format_time(attempt.started_at),

@@ -1,4 +1,4 @@
-//! `creator-api webhooks`: manages subscriptions, lists and replays deliveries.
+//! `creator-api webhooks`: manages subscriptions, and lists and replays deliveries.
 //!
 //! Operators can access every workspace, so subscriptions and deliveries are specified by id only.
 
@@ -16,7 +16,7 @@ use foundation::id::SubscriptionId;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum WebhooksCommand {
-    /// Create a subscription; the secret is printed on stdout and cannot be shown again
+    /// Create a subscription; the secret is printed to stdout and cannot be shown again
     Create(subscriptions::CreateSubscriptionArgs),
     /// List a workspace's subscriptions, newest first
     List {
@@ -31,13 +31,13 @@ pub(super) enum WebhooksCommand {
     Deliveries(deliveries::DeliveriesArgs),
     /// List the dead letters of a workspace, newest first
     Dead(deliveries::DeadArgs),
-    /// Send settled deliveries again
+    /// Replay deliveries
     ///
-    /// The specified deliveries, dead or delivered, are sent again; the ids of the new deliveries are printed on stdout. With
-    /// --all, a job replays every dead letter that was not replayed before. If this command is interrupted, a worker
-    /// completes the job.
+    /// Sends the specified dead or delivered deliveries again, and prints the ids of the new deliveries to stdout.
+    /// With --all, starts a job that replays every dead letter that was not replayed before. If this command is
+    /// interrupted, a worker completes the job.
     Replay(replay::ReplayArgs),
-    /// Rotate the secret of a subscription; the new secret is printed on stdout and cannot be shown again
+    /// Rotate the secret of a subscription; the new secret is printed to stdout and cannot be shown again
     Rotate(subscriptions::RotateSecretArgs),
     /// Send an example event to a subscription
     Test {
@@ -50,15 +50,15 @@ pub(super) enum WebhooksCommand {
     },
     /// Change the URL or the event types of a subscription
     Edit(subscriptions::EditSubscriptionArgs),
-    /// Hold the deliveries of a subscription until it is enabled again
+    /// Pause a subscription; its deliveries are held until it is enabled again
     Pause {
         /// Id of the subscription
         #[arg(value_name = "SUBSCRIPTION")]
         subscription: SubscriptionId,
     },
-    /// Resume the deliveries of a paused or disabled subscription
+    /// Enable a paused or disabled subscription again
     Enable(subscriptions::EnableSubscriptionArgs),
-    /// Delete a subscription, its deliveries and its delivery log
+    /// Delete a subscription with its deliveries and their attempts
     Delete {
         /// Id of the subscription
         #[arg(value_name = "SUBSCRIPTION")]

@@ -1,4 +1,5 @@
-//! Sends deliveries again: specified deliveries directly, or all dead letters by a replay job.
+//! Sends deliveries again: specified deliveries directly, or all dead letters by a replay job. Also cancels replay
+//! jobs.
 
 use std::collections::BTreeMap;
 
@@ -19,18 +20,18 @@ pub(in crate::cli) struct ReplayArgs {
     /// Ids of the deliveries to send again
     #[arg(value_name = "DELIVERY")]
     deliveries: Vec<DeliveryId>,
-    /// Replay all dead letters, of all workspaces unless one is specified
+    /// Replay all dead letters, of all workspaces unless --workspace or --subscription is specified
     #[arg(long)]
     all: bool,
-    /// Key of the workspace; requires --all
+    /// Key of the workspace whose dead letters are replayed; requires --all
     #[arg(long, value_name = "KEY", requires = "all")]
     workspace: Option<String>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Filters of --all")]
     filter: DeadFilterArgs,
-    /// Only print the number of dead letters; requires --all
+    /// Only print the number of dead letters that would be replayed; requires --all
     #[arg(long, requires = "all")]
     dry_run: bool,
-    /// Cancel a replay that was started with --all
+    /// Id of a replay to cancel, as printed by --all
     #[arg(long, value_name = "REPLAY")]
     cancel: Option<ReplayId>,
 }
@@ -42,13 +43,13 @@ pub(super) async fn run(app: &App, args: ReplayArgs) -> Result<(), CommandError>
     }
     match args {
         ReplayArgs { cancel: Some(replay), .. } => cancel(app, replay).await,
-        ReplayArgs { all: true, .. } => all(app, &args, &filter).await,
-        ReplayArgs { deliveries, .. } => selected(app, &deliveries).await,
+        ReplayArgs { all: true, .. } => replay_all(app, &args, &filter).await,
+        ReplayArgs { deliveries, .. } => send_again(app, &deliveries).await,
     }
 }
 
 /// Sends the specified deliveries again, in one transaction.
-async fn selected(app: &App, deliveries: &[DeliveryId]) -> Result<(), CommandError> {
+async fn send_again(app: &App, deliveries: &[DeliveryId]) -> Result<(), CommandError> {
     let mut by_workspace: BTreeMap<WorkspaceId, Vec<DeliveryId>> = BTreeMap::new();
     for &delivery in deliveries {
         match webhooks::workspace_of(app, delivery).await {
@@ -61,16 +62,16 @@ async fn selected(app: &App, deliveries: &[DeliveryId]) -> Result<(), CommandErr
         }
     }
     let mut write = app.begin_write().await?;
-    let mut resent = Vec::with_capacity(deliveries.len());
+    let mut new_deliveries = Vec::with_capacity(deliveries.len());
     for (workspace, deliveries) in by_workspace {
         let created = webhooks::send_again(app, &mut write, workspace, &deliveries).await?;
         if let Some((action, subject, detail)) = webhooks::audit_entry(&created) {
             audit::append(app, &mut write, workspace, &Actor::operator(), (action, subject, &detail)).await?;
         }
-        resent.extend(created);
+        new_deliveries.extend(created);
     }
     write.commit().await?;
-    resent.iter().try_for_each(|delivery| output::print(delivery.id))
+    new_deliveries.iter().try_for_each(|delivery| output::print(delivery.id))
 }
 
 /// Formats a number of deliveries: "1 delivery", "2 deliveries".
@@ -78,8 +79,8 @@ fn format_count(count: u64) -> String {
     if count == 1 { "1 delivery".to_owned() } else { format!("{count} deliveries") }
 }
 
-/// Replays the dead letters of the selected workspaces, with one job for each workspace.
-async fn all(app: &App, args: &ReplayArgs, filter: &DeadFilter) -> Result<(), CommandError> {
+/// Replays the dead letters of the selected workspaces, with one job per workspace. With `--dry-run`, only counts them.
+async fn replay_all(app: &App, args: &ReplayArgs, filter: &DeadFilter) -> Result<(), CommandError> {
     let mut replayed = 0;
     for workspace in selected_workspaces(app, args).await? {
         let preview = webhooks::preview(app, workspace, filter).await?;
@@ -93,7 +94,7 @@ async fn all(app: &App, args: &ReplayArgs, filter: &DeadFilter) -> Result<(), Co
     output::print(format_args!("{replayed} {label}"))
 }
 
-/// Returns the workspaces whose dead letters are replayed.
+/// Returns the specified workspace, that of the specified subscription, or all workspaces.
 async fn selected_workspaces(app: &App, args: &ReplayArgs) -> Result<Vec<WorkspaceId>, CommandError> {
     let subscription = match args.filter.subscription {
         Some(subscription) => Some(find(app, subscription).await?),
@@ -106,8 +107,8 @@ async fn selected_workspaces(app: &App, args: &ReplayArgs) -> Result<Vec<Workspa
     }
 }
 
-/// Starts a replay job and runs it to completion, possibly together with a worker. Returns the number of deliveries
-/// replayed.
+/// Starts a replay job and runs it, possibly together with a worker, until it is completed or canceled. Returns the
+/// number of deliveries replayed.
 async fn run_job(app: &App, workspace: WorkspaceId, preview: &ReplayPreview) -> Result<u64, CommandError> {
     let mut write = app.begin_write().await?;
     let mut job = webhooks::start(app, &mut write, preview).await?;
@@ -132,7 +133,7 @@ async fn cancel(app: &App, replay: ReplayId) -> Result<(), CommandError> {
             let remedy = "`creator-api webhooks replay --all` prints the id of each replay that it starts";
             return Err(CommandError::new(format!("replay {replay} not found; {remedy}")));
         }
-        existing => existing?,
+        result => result?,
     };
     let mut write = app.begin_write().await?;
     let WriteOutcome { record: canceled, changed } =

@@ -14,17 +14,17 @@ use domain::app::App;
 use domain::audit::{Action, Actor};
 use domain::outbox::EVENT_TYPES;
 use domain::webhooks::{self, HeldAction, NewSubscription, Subscription, SubscriptionChange};
-use foundation::config::{WEBHOOKS, flags};
+use foundation::config::{ENDPOINT_SETTINGS, flags};
 use foundation::id::SubscriptionId;
 use foundation::secret::{Purpose, Seal};
 
 #[derive(Debug, clap::Args)]
-#[command(args = flags(WEBHOOKS))]
+#[command(args = flags(ENDPOINT_SETTINGS))]
 pub(in crate::cli) struct CreateSubscriptionArgs {
     /// Key of the workspace
     #[arg(long, value_name = "KEY")]
     workspace: String,
-    /// Endpoint URL: https, to a public IP address
+    /// Endpoint URL: `https` and a public IP address, unless --webhook-allow permits others
     #[arg(long)]
     url: String,
     /// One or more event types, or `all`
@@ -34,12 +34,12 @@ pub(in crate::cli) struct CreateSubscriptionArgs {
 
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("change").required(true).multiple(true).args(["url", "events"])))]
-#[command(args = flags(WEBHOOKS))]
+#[command(args = flags(ENDPOINT_SETTINGS))]
 pub(in crate::cli) struct EditSubscriptionArgs {
     /// Id of the subscription
     #[arg(value_name = "SUBSCRIPTION")]
     subscription: SubscriptionId,
-    /// New endpoint URL; pending deliveries are sent to it, too
+    /// New endpoint URL, to which pending deliveries are also sent
     #[arg(long)]
     url: Option<String>,
     /// New event types, one or more, or `all`
@@ -52,7 +52,8 @@ pub(in crate::cli) struct RotateSecretArgs {
     /// Id of the subscription
     #[arg(value_name = "SUBSCRIPTION")]
     subscription: SubscriptionId,
-    /// How long deliveries are signed with the old secret, too, up to 7d; 0s ends it immediately
+    /// How long requests are also signed with the old secret, up to 7d; with 0s, the old secret becomes invalid
+    /// immediately
     #[arg(long, value_name = "DURATION", default_value = "24h")]
     overlap: Span,
 }
@@ -110,9 +111,13 @@ pub(super) async fn edit(app: &App, args: EditSubscriptionArgs) -> Result<(), Co
     Ok(())
 }
 
-/// Replaces `all` by every event type.
+/// Replaces the single value `all` with every event type.
 fn expand_all(events: Vec<String>) -> Vec<String> {
-    if events == ["all"] { EVENT_TYPES.iter().map(|&kind| kind.to_owned()).collect() } else { events }
+    if events == ["all"] {
+        EVENT_TYPES.iter().map(|&event_type| event_type.to_owned()).collect()
+    } else {
+        events
+    }
 }
 
 /// Returns the seal that encrypts webhook secrets.
@@ -124,7 +129,7 @@ pub(super) async fn list(app: &App, workspace: &str, json: bool) -> Result<(), C
     let workspace = workspaces::find(app, workspace).await?;
     let subscriptions = webhooks::list(app, workspace.id).await?;
     if json {
-        return output::print_json(subscriptions.iter().map(record).collect());
+        return output::print_json(subscriptions.iter().map(to_json).collect());
     }
     let row = |subscription: Subscription| {
         let failing = subscription
@@ -137,7 +142,7 @@ pub(super) async fn list(app: &App, workspace: &str, json: bool) -> Result<(), C
     output::print_table(["ID", "STATE", "URL", "FAILING", "EVENTS"], &rows)
 }
 
-fn record(subscription: &Subscription) -> serde_json::Value {
+fn to_json(subscription: &Subscription) -> serde_json::Value {
     json!({
         "id": subscription.id.to_string(),
         "url": subscription.url,

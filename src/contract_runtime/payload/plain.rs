@@ -22,11 +22,12 @@ impl Text {
         self.0.into()
     }
 
-    fn meta() -> MetaSchema {
+    fn schema() -> MetaSchema {
         MetaSchema::new("string")
     }
 
     fn from_input(input: &Input) -> poem::Result<Self> {
+        // Validation has stored the text as a JSON string.
         serde_json::from_value(input.take_value()?).map(Self).map_err(poem::error::InternalServerError)
     }
 }
@@ -37,23 +38,23 @@ impl Bytes {
         self.0
     }
 
-    fn meta() -> MetaSchema {
+    fn schema() -> MetaSchema {
         MetaSchema::ANY
     }
 
-    #[allow(clippy::unnecessary_wraps, reason = "both payload types have the same functions")]
+    #[allow(clippy::unnecessary_wraps, reason = "the macro calls the same function of both types")]
     fn from_input(input: &Input) -> poem::Result<Self> {
         Ok(Self(input.body.clone()))
     }
 }
 
-macro_rules! plain {
-    ($($name:ident, $media_type:ident, $sent:literal;)*) => {$(
+macro_rules! plain_payloads {
+    ($($name:ident, $media_type:ident, $content_type:literal;)*) => {$(
         impl Payload for $name {
             const CONTENT_TYPE: &'static str = $media_type;
 
             fn schema_ref() -> MetaSchemaRef {
-                MetaSchemaRef::Inline(Box::new(Self::meta()))
+                MetaSchemaRef::Inline(Box::new(Self::schema()))
             }
 
             fn register(_: &mut Registry) {}
@@ -61,7 +62,7 @@ macro_rules! plain {
 
         impl IntoResponse for $name {
             fn into_response(self) -> Response {
-                Response::builder().content_type($sent).body(self.into_bytes())
+                Response::builder().content_type($content_type).body(self.into_bytes())
             }
         }
 
@@ -93,7 +94,7 @@ macro_rules! plain {
     )*};
 }
 
-plain! {
+plain_payloads! {
     Text, TEXT, "text/plain; charset=utf-8";
     Bytes, BYTES, "application/octet-stream";
 }

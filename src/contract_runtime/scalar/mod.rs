@@ -1,4 +1,4 @@
-//! Rust types for string formats of the contract: times here, the others in [`strings`].
+//! Rust types for the string formats of a contract: times in this module; dates, UUIDs and base64 in [`strings`].
 
 mod strings;
 

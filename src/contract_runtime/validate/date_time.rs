@@ -10,6 +10,7 @@ pub(super) fn check(text: &str) -> Result<(), &'static str> {
     const EXPECTED_FORMAT: &str =
         "must be an RFC 3339 time with a UTC offset, such as `2026-02-14T09:12:45Z`";
     let bytes = text.as_bytes();
+    // `d` stands for a digit.
     let template = b"dddd-dd-ddTdd:dd:dd";
     let Some((head, mut tail)) = bytes.split_at_checked(template.len()) else { return Err(EXPECTED_FORMAT) };
     let is_well_formed = head.iter().zip(template).all(|(byte, expected)| match expected {
@@ -33,6 +34,7 @@ pub(super) fn check(text: &str) -> Result<(), &'static str> {
     match tail {
         [b'Z' | b'z'] => {}
         [b'+' | b'-', h1, h2, b':', m1, m2] if [h1, h2, m1, m2].iter().all(|byte| byte.is_ascii_digit()) => {
+            // At most `23:59`.
             if (h1, h2) > (&b'2', &b'3') || *m1 > b'5' {
                 return Err("has an invalid UTC offset");
             }

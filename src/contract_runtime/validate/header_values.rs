@@ -1,21 +1,22 @@
-//! Extracts lists and cookies from headers.
+//! Extracts list values and cookies from headers.
 
 use poem::http::{HeaderMap, header};
 
 use super::query;
 
-/// Returns the items of a list header, joined by single commas. Several header lines are one list (RFC 9110, section 5.3).
+/// Returns the items of a list header, joined by single commas. Several header lines are one list (RFC 9110, section
+/// 5.3). Ignores lines that are not visible ASCII. Returns `None` if no line is left.
 pub(crate) fn header_list(headers: &HeaderMap, name: &str) -> Option<String> {
     let lines: Vec<&str> = headers.get_all(name).iter().filter_map(|line| line.to_str().ok()).collect();
     let items: Vec<&str> = lines.iter().flat_map(|line| line.split(',')).map(str::trim).collect();
     (!lines.is_empty()).then(|| items.join(","))
 }
 
-/// Returns all values of a cookie, percent-decoded if they are valid percent-encoded UTF-8.
+/// Returns all values of a cookie without surrounding quotes, percent-decoded if they are valid percent-encoded UTF-8.
 pub(crate) fn cookies(headers: &HeaderMap, name: &str) -> Vec<String> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let values = pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.trim_matches('"'));
+    let values = pairs.filter(|(cookie, _)| *cookie == name).map(|(_, value)| value.trim_matches('"'));
     values.map(|value| query::decode_segment(value).unwrap_or_else(|| value.to_owned())).collect()
 }
 
@@ -42,9 +43,9 @@ mod tests {
 
     #[test]
     fn a_cookie_is_found_among_others_and_decoded() {
-        let found = |lines: &[&'static str]| cookies(&headers("cookie", lines), "theme");
-        assert_eq!(found(&["a=1; theme=dark%20red; themes=x"]), ["dark red"]);
-        assert_eq!(found(&["theme=\"x\"", "theme=y+z"]), ["x", "y+z"]);
-        assert_eq!(found(&["theme", "%zz"]), [""; 0]);
+        let themes = |lines: &[&'static str]| cookies(&headers("cookie", lines), "theme");
+        assert_eq!(themes(&["a=1; theme=dark%20red; themes=x"]), ["dark red"]);
+        assert_eq!(themes(&["theme=\"x\"", "theme=y+z"]), ["x", "y+z"]);
+        assert_eq!(themes(&["theme", "%zz"]), [""; 0]);
     }
 }

@@ -1,7 +1,7 @@
 //! Converts schema validation errors to messages.
 //!
-//! Each message states what is allowed, as the end of a sentence that begins with the field. Messages do not repeat the invalid
-//! value, which can be personal data such as an email address.
+//! Each message states what is allowed, as the end of a sentence that begins with the field. Messages do not repeat the
+//! invalid value, which can be personal data such as an email address.
 
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
@@ -15,8 +15,8 @@ pub const UNKNOWN_PARAMETER: &str = "is not a parameter of this operation";
 /// The message for a body field that the contract does not declare.
 const UNKNOWN_FIELD: &str = "is not a field of this body";
 
-/// Describes a pattern of a contract, as the end of a sentence that begins with the field. If it returns `None`, the message
-/// contains the pattern itself.
+/// Describes a pattern of a contract, as the end of a sentence that begins with the field. If it returns `None`, the
+/// message contains the pattern itself.
 pub type DescribePattern = fn(&str) -> Option<String>;
 
 /// Returns the violations for one error of the schema validator, as pairs of JSON pointer and message.
@@ -37,21 +37,22 @@ pub(super) fn describe(
         Kind::PropertyNames { error: inner } => {
             let name = inner.instance().as_str().unwrap_or_default().to_owned();
             let pointer = format!("{pointer}/{}", json::escape(&shorten(&name)));
-            vec![(pointer, format!("has an invalid name: it {}", sentence(inner, describe_pattern)))]
+            vec![(pointer, format!("has an invalid name: it {}", message(inner, describe_pattern)))]
         }
-        _ => vec![(pointer, sentence(error, describe_pattern))],
+        _ => vec![(pointer, message(error, describe_pattern))],
     }
 }
 
-fn sentence(error: &ValidationError<'_>, describe_pattern: DescribePattern) -> String {
+/// Returns the message for an error, without the location.
+fn message(error: &ValidationError<'_>, describe_pattern: DescribePattern) -> String {
     match error.kind() {
-        Kind::Type { kind } => format!("must be {}", types(kind)),
+        Kind::Type { kind } => format!("must be {}", expected_types(kind)),
         Kind::Enum { options } => match options.as_array().map(Vec::as_slice) {
-            Some([value]) => format!("must be {}", formatted(value)),
-            Some(values) => format!("must be one of {}", list(values)),
+            Some([value]) => format!("must be {}", quote(value)),
+            Some(values) => format!("must be one of {}", join(values)),
             None => "is not an allowed value".to_owned(),
         },
-        Kind::Constant { expected_value } => format!("must be {}", formatted(expected_value)),
+        Kind::Constant { expected_value } => format!("must be {}", quote(expected_value)),
         Kind::Minimum { limit } => format!("must be at least {limit}"),
         Kind::Maximum { limit } => format!("must be at most {limit}"),
         Kind::ExclusiveMinimum { limit } => format!("must be greater than {limit}"),
@@ -59,11 +60,11 @@ fn sentence(error: &ValidationError<'_>, describe_pattern: DescribePattern) -> S
         Kind::MultipleOf { multiple_of } => format!("must be a multiple of {multiple_of}"),
         Kind::MinLength { limit: 1 } => "must not be empty".to_owned(),
         Kind::MinLength { limit } => format!("must be at least {limit} characters long"),
-        Kind::MaxLength { limit } => format!("must be at most {}", count(*limit, "character", " long")),
-        Kind::MinItems { limit } => format!("must have at least {}", count(*limit, "item", "")),
-        Kind::MaxItems { limit } => format!("must have at most {}", count(*limit, "item", "")),
-        Kind::MinProperties { limit } => format!("must have at least {}", count(*limit, "field", "")),
-        Kind::MaxProperties { limit } => format!("must have at most {}", count(*limit, "field", "")),
+        Kind::MaxLength { limit } => format!("must be at most {}", quantity(*limit, "character", " long")),
+        Kind::MinItems { limit } => format!("must have at least {}", quantity(*limit, "item", "")),
+        Kind::MaxItems { limit } => format!("must have at most {}", quantity(*limit, "item", "")),
+        Kind::MinProperties { limit } => format!("must have at least {}", quantity(*limit, "field", "")),
+        Kind::MaxProperties { limit } => format!("must have at most {}", quantity(*limit, "field", "")),
         Kind::UniqueItems => "must not contain duplicate items".to_owned(),
         Kind::Pattern { pattern } => {
             describe_pattern(pattern).unwrap_or_else(|| format!("must match the pattern `{pattern}`"))
@@ -86,12 +87,12 @@ fn format_message(format: &str, text: &str) -> String {
     }
 }
 
-fn types(kind: &TypeKind) -> String {
-    let types: Vec<&str> = match kind {
-        TypeKind::Single(single) => vec![single.as_str()],
-        TypeKind::Multiple(types) => types.iter().map(|single| single.as_str()).collect(),
+fn expected_types(kind: &TypeKind) -> String {
+    let names: Vec<&str> = match kind {
+        TypeKind::Single(json_type) => vec![json_type.as_str()],
+        TypeKind::Multiple(json_types) => json_types.iter().map(|json_type| json_type.as_str()).collect(),
     };
-    let nouns: Vec<&str> = types
+    let nouns: Vec<&str> = names
         .into_iter()
         .map(|name| match name {
             "array" => "an array",
@@ -105,21 +106,23 @@ fn types(kind: &TypeKind) -> String {
         .collect();
     match nouns.split_last() {
         Some((last, [])) => (*last).to_owned(),
-        Some((last, first)) => format!("{} or {last}", first.join(", ")),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
         None => "of another type".to_owned(),
     }
 }
 
-fn count(limit: u64, noun: &str, rest: &str) -> String {
+/// Formats a number with its noun in the singular or plural: `1 item`, `2 items`.
+fn quantity(limit: u64, noun: &str, suffix: &str) -> String {
     let plural = if limit == 1 { "" } else { "s" };
-    format!("{limit} {noun}{plural}{rest}")
+    format!("{limit} {noun}{plural}{suffix}")
 }
 
-fn list(values: &[Value]) -> String {
-    values.iter().map(formatted).collect::<Vec<_>>().join(", ")
+fn join(values: &[Value]) -> String {
+    values.iter().map(quote).collect::<Vec<_>>().join(", ")
 }
 
-fn formatted(value: &Value) -> String {
+/// Formats a value: strings in backticks, others as JSON.
+fn quote(value: &Value) -> String {
     match value {
         Value::String(text) => format!("`{text}`"),
         other => other.to_string(),

@@ -1,7 +1,7 @@
 //! Validates requests against the contract.
 //!
-//! Parses query strings, headers and bodies and validates them with the schemas of the contract, which are compiled once at
-//! startup. All violations of a request are reported together. Validation needs no database.
+//! Parses query strings, headers and bodies and validates them with the schemas of the contract, which are compiled
+//! once at startup. All violations of a request are reported together. Validation needs no database.
 
 mod date_time;
 pub(crate) mod header_values;
@@ -47,16 +47,16 @@ impl From<ParameterLocation> for RequestPart {
 pub struct Violation {
     /// The part of the request that contains the violation.
     pub part: RequestPart,
-    /// The name of the parameter or header, or the JSON pointer into the body.
+    /// The name of the parameter or header, or the JSON pointer (RFC 6901) into the body. Empty for the whole body.
     pub field: String,
     /// What is wrong. The end of a sentence that begins with the field.
     pub message: String,
 }
 
-/// All violations of a request, in the order path, query, headers, cookies, body.
+/// All violations of a request. Validation reports them in the order path, query, headers, cookies, body.
 pub type Violations = Vec<Violation>;
 
-/// Shortens a string of the client for use in a message.
+/// Shortens a string that the client sent to at most 64 characters and `...`, for use in a message.
 pub fn shorten(text: &str) -> Cow<'_, str> {
     const MAX_CHARACTERS: usize = 64;
     match text.char_indices().nth(MAX_CHARACTERS) {

@@ -1,15 +1,15 @@
 //! Adds the bounds of number formats to schemas, because JSON Schema treats `int32` and `float` as annotations.
 //!
-//! Without these bounds, a number that is valid but does not fit its Rust type would cause an internal error.
+//! Without these bounds, a valid number that is too large for its Rust type would cause an internal error.
 
 use serde_json::{Map, Number, Value};
 
-/// Adds the bounds of its type to each number schema of a document that has no narrower bounds.
+/// Adds the bounds of the Rust type to the number schemas of a document. Narrower bounds are kept.
 pub(super) fn add_bounds(document: &mut Value) {
     match document {
         Value::Array(items) => items.iter_mut().for_each(add_bounds),
         Value::Object(fields) => {
-            if let Some((min, max)) = bounds_of(fields) {
+            if let Some((min, max)) = type_bounds(fields) {
                 narrow(fields, "minimum", &min, |declared, min| declared < min);
                 narrow(fields, "maximum", &max, |declared, max| declared > max);
             }
@@ -21,6 +21,7 @@ pub(super) fn add_bounds(document: &mut Value) {
     }
 }
 
+/// Sets a bound, unless the schema declares a narrower one.
 fn narrow(fields: &mut Map<String, Value>, key: &str, limit: &Number, is_beyond: fn(f64, f64) -> bool) {
     let declared = fields.get(key).and_then(Value::as_f64);
     if declared.zip(limit.as_f64()).is_none_or(|(declared, limit)| is_beyond(declared, limit)) {
@@ -28,18 +29,20 @@ fn narrow(fields: &mut Map<String, Value>, key: &str, limit: &Number, is_beyond:
     }
 }
 
-/// Returns the minimum and maximum of a number's type. Returns `None` for other types.
-fn bounds_of(fields: &Map<String, Value>) -> Option<(Number, Number)> {
-    let is = |name: &str| match fields.get("type") {
+/// Returns the minimum and maximum of a number schema's Rust type. Returns `None` for schemas that need no bounds, such
+/// as those of 64-bit floats.
+fn type_bounds(fields: &Map<String, Value>) -> Option<(Number, Number)> {
+    let has_type = |name: &str| match fields.get("type") {
         Some(Value::String(declared)) => declared == name,
         Some(Value::Array(declared)) => declared.iter().any(|declared| declared == name),
         _ => false,
     };
     let format = fields.get("format").and_then(Value::as_str);
     match format {
-        Some("int32") if is("integer") => Some((i32::MIN.into(), i32::MAX.into())),
-        _ if is("integer") && !fields.contains_key("enum") => Some((i64::MIN.into(), i64::MAX.into())),
-        Some("float") if is("number") => {
+        Some("int32") if has_type("integer") => Some((i32::MIN.into(), i32::MAX.into())),
+        // The values of an enum are listed and need no bounds.
+        _ if has_type("integer") && !fields.contains_key("enum") => Some((i64::MIN.into(), i64::MAX.into())),
+        Some("float") if has_type("number") => {
             Some((Number::from_f64(f32::MIN.into())?, Number::from_f64(f32::MAX.into())?))
         }
         _ => None,

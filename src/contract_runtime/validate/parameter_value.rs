@@ -8,7 +8,7 @@ use crate::contract::{Parameter, ParameterKind, ParameterLocation};
 pub(super) fn convert(parameter: &Parameter, text: &str) -> Result<Value, String> {
     match parameter.kind {
         ParameterKind::List(kind, _) => convert_list(parameter, *kind, &text.split(',').collect::<Vec<_>>()),
-        kind => scalar(parameter.location, kind, text).map_err(str::to_owned),
+        kind => convert_scalar(parameter.location, kind, text).map_err(str::to_owned),
     }
 }
 
@@ -23,7 +23,7 @@ pub(super) fn convert_list(
         if text.is_empty() {
             return Err(item_message(Some(index), "is empty"));
         }
-        let value = scalar(parameter.location, kind, text);
+        let value = convert_scalar(parameter.location, kind, text);
         values.push(value.map_err(|message| item_message(Some(index), message))?);
     }
     Ok(Value::Array(values))
@@ -37,9 +37,14 @@ pub(super) fn item_message(index: Option<usize>, message: &str) -> String {
     }
 }
 
-fn scalar(location: ParameterLocation, kind: ParameterKind, text: &str) -> Result<Value, &'static str> {
+/// Converts a value that is not a list, or returns what is wrong with it.
+fn convert_scalar(
+    location: ParameterLocation,
+    kind: ParameterKind,
+    text: &str,
+) -> Result<Value, &'static str> {
     match kind {
-        // In a path, NUL is part of an id that does not exist, so the operation responds with "not found".
+        // An id with NUL does not exist, so the operation returns 404 for such a path instead of 422.
         ParameterKind::String if text.contains('\0') && location != ParameterLocation::Path => {
             Err("must not contain the character NUL (U+0000)")
         }

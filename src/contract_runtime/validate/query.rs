@@ -1,6 +1,7 @@
 //! Parses query strings strictly, and encodes and decodes percent-encoded values.
 //!
-//! Reports malformed and repeated parameters. Whether a parameter exists is validated against the contract elsewhere.
+//! Reports malformed and repeated parameters. [`Schemas::check_query`](super::schemas::Schemas::check_query) reports
+//! parameters that the contract does not declare.
 
 use std::borrow::Cow;
 
@@ -15,29 +16,29 @@ pub struct QueryParameter {
     pub value: String,
 }
 
-/// Parses the parameters of a query string, in the order they were sent. Reports and omits malformed parameters, and repeated
-/// parameters that are not lists.
+/// Parses the parameters of a query string, in the order they were sent. Reports and omits malformed parameters, and
+/// repeated parameters that are not lists. `is_list` returns whether the parameter with a name is a list.
 pub fn parse(
     query: &str,
     is_list: impl Fn(&str) -> bool,
     violations: &mut Violations,
 ) -> Vec<QueryParameter> {
-    let mut pairs: Vec<QueryParameter> = Vec::new();
+    let mut parameters: Vec<QueryParameter> = Vec::new();
     let mut repeated: Vec<String> = Vec::new();
-    for part in query.split('&').filter(|part| !part.is_empty()) {
-        if pairs.len() + violations.len() >= MAX_PARAMETERS {
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        if parameters.len() + violations.len() >= MAX_PARAMETERS {
             violations.push(violation(
                 "",
                 &format!("has more than {MAX_PARAMETERS} parameters; the remaining parameters were not read"),
             ));
             break;
         }
-        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (Ok(name), value) = (decode(name), decode(value)) else {
             violations.push(violation(name, "is not a valid percent-encoded name"));
             continue;
         };
-        if pairs.iter().any(|pair| pair.name == name) && !is_list(&name) {
+        if parameters.iter().any(|parameter| parameter.name == name) && !is_list(&name) {
             if !repeated.contains(&name) {
                 violations.push(violation(&name, "is specified more than once"));
                 repeated.push(name);
@@ -46,10 +47,10 @@ pub fn parse(
         }
         match value {
             Err(InvalidEncoding) => violations.push(violation(&name, "is not valid percent-encoded UTF-8")),
-            Ok(value) => pairs.push(QueryParameter { name, value }),
+            Ok(value) => parameters.push(QueryParameter { name, value }),
         }
     }
-    pairs
+    parameters
 }
 
 fn violation(name: &str, message: &str) -> Violation {
@@ -60,12 +61,13 @@ fn violation(name: &str, message: &str) -> Violation {
     }
 }
 
-/// Maximum number of parameters of a query string.
+/// Maximum number of parameters of a query string. Its reported violations count toward this limit, too.
 const MAX_PARAMETERS: usize = 64;
 
+/// A string is not valid percent-encoded UTF-8.
 struct InvalidEncoding;
 
-/// Decodes a path segment. Returns `None` when it is not valid percent-encoded UTF-8.
+/// Decodes a path segment or a cookie value. Returns `None` when it is not valid percent-encoded UTF-8.
 pub fn decode_segment(text: &str) -> Option<String> {
     // In a path, a plus sign is not a space (RFC 3986, section 3.3).
     if text.contains('+') { decode(&text.replace('+', "%2B")).ok() } else { decode(text).ok() }
@@ -86,7 +88,7 @@ fn decode(text: &str) -> Result<String, InvalidEncoding> {
             b'%' => {
                 let [high, low, tail @ ..] = rest else { return Err(InvalidEncoding) };
                 rest = tail;
-                hex(*high)? << 4 | hex(*low)?
+                hex_digit(*high)? << 4 | hex_digit(*low)?
             }
             byte => *byte,
         });
@@ -94,11 +96,11 @@ fn decode(text: &str) -> Result<String, InvalidEncoding> {
     String::from_utf8(decoded).map_err(|_| InvalidEncoding)
 }
 
-fn hex(digit: u8) -> Result<u8, InvalidEncoding> {
+fn hex_digit(digit: u8) -> Result<u8, InvalidEncoding> {
     char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok()).ok_or(InvalidEncoding)
 }
 
-/// Percent-encodes a value for a query string.
+/// Percent-encodes a value for use in a URL.
 pub fn encode(value: &str) -> Cow<'_, str> {
     fn is_unreserved(byte: u8) -> bool {
         byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
@@ -123,14 +125,15 @@ mod tests {
 
     use super::*;
 
+    /// Returns the parameters and the messages about a query string in which only `list` is a list.
     fn parsed(query: &str) -> (Vec<(String, String)>, Vec<String>) {
         let mut violations = Violations::new();
-        let pairs = parse(query, |name| name == "list", &mut violations)
+        let parameters = parse(query, |name| name == "list", &mut violations)
             .into_iter()
-            .map(|pair| (pair.name, pair.value))
+            .map(|parameter| (parameter.name, parameter.value))
             .collect();
         (
-            pairs,
+            parameters,
             violations
                 .into_iter()
                 .map(|violation| format!("{} {}", violation.field, violation.message))
@@ -140,16 +143,16 @@ mod tests {
 
     #[test]
     fn a_repeated_parameter_is_one_violation() {
-        let (pairs, violations) = parsed("a=1&b=2&a=3&a=4");
-        assert_eq!(pairs, [("a".into(), "1".into()), ("b".into(), "2".into())]);
+        let (parameters, violations) = parsed("a=1&b=2&a=3&a=4");
+        assert_eq!(parameters, [("a".into(), "1".into()), ("b".into(), "2".into())]);
         assert_eq!(violations, ["a is specified more than once"]);
     }
 
     #[test]
     fn the_name_of_a_list_can_be_repeated() {
-        let (pairs, violations) = parsed("list=1&a=2&list=3");
+        let (parameters, violations) = parsed("list=1&a=2&list=3");
         assert_eq!(
-            pairs,
+            parameters,
             [("list".into(), "1".into()), ("a".into(), "2".into()), ("list".into(), "3".into())]
         );
         assert_eq!(violations, [""; 0]);

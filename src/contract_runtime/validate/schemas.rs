@@ -1,7 +1,7 @@
 //! Compiles the contract's schemas and validates parameters and bodies with them.
 //!
-//! Each parameter and body of an operation has a validator, which is compiled once at startup from the JSON pointers in the
-//! operation tables.
+//! Each parameter and body of an operation has a validator. It is compiled once at startup from the schema that a JSON
+//! pointer in the operation tables refers to.
 
 use anyhow::Context;
 use jsonschema::{Draft, PatternOptions, Registry, Validator};
@@ -23,7 +23,7 @@ const DOCUMENT: &str = "urn:contract";
 pub struct Schemas {
     /// The operation.
     pub operation: &'static Operation,
-    /// The validators of the parameters, in the same order.
+    /// The validators of the parameters, in the order of [`Operation::parameters`].
     parameters: Vec<Validator>,
     body: Option<Validator>,
     describe_pattern: DescribePattern,
@@ -32,7 +32,8 @@ pub struct Schemas {
 /// Compiles the schemas of operations from the contract's JSON, in the order of the operations.
 ///
 /// # Errors
-/// Returns an error when the document is not JSON or a JSON pointer does not resolve, because the generated files do not match.
+/// Returns an error when the document is not JSON, a JSON pointer does not resolve or a schema cannot be compiled. This
+/// happens only if the generated files do not match each other.
 pub fn compile(
     document: &str,
     operations: &[&'static Operation],
@@ -73,19 +74,21 @@ impl Schemas {
     }
 
     /// Validates the query parameters. Reports unknown, missing, empty and invalid parameters.
-    pub fn check_query(&self, pairs: &[QueryParameter], violations: &mut Violations) {
-        for (index, QueryParameter { name, value }) in pairs.iter().enumerate() {
+    pub fn check_query(&self, query: &[QueryParameter], violations: &mut Violations) {
+        for (index, QueryParameter { name, value }) in query.iter().enumerate() {
             if self.operation.is_repeated(name) {
-                // The items of a list are validated together at the position of the first item.
-                if !pairs[..index].iter().any(|pair| pair.name == *name) {
-                    let items = pairs.iter().filter(|pair| pair.name == *name).map(|pair| &*pair.value);
+                // All items of a list are validated together when the first one is reached.
+                if !query[..index].iter().any(|parameter| parameter.name == *name) {
+                    let items = query
+                        .iter()
+                        .filter(|parameter| parameter.name == *name)
+                        .map(|parameter| &*parameter.value);
                     self.check_list(name, &items.collect::<Vec<_>>(), violations);
                 }
             } else if !self.check_value(ParameterLocation::Query, name, value, violations) {
-                let name = super::shorten(name).into_owned();
                 violations.push(Violation {
                     part: RequestPart::Query,
-                    field: name,
+                    field: super::shorten(name).into_owned(),
                     message: message::UNKNOWN_PARAMETER.to_owned(),
                 });
             }
@@ -94,9 +97,10 @@ impl Schemas {
             .operation
             .parameters
             .iter()
-            .filter(|it| it.required && it.location == ParameterLocation::Query)
+            .filter(|parameter| parameter.required && parameter.location == ParameterLocation::Query)
         {
-            let is_missing = !pairs.iter().any(|pair| pair.name == parameter.name);
+            let is_missing = !query.iter().any(|sent| sent.name == parameter.name);
+            // A malformed parameter is not in `query`, but its violation is already reported.
             let is_reported = violations
                 .iter()
                 .any(|violation| violation.part == RequestPart::Query && violation.field == parameter.name);
@@ -120,11 +124,12 @@ impl Schemas {
                     violations.push(parameter_violation(parameter, "is required".to_owned()));
                 }
                 (None, _) => {}
-                // Lists can be spread over several header lines (RFC 9110, section 5.3), single values cannot.
+                // Lists can be spread over several header lines (RFC 9110, section 5.3); single values cannot.
                 _ if matches!(parameter.kind, ParameterKind::List(..)) => {
                     let list = header_values::header_list(headers, parameter.name).unwrap_or_default();
                     self.check_value(ParameterLocation::Header, parameter.name, &list, violations);
                 }
+                // `If-None-Match` is a list in HTTP, although the contract declares it as a string.
                 (Some(_), Some(_)) if !parameter.name.eq_ignore_ascii_case("if-none-match") => {
                     violations.push(parameter_violation(parameter, "is specified more than once".to_owned()));
                 }
@@ -176,7 +181,7 @@ impl Schemas {
         }
     }
 
-    /// Returns a parameter of the operation and its validator.
+    /// Returns the parameter of the operation with this name, and its validator.
     fn parameter(&self, location: ParameterLocation, name: &str) -> Option<(&'static Parameter, &Validator)> {
         let mut parameters = self.operation.parameters.iter().zip(&self.parameters);
         parameters.find(|(parameter, _)| parameter.location == location && parameter.name == name)
@@ -206,15 +211,16 @@ impl Schemas {
         true
     }
 
-    /// Parses and validates a body. Returns its value if it is valid, or `None` if it is not or the operation has no body.
+    /// Parses and validates a body. Returns its value, or `None` if the body is invalid or the operation has no body.
     pub fn check_body(&self, body: &[u8], violations: &mut Violations) -> Option<Value> {
         let validator = self.body.as_ref()?;
-        let in_body = |field, message| Violation { part: RequestPart::Body, field, message };
+        let body_violation = |field, message| Violation { part: RequestPart::Body, field, message };
         let media_type = self.operation.body.as_ref().map_or("", |body| body.media_type);
-        let value = match body_value(media_type, body) {
+        let value = match parse_body(media_type, body) {
             Ok(value) => value,
             Err(errors) => {
-                violations.extend(errors.into_iter().map(|error| in_body(error.pointer, error.message)));
+                violations
+                    .extend(errors.into_iter().map(|error| body_violation(error.pointer, error.message)));
                 return None;
             }
         };
@@ -224,7 +230,7 @@ impl Schemas {
         let errors = validator.iter_errors(&value);
         let described =
             errors.flat_map(|error| message::describe(&error, self.describe_pattern)).take(MAX_ERRORS);
-        violations.extend(described.map(|(field, message)| in_body(field, message)));
+        violations.extend(described.map(|(field, message)| body_violation(field, message)));
         None
     }
 
@@ -240,18 +246,20 @@ impl Schemas {
             return;
         }
         for error in validator.iter_errors(value) {
-            let item = error.instance_path().to_string();
-            let item = item.strip_prefix('/').and_then(|index| index.parse::<usize>().ok());
+            let pointer = error.instance_path().to_string();
+            let item_index = pointer.strip_prefix('/').and_then(|index| index.parse::<usize>().ok());
             for (_, message) in message::describe(&error, self.describe_pattern) {
-                violations
-                    .push(parameter_violation(parameter, parameter_value::item_message(item, &message)));
+                violations.push(parameter_violation(
+                    parameter,
+                    parameter_value::item_message(item_index, &message),
+                ));
             }
         }
     }
 }
 
-/// Parses a body of this media type.
-fn body_value(media_type: &str, body: &[u8]) -> Result<Value, Vec<strict_json::SyntaxError>> {
+/// Converts a body of this media type to the JSON value that its schema describes.
+fn parse_body(media_type: &str, body: &[u8]) -> Result<Value, Vec<strict_json::SyntaxError>> {
     let error =
         |message: &str| strict_json::SyntaxError { pointer: String::new(), message: message.to_owned() };
     match media_type {

@@ -8,12 +8,13 @@ use super::{Chart, Series};
 /// Size of the view box. The page scales the drawing to the available width.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 220.0;
-/// Margins for the labels below and above the plot area.
+/// Margins below and above the plot area, for the labels.
 const BOTTOM_MARGIN: f64 = 24.0;
 const TOP_MARGIN: f64 = 10.0;
 /// Maximum number of labels below the axis.
 const MAX_LABELS: usize = 6;
-/// Width of a letter of a label at its largest, on a phone.
+/// Maximum width of a letter of a label, in units of the view box. On a phone, labels are largest in relation to the
+/// drawing.
 const LETTER_WIDTH: f64 = 11.0;
 
 /// A drawing in progress.
@@ -34,10 +35,10 @@ pub(super) fn svg(chart: &Chart) -> String {
     let left = 12.0 + text_width(scale.lines().map(|value| (chart.format)(value)));
     let svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" aria-hidden=\"true\">");
     let mut drawing = Drawing { chart, scale, left, svg };
-    drawing.grid();
+    drawing.draw_grid();
     drawing.draw_labels();
-    for (number, series) in chart.series.iter().enumerate() {
-        drawing.line(number, series);
+    for (series_index, series) in chart.series.iter().enumerate() {
+        drawing.draw_line(series_index, series);
     }
     drawing.svg.push_str("</svg>");
     drawing.svg
@@ -50,7 +51,7 @@ fn text_width(texts: impl Iterator<Item = String>) -> f64 {
 
 impl Drawing<'_> {
     /// Draws the grid lines with their values.
-    fn grid(&mut self) {
+    fn draw_grid(&mut self) {
         for value in self.scale.lines() {
             let (left, y) = (self.left, y_position(&self.scale, value));
             let _ = write!(
@@ -63,7 +64,8 @@ impl Drawing<'_> {
         }
     }
 
-    /// Draws as many labels below the axis as fit, including the first and the last.
+    /// Draws labels below the axis: the first, the last, and others between them if they fit, up to [`MAX_LABELS`] in
+    /// total.
     fn draw_labels(&mut self) {
         let labels = &self.chart.labels;
         let last = labels.len().saturating_sub(1);
@@ -88,11 +90,11 @@ impl Drawing<'_> {
     }
 
     /// Draws a series as a line with gaps at missing values. A value without neighbors is drawn as a dot.
-    fn line(&mut self, number: usize, series: &Series) {
+    fn draw_line(&mut self, series_index: usize, series: &Series) {
         let mut path = String::new();
         let mut in_line = false;
-        let class = self.chart.class(&number);
-        let present = |index: usize| series.values.get(index).copied().flatten().is_some();
+        let class = self.chart.class(&series_index);
+        let has_value = |index: usize| series.values.get(index).copied().flatten().is_some();
         for (index, value) in series.values.iter().take(self.chart.labels.len()).enumerate() {
             let Some(value) = value else {
                 in_line = false;
@@ -100,7 +102,7 @@ impl Drawing<'_> {
             };
             let (x, y) = (self.x_center(index), y_position(&self.scale, *value));
             let _ = write!(path, "{}{x:.1} {y:.1}", if in_line { 'L' } else { 'M' });
-            if !in_line && !present(index + 1) {
+            if !in_line && !has_value(index + 1) {
                 let _ = write!(
                     self.svg,
                     "<circle class=\"mark {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.5\"/>"

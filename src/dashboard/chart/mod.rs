@@ -48,6 +48,7 @@ pub(crate) struct Chart {
 struct ChartFigure<'a> {
     chart: &'a Chart,
     drawing: RawHtml<String>,
+    /// The data table: a label and the value of each series.
     rows: Vec<(&'a str, Vec<String>)>,
 }
 
@@ -72,20 +73,21 @@ impl Chart {
         has_values.then(|| Self { title: title.to_owned(), axis_title, labels, series, format })
     }
 
-    /// Returns the class that sets the color of a series.
-    fn class(&self, series: &usize) -> String {
-        format!("series-{}", series % COLORS + 1)
+    /// Returns the class that sets the color of the series with this index.
+    fn class(&self, series_index: &usize) -> String {
+        format!("series-{}", series_index % COLORS + 1)
     }
 
     fn figure(&self) -> ChartFigure<'_> {
-        let cell = |index: usize| {
+        let cells = |index: usize| {
             let value = |series: &Series| series.values.get(index).copied().flatten();
             self.series
                 .iter()
                 .map(|series| value(series).map_or("-".to_owned(), |value| (self.format)(value)))
                 .collect()
         };
-        let rows = self.labels.iter().enumerate().map(|(index, name)| (name.as_str(), cell(index))).collect();
+        let rows =
+            self.labels.iter().enumerate().map(|(index, name)| (name.as_str(), cells(index))).collect();
         ChartFigure { chart: self, drawing: RawHtml(draw::svg(self)), rows }
     }
 }

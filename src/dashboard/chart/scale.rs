@@ -1,9 +1,9 @@
-//! The vertical axis: from zero to a round number above the maximum, in a few round steps.
+//! The vertical axis: a few round steps that include zero, the minimum and the maximum of the values.
 
 /// Maximum number of steps of an axis without negative values.
 const MAX_STEPS: f64 = 4.0;
 
-/// The steps of an axis, including zero.
+/// The steps of an axis that includes zero.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AxisScale {
     step: f64,
@@ -43,9 +43,9 @@ impl AxisScale {
 /// units.
 fn round_step(rough: f64) -> f64 {
     let power = 10_f64.powf(rough.log10().floor());
-    let nice = [1.0, 2.0, 2.5, 5.0, 10.0].map(|factor| factor * power);
-    let is_valid = |step: &f64| *step >= rough - 1e-9 * power && (*step).fract() == 0.0;
-    nice.into_iter().find(is_valid).unwrap_or(1.0).max(1.0)
+    let candidates = [1.0, 2.0, 2.5, 5.0, 10.0].map(|factor| factor * power);
+    let is_valid_step = |step: &f64| *step >= rough - 1e-9 * power && (*step).fract() == 0.0;
+    candidates.into_iter().find(is_valid_step).unwrap_or(1.0).max(1.0)
 }
 
 #[cfg(test)]

@@ -66,11 +66,11 @@ struct CourseListPage {
 
 impl CourseListPage {
     fn statuses(&self) -> Vec<FormChoice<'_>> {
-        let chosen = self.query.text("status");
+        let selected = self.query.text("status");
         let statuses = CourseStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()));
         std::iter::once(("", "Any"))
             .chain(statuses)
-            .map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == chosen })
+            .map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == selected })
             .collect()
     }
 }

@@ -22,7 +22,7 @@ use foundation::id::KeyId;
 
 const LIST: &str = "/dashboard/developer";
 
-/// Expiry options: days and label.
+/// Expiry options: days, or empty for never, and label.
 const EXPIRIES: &[(&str, &str)] =
     &[("", "Never"), ("7", "In 7 days"), ("30", "In 30 days"), ("90", "In 90 days"), ("365", "In 1 year")];
 
@@ -43,16 +43,16 @@ struct KeyListPage {
 /// A row of the list.
 struct KeyRow {
     record: KeyRecord,
-    /// Its calls today, and its daily quota.
-    calls: String,
+    /// The requests made today, and the daily quota: "2 of 10,000".
+    requests_today: String,
     now: Timestamp,
 }
 
 impl KeyRow {
     fn new(usage: KeyUsage, now: Timestamp) -> Self {
-        let calls =
+        let requests_today =
             format!("{} of {}", ui::number(usage.calls_today), ui::number(usage.quota.per_day.requests));
-        Self { record: usage.key, calls, now }
+        Self { record: usage.key, requests_today, now }
     }
 
     fn is_active(&self) -> bool {
@@ -116,12 +116,12 @@ impl NewKeyPage {
     }
 
     fn expiries(&self) -> Vec<FormChoice<'_>> {
-        let chosen = self.form.text("expires");
+        let selected = self.form.text("expires");
         let choice = |(value, label): &(&'static str, &'static str)| FormChoice {
             value,
             label,
             hint: "",
-            is_selected: *value == chosen,
+            is_selected: *value == selected,
         };
         EXPIRIES.iter().map(choice).collect()
     }

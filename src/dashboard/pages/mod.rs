@@ -3,9 +3,9 @@
 mod courses;
 mod keys;
 mod logs;
+mod members;
 mod orders;
 mod overview;
-mod people;
 mod settings;
 mod sign_in;
 mod students;
@@ -25,6 +25,6 @@ pub(super) fn routes() -> RouteTable {
     let route = students::routes(route);
     let route = orders::routes(route);
     let route = workspaces::routes(route);
-    let route = people::routes(route);
+    let route = members::routes(route);
     settings::routes(route)
 }

@@ -36,17 +36,20 @@ pub(super) fn routes(route: RouteTable) -> RouteTable {
 struct SettingsPage<'a> {
     frame: Frame,
     workspace: &'a Workspace,
-    others: &'a [Workspace],
+    /// The user's other workspaces.
+    other_workspaces: &'a [Workspace],
     quota: String,
-    people: usize,
+    /// The number of members.
+    member_count: usize,
     sessions: Vec<Session>,
+    /// The session of this browser.
     current: SessionId,
 }
 
 impl SettingsPage<'_> {
     /// Returns the name of a session's workspace.
     fn workspace_name(&self, session: &Session) -> &str {
-        let other = self.others.iter().find(|other| other.id == session.workspace);
+        let other = self.other_workspaces.iter().find(|workspace| workspace.id == session.workspace);
         &other.unwrap_or(self.workspace).name
     }
 }
@@ -58,13 +61,13 @@ async fn settings(request: DashboardRequest) -> PageResponse {
     request.show(&SettingsPage {
         frame: request.frame(Section::Settings, "Settings"),
         workspace: &viewer.workspace,
-        others: &viewer.other_workspaces,
+        other_workspaces: &viewer.other_workspaces,
         quota: format!(
             "{} requests per minute and {} per day",
             ui::number(quota.per_minute.requests),
             ui::number(quota.per_day.requests)
         ),
-        people: users::list(request.app(), request.workspace()).await?.len(),
+        member_count: users::list(request.app(), request.workspace()).await?.len(),
         sessions: sessions::list(request.app(), viewer).await?,
         current: viewer.session,
     })
@@ -78,7 +81,7 @@ async fn end(request: DashboardRequest, Path(session): Path<String>) -> PageResp
     append_to_other_workspace(&request, &mut write, &ended, Action::SessionEnded, session.to_string())
         .await?;
     request.commit(write, Action::SessionEnded, session, "").await?;
-    request.redirect_with(SETTINGS, &Flash::success("Session ended."))
+    request.redirect_with(SETTINGS, &Flash::success("Session signed out."))
 }
 
 /// Appends the end of a session in another workspace to that workspace's audit log.
@@ -113,7 +116,8 @@ async fn end_others(request: DashboardRequest) -> PageResponse {
     }
     request.commit(write, Action::SessionsEnded, viewer.user, "").await?;
     let ended: u64 = ended.iter().map(|sessions| sessions.count).sum();
-    let text = if ended == 1 { "1 session ended.".to_owned() } else { format!("{ended} sessions ended.") };
+    let text =
+        if ended == 1 { "1 session signed out.".to_owned() } else { format!("{ended} sessions signed out.") };
     request.redirect_with(SETTINGS, &Flash::success(text))
 }
 
@@ -128,8 +132,8 @@ struct AuditPage {
 #[handler]
 async fn audit_log(request: DashboardRequest, query: PageQuery) -> PageResponse {
     let page_request = position::page_request(query.after(), SortKey::CreatedAt);
-    let found = audit::list(request.app(), request.workspace(), page_request).await?;
-    let pager = ui::pager(AUDIT, query.after(), found.next.map(position::format));
+    let page = audit::list(request.app(), request.workspace(), page_request).await?;
+    let pager = ui::pager(AUDIT, query.after(), page.next.map(position::format));
     let frame = request.frame(Section::Settings, "Audit log");
-    request.show(&AuditPage { frame, entries: found.items, pager })
+    request.show(&AuditPage { frame, entries: page.items, pager })
 }

@@ -39,6 +39,7 @@ struct LoginPage<'a> {
     frame: Frame,
     error: Option<&'a str>,
     email: &'a str,
+    /// The path to redirect to after signing in.
     next: &'a str,
 }
 
@@ -62,10 +63,11 @@ async fn login(request: PublicRequest, form: Form) -> PageResponse {
     };
     let account = fold_email(email);
     if let Err(seconds) =
-        context.state.attempts.admit(context.ip_address, &account, context.app().clock.now_ms())
+        context.state.login_attempts.admit(context.ip_address, &account, context.app().clock.now_ms())
     {
         let minutes = (seconds + 59) / 60;
-        let error = format!("Too many attempts. Try again in {minutes} minutes.");
+        let unit = if minutes == 1 { "minute" } else { "minutes" };
+        let error = format!("Too many attempts. Try again in {minutes} {unit}.");
         return show_error(StatusCode::TOO_MANY_REQUESTS, &error);
     }
     let password = SecretString::from(form.text("password"));
@@ -76,7 +78,7 @@ async fn login(request: PublicRequest, form: Form) -> PageResponse {
     let Some(token) = token else {
         return show_error(StatusCode::UNPROCESSABLE_ENTITY, "Incorrect email or password.");
     };
-    context.state.attempts.reset(&account);
+    context.state.login_attempts.reset(&account);
     let mut response = redirect(next)?;
     cookies::set(response.headers_mut(), CookieKind::Session, context.secure_cookies, token.expose_secret());
     cookies::clear(response.headers_mut(), CookieKind::Visitor, context.secure_cookies);
@@ -88,8 +90,9 @@ async fn login(request: PublicRequest, form: Form) -> PageResponse {
 async fn start_session(context: &BrowserContext, verified: &VerifiedUser) -> Result<Option<SecretString>> {
     let (app, user) = (context.app(), &verified.user);
     let mut write = app.begin_write().await?;
-    // This locks the user first. Setting a password also locks the user before it ends sessions.
     let origin = SessionOrigin { address: context.ip_address, agent: &context.user_agent };
+    // Locks the user before a session is ended below. Setting a password locks in the same order, so the two cannot
+    // deadlock.
     let Some((session, token)) = sessions::create(app, &mut write, verified, origin).await? else {
         return Ok(None);
     };
@@ -163,6 +166,7 @@ struct SetPasswordPage {
     /// The user's email address; `None` if the link is invalid.
     email: Option<String>,
     errors: FormErrors,
+    /// How long links are valid.
     hours: i64,
 }
 
@@ -176,11 +180,11 @@ async fn set_password_page(request: PublicRequest, query: PageQuery) -> PageResp
         cookies::set(response.headers_mut(), CookieKind::Link, context.secure_cookies, &text);
         return Ok(response);
     }
-    let holder = match &context.link {
+    let user = match &context.link {
         Some(token) => users::by_link(context.app(), token.expose_secret()).await?,
         None => None,
     };
-    set_password_form(&request, holder.map(|user| user.email), FormErrors::default())
+    set_password_form(&request, user.map(|user| user.email), FormErrors::default())
 }
 
 fn set_password_form(request: &PublicRequest, email: Option<String>, errors: FormErrors) -> PageResponse {
@@ -199,12 +203,12 @@ async fn set_password(request: PublicRequest, form: Form) -> PageResponse {
     let context = &request.0;
     let Some(token) = &context.link else { return set_password_form(&request, None, FormErrors::default()) };
     let show_errors = async |errors: FormErrors| {
-        let holder = users::by_link(context.app(), token.expose_secret()).await?;
-        set_password_form(&request, holder.map(|user| user.email), errors)
+        let user = users::by_link(context.app(), token.expose_secret()).await?;
+        set_password_form(&request, user.map(|user| user.email), errors)
     };
     if form.text("password") != form.text("again") {
         let mut errors = FormErrors::default();
-        errors.add("again", "does not match");
+        errors.add("again", "The passwords do not match");
         return show_errors(errors).await;
     }
     let password = SecretString::from(form.text("password"));
@@ -226,6 +230,7 @@ async fn set_password(request: PublicRequest, form: Form) -> PageResponse {
 /// Redirects to the sign-in page. Setting the password has ended the user's session in this browser, if there was one.
 fn after_setting_password(context: &BrowserContext, user: &User) -> PageResponse {
     let flash = Flash::success("Password set. Sign in with your new password.");
+    // A person has one user id per workspace, and the sessions in all of them have ended.
     if !context.viewer.as_ref().is_some_and(|viewer| users::is_same_email(&viewer.email, &user.email)) {
         return redirect_with(context, "/login", &flash);
     }

@@ -1,10 +1,10 @@
 // Progressive enhancement: local times, copy buttons, and protection against double submission. Pages work without this script.
 (() => {
   "use strict";
-  const zone = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const formatter = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
   // Date and time fields hold UTC, as do query parameters. They are shown in the browser's time zone.
-  const text = (ms) => new Date(ms).toISOString().slice(0, 19).replace(/:00$/, "");
+  const formatUtc = (ms) => new Date(ms).toISOString().slice(0, 19).replace(/:00$/, "");
   // Each field is converted once, since it may already contain user input when the page is prepared again.
   const localized = new WeakSet();
   function localize(field) {
@@ -12,18 +12,18 @@
     localized.add(field);
     const at = new Date(`${field.defaultValue}Z`);
     if (!Number.isNaN(at.getTime())) {
-      field.value = text(at.getTime() - at.getTimezoneOffset() * 60000);
+      field.value = formatUtc(at.getTime() - at.getTimezoneOffset() * 60000);
       field.dataset.shown = field.value;
     }
     for (const name of field.labels[0].querySelectorAll("[data-zone]")) {
-      name.textContent = zone.resolvedOptions().timeZone;
+      name.textContent = formatter.resolvedOptions().timeZone;
     }
   }
   document.addEventListener("formdata", (event) => {
     for (const field of event.target.querySelectorAll("input[data-moment]")) {
       // An unchanged field is sent as it was received, since local times are ambiguous when daylight saving time ends.
       const isUnchanged = field.value === field.dataset.shown;
-      if (field.value) event.formData.set(field.name, isUnchanged ? field.defaultValue : text(new Date(field.value).getTime()));
+      if (field.value) event.formData.set(field.name, isUnchanged ? field.defaultValue : formatUtc(new Date(field.value).getTime()));
     }
   });
 
@@ -31,7 +31,7 @@
     for (const time of root.querySelectorAll("time[datetime]:not([data-local])")) {
       const at = new Date(time.dateTime);
       if (!Number.isNaN(at.getTime())) {
-        time.textContent = zone.format(at);
+        time.textContent = formatter.format(at);
         time.dataset.local = "";
       }
     }

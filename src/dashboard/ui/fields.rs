@@ -13,7 +13,7 @@ pub(crate) struct FormChoice<'a> {
     pub value: &'a str,
     /// The displayed label.
     pub label: &'a str,
-    /// An explanation.
+    /// An explanation below the label; empty for none.
     pub hint: &'a str,
     /// Whether it is selected.
     pub is_selected: bool,
@@ -65,6 +65,16 @@ pub(crate) fn field<'a>(name: &'a str, label: &'a str) -> FormField<'a> {
     }
 }
 
+/// Returns an error message as a sentence. A message that begins with a lowercase letter continues the label: "Name must
+/// have 1 to 200 characters."
+pub(crate) fn error_sentence(label: &str, message: &str) -> String {
+    if message.starts_with(|first: char| first.is_ascii_lowercase()) {
+        format!("{label} {message}.")
+    } else {
+        format!("{message}.")
+    }
+}
+
 impl<'a> FormField<'a> {
     /// Sets the value. Password fields never render it.
     pub(crate) fn value(self, value: &'a str) -> Self {
@@ -81,7 +91,7 @@ impl<'a> FormField<'a> {
         Self { placeholder, ..self }
     }
 
-    /// Sets the error message: `errors.message_for("name")`. It continues the label: "must have 1 to 200 characters".
+    /// Sets the error message: `errors.message_for("name")`. [`error_sentence`] completes it.
     pub(crate) fn error(self, error: Option<&'a str>) -> Self {
         Self { error, ..self }
     }
@@ -122,6 +132,11 @@ impl<'a> FormField<'a> {
         Self { autocomplete, ..self }
     }
 
+    /// Returns the error message as a sentence; empty without an error.
+    fn error_sentence(&self) -> String {
+        self.error.map(|message| error_sentence(self.label, message)).unwrap_or_default()
+    }
+
     fn is_date_time(&self) -> bool {
         matches!(self.control, Control::DateTime)
     }
@@ -151,6 +166,12 @@ mod tests {
         assert!(!html.contains("<script>"), "{html}");
         assert!(html.contains("aria-describedby=\"name-hint name-fault\""), "{html}");
         assert!(html.contains("aria-invalid=\"true\""), "{html}");
+    }
+
+    #[test]
+    fn an_error_continues_its_label_or_is_a_sentence() {
+        assert_eq!(error_sentence("Name", "must be shorter"), "Name must be shorter.");
+        assert_eq!(error_sentence("Events", "`a.b` is not an event type"), "`a.b` is not an event type.");
     }
 
     #[test]

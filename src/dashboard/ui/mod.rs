@@ -15,7 +15,7 @@ use domain::page::{MAX_SCANNED_ROWS, Position};
 mod fields;
 mod numbers;
 
-pub(crate) use fields::{FormChoice, field};
+pub(crate) use fields::{FormChoice, error_sentence, field};
 pub(crate) use numbers::{count, minor_units, money, number, percent};
 
 /// HTML that is written without escaping. Only for HTML that this crate generated.
@@ -135,9 +135,11 @@ impl<'a> EmptyState<'a> {
 #[derive(Template)]
 #[template(path = "ui/pager.html")]
 pub(crate) struct Pager {
+    /// The URL of the first page; `None` on the first page.
     first: Option<String>,
+    /// The URL of the next page; `None` on the last page.
     next: Option<String>,
-    /// The time back to which the list was searched, and the link that searches all of it.
+    /// The time back to which the list was searched, and the URL of the search of the remaining rows.
     limit: Option<(Time, String)>,
     /// What was searched, as a plural noun.
     searched: &'static str,
@@ -156,24 +158,29 @@ pub(crate) fn pager(path: &str, after: Option<&str>, next: Option<String>) -> Pa
 }
 
 impl Pager {
-    /// Limits the list to the rows that were searched. If the page is not full, the pager links to a search of the rest, at
-    /// `path` with `far` in its query.
-    pub(crate) fn limited_to(self, path: &str, after: Option<Position>, reach: Option<Position>) -> Self {
+    /// Marks the list as limited to the rows down to `search_end`; `None` means that all rows were searched. If there is no
+    /// next page, the pager links to a search of all remaining rows.
+    pub(crate) fn limited_to(
+        self,
+        path: &str,
+        after: Option<Position>,
+        search_end: Option<Position>,
+    ) -> Self {
         let separator = if path.contains('?') { '&' } else { '?' };
         let parameters = match after {
             Some(after) => format!("{SEARCH_ALL}={SEARCH_REST}&after={}", position::format(after)),
             None => format!("{SEARCH_ALL}=1"),
         };
-        let rest = |reach: Position| (time(&reach.at), format!("{path}{separator}{parameters}"));
-        Self { limit: reach.filter(|_| self.next.is_none()).map(rest), ..self }
+        let link = |search_end: Position| (time(&search_end.at), format!("{path}{separator}{parameters}"));
+        Self { limit: search_end.filter(|_| self.next.is_none()).map(link), ..self }
     }
 
-    /// Sets what was searched, where that is more than the listed rows: "students of all courses".
+    /// Sets the name of the searched rows, if they are more than the listed ones: "students of all courses".
     pub(crate) fn searched(self, searched: &'static str) -> Self {
         Self { searched, ..self }
     }
 
-    /// Returns whether there may be matching rows that were not searched.
+    /// Returns whether this is the last page of a limited search, so that rows that were not searched may match.
     pub(crate) const fn is_limited(&self) -> bool {
         self.limit.is_some()
     }
@@ -221,9 +228,9 @@ mod tests {
     #[test]
     fn a_limited_search_links_to_the_rest() {
         let at = "2026-03-02T10:00:30Z".parse().unwrap();
-        let reach = Some(Position { at, id: uuid::Uuid::nil() });
+        let search_end = Some(Position { at, id: uuid::Uuid::nil() });
         let limited = |next: Option<&str>| {
-            pager("/x?q=a", None, next.map(str::to_owned)).limited_to("/x?q=a", None, reach)
+            pager("/x?q=a", None, next.map(str::to_owned)).limited_to("/x?q=a", None, search_end)
         };
         assert!(limited(None).to_string().contains("href=\"/x?q=a&#38;far=1\""), "{}", limited(None));
         assert!(limited(None).is_limited() && !limited(Some("3.4")).is_limited());

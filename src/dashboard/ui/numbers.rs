@@ -8,8 +8,8 @@ pub(crate) fn number(number: impl Into<i128>) -> String {
     if number < 0 {
         text.push('-');
     }
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -26,34 +26,34 @@ pub(crate) fn count(count: &(impl Into<i128> + Copy)) -> String {
 pub(crate) fn money(amount: i64, currency: &str) -> String {
     let decimals = decimals(currency);
     let unit = 10_u64.pow(decimals);
-    let (whole, rest) = (amount.unsigned_abs() / unit, amount.unsigned_abs() % unit);
+    let (whole, fraction) = (amount.unsigned_abs() / unit, amount.unsigned_abs() % unit);
     let sign = if amount < 0 { "-" } else { "" };
     let whole = number(whole);
     if decimals == 0 {
         return format!("{currency} {sign}{whole}");
     }
-    format!("{currency} {sign}{whole}.{rest:0width$}", width = decimals as usize)
+    format!("{currency} {sign}{whole}.{fraction:0width$}", width = decimals as usize)
 }
 
-/// Parses an amount such as `1,234.50` into minor units. Returns `None` if it is not an amount, or has more decimals than the
-/// currency. Also returns `None` for a comma that could be meant as a decimal separator.
+/// Parses an amount such as `1,234.50` into minor units. Returns `None` if it is not an amount, is negative, or has
+/// more decimals than the currency. Also returns `None` for a comma that could be meant as a decimal separator.
 pub(crate) fn minor_units(text: &str, currency: &str) -> Option<i64> {
     let text = text.trim();
-    let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let width = decimals(currency) as usize;
     // In a currency with three decimals, a comma before three digits is ambiguous.
-    if width == 3 && text.contains(',') && rest.is_empty() {
+    if width == 3 && text.contains(',') && fraction.is_empty() {
         return None;
     }
     let whole = without_commas(whole)?;
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || rest.len() > width || !digits(&whole) || !digits(rest) {
+    if whole.is_empty() || fraction.len() > width || !digits(&whole) || !digits(fraction) {
         return None;
     }
-    format!("{whole}{rest:0<width$}").parse().ok()
+    format!("{whole}{fraction:0<width$}").parse().ok()
 }
 
-/// Returns the text without its thousands separators, or `None` if a comma is not followed by three characters.
+/// Returns the text without its thousands separators, or `None` if commas do not separate groups of three characters.
 fn without_commas(text: &str) -> Option<String> {
     let (first, groups) = text.split_once(',').map_or((text, None), |(first, rest)| (first, Some(rest)));
     let is_valid = groups.is_none_or(|groups| {
@@ -63,14 +63,14 @@ fn without_commas(text: &str) -> Option<String> {
     is_valid.then(|| text.replace(',', ""))
 }
 
-/// Formats a share as `98.7 %`, or as a dash if the total is zero.
-pub(crate) fn percent(part: u64, whole: u64) -> String {
-    if whole == 0 {
+/// Formats `part` as a percentage of `total`: `98.7%`, or a dash if the total is zero.
+pub(crate) fn percent(part: u64, total: u64) -> String {
+    if total == 0 {
         return "-".to_owned();
     }
-    // Rounded down, so that only a complete share is 100 %.
-    let tenths = u128::from(part) * 1000 / u128::from(whole);
-    format!("{}.{} %", tenths / 10, tenths % 10)
+    // Rounded down, so that the result is 100% only if the part is the total.
+    let tenths = u128::from(part) * 1000 / u128::from(total);
+    format!("{}.{}%", tenths / 10, tenths % 10)
 }
 
 /// Returns the number of decimals of a currency (ISO 4217).
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(money(1_000, "JPY"), "JPY 1,000");
         assert_eq!(money(1_005, "KWD"), "KWD 1.005");
         assert_eq!(money(i64::MIN, "EUR"), "EUR -92,233,720,368,547,758.08");
-        assert_eq!((percent(999, 1000).as_str(), percent(0, 0).as_str()), ("99.9 %", "-"));
-        assert_eq!(percent(99_999, 100_000), "99.9 %");
+        assert_eq!((percent(999, 1000).as_str(), percent(0, 0).as_str()), ("99.9%", "-"));
+        assert_eq!(percent(99_999, 100_000), "99.9%");
     }
 }

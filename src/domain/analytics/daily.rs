@@ -1,7 +1,7 @@
 //! Daily figures for a chart: one point per day, with the completions of that day.
 
 use entity::enrollments;
-use entity::rollups::{DAY_MS, QUARTER_MS};
+use entity::rollups::{DAY_MS, QUARTER_HOUR_MS};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 
@@ -22,11 +22,12 @@ pub struct DayFigures {
     pub revenue: Vec<Revenue>,
     /// Number of students created.
     pub students_new: i64,
-    /// Number of enrollments whose last lesson was completed on this day.
+    /// Number of enrollments that were completed on this day, and still are.
     pub completions: i64,
 }
 
-/// Returns the figures of the last days of a workspace, today last. `timezone` is an IANA name; the default is UTC.
+/// Returns the figures of a workspace for the last `days` days including today, oldest first. `timezone` is an IANA
+/// name; `None` means UTC.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] if `days` is not between 1 and 365, or if `timezone` is unknown.
@@ -48,11 +49,11 @@ pub async fn daily_figures(
     let first = now.to_zoned(zone.clone()).date().checked_sub((days - 1).days());
     let from = first.and_then(|date| date.to_zoned(zone)).and_then(|zoned| zoned.start_of_day());
     let from = from.map_err(|error| Error::Internal(error.into()))?.timestamp();
-    // The end of the window is exclusive, so the current millisecond is included by adding one.
-    let until = now.as_millisecond() + 1;
+    // The end of the window is exclusive, so it is one millisecond after the current time.
+    let end_ms = now.as_millisecond() + 1;
     let query = AnalyticsQuery {
         from: Some(from),
-        to: Some(foundation::clock::from_ms(until)),
+        to: Some(foundation::clock::from_ms(end_ms)),
         timezone: Some(name.to_owned()),
         course: None,
         interval: Some(Interval::Day),
@@ -68,12 +69,12 @@ pub async fn daily_figures(
         })
         .collect();
     // The days of every time zone start at a multiple of a quarter-hour, those of UTC at a multiple of a day.
-    let step = if timezone.is_none() { DAY_MS } else { QUARTER_MS };
+    let step = if timezone.is_none() { DAY_MS } else { QUARTER_HOUR_MS };
     let rows = enrollments::in_workspace(workspace.uuid());
-    let span = (from.as_millisecond(), until);
-    for (at, count) in rows.completed_in(app.db.read(), span, step).await? {
-        let after = figures.partition_point(|day| day.starts_at.as_millisecond() <= at);
-        if let Some(day) = after.checked_sub(1).and_then(|index| figures.get_mut(index)) {
+    let span = (from.as_millisecond(), end_ms);
+    for (at, count) in rows.count_completed_in(app.db.read(), span, step).await? {
+        let started_days = figures.partition_point(|day| day.starts_at.as_millisecond() <= at);
+        if let Some(day) = started_days.checked_sub(1).and_then(|index| figures.get_mut(index)) {
             day.completions += count;
         }
     }

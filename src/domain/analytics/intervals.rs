@@ -7,21 +7,22 @@ use jiff::{Timestamp, ToSpan as _};
 use super::Interval;
 use crate::{Error, Result};
 
-/// Returns the boundaries of all intervals that overlap the window, in milliseconds, ascending. The first is `from`, the last
-/// is `to`.
+/// Returns the boundaries of all intervals that overlap the window, in milliseconds since the epoch, ascending. The
+/// first is `from`, the last is `to`.
 ///
-/// A day has 23 or 25 hours at a clock change. It starts at its first instant when midnight is skipped.
+/// A day with a clock change has fewer or more than 24 hours. If the clock change skips midnight, the day starts at its
+/// first instant.
 ///
 /// # Errors
-/// Returns [`Error::Internal`] at the limits of the calendar.
+/// Returns [`Error::Internal`] if the first interval would start before the beginning of the calendar.
 pub(super) fn bounds(
     from: Timestamp,
     to: Timestamp,
     interval: Interval,
     zone: &TimeZone,
 ) -> Result<Vec<i64>> {
-    let (first, end) = (from.as_millisecond(), to.as_millisecond());
-    let mut bounds = vec![first];
+    let (from_ms, to_ms) = (from.as_millisecond(), to.as_millisecond());
+    let mut bounds = vec![from_ms];
     let mut date = start_of(interval, from.to_zoned(zone.clone()).date()).map_err(calendar_error)?;
     loop {
         // No interval starts after the end of the calendar.
@@ -29,7 +30,7 @@ pub(super) fn bounds(
         date = next_date;
         let midnight = date.to_zoned(zone.clone()).and_then(|zoned| zoned.start_of_day());
         let Ok(start) = midnight.map(|zoned| zoned.timestamp().as_millisecond()) else { break };
-        if start >= end {
+        if start >= to_ms {
             break;
         }
         // A date that the time zone skipped starts at the same instant as the next one.
@@ -37,7 +38,7 @@ pub(super) fn bounds(
             bounds.push(start);
         }
     }
-    bounds.push(end);
+    bounds.push(to_ms);
     Ok(bounds)
 }
 

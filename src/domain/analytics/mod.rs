@@ -1,7 +1,7 @@
 //! Aggregate revenue and completion metrics over a time window.
 //!
-//! Reads the sums that [`super::rollups`] recorded and computes figures from them; [`plan`] decides which rows are read. Never
-//! writes, and never reads single orders or students, except at the two ends of a window, for less than a quarter-hour.
+//! Computes figures from the sums that [`super::rollups`] recorded; [`plan`] decides which rows are read. Never writes.
+//! Reads single records only for the part of a quarter-hour at each bound, and to count expired enrollments.
 
 mod daily;
 mod intervals;
@@ -48,7 +48,7 @@ pub struct AnalyticsQuery {
     pub to: Option<Timestamp>,
     /// IANA time zone that defines the days of the series. The default is UTC.
     pub timezone: Option<String>,
-    /// Restricts the figures to this course.
+    /// Restricts the figures to this course: to orders with this course, which count in full, and to enrolled students.
     pub course: Option<CourseId>,
     /// Length of the points of the series. `None` returns no series.
     pub interval: Option<Interval>,
@@ -65,10 +65,10 @@ pub struct AnalyticsSummary {
     pub timezone: String,
     /// The figures of the whole window.
     pub figures: AnalyticsFigures,
-    /// One point per interval that overlaps the window, oldest first.
+    /// One point per interval that overlaps the window, oldest first. Empty if the query has no interval.
     pub series: Vec<SeriesPoint>,
-    /// Everything recorded before this time is counted. It is the current time, or the start of the oldest write that was still
-    /// running.
+    /// Everything recorded before this time is counted. It is the time of the query, or the start of the oldest write
+    /// that was running then, if there was one.
     pub data_as_of: Timestamp,
 }
 
@@ -139,11 +139,11 @@ pub async fn summarize(app: &App, workspace: WorkspaceId, query: AnalyticsQuery)
         Some(interval) => intervals::bounds(from, to, interval, &zone)?,
         None => vec![from.as_millisecond(), to.as_millisecond()],
     };
-    // Determined before any row is read, because the writes that run now can commit too late to be counted.
-    let settled_ms = app.db.visible_until(&app.clock).await?;
+    // Determined before any row is read, because a write that is running now may commit after the rows are read.
+    let visible_until_ms = app.db.visible_until(&app.clock).await?;
     let spans = read::spans(app, workspace, query.course, &bounds, now.as_millisecond()).await?;
     let series = match query.interval {
-        Some(_) => points(&bounds, &spans)?,
+        Some(_) => points(&bounds, &spans),
         None => Vec::new(),
     };
     Ok(AnalyticsSummary {
@@ -152,21 +152,21 @@ pub async fn summarize(app: &App, workspace: WorkspaceId, query: AnalyticsQuery)
         timezone: query.timezone.unwrap_or_else(|| "UTC".to_owned()),
         figures: figures(&total(&spans)),
         series,
-        data_as_of: foundation::clock::from_ms(settled_ms.min(now.as_millisecond())),
+        data_as_of: foundation::clock::from_ms(visible_until_ms.min(now.as_millisecond())),
     })
 }
 
-/// Returns the requested or default window and the time zone.
+/// Returns the start and the end of the requested or default window, and the time zone.
 fn window(query: &AnalyticsQuery, now: Timestamp) -> Result<(Timestamp, Timestamp, TimeZone)> {
     let mut errors = Vec::new();
     let (from, to) = match (query.from, query.to) {
         (Some(from), Some(to)) => (ceil(from), ceil(to)),
         (None, None) => (days_before(now, DEFAULT_DAYS), now),
         (from, _) => {
-            let (field, other) = if from.is_some() { ("to", "from") } else { ("from", "to") };
+            let (missing, present) = if from.is_some() { ("to", "from") } else { ("from", "to") };
             errors.push(field_error(
-                field,
-                format!("`{field}` is required together with `{other}`; send both or neither"),
+                missing,
+                format!("`{missing}` is required together with `{present}`; send both or neither"),
             ));
             (now, now)
         }
@@ -199,7 +199,8 @@ fn days_before(time: Timestamp, days: i64) -> Timestamp {
     foundation::clock::from_ms(time.as_millisecond() - days * entity::rollups::DAY_MS)
 }
 
-/// Rounds up to a whole millisecond. Stored times have whole milliseconds, so the same rows are in the window.
+/// Rounds up to a whole millisecond. Stored times have whole milliseconds, so this does not change which rows are in
+/// the window.
 fn ceil(time: Timestamp) -> Timestamp {
     let floor = foundation::clock::truncate(time);
     match time.as_nanosecond() - floor.as_nanosecond() {
@@ -223,7 +224,8 @@ struct SpanSums {
     enrollments_active: i64,
 }
 
-/// Combines all spans: adds the sums of each span, and takes the totals at the end of the last one.
+/// Combines adjacent spans, oldest first: adds up their sums, and takes `students_total` and `enrollments_active` from
+/// the last span.
 fn total(spans: &[SpanSums]) -> SpanSums {
     let mut total = SpanSums::default();
     for span in spans {
@@ -237,18 +239,20 @@ fn total(spans: &[SpanSums]) -> SpanSums {
     total
 }
 
-fn points(bounds: &[i64], spans: &[SpanSums]) -> Result<Vec<SeriesPoint>> {
+/// Returns one point per span, which starts at the bound with the same index.
+fn points(bounds: &[i64], spans: &[SpanSums]) -> Vec<SeriesPoint> {
     let point = |(start, sums): (&i64, &SpanSums)| SeriesPoint {
         starts_at: foundation::clock::from_ms(*start),
         figures: figures(sums),
     };
-    Ok(bounds.iter().zip(spans).map(point).collect())
+    bounds.iter().zip(spans).map(point).collect()
 }
 
-/// Converts sums to the figures of the contract. Percentages are rounded down, so that 100 means all.
+/// Converts sums to the figures of the contract. Percentages are rounded down, so they are 100 only if
+/// all lessons of all enrollments are completed.
 fn figures(sums: &SpanSums) -> AnalyticsFigures {
     let cohort = sums.activity.enrollments_created;
-    let share = |part: i64| (cohort > 0).then(|| part / cohort);
+    let per_enrollment = |sum: i64| (cohort > 0).then(|| sum / cohort);
     AnalyticsFigures {
         revenue: sums.revenue.iter().filter_map(|(currency, sums)| revenue(currency, sums)).collect(),
         students_new: sums.activity.students_new,
@@ -257,8 +261,8 @@ fn figures(sums: &SpanSums) -> AnalyticsFigures {
         enrollments_revoked: sums.activity.enrollments_revoked,
         enrollments_active: sums.enrollments_active,
         completed: sums.activity.cohort_completed,
-        completion_rate_percent: share(sums.activity.cohort_completed * 100),
-        average_percent_complete: share(sums.activity.cohort_percent_sum),
+        completion_rate_percent: per_enrollment(sums.activity.cohort_completed * 100),
+        average_percent_complete: per_enrollment(sums.activity.cohort_percent_sum),
         certificates_issued: sums.activity.certificates_issued,
     }
 }
@@ -307,14 +311,14 @@ mod tests {
             ..Default::default()
         };
         assert_eq!(errors(query), ["from", "timezone"]);
-        let year = |to| AnalyticsQuery {
+        let query_from_2024 = |to| AnalyticsQuery {
             from: Some(time("2024-01-01T00:00:00Z")),
             to: Some(time(to)),
             ..Default::default()
         };
-        assert_eq!(errors(year("2025-01-01T00:00:00Z")), [""; 0]);
-        assert_eq!(errors(year("2025-01-01T00:00:00.001Z")), ["to"]);
-        assert_eq!(errors(year("2024-01-01T00:00:00Z")), ["to"]);
+        assert_eq!(errors(query_from_2024("2025-01-01T00:00:00Z")), [""; 0]);
+        assert_eq!(errors(query_from_2024("2025-01-01T00:00:00.001Z")), ["to"]);
+        assert_eq!(errors(query_from_2024("2024-01-01T00:00:00Z")), ["to"]);
     }
 
     #[test]

@@ -1,12 +1,14 @@
-//! Plans which rollup rows make up each span: whole days, quarter-hours near the bounds, and single records for the rest.
+//! Plans which rollup rows make up each span between two bounds: whole days, quarter-hours near the bounds, and single
+//! records for the rest. Bounds are in milliseconds since the epoch.
 //!
-//! Each bound has one part "from midnight UTC to the bound". Each span has one part "the days from the midnight before its
-//! start to the midnight before its end". A span is its days, plus the part of its end, minus the part of its start. A bound in
-//! the middle of a day therefore costs at most half a day of quarter-hours, and no row is read twice.
+//! A plan has numbered parts, and each row that is read is added to one part. Each bound has a part "from midnight UTC
+//! to the bound". Each span has a part "the days from the midnight before its start to the midnight before its end". A
+//! span is its days, plus the part of its end, minus the part of its start. A bound in the middle of a day therefore
+//! costs at most half a day of quarter-hours, and no row is read twice.
 
 use entity::rollups::{BucketRange, Grain};
 
-/// A time before every record: no record is older than the epoch.
+/// A time in milliseconds that is earlier than every record: no record is older than the epoch.
 const MIN_TIME_MS: i64 = -1 << 52;
 
 /// The rows and records to read for the spans between bounds.
@@ -15,7 +17,7 @@ pub(super) struct Plan {
     /// Number of bounds.
     bounds: usize,
     /// Ranges of rollup rows.
-    pub(super) pieces: Vec<BucketRange>,
+    pub(super) ranges: Vec<BucketRange>,
     /// Ranges of single records, each shorter than a quarter-hour: the part, the start and the end in milliseconds.
     pub(super) edges: Vec<(usize, i64, i64)>,
 }
@@ -23,7 +25,7 @@ pub(super) struct Plan {
 impl Plan {
     /// Creates the plan for the spans between ascending bounds.
     pub(super) fn new(bounds: &[i64]) -> Self {
-        let mut plan = Self { bounds: bounds.len(), pieces: Vec::new(), edges: Vec::new() };
+        let mut plan = Self { bounds: bounds.len(), ranges: Vec::new(), edges: Vec::new() };
         for (index, &bound) in bounds.iter().enumerate() {
             plan.add_midnight_to(index, bound);
         }
@@ -60,33 +62,33 @@ impl Plan {
         BucketRange::whole(self.before_first_bound(), Grain::Day, 1, MIN_TIME_MS, to_ms)
     }
 
-    /// Adds the part from midnight to the bound: the quarter-hours before the bound, or the day minus the quarter-hours after
-    /// it.
+    /// Adds the part from midnight to the bound: the quarter-hours from midnight to the bound, or the whole day minus
+    /// the quarter-hours from the bound to the next midnight, whichever are fewer.
     fn add_midnight_to(&mut self, part: usize, bound: i64) {
-        let (day, quarter) = (Grain::Day.floor(bound), Grain::Quarter.floor(bound));
+        let (day, quarter) = (Grain::Day.floor(bound), Grain::QuarterHour.floor(bound));
         let next_day = day + Grain::Day.length_ms();
         if quarter - day <= next_day - quarter {
-            self.add(BucketRange::whole(part, Grain::Quarter, 1, day, quarter));
+            self.add(BucketRange::whole(part, Grain::QuarterHour, 1, day, quarter));
         } else {
             self.add(BucketRange::whole(part, Grain::Day, 1, day, next_day));
-            self.add(BucketRange::whole(part, Grain::Quarter, -1, quarter, next_day));
+            self.add(BucketRange::whole(part, Grain::QuarterHour, -1, quarter, next_day));
         }
         if quarter < bound {
             self.edges.push((part, quarter, bound));
         }
     }
 
-    /// Adds a range unless it is empty. Consecutive days, each of the next part, are read as one range.
-    fn add(&mut self, piece: BucketRange) {
-        if piece.from_ms < piece.to_ms && !self.pieces.last_mut().is_some_and(|last| last.merge(&piece)) {
-            self.pieces.push(piece);
+    /// Adds a range unless it is empty. Ranges of consecutive days that belong to consecutive parts are merged.
+    fn add(&mut self, range: BucketRange) {
+        if range.from_ms < range.to_ms && !self.ranges.last_mut().is_some_and(|last| last.merge(&range)) {
+            self.ranges.push(range);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use entity::rollups::{DAY_MS, QUARTER_MS};
+    use entity::rollups::{DAY_MS, QUARTER_HOUR_MS};
 
     use super::*;
 
@@ -94,23 +96,23 @@ mod tests {
     fn whole_days_need_no_quarter_hours() {
         let plan = Plan::new(&[0, 30 * DAY_MS]);
         let days = BucketRange::whole(2, Grain::Day, 1, 0, 30 * DAY_MS);
-        assert_eq!((plan.pieces, plan.edges), (vec![days], vec![]));
+        assert_eq!((plan.ranges, plan.edges), (vec![days], vec![]));
     }
 
     #[test]
     fn consecutive_days_are_read_as_one_range() {
         let plan = Plan::new(&[0, DAY_MS, 2 * DAY_MS, 3 * DAY_MS]);
         let days = BucketRange { step_ms: DAY_MS, ..BucketRange::whole(4, Grain::Day, 1, 0, 3 * DAY_MS) };
-        assert_eq!(plan.pieces, [days]);
+        assert_eq!(plan.ranges, [days]);
     }
 
     #[test]
     fn a_late_bound_is_read_from_the_end_of_its_day() {
-        let bound = DAY_MS - QUARTER_MS + 1;
+        let bound = DAY_MS - QUARTER_HOUR_MS + 1;
         let plan = Plan::new(&[0, bound]);
         let day = BucketRange::whole(1, Grain::Day, 1, 0, DAY_MS);
-        let after = BucketRange::whole(1, Grain::Quarter, -1, DAY_MS - QUARTER_MS, DAY_MS);
-        assert_eq!(plan.pieces, [day, after]);
-        assert_eq!(plan.edges, [(1, DAY_MS - QUARTER_MS, bound)]);
+        let after = BucketRange::whole(1, Grain::QuarterHour, -1, DAY_MS - QUARTER_HOUR_MS, DAY_MS);
+        assert_eq!(plan.ranges, [day, after]);
+        assert_eq!(plan.edges, [(1, DAY_MS - QUARTER_HOUR_MS, bound)]);
     }
 }

@@ -1,25 +1,25 @@
-//! Reads the sums of the spans between bounds.
+//! Reads the sums of the spans between bounds. Bounds are in milliseconds since the epoch, ascending, and at least two.
 
 use std::collections::BTreeMap;
 
-use entity::rollups::{DAY_MS, QUARTER_MS, edges};
+use entity::rollups::{DAY_MS, QUARTER_HOUR_MS, edges};
 use entity::{activity_rollups, revenue_rollups};
-use sea_orm::DatabaseTransaction;
 use uuid::Uuid;
 
 use super::SpanSums;
 use super::plan::Plan;
 use crate::Result;
 use crate::app::App;
+use foundation::database::BoundedTransaction;
 use foundation::id::{CourseId, WorkspaceId};
 
-/// The sums of each part of a plan.
+/// The sums of each part of a [`Plan`], indexed by part.
 struct PartSums {
     revenue: Vec<BTreeMap<String, revenue_rollups::RevenueSums>>,
     activity: Vec<activity_rollups::ActivitySums>,
 }
 
-/// Returns the sums of each span between two adjacent bounds.
+/// Returns the sums of each span between two adjacent bounds. `now_ms` determines which enrollments have expired.
 pub(super) async fn spans(
     app: &App,
     workspace: WorkspaceId,
@@ -64,24 +64,24 @@ fn span_sums(plan: &Plan, parts: &PartSums, span: usize) -> SpanSums {
 
 /// Reads all parts of the plan.
 async fn read_parts(
-    connection: &DatabaseTransaction,
+    connection: &BoundedTransaction,
     workspace: Uuid,
     course: Option<Uuid>,
     plan: &Plan,
-    first: i64,
+    first_bound: i64,
 ) -> Result<PartSums> {
     let mut parts = PartSums {
         revenue: vec![BTreeMap::new(); plan.part_count()],
         activity: vec![activity_rollups::ActivitySums::default(); plan.part_count()],
     };
     for (part, currency, sums) in
-        revenue_rollups::sums_of(connection, workspace, course, &plan.pieces).await?
+        revenue_rollups::sums_of(connection, workspace, course, &plan.ranges).await?
     {
         *parts.revenue[part].entry(currency).or_default() += sums;
     }
-    let mut pieces = plan.pieces.clone();
-    pieces.push(plan.days_before(first));
-    for (part, sums) in activity_rollups::sums_of(connection, workspace, course, &pieces).await? {
+    let mut ranges = plan.ranges.clone();
+    ranges.push(plan.days_before(first_bound));
+    for (part, sums) in activity_rollups::sums_of(connection, workspace, course, &ranges).await? {
         parts.activity[part] += sums;
     }
     for &(part, from_ms, to_ms) in &plan.edges {
@@ -96,15 +96,17 @@ async fn read_parts(
 /// Returns for each span the number of enrollments that were created before its end and have expired while their stored status
 /// is still active.
 async fn count_expired(
-    connection: &DatabaseTransaction,
+    connection: &BoundedTransaction,
     workspace: Uuid,
     course: Option<Uuid>,
     bounds: &[i64],
     now_ms: i64,
 ) -> Result<Vec<i64>> {
     let (Some(&to_ms), inner) = (bounds.last(), &bounds[1..bounds.len() - 1]) else { return Ok(Vec::new()) };
-    // The largest step of which every inner bound is a multiple. The query itself ends at the last bound.
-    let step_ms = [1 << 52, DAY_MS, QUARTER_MS, 1]
+    // The query counts by time steps. The step must not contain an inner bound, so it is the longest of these lengths
+    // of which every inner bound is a multiple. Without inner bounds, a step of 2^52 ms contains all times. The query
+    // ends at the last bound.
+    let step_ms = [1 << 52, DAY_MS, QUARTER_HOUR_MS, 1]
         .into_iter()
         .find(|step| inner.iter().all(|bound| bound.rem_euclid(*step) == 0))
         .unwrap_or(1);

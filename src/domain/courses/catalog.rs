@@ -1,7 +1,7 @@
-//! Detects changes of a workspace's courses, so that caches can be invalidated.
+//! Detects changes of a workspace's courses (its catalog), so that caches of the courses can be invalidated.
 //!
-//! [`CatalogEpochs`] counts the changes committed by this process. [`version`] covers all processes: each change writes a new
-//! version in its own transaction.
+//! [`CatalogEpochs`] counts the changes committed by this process. [`version`] includes the changes of all processes:
+//! each change writes a new version in its own transaction.
 
 use dashmap::DashMap;
 use entity::server_state;
@@ -12,7 +12,7 @@ use foundation::clock;
 use foundation::database::Write;
 use foundation::id::{EventId, WorkspaceId};
 
-/// Number of changes of the courses per workspace, committed by this process. The `App` holds one.
+/// Counts the changes of courses that this process has committed, per workspace. Part of the `App`.
 #[derive(Debug, Default)]
 pub struct CatalogEpochs {
     epochs: DashMap<WorkspaceId, u64>,
@@ -29,11 +29,11 @@ impl CatalogEpochs {
     }
 }
 
-/// Returns the version of a workspace's courses across all processes: a string that differs after each change, `None` before
-/// the first.
+/// Returns the version of a workspace's courses across all processes: a string that differs after each change. `None`
+/// before the first change.
 ///
-/// Read the version before the courses: a reader may then store newer courses with an older version, which its next check
-/// replaces.
+/// Read the version before the courses. If they change in between, a cache stores the new courses with the old version,
+/// and its next check reads them again. In the opposite order, it would keep old courses with the new version.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
@@ -41,10 +41,10 @@ pub async fn version(app: &App, workspace: WorkspaceId) -> Result<Option<String>
     Ok(server_state::get(app.db.read(), &state_key(workspace)).await?)
 }
 
-/// Marks the workspace's courses as changed when the write commits. Call it as the last statement of a change, because
-/// concurrent writers of a workspace wait for each other here.
+/// Records in this write that the workspace's courses changed. Call this last in a change, because concurrent changes
+/// of courses in a workspace wait for each other here until the commit.
 pub(super) async fn mark_changed(app: &App, write: &mut Write, workspace: WorkspaceId) -> Result<()> {
-    // Any string that was never used before works.
+    // A version only has to be unique, so a new event id serves as one.
     let version: EventId = app.ids.next(clock::from_ms(write.now_ms()));
     server_state::put(write.conn(), &state_key(workspace), &version.uuid().to_string()).await?;
     let app = app.clone();
@@ -53,5 +53,6 @@ pub(super) async fn mark_changed(app: &App, write: &mut Write, workspace: Worksp
 }
 
 fn state_key(workspace: WorkspaceId) -> String {
+    // Databases contain this spelling.
     format!("catalogue/{}", workspace.uuid())
 }

@@ -46,19 +46,19 @@ pub struct Money {
 pub struct Course {
     /// Its id.
     pub id: CourseId,
-    /// Unique in the workspace.
+    /// The name of the course in URLs, unique in the workspace.
     pub slug: String,
     /// The title, shown to students.
     pub title: String,
     /// The description, possibly several paragraphs.
     pub description: Option<String>,
-    /// BCP 47 language tag.
+    /// BCP 47 language tag, if known.
     pub language: Option<String>,
     /// The status.
     pub status: CourseStatus,
-    /// URL of the cover image.
+    /// URL of the cover image, if any.
     pub image_url: Option<String>,
-    /// URL of the course's page.
+    /// URL of the course's page on the platform, if any.
     pub url: Option<String>,
     /// The price. `None` if the course is not sold separately.
     pub price: Option<Money>,
@@ -66,13 +66,13 @@ pub struct Course {
     pub module_count: i32,
     /// Number of lessons in all modules.
     pub lesson_count: i32,
-    /// Total duration of all lessons in seconds.
+    /// Total duration of all lessons in seconds, without lessons that have no duration.
     pub duration_seconds: i64,
-    /// The time of the last publication. `None` if the course was never published.
+    /// The time of the most recent publication. `None` if the course was never published.
     pub published_at: Option<Timestamp>,
     /// Creation time.
     pub created_at: Timestamp,
-    /// Time of the last recorded change.
+    /// Time of the most recent recorded change.
     pub updated_at: Timestamp,
 }
 
@@ -124,7 +124,7 @@ pub struct Lesson {
     pub position: i32,
     /// The type of its content.
     pub lesson_type: LessonType,
-    /// The duration in seconds. `None` if a duration makes no sense for this type.
+    /// The duration in seconds. `None` if the lesson has no defined duration.
     pub duration_seconds: Option<i64>,
     /// Whether the lesson is available without enrollment.
     pub free_preview: bool,
@@ -139,7 +139,7 @@ pub struct CourseFilter {
     pub language: Option<String>,
     /// By creation time.
     pub created: TimeSpan,
-    /// By time of the last change.
+    /// By time of the most recent recorded change.
     pub updated: TimeSpan,
 }
 
@@ -157,7 +157,7 @@ pub struct CourseSearch {
 pub struct CourseUpsert {
     /// The platform's key of the course.
     pub key: String,
-    /// Unique in the workspace.
+    /// The name of the course in URLs, unique in the workspace.
     pub slug: String,
     /// The title, shown to students.
     pub title: String,
@@ -197,7 +197,7 @@ pub struct LessonUpsert {
     pub title: String,
     /// The type of its content.
     pub lesson_type: LessonType,
-    /// The duration in seconds.
+    /// The duration in seconds. `None` if the lesson has no defined duration.
     pub duration_seconds: Option<i64>,
     /// Whether the lesson is available without enrollment.
     pub free_preview: bool,

@@ -1,4 +1,4 @@
-//! Replaces the modules and lessons of a course as a whole, matched by their keys.
+//! Replaces all modules and lessons of a course. Existing rows are matched by their keys.
 
 use std::collections::HashMap;
 
@@ -16,20 +16,22 @@ use foundation::id::{Lesson as LessonKind, Module as ModuleKind, WorkspaceId};
 /// The changes that a replacement made.
 #[derive(Debug, Default)]
 pub(super) struct OutlineChange {
-    /// Whether any visible module or lesson changed.
+    /// Whether any module or lesson was added, changed or removed.
     pub(super) changed: bool,
     /// Whether a lesson was added or removed.
     pub(super) lessons_changed: bool,
-    /// Number of modules, number of lessons, and total duration of the lessons in seconds. `None` if nothing was replaced.
+    /// Number of modules, number of lessons, and total duration of the lessons in seconds. `None` if the upsert has no
+    /// modules.
     pub(super) counts: Option<(i32, i32, i64)>,
-    /// Lessons that are no longer listed, for [`remove_unlisted`].
+    /// Ids of the lessons that are no longer listed, for [`remove_unlisted`].
     pub(super) removed_lessons: Vec<Uuid>,
-    /// Modules that are no longer listed, for [`remove_unlisted`].
+    /// Ids of the modules that are no longer listed, for [`remove_unlisted`].
     pub(super) removed_modules: Vec<Uuid>,
 }
 
-/// Replaces the modules and lessons of the course. A module or lesson that keeps its key keeps its id, even if a lesson moves
-/// to another module. Rows that are no longer listed are left for [`remove_unlisted`]. The caller has locked the course.
+/// Replaces the modules and lessons of the course. A module or lesson that keeps its key keeps its id, even if a lesson
+/// moves to another module. Does not delete rows that are no longer listed; [`remove_unlisted`] does. The caller has
+/// locked the course.
 pub(super) async fn replace(
     app: &App,
     write: &Write,
@@ -72,8 +74,8 @@ pub(super) async fn replace(
 
 /// Deletes the modules and lessons that are no longer listed, with the completions of these lessons.
 ///
-/// Call this last, when the caller has locked every student of the course. Otherwise it can deadlock with the deletion of a
-/// student, which locks the student first and the completions second.
+/// Call this last, after every student of the course was locked. Otherwise it can deadlock with the deletion of a
+/// student, which locks the student before the completions.
 pub(super) async fn remove_unlisted(
     write: &Write,
     workspace: WorkspaceId,
@@ -84,7 +86,7 @@ pub(super) async fn remove_unlisted(
     Ok(())
 }
 
-/// Checks that no key is used by another course, because keys of modules and lessons are unique in the workspace.
+/// Rejects keys that another course uses, because keys of modules and lessons are unique in the workspace.
 async fn check_keys_unused(
     write: &Write,
     workspace: WorkspaceId,
@@ -92,7 +94,7 @@ async fn check_keys_unused(
     requested: &[ModuleUpsert],
 ) -> Result<()> {
     let mut errors = Vec::new();
-    let mut error = |field: String| {
+    let mut add_error = |field: String| {
         let message = "is already used by another course; keys are unique in the workspace".to_owned();
         errors.push(FieldError { field, message });
     };
@@ -100,21 +102,19 @@ async fn check_keys_unused(
     for row in modules::in_workspace(workspace.uuid()).by_keys(write.conn(), &keys).await? {
         if row.course_id != course {
             let index = requested.iter().position(|module| module.key == row.key).unwrap_or_default();
-            error(format!("modules/{index}/key"));
+            add_error(format!("modules/{index}/key"));
         }
     }
-    let positions = requested.iter().enumerate().flat_map(|(module, requested)| {
-        requested
-            .lessons
-            .iter()
-            .enumerate()
-            .map(move |(lesson, requested)| (requested.key.as_str(), (module, lesson)))
+    let positions = requested.iter().enumerate().flat_map(|(module_index, module)| {
+        let lessons = module.lessons.iter().enumerate();
+        lessons.map(move |(lesson_index, lesson)| (lesson.key.as_str(), (module_index, lesson_index)))
     });
     let positions: HashMap<&str, (usize, usize)> = positions.collect();
     let keys: Vec<&str> = positions.keys().copied().collect();
     for row in lessons::in_workspace(workspace.uuid()).by_keys(write.conn(), &keys).await? {
-        if let Some((module, lesson)) = positions.get(row.key.as_str()).filter(|_| row.course_id != course) {
-            error(format!("modules/{module}/lessons/{lesson}/key"));
+        let position = positions.get(row.key.as_str()).filter(|_| row.course_id != course);
+        if let Some((module_index, lesson_index)) = position {
+            add_error(format!("modules/{module_index}/lessons/{lesson_index}/key"));
         }
     }
     if errors.is_empty() { Ok(()) } else { Err(Error::Invalid(errors)) }
@@ -163,19 +163,21 @@ fn lesson_models(
     (1..).zip(requested).map(model).collect()
 }
 
+/// Returns the number of modules, the number of lessons, and the total duration of the lessons in seconds.
 fn count(modules: &[modules::Model], lessons: &[lessons::Model]) -> Result<(i32, i32, i64)> {
-    let too_many = |_| anyhow::anyhow!("a count of modules or lessons overflows");
+    let overflow = |_| anyhow::anyhow!("the number of modules or lessons exceeds 32 bits");
     Ok((
-        i32::try_from(modules.len()).map_err(too_many)?,
-        i32::try_from(lessons.len()).map_err(too_many)?,
+        i32::try_from(modules.len()).map_err(overflow)?,
+        i32::try_from(lessons.len()).map_err(overflow)?,
         lessons.iter().filter_map(|lesson| lesson.duration_seconds).sum(),
     ))
 }
 
-/// The changes that turn one list of rows into another.
+/// The differences between two lists of rows.
 struct RowDifferences<M> {
     added: Vec<M>,
     changed: Vec<M>,
+    /// Ids of the removed rows.
     removed: Vec<Uuid>,
 }
 
@@ -185,6 +187,7 @@ impl<M> RowDifferences<M> {
     }
 }
 
+/// Compares two lists of rows. Rows with the same id are versions of one row.
 fn compare<M: PartialEq>(old: &[M], new: Vec<M>, id: impl Fn(&M) -> Uuid) -> RowDifferences<M> {
     let before: HashMap<Uuid, &M> = old.iter().map(|row| (id(row), row)).collect();
     let new_ids: std::collections::HashSet<Uuid> = new.iter().map(&id).collect();

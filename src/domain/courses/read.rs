@@ -14,7 +14,8 @@ use foundation::id::{Course as CourseKind, CourseId, WorkspaceId};
 /// Returns a page of the published courses of a workspace.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
+/// Returns [`Error::Invalid`](crate::Error::Invalid) for a page sorted by time of payment, and
+/// [`Error::Internal`](crate::Error::Internal) when a query fails.
 pub async fn list(
     app: &App,
     workspace: WorkspaceId,
@@ -92,11 +93,11 @@ pub async fn get(app: &App, workspace: WorkspaceId, id: CourseId) -> Result<Cour
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) if the workspace has no such course.
 pub async fn get_any_status(app: &App, workspace: WorkspaceId, id: CourseId) -> Result<CourseDetail> {
-    let scope = workspace.uuid();
+    let workspace_uuid = workspace.uuid();
     let snapshot = app.db.snapshot().await?;
-    let row = courses::in_workspace(scope).by_id(&snapshot, id.uuid()).await?;
-    let modules = modules::in_workspace(scope).of_courses(&snapshot, &[id.uuid()]).await?;
-    let lessons = lessons::in_workspace(scope).of_courses(&snapshot, &[id.uuid()]).await?;
+    let row = courses::in_workspace(workspace_uuid).by_id(&snapshot, id.uuid()).await?;
+    let modules = modules::in_workspace(workspace_uuid).of_courses(&snapshot, &[id.uuid()]).await?;
+    let lessons = lessons::in_workspace(workspace_uuid).of_courses(&snapshot, &[id.uuid()]).await?;
     snapshot.rollback().await?;
     let row = row.ok_or_else(|| not_found::<CourseKind>(id))?;
     Ok(CourseDetail { course: course(row), modules: row::outline(modules, &lessons) })

@@ -47,7 +47,8 @@ pub(super) const fn stored_status(status: CourseStatus) -> StoredCourseStatus {
     }
 }
 
-/// Combines modules with their lessons, sorted by position. Both lists are sorted by course, module and position.
+/// Combines the modules of one course with their lessons. Modules must be sorted by position, lessons by position
+/// within each module.
 pub(super) fn outline(modules: Vec<modules::Model>, lessons: &[lessons::Model]) -> Vec<Module> {
     let module = |row: modules::Model| Module {
         id: id(row.id),

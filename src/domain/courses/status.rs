@@ -48,7 +48,7 @@ pub async fn set_status(
     Ok(WriteOutcome::changed(course(row)))
 }
 
-/// Sets the status of a row, and the times of a new status.
+/// Sets the status of a row. If the status changes, also updates `published_at` and `archived_at`.
 pub(super) fn set_row_status(row: &mut Model, status: StoredCourseStatus, at: Timestamp) {
     if row.status == status {
         return;
@@ -61,7 +61,8 @@ pub(super) fn set_row_status(row: &mut Model, status: StoredCourseStatus, at: Ti
     row.archived_at = (status == StoredCourseStatus::Archived).then_some(at_ms);
 }
 
-/// Appends the event of the status if it differs from the one before.
+/// Appends the event of the new status, unless the status did not change or the course is a draft. `before` is the
+/// previous status, `None` for a new course.
 pub(super) async fn append_status_event(
     app: &App,
     write: &mut Write,

@@ -19,11 +19,12 @@ use foundation::id::{Course as CourseKind, CourseId, WorkspaceId};
 
 /// Creates or updates a course. Emits `course.published` or `course.archived` when the course gets that status.
 ///
-/// `modules` replaces the whole list: modules and lessons that keep their key keep their id. The progress of enrolled students
-/// is recounted if lessons were added or removed.
+/// `modules` replaces all modules of the course. Modules and lessons that keep their key keep their id. The progress of
+/// enrolled students is recounted if lessons were added or removed.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] if the slug is taken, a key is repeated or a value is invalid.
+/// Returns [`Error::Invalid`] if the slug is taken, if a key of a module or lesson is repeated or belongs to another
+/// course, or if a value is invalid.
 pub async fn upsert(
     app: &App,
     write: &mut Write,
@@ -67,7 +68,7 @@ pub async fn upsert(
     Ok(course_id)
 }
 
-/// Creates the row of a new course, before the other fields of the upsert are applied.
+/// Creates the row of a new course. [`apply_upsert`] then sets the fields of the upsert.
 fn new_row(app: &App, write: &Write, workspace: WorkspaceId, at: Timestamp, upsert: &CourseUpsert) -> Model {
     Model {
         id: new_uuid::<CourseKind>(app, write),
@@ -155,8 +156,8 @@ fn validate(upsert: &CourseUpsert) -> Result<()> {
 
 fn validate_modules(errors: &mut FieldErrors, modules: &[ModuleUpsert]) {
     let (mut module_keys, mut lesson_keys) = (BTreeSet::new(), BTreeSet::new());
-    let lessons: usize = modules.iter().map(|module| module.lessons.len()).sum();
-    if modules.len() > 500 || lessons > 5000 {
+    let lesson_count: usize = modules.iter().map(|module| module.lessons.len()).sum();
+    if modules.len() > 500 || lesson_count > 5000 {
         errors.add("modules", "must contain at most 500 modules and 5000 lessons");
     }
     for (index, module) in modules.iter().enumerate() {
@@ -178,7 +179,8 @@ fn validate_modules(errors: &mut FieldErrors, modules: &[ModuleUpsert]) {
     }
 }
 
-/// Maps a unique violation to the error of a taken slug, because the check before it can miss a concurrent write.
+/// Maps a violation of the unique constraint on slugs to the error for a taken slug. The check before the write does
+/// not see slugs that are taken concurrently.
 fn map_slug_conflict(error: sea_orm::DbErr) -> Error {
     map_unique_violation(error, UniqueConstraint::COURSE_SLUG, slug_taken)
 }

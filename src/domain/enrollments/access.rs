@@ -1,6 +1,6 @@
 //! Gives students access to courses, for every source of enrollments.
 
-use entity::enrollments::{self, ActiveModel, EffectiveStatus, Model, StoredEnrollmentStatus, WITHOUT_END};
+use entity::enrollments::{self, ActiveModel, EffectiveStatus, Model, NO_EXPIRY, StoredEnrollmentStatus};
 use entity::{Set, courses, students};
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -14,25 +14,31 @@ use crate::app::App;
 use foundation::database::Write;
 use foundation::id::{Enrollment as EnrollmentKind, WorkspaceId};
 
-/// A request for access to a course. The caller has locked the student, and the course in shared mode.
+/// A request for access to a course. The caller has locked the student exclusively and the course in shared mode.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AccessRequest<'a> {
     pub(crate) student: &'a students::Model,
     pub(crate) course: &'a courses::Model,
     pub(crate) source: EnrollmentSource,
+    /// The order that pays for the access, if any.
     pub(crate) order_id: Option<Uuid>,
+    /// The time at which access ends. `None` means without end.
     pub(crate) expires_at: Option<Timestamp>,
 }
 
 /// The outcome of an access request. The caller appends an event for every variant but `Existing`.
 #[derive(Debug)]
 pub(crate) enum AccessOutcome {
+    /// The enrollment is new.
     New(Model),
+    /// The student already had access. Nothing was changed.
     Existing(Model),
+    /// The enrollment was revoked or expired and gives access again.
     Reactivated(Model),
 }
 
 impl AccessOutcome {
+    /// Returns the enrollment after the request.
     pub(crate) const fn row(&self) -> &Model {
         match self {
             Self::New(row) | Self::Existing(row) | Self::Reactivated(row) => row,
@@ -40,8 +46,8 @@ impl AccessOutcome {
     }
 }
 
-/// Gives a student access to a course. Does nothing if the student has access. An enrollment that lost access gets it back and
-/// keeps its id.
+/// Gives a student access to a course. Does nothing if the student already has access. A revoked or expired enrollment
+/// gives access again and keeps its id.
 pub(crate) async fn give_access(
     app: &App,
     write: &mut Write,
@@ -58,8 +64,8 @@ pub(crate) async fn give_access(
         rollups::count_enrollment(write, workspace, None, Some(rollup_facts(&new, student.created_at)));
         return Ok(AccessOutcome::New(new));
     }
-    let before = rows.lock_pair(write.conn(), student.id, course.id).await?;
-    let before = before.ok_or_else(|| anyhow::anyhow!("the enrollment no longer exists"))?;
+    let before = rows.lock_by_student_and_course(write.conn(), student.id, course.id).await?;
+    let before = before.ok_or_else(|| anyhow::anyhow!("the enrollment of a locked student was deleted"))?;
     if has_access(&before, at) {
         return Ok(AccessOutcome::Existing(before));
     }
@@ -67,8 +73,8 @@ pub(crate) async fn give_access(
     Ok(AccessOutcome::Reactivated(save(write, workspace, student, &before, after).await?))
 }
 
-/// Removes the expiry of an enrollment, if it has one, because an order now pays for it. The end of the grants is stored
-/// separately, in case the order is refunded.
+/// Removes the expiry of an enrollment, because an order now pays for it. Keeps the previous expiry as `granted_until`,
+/// which applies again if the order is refunded. Does nothing if the enrollment does not expire.
 pub(crate) async fn remove_expiry(
     write: &mut Write,
     workspace: WorkspaceId,
@@ -84,8 +90,9 @@ pub(crate) async fn remove_expiry(
     Ok(())
 }
 
-/// Moves the end of the granted access to `end`, if that is later. `None` means without end. While an order pays for the
-/// access, it has no end. Returns false if nothing changed. The caller has locked the student.
+/// Extends the access that grants give until `end`. `None` means without end. Returns false and changes nothing if an
+/// earlier grant already lasts that long. While an order pays for the enrollment, this changes only `granted_until`,
+/// because access that was bought does not end. The caller has locked the student.
 pub(super) async fn extend_grant(
     write: &mut Write,
     workspace: WorkspaceId,
@@ -94,25 +101,24 @@ pub(super) async fn extend_grant(
     end: Option<Timestamp>,
 ) -> Result<bool> {
     let rows = enrollments::in_workspace(workspace.uuid());
-    let before = rows.lock_pair(write.conn(), student.id, course).await?;
-    let before = before.ok_or_else(|| anyhow::anyhow!("the enrollment no longer exists"))?;
-    let end = end.map_or(WITHOUT_END, Timestamp::as_millisecond);
-    let granted = before.grant_end();
-    if granted.is_some_and(|granted| granted >= end) {
+    let before = rows.lock_by_student_and_course(write.conn(), student.id, course).await?;
+    let before = before.ok_or_else(|| anyhow::anyhow!("the enrollment of a locked student was deleted"))?;
+    let end = end.map_or(NO_EXPIRY, Timestamp::as_millisecond);
+    if before.grant_end().is_some_and(|grant_end| grant_end >= end) {
         return Ok(false);
     }
     if before.order_id.is_some() {
-        // The API shows none of this, so neither the enrollment nor its student gets a new `updated_at`.
+        // The API does not show `granted_until`, so neither the enrollment nor its student gets a new `updated_at`.
         let changes = ActiveModel { granted_until: Set(Some(end)), ..Default::default() };
         return Ok(rows.update(write.conn(), before.id, changes).await?);
     }
-    let after = Model { expires_at: (end != WITHOUT_END).then_some(end), ..before.clone() };
+    let after = Model { expires_at: (end != NO_EXPIRY).then_some(end), ..before.clone() };
     save(write, workspace, student, &before, after).await?;
     Ok(true)
 }
 
-/// Reduces the access of an enrollment whose order was refunded to what grants still give at that time. Returns false if they
-/// give none; the caller then revokes the access.
+/// Replaces the access that a refunded order gave with the access that grants still give at the time `at`. Returns
+/// false and changes nothing if no grant gives access; the caller then revokes the enrollment.
 pub(crate) async fn fall_back_to_grants(
     write: &mut Write,
     workspace: WorkspaceId,
@@ -120,11 +126,11 @@ pub(crate) async fn fall_back_to_grants(
     student: &students::Model,
     row: &Model,
 ) -> Result<bool> {
-    // A course that was completed while a grant gave access stays accessible after the grant ends.
+    // A course that was completed before the grant ended stays accessible afterward.
     let gives_access =
-        |end: &i64| *end > at.as_millisecond() || row.completed_at.is_some_and(|done| done < *end);
+        |end: &i64| *end > at.as_millisecond() || row.completed_at.is_some_and(|completed| completed < *end);
     let Some(end) = row.granted_until.filter(gives_access) else { return Ok(false) };
-    let expires_at = (end != WITHOUT_END).then_some(end);
+    let expires_at = (end != NO_EXPIRY).then_some(end);
     let after = Model { order_id: None, expires_at, granted_until: None, ..row.clone() };
     save(write, workspace, student, row, after).await?;
     Ok(true)
@@ -142,7 +148,7 @@ pub(crate) async fn assign_order(
     save(write, workspace, student, row, after).await.map(drop)
 }
 
-/// Returns whether the enrollment gives access at that time.
+/// Returns whether the enrollment gives access at this time.
 pub(super) fn has_access(row: &Model, at: Timestamp) -> bool {
     matches!(row.status_at(at.as_millisecond()), EffectiveStatus::Active | EffectiveStatus::Completed)
 }
@@ -177,8 +183,8 @@ fn new_row(
     }
 }
 
-/// Returns a revoked or expired enrollment with access again. Completed lessons stay completed, so a completed enrollment is
-/// completed again.
+/// Returns a revoked or expired enrollment as it is after reactivation, with the source, order, start and end of `new`.
+/// Completed lessons stay completed, so an enrollment with all lessons completed is completed again.
 fn reactivate(before: &Model, new: &Model) -> Model {
     let mut after = Model {
         status: StoredEnrollmentStatus::Active,

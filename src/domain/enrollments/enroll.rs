@@ -1,4 +1,4 @@
-//! Enrolls students: through the API, manually, and by grants of the change feed.
+//! Enrolls students through the API, manually, and by grants of the change feed.
 
 use entity::{courses, enrollments, students};
 use jiff::Timestamp;
@@ -14,13 +14,14 @@ use crate::app::App;
 use foundation::database::Write;
 use foundation::id::{Course as CourseKind, EnrollmentId, Student as StudentKind, WorkspaceId};
 
-/// Enrolls a student in a published course. Emits `enrollment.created` unless the student has access.
+/// Enrolls a student in a published course. Emits `enrollment.created` unless the student already has access.
 ///
-/// A revoked or expired enrollment gets access again under the same id, with the new `expires_at`, and emits the event again.
+/// A revoked or expired enrollment gives access again under the same id, with the new `expires_at`, and emits the event
+/// again.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if the student or the course does not exist. Returns [`Error::Invalid`] on `courseId` if the
-/// course is not published, and on `expires_at` if it is not in the future.
+/// course is not published, and on `expires_at` if it is not later than `at`.
 pub async fn enroll(
     app: &App,
     write: &mut Write,
@@ -29,16 +30,16 @@ pub async fn enroll(
     new: NewEnrollment,
 ) -> Result<EnrollOutcome> {
     check_expiry(at, new.expires_at)?;
-    let scope = workspace.uuid();
-    let rows = enrollments::in_workspace(scope);
+    let workspace_uuid = workspace.uuid();
+    let rows = enrollments::in_workspace(workspace_uuid);
     // A repeated request needs no lock, and succeeds even if the course was archived in the meantime.
-    let existing = rows.by_pair(write.conn(), new.student.uuid(), new.course.uuid()).await?;
+    let existing = rows.by_student_and_course(write.conn(), new.student.uuid(), new.course.uuid()).await?;
     if let Some(existing) = existing.filter(|existing| has_access(existing, at)) {
         return Ok(EnrollOutcome::Existing(enrollment(&existing, at.as_millisecond())));
     }
-    let course = courses::in_workspace(scope).lock_shared(write.conn(), new.course.uuid()).await?;
+    let course = courses::in_workspace(workspace_uuid).lock_shared(write.conn(), new.course.uuid()).await?;
     let course = course.ok_or_else(|| not_found::<CourseKind>(new.course))?;
-    let student = students::in_workspace(scope).lock(write.conn(), new.student.uuid()).await?;
+    let student = students::in_workspace(workspace_uuid).lock(write.conn(), new.student.uuid()).await?;
     let student = student.ok_or_else(|| not_found::<StudentKind>(new.student))?;
     if course.status != courses::StoredCourseStatus::Published {
         let status = super::super::courses::status(course.status);
@@ -57,10 +58,11 @@ pub async fn enroll(
     enroll_and_append_event(app, write, workspace, at, request).await
 }
 
-/// Enrolls a student manually: like [`enroll`], but in a course of any status.
+/// Enrolls a student manually. Works like [`enroll`], but accepts a course of any status.
 ///
 /// # Errors
-/// Returns [`Error::NotFound`] if the student or the course does not exist, and [`Error::Invalid`] on `expires_at`.
+/// Returns [`Error::NotFound`] if the student or the course does not exist, and [`Error::Invalid`] on `expires_at` if
+/// it is not later than `at`.
 pub async fn enroll_manually(
     app: &App,
     write: &mut Write,
@@ -71,12 +73,13 @@ pub async fn enroll_manually(
     enroll_by_grant(app, write, workspace, at, &grant).await.map(|(outcome, _)| outcome)
 }
 
-/// Grants access from the change feed: like [`enroll_manually`], but an enrollment that has access keeps it until the latest
-/// granted end, and without end after a grant without an end. Such an extension emits no event. An order that is not refunded
-/// gives access without end in any case.
+/// Grants access for the change feed. Works like [`enroll_manually`], but extends an enrollment that already gives
+/// access: access then ends at the latest end of all grants, or never if a grant has no end. An extension emits no
+/// event. While an order pays for the enrollment, access does not end, regardless of grants.
 ///
 /// # Errors
-/// Returns [`Error::NotFound`] if the student or the course does not exist, and [`Error::Invalid`] on `expires_at`.
+/// Returns [`Error::NotFound`] if the student or the course does not exist, and [`Error::Invalid`] on `expires_at` if
+/// it is not later than `at`.
 pub async fn grant(
     app: &App,
     write: &mut Write,
@@ -106,10 +109,10 @@ async fn enroll_by_grant(
     grant: &EnrollmentGrant,
 ) -> Result<(EnrollOutcome, students::Model)> {
     check_expiry(at, grant.expires_at)?;
-    let scope = workspace.uuid();
-    let course = courses::in_workspace(scope);
+    let workspace_uuid = workspace.uuid();
+    let course = courses::in_workspace(workspace_uuid);
     let course = records::lock_shared::<CourseKind, _>(write.conn(), course, &grant.course).await?;
-    let student = students::in_workspace(scope);
+    let student = students::in_workspace(workspace_uuid);
     let student = records::lock::<StudentKind, _>(write.conn(), student, &grant.student).await?;
     let request = AccessRequest {
         student: &student,
@@ -122,7 +125,7 @@ async fn enroll_by_grant(
     Ok((outcome, student))
 }
 
-/// Gives access, and appends `enrollment.created` if access is new or restored.
+/// Gives access, and appends `enrollment.created` unless the student already had access.
 async fn enroll_and_append_event(
     app: &App,
     write: &mut Write,
@@ -143,7 +146,7 @@ async fn enroll_and_append_event(
     })
 }
 
-/// Checks that access ends after it starts.
+/// Rejects an `expires_at` that is not later than `at`, the time at which access starts.
 fn check_expiry(at: Timestamp, expires_at: Option<Timestamp>) -> Result<()> {
     match expires_at {
         Some(end) if end <= at => {

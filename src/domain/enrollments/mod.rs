@@ -26,11 +26,11 @@ pub(crate) use row::{append_created_event, enrollment, rollup_facts, snapshot};
 /// The status of an enrollment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnrollmentStatus {
-    /// The student has access.
+    /// The student has access, and a lesson is open or the course has no lessons.
     Active,
-    /// Every lesson is completed. The student keeps access.
+    /// Every lesson is completed. The student keeps access, even after `expires_at`.
     Completed,
-    /// `expires_at` has passed.
+    /// `expires_at` has passed, and a lesson is open or the course has no lessons.
     Expired,
     /// Access was revoked.
     Revoked,
@@ -45,7 +45,7 @@ pub enum EnrollmentSource {
     Api,
     /// A paid order.
     Order,
-    /// A user of the workspace.
+    /// A person: a user of the workspace, or a grant without a source.
     Manual,
     /// An import from another system.
     Import,
@@ -70,58 +70,59 @@ pub struct Enrollment {
     pub order_id: Option<OrderId>,
     /// The progress of the student.
     pub progress: EnrollmentProgress,
-    /// The time at which access was last given.
+    /// The time at which access was most recently given. An extension does not change it.
     pub enrolled_at: Timestamp,
-    /// The time at which access ends.
+    /// The time at which access ends unless every lesson is completed. `None` means without end.
     pub expires_at: Option<Timestamp>,
-    /// The time at which the last lesson was completed.
+    /// The time since which every lesson is completed. `None` while a lesson is open, or if the course has no lessons.
     pub completed_at: Option<Timestamp>,
-    /// The time at which access was revoked.
+    /// The time at which access was revoked. `None` if it was given again or never revoked.
     pub revoked_at: Option<Timestamp>,
     /// Creation time.
     pub created_at: Timestamp,
-    /// Time of the last recorded change.
+    /// Time of the most recent recorded change.
     pub updated_at: Timestamp,
 }
 
 /// The progress in one course.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnrollmentProgress {
-    /// Rounded down. 100 only if every lesson is completed, 0 for a course without lessons.
+    /// Percentage of completed lessons, rounded down: 100 only if every lesson is completed, 0 for a course without
+    /// lessons.
     pub percent_complete: i32,
     /// Number of lessons completed.
     pub completed_lessons: i32,
     /// Number of lessons of the course.
     pub total_lessons: i32,
-    /// The time at which a lesson was last completed.
+    /// The time at which a lesson was most recently completed. `None` before the first.
     pub last_activity_at: Option<Timestamp>,
 }
 
-/// An enrollment with its student and its course, as events contain it.
+/// An enrollment with its student and its course at the time of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnrollmentSnapshot {
     /// The enrollment.
     pub enrollment: Enrollment,
     /// The student.
-    pub student: StudentName,
+    pub student: EnrollmentStudent,
     /// The course.
-    pub course: CourseName,
+    pub course: EnrollmentCourse,
 }
 
 /// The student of an [`EnrollmentSnapshot`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StudentName {
+pub struct EnrollmentStudent {
     /// Its id.
     pub id: StudentId,
-    /// Its email address.
+    /// The email address.
     pub email: String,
-    /// Its name.
+    /// Full name, if known.
     pub name: Option<String>,
 }
 
 /// The course of an [`EnrollmentSnapshot`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CourseName {
+pub struct EnrollmentCourse {
     /// Its id.
     pub id: CourseId,
     /// Its slug.
@@ -137,7 +138,7 @@ pub struct NewEnrollment {
     pub student: StudentId,
     /// The course, which must be published.
     pub course: CourseId,
-    /// The time at which access ends. Must be in the future.
+    /// The time at which access ends. Must be in the future. `None` means without end.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -146,7 +147,7 @@ pub struct NewEnrollment {
 pub enum EnrollOutcome {
     /// The enrollment is new.
     New(Enrollment),
-    /// The student already has access. Nothing was changed.
+    /// The student already had access. Nothing was changed.
     Existing(Enrollment),
     /// The enrollment was revoked or expired and gives access again, under the same id.
     Reactivated(Enrollment),
@@ -159,9 +160,9 @@ pub struct EnrollmentGrant {
     pub student: IdOrKey,
     /// The course, of any status.
     pub course: IdOrKey,
-    /// The source. The default is `Manual`.
+    /// The source. A change that states none has the source `Manual`.
     pub source: EnrollmentSource,
-    /// The time at which access ends, after the time of the grant. `None` means without end.
+    /// The time at which access ends, later than the time of the grant. `None` means without end.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -172,7 +173,7 @@ pub struct EnrollmentRevoke {
     pub student: IdOrKey,
     /// The course.
     pub course: IdOrKey,
-    /// The reason.
+    /// The reason, at most 1,000 characters.
     pub reason: Option<String>,
 }
 

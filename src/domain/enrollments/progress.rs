@@ -1,4 +1,4 @@
-//! Progress of students in courses.
+//! Records the progress of students in courses.
 
 use entity::enrollments::{self, Model, StoredEnrollmentStatus};
 use entity::{courses, lesson_completions, lessons, students};
@@ -16,11 +16,11 @@ use foundation::id::{
     Course as CourseKind, EnrollmentId, Lesson as LessonKind, Student as StudentKind, WorkspaceId,
 };
 
-/// Records that a lesson was completed. Does nothing if it was completed before.
+/// Records that a lesson was completed. Does nothing if it is already completed. Emits no event.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if the student, the course, the lesson or the enrollment does not exist. Returns
-/// [`Error::Invalid`] on `course` if the student had no access at that time.
+/// [`Error::Invalid`] on `course` if the student had no access at the time `at`.
 pub async fn record_progress(
     _app: &App,
     write: &mut Write,
@@ -28,18 +28,20 @@ pub async fn record_progress(
     at: Timestamp,
     progress: ProgressRecord,
 ) -> Result<EnrollmentId> {
-    let scope = workspace.uuid();
-    // Locked in shared mode, so that no other transaction replaces the lessons.
-    let course = courses::in_workspace(scope);
+    let workspace_uuid = workspace.uuid();
+    // The shared lock prevents other transactions from replacing the lessons.
+    let course = courses::in_workspace(workspace_uuid);
     let course = records::lock_shared::<CourseKind, _>(write.conn(), course, &progress.course).await?;
-    let lesson = lessons::in_workspace(scope);
+    let lesson = lessons::in_workspace(workspace_uuid);
     let lesson = records::read::<LessonKind, _>(write.conn(), lesson, &progress.lesson).await?;
     if lesson.course_id != course.id {
         return Err(not_found::<LessonKind>(format!("{} of course {}", progress.lesson, progress.course)));
     }
-    let student = students::in_workspace(scope);
+    let student = students::in_workspace(workspace_uuid);
     let student = records::lock::<StudentKind, _>(write.conn(), student, &progress.student).await?;
-    let row = enrollments::in_workspace(scope).lock_pair(write.conn(), student.id, course.id).await?;
+    let row = enrollments::in_workspace(workspace_uuid)
+        .lock_by_student_and_course(write.conn(), student.id, course.id)
+        .await?;
     let row = row.ok_or_else(|| enrollment_not_found(&progress.student, &progress.course))?;
     if !has_access(&row, at) {
         let message = format!(
@@ -48,20 +50,20 @@ pub async fn record_progress(
         );
         return Err(Error::invalid("course", message));
     }
-    let done = lesson_completions::Model {
+    let completion = lesson_completions::Model {
         enrollment_id: row.id,
         lesson_id: lesson.id,
-        workspace_id: scope,
+        workspace_id: workspace_uuid,
         completed_at: at.as_millisecond(),
     };
-    if lesson_completions::insert_if_absent(write.conn(), done).await? {
+    if lesson_completions::insert_if_absent(write.conn(), completion).await? {
         let after = with_completed_lesson(&row, at.as_millisecond());
         save(write, workspace, &student, &row, after).await?;
     }
     Ok(id(row.id))
 }
 
-/// Returns the enrollment with one more lesson completed.
+/// Returns the enrollment with one more lesson completed. An earlier `at_ms` does not move `last_activity_at` back.
 fn with_completed_lesson(row: &Model, at_ms: i64) -> Model {
     let mut after = row.clone();
     after.completed_lessons += 1;
@@ -70,13 +72,16 @@ fn with_completed_lesson(row: &Model, at_ms: i64) -> Model {
     after
 }
 
-/// Updates status and `completed_at` from the counts: an enrollment is completed while every lesson is completed and there is
-/// at least one. A revoked enrollment stays revoked.
+/// Updates `status` and `completed_at` from the lesson counts: an enrollment is completed while every lesson is
+/// completed and there is at least one. A revoked enrollment stays revoked.
 pub(super) fn update_completion(row: &mut Model, at_ms: i64) {
-    let done = row.total_lessons > 0 && row.completed_lessons >= row.total_lessons;
-    row.completed_at = if done { row.completed_at.or(Some(at_ms)) } else { None };
+    let is_completed = row.total_lessons > 0 && row.completed_lessons >= row.total_lessons;
+    row.completed_at = if is_completed { row.completed_at.or(Some(at_ms)) } else { None };
     if row.status != StoredEnrollmentStatus::Revoked {
-        row.status = if done { StoredEnrollmentStatus::Completed } else { StoredEnrollmentStatus::Active };
+        row.status = match is_completed {
+            true => StoredEnrollmentStatus::Completed,
+            false => StoredEnrollmentStatus::Active,
+        };
     }
 }
 
@@ -88,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    fn row(status: StoredEnrollmentStatus, done: i32, of: i32) -> Model {
+    fn row(status: StoredEnrollmentStatus, completed_lessons: i32, total_lessons: i32) -> Model {
         Model {
             id: Uuid::nil(),
             workspace_id: Uuid::nil(),
@@ -97,8 +102,8 @@ mod tests {
             status,
             source: StoredEnrollmentSource::Api,
             order_id: None,
-            completed_lessons: done,
-            total_lessons: of,
+            completed_lessons,
+            total_lessons,
             last_activity_at: None,
             enrolled_at: 0,
             expires_at: None,
@@ -139,10 +144,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_enrollment_is_completed_exactly_at_a_hundred_percent(done in 0_i32..50, of in 0_i32..50) {
-            let mut row = row(StoredEnrollmentStatus::Active, done.min(of), of);
+        fn an_enrollment_is_completed_exactly_at_a_hundred_percent(
+            completed in 0_i32..50,
+            total in 0_i32..50,
+        ) {
+            let mut row = row(StoredEnrollmentStatus::Active, completed.min(total), total);
             update_completion(&mut row, 1);
-            let percent = super::super::super::rollups::percent_complete(row.completed_lessons, of);
+            let percent = super::super::super::rollups::percent_complete(row.completed_lessons, total);
             prop_assert_eq!(row.status == StoredEnrollmentStatus::Completed, percent == 100);
             prop_assert_eq!(row.completed_at.is_some(), percent == 100);
         }

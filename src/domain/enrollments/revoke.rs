@@ -15,11 +15,12 @@ use crate::outbox::{self, Event};
 use foundation::database::Write;
 use foundation::id::{Course as CourseKind, EnrollmentId, Student as StudentKind, WorkspaceId};
 
-/// Revokes access, whatever its source. Emits `enrollment.revoked` unless the enrollment is revoked already. Only a later grant
-/// or order gives access again.
+/// Revokes the access of an enrollment from any source, and its entitlements. Emits `enrollment.revoked` unless the
+/// enrollment is already revoked. Only a later enrollment, grant or order gives access again.
 ///
 /// # Errors
-/// Returns [`Error::NotFound`] if the student, the course or the enrollment does not exist.
+/// Returns [`Error::NotFound`] if the student, the course or the enrollment does not exist, and [`Error::Invalid`] if
+/// the reason is too long.
 pub async fn revoke(
     app: &App,
     write: &mut Write,
@@ -30,26 +31,26 @@ pub async fn revoke(
     let mut errors = FieldErrors::default();
     errors.check_text("reason", revoke.reason.as_ref(), 1000);
     errors.into_result()?;
-    let scope = workspace.uuid();
-    let course = courses::in_workspace(scope);
+    let workspace_uuid = workspace.uuid();
+    let course = courses::in_workspace(workspace_uuid);
     let course = records::read::<CourseKind, _>(write.conn(), course, &revoke.course).await?;
-    let student = students::in_workspace(scope);
+    let student = students::in_workspace(workspace_uuid);
     let student = records::lock::<StudentKind, _>(write.conn(), student, &revoke.student).await?;
-    let rows = enrollments::in_workspace(scope);
-    let row = rows.lock_pair(write.conn(), student.id, course.id).await?;
+    let rows = enrollments::in_workspace(workspace_uuid);
+    let row = rows.lock_by_student_and_course(write.conn(), student.id, course.id).await?;
     let row = row.ok_or_else(|| enrollment_not_found(&revoke.student, &revoke.course))?;
     let enrollment = id(row.id);
     revoke_entitlements(write, workspace, at, row.id).await?;
     let Some(revoked) = revoke_access(write, workspace, at, &student, &row, revoke.reason).await? else {
         return Ok(WriteOutcome::unchanged(enrollment));
     };
-    let revoked = Event::EnrollmentRevoked(snapshot(&revoked, &student, &course, at));
-    outbox::append(app, write, workspace, at, revoked).await?;
+    let event = Event::EnrollmentRevoked(snapshot(&revoked, &student, &course, at));
+    outbox::append(app, write, workspace, at, event).await?;
     Ok(WriteOutcome::changed(enrollment))
 }
 
-/// Revokes the entitlements of the enrollment, so that only a later order or grant gives access. Their orders get a new
-/// `updated_at`, because they show the entitlements.
+/// Revokes the entitlements of the enrollment, so that its earlier orders no longer give access. Their orders get a new
+/// `updated_at`, because the API shows the entitlements with them.
 async fn revoke_entitlements(
     write: &Write,
     workspace: WorkspaceId,
@@ -57,18 +58,18 @@ async fn revoke_entitlements(
     enrollment: Uuid,
 ) -> Result<()> {
     let rows = entitlements::in_workspace(workspace.uuid());
-    let mut orders = Vec::new();
+    let mut order_ids = Vec::new();
     for entitlement in rows.of_enrollments(write.conn(), &[enrollment]).await? {
         if entitlement.status == entitlements::StoredEntitlementStatus::Active {
             rows.revoke(write.conn(), entitlement.id, at.as_millisecond()).await?;
-            orders.push(entitlement.order_id);
+            order_ids.push(entitlement.order_id);
         }
     }
-    Ok(orders::in_workspace(workspace.uuid()).touch(write.conn(), &orders, write.now_ms()).await?)
+    Ok(orders::in_workspace(workspace.uuid()).touch(write.conn(), &order_ids, write.now_ms()).await?)
 }
 
-/// Revokes the access of an enrollment and returns its new row, or `None` if it is revoked already. The caller has locked the
-/// enrollment and its student, and appends the event.
+/// Revokes the access of an enrollment and returns its new row, or `None` if it is already revoked. The caller has
+/// locked the enrollment and its student, and appends the event.
 pub(crate) async fn revoke_access(
     write: &mut Write,
     workspace: WorkspaceId,

@@ -10,8 +10,8 @@ use super::super::Result;
 use super::super::records::id;
 use super::super::rollups::{self, EnrollmentFacts, percent_complete};
 use super::{
-    CourseName, Enrollment, EnrollmentProgress, EnrollmentSnapshot, EnrollmentSource, EnrollmentStatus,
-    StudentName,
+    Enrollment, EnrollmentCourse, EnrollmentProgress, EnrollmentSnapshot, EnrollmentSource, EnrollmentStatus,
+    EnrollmentStudent,
 };
 use crate::app::App;
 use crate::outbox::{self, Event};
@@ -63,7 +63,7 @@ pub(super) const fn stored_source(source: EnrollmentSource) -> StoredEnrollmentS
     }
 }
 
-/// Returns the enrollment with its student and its course, for an event.
+/// Returns the enrollment with its student and its course, for an event that happened at `at`.
 pub(crate) fn snapshot(
     row: &Model,
     student: &students::Model,
@@ -72,8 +72,16 @@ pub(crate) fn snapshot(
 ) -> EnrollmentSnapshot {
     EnrollmentSnapshot {
         enrollment: enrollment(row, at.as_millisecond()),
-        student: StudentName { id: id(student.id), email: student.email.clone(), name: student.name.clone() },
-        course: CourseName { id: id(course.id), slug: course.slug.clone(), title: course.title.clone() },
+        student: EnrollmentStudent {
+            id: id(student.id),
+            email: student.email.clone(),
+            name: student.name.clone(),
+        },
+        course: EnrollmentCourse {
+            id: id(course.id),
+            slug: course.slug.clone(),
+            title: course.title.clone(),
+        },
     }
 }
 
@@ -88,7 +96,7 @@ pub(crate) async fn append_created_event(
     outbox::append(app, write, workspace, at, Event::EnrollmentCreated(snapshot)).await.map(drop)
 }
 
-/// Returns the properties of an enrollment that analytics counts.
+/// Returns the properties of an enrollment that analytics counts. `student_created_ms` is `created_at` of its student.
 pub(crate) fn rollup_facts(row: &Model, student_created_ms: i64) -> EnrollmentFacts {
     EnrollmentFacts {
         course: id(row.course_id),
@@ -116,8 +124,8 @@ pub(super) async fn save(
     let rows = enrollments::in_workspace(workspace.uuid());
     rows.update(write.conn(), after.id, changes(&after)).await?;
     students::in_workspace(workspace.uuid()).touch(write.conn(), &[student.id], now_ms).await?;
-    let facts_of = |row: &Model| Some(rollup_facts(row, student.created_at));
-    rollups::count_enrollment(write, workspace, facts_of(before), facts_of(&after));
+    let facts = |row: &Model| Some(rollup_facts(row, student.created_at));
+    rollups::count_enrollment(write, workspace, facts(before), facts(&after));
     Ok(after)
 }
 

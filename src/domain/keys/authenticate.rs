@@ -23,9 +23,9 @@ pub async fn authenticate(app: &App, presented: &str) -> Result<Option<Principal
     authenticate_limited(app, presented, || true).await
 }
 
-/// Does what [`authenticate`] does and limits the queries for unknown keys. `admit` is called before an unknown key is looked
-/// up in the database. When it returns false, only keys that exist according to the key filter are looked up. The filter
-/// includes keys created by another process within 2 s.
+/// Authenticates a secret as [`authenticate`] does, and limits the queries for guessed secrets. Calls `admit` before it
+/// reads a key that is not cached. If `admit` returns false, the key is read only if it exists according to the key
+/// filter, which learns of keys created by other processes within 2 s.
 ///
 /// # Errors
 /// Returns the errors of [`authenticate`].
@@ -47,7 +47,8 @@ pub async fn authenticate_limited(
                 app.principals.insert(digest, stamp, principal);
                 principal
             }
-            // The cached principal stays valid until it expires, so a short database failure fails no request.
+            // The cached principal is still valid for up to one second, so requests succeed during a short database
+            // failure.
             Err(_) => Some(principal),
         },
         CacheLookup::Miss(stamp) => {
@@ -64,8 +65,8 @@ pub async fn authenticate_limited(
     Ok(principal.filter(is_valid))
 }
 
-/// Writes when each key was last used since the previous flush. The server calls it periodically and on shutdown.
-/// Returns the number of keys written.
+/// Writes the time of the most recent use of each key that was used since the previous flush. The server calls it
+/// periodically and on shutdown. Returns the number of keys written.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when the transaction fails. The uses are written by the next flush.
@@ -82,6 +83,7 @@ pub async fn flush_used(app: &App) -> Result<usize> {
     Ok(uses.len())
 }
 
+/// Writes uses in one transaction: the id of a key, and when it was used, in milliseconds since the epoch.
 async fn write_uses(app: &App, uses: &[(uuid::Uuid, i64)]) -> Result<()> {
     let write = app.begin_write().await?;
     for (key, used_ms) in uses {
@@ -95,7 +97,8 @@ fn read_boxed<'a>(app: &'a App, digest: &'a [u8; 32]) -> BoxFuture<'a, Result<Op
     Box::pin(read(app, digest))
 }
 
-/// Reads the principal of a secret from the database, with the quota that applies to its key. `None` for a revoked key.
+/// Reads the principal of a secret from the database, with the limits that apply to its key. `None` for an unknown
+/// secret and for a revoked key. The caller checks whether the key has expired.
 async fn read(app: &App, digest: &[u8; 32]) -> Result<Option<Principal>> {
     app.principals.lookups.fetch_add(1, Ordering::Relaxed);
     let Some(key) = api_keys::by_secret_hash(app.db.read(), digest).await? else { return Ok(None) };

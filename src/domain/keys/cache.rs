@@ -1,4 +1,5 @@
-//! Caches principals by the digest of their secret, so that each key causes at most about one database query per second.
+//! Caches principals (authenticated callers) by the digest of their secret, so that each key causes at most about one
+//! database query per second.
 //!
 //! An entry is valid for [`MAX_AGE_MS`], so a key that another process revokes is rejected here within 2 s. A change made by
 //! this process invalidates all entries after its commit ([`PrincipalCache::invalidate`]). Lookups lock one shard of a map at a
@@ -30,10 +31,11 @@ type SecretDigest = [u8; 32];
 /// The recently used keys of a process and when each was last used. Part of the `App`.
 #[derive(Debug, Default)]
 pub struct PrincipalCache {
-    known: DashMap<SecretDigest, CachedPrincipal>,
-    /// Secrets that belong to no valid key.
+    /// Secrets that belonged to a key when it was last read.
+    principals: DashMap<SecretDigest, CachedPrincipal>,
+    /// Secrets that belonged to no valid key when they were last looked up.
     invalid: DashMap<SecretDigest, Stamp>,
-    /// Last uses that are not written yet, by key. 0 means none.
+    /// Last uses that are not written to the database yet, by key, in milliseconds since the epoch. 0 means none.
     uses: DashMap<Uuid, Arc<AtomicI64>>,
     /// The number of invalidations. Entries of an earlier epoch are not valid.
     epoch: AtomicU64,
@@ -46,7 +48,9 @@ pub struct PrincipalCache {
 /// When an entry was read from the database, and in which epoch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stamp {
+    /// In milliseconds since the epoch.
     read_ms: i64,
+    /// The value of [`PrincipalCache::epoch`] at that time.
     epoch: u64,
 }
 
@@ -63,7 +67,9 @@ impl Stamp {
 struct CachedPrincipal {
     principal: Principal,
     stamp: Stamp,
+    /// Whether a request is reading the entry again.
     refreshing: AtomicBool,
+    /// The value of [`PrincipalCache::uses`] for the key.
     used_ms: Arc<AtomicI64>,
 }
 
@@ -82,7 +88,7 @@ pub(super) enum CacheLookup {
 
 impl PrincipalCache {
     /// Invalidates all entries, so that the next request of each key reads from the database. Must be called after the commit
-    /// of every change to a key or its quota.
+    /// of every change to an existing key or to a quota.
     pub fn invalidate(&self) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
     }
@@ -97,16 +103,16 @@ impl PrincipalCache {
         self.filter.statements()
     }
 
-    /// Looks up a secret at `now_ms` and records a use of its key on a hit.
+    /// Looks up a secret at `now_ms`, and records a use of its key if the principal is cached.
     pub(super) fn lookup(&self, digest: &SecretDigest, now_ms: i64) -> CacheLookup {
         let now = Stamp { read_ms: now_ms, epoch: self.epoch.load(Ordering::Acquire) };
-        if let Some(known) = self.known.get(digest) {
-            if let Some(age) = known.stamp.age(now) {
-                record_use(&known.used_ms, now_ms);
-                if age >= REFRESH_MS && !known.refreshing.swap(true, Ordering::Relaxed) {
-                    return CacheLookup::Stale(known.principal, now);
+        if let Some(cached) = self.principals.get(digest) {
+            if let Some(age) = cached.stamp.age(now) {
+                record_use(&cached.used_ms, now_ms);
+                if age >= REFRESH_MS && !cached.refreshing.swap(true, Ordering::Relaxed) {
+                    return CacheLookup::Stale(cached.principal, now);
                 }
-                return CacheLookup::Hit(known.principal);
+                return CacheLookup::Hit(cached.principal);
             }
         } else if self.invalid.get(digest).is_some_and(|stamp| stamp.age(now).is_some()) {
             return CacheLookup::Invalid;
@@ -114,11 +120,11 @@ impl PrincipalCache {
         CacheLookup::Miss(now)
     }
 
-    /// Inserts what was read from the database. `stamp` was taken before the query, so a revocation in the meantime takes
-    /// precedence.
+    /// Inserts the principal that was read from the database, or `None` if the secret belongs to no valid key. `stamp`
+    /// was taken before the query, so an invalidation in the meantime also invalidates this entry.
     pub(super) fn insert(&self, digest: SecretDigest, stamp: Stamp, principal: Option<Principal>) {
         let Some(principal) = principal else {
-            self.known.remove(&digest);
+            self.principals.remove(&digest);
             clear_if_full(&self.invalid, MAX_INVALID);
             self.invalid.insert(digest, stamp);
             return;
@@ -126,18 +132,19 @@ impl PrincipalCache {
         let used_ms = Arc::clone(&self.uses.entry(principal.key.uuid()).or_default());
         record_use(&used_ms, stamp.read_ms);
         self.invalid.remove(&digest);
-        clear_if_full(&self.known, MAX_PRINCIPALS);
-        self.known.insert(
+        clear_if_full(&self.principals, MAX_PRINCIPALS);
+        self.principals.insert(
             digest,
             CachedPrincipal { principal, stamp, refreshing: AtomicBool::new(false), used_ms },
         );
     }
 
-    /// Takes the uses recorded since the previous call, sorted by key.
+    /// Takes the uses recorded since the previous call: the ids of the keys, each with the time of its most recent use
+    /// in milliseconds since the epoch. Sorted by key.
     pub(super) fn take_uses(&self) -> Vec<(Uuid, i64)> {
         let mut uses = Vec::new();
         self.uses.retain(|key, used_ms| match used_ms.swap(0, Ordering::Relaxed) {
-            // Drops a key that is idle and not cached any more.
+            // Removes a key that was not used since the previous call and is no longer cached.
             0 => Arc::strong_count(used_ms) > 1,
             used => {
                 uses.push((*key, used));
@@ -148,7 +155,7 @@ impl PrincipalCache {
         uses
     }
 
-    /// Puts uses back that could not be written.
+    /// Restores uses that could not be written, unless a later use was recorded since.
     pub(super) fn restore_uses(&self, uses: Vec<(Uuid, i64)>) {
         for (key, used) in uses {
             self.uses.entry(key).or_default().fetch_max(used, Ordering::Relaxed);

@@ -1,11 +1,13 @@
-//! Holds which keys exist, so that guesses from a client address that exhausted its limit are rejected without a key lookup.
+//! Remembers which keys exist, so that guesses from a client address that exhausted its limit are rejected without a
+//! database query for each.
 //!
-//! Stores the first eight bytes of the digest of each key's secret. Nothing is read until a client address that exhausted its
-//! limit sends an unknown key. Keys created by this process are added at their commit. Keys created by other processes are read
-//! when a digest is missing and the last read is older than [`MAX_AGE_MS`]. A read goes in the order of key ids and begins
-//! [`OVERLAP_MS`] before the newest known key, because a transaction that began earlier can commit later. Every
-//! [`FULL_READ_INTERVAL_MS`] all keys are read, in case the clock of another process is further behind. Keys are never removed:
-//! the key lookup itself rejects a revoked key.
+//! Stores the first eight bytes of the digest of each key's secret. Nothing is read until a client address that
+//! exhausted its limit sends a key that is not cached. Keys created by this process are added at their commit. Keys
+//! created by other processes are read when a digest is missing and the last read is older than [`MAX_AGE_MS`]. Keys
+//! are read in the order of their ids, from [`OVERLAP_MS`] before the newest known key, because a transaction that
+//! began earlier can commit later. All keys are read again every [`FULL_READ_INTERVAL_MS`], in case the clock of
+//! another process is further behind. Revoked keys are not read, but a key that was read before it was revoked is not
+//! removed: the query for the key rejects it.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -18,7 +20,7 @@ use crate::Result;
 use crate::app::App;
 use foundation::id::min_uuid_at;
 
-/// Maximum age of a read, in milliseconds.
+/// A missing digest causes another read when the last read is at least this old, in milliseconds.
 const MAX_AGE_MS: i64 = 2_000;
 /// How long before the newest known key a read begins, in milliseconds.
 const OVERLAP_MS: i64 = 60_000;
@@ -31,7 +33,7 @@ const BATCH_SIZE: u64 = 5_000;
 #[derive(Debug, Default)]
 pub(super) struct KeyFilter {
     digests: DashSet<u64>,
-    /// When the last successful read began. 0 before the first.
+    /// When the most recent successful read began, in milliseconds since the epoch. 0 before the first.
     read_ms: AtomicI64,
     /// Locked during a read. Concurrent requests that need a read wait for it.
     state: Mutex<KeyReadState>,
@@ -42,37 +44,40 @@ pub(super) struct KeyFilter {
 /// How far the keys have been read.
 #[derive(Debug, Default)]
 struct KeyReadState {
+    /// The highest key id read so far.
     newest: Option<Uuid>,
-    /// When all keys were last read.
+    /// When the most recent read of all keys began, in milliseconds since the epoch.
     full_read_ms: Option<i64>,
+    /// When a read last failed, in milliseconds since the epoch.
     failed_ms: Option<i64>,
 }
 
 impl KeyFilter {
     /// Adds a key that this process created. Called after the commit.
     pub(super) fn add(&self, digest: &[u8]) {
-        if let Some(prefix) = prefix(digest) {
-            self.digests.insert(prefix);
+        if let Some(digest_prefix) = digest_prefix(digest) {
+            self.digests.insert(digest_prefix);
         }
     }
 
-    /// Returns whether a key with this digest may exist. Returns false only if the key did not exist 2 s ago, or if the
-    /// database cannot be read.
+    /// Returns whether a key with this digest may exist. Returns false only if the key did not exist 2 s ago or is
+    /// revoked, or if the database cannot be read.
     ///
     /// # Errors
     /// Returns [`Error::Internal`](crate::Error::Internal) when the keys cannot be read and no earlier read succeeded.
     pub(super) async fn may_exist(&self, app: &App, digest: &[u8; 32]) -> Result<bool> {
-        let Some(prefix) = prefix(digest) else { return Ok(true) };
-        if self.digests.contains(&prefix) {
+        let Some(digest_prefix) = digest_prefix(digest) else { return Ok(true) };
+        if self.digests.contains(&digest_prefix) {
             return Ok(true);
         }
         if !self.is_fresh(app.clock.now_ms()) {
             self.refresh(app).await?;
         }
-        Ok(self.digests.contains(&prefix))
+        Ok(self.digests.contains(&digest_prefix))
     }
 
-    /// Reads new keys, unless a read was attempted within [`MAX_AGE_MS`].
+    /// Reads new keys, unless a read was attempted within [`MAX_AGE_MS`]. A failure is returned only if all keys were
+    /// never read before.
     async fn refresh(&self, app: &App) -> Result<()> {
         let mut state = self.state.lock().await;
         let now_ms = app.clock.now_ms();
@@ -97,7 +102,8 @@ impl KeyFilter {
         Ok(())
     }
 
-    /// Reads the keys created since the last read.
+    /// Reads the keys created since the previous read, or all keys when [`FULL_READ_INTERVAL_MS`] have passed since the
+    /// most recent read of all keys.
     async fn read(&self, app: &App, state: &mut KeyReadState, now_ms: i64) -> Result<()> {
         let is_full_read = !is_recent(state.full_read_ms, now_ms, FULL_READ_INTERVAL_MS);
         let mut after = state.newest.filter(|_| !is_full_read).map(|newest| with_overlap(newest, now_ms));
@@ -128,19 +134,21 @@ impl KeyFilter {
     }
 }
 
-/// Returns whether a time is less than `length_ms` ago. A time in the future, after the clock was set back, is not.
-fn is_recent(time_ms: Option<i64>, now_ms: i64, length_ms: i64) -> bool {
-    time_ms.is_some_and(|time_ms| (0..length_ms).contains(&(now_ms - time_ms)))
+/// Returns whether a time is less than `max_age_ms` ago. Returns false for a time in the future, which occurs when the
+/// clock was set back.
+fn is_recent(time_ms: Option<i64>, now_ms: i64, max_age_ms: i64) -> bool {
+    time_ms.is_some_and(|time_ms| (0..max_age_ms).contains(&(now_ms - time_ms)))
 }
 
-/// Returns the id after which the next read begins, when the last one ended with `newest`. An id can lie in the future if the
-/// clock was ahead when its key was created.
+/// Returns the id after which the next read begins if `newest` is the newest known key. The creation time of that key
+/// can lie in the future if the clock was ahead when the key was created.
 fn with_overlap(newest: Uuid, now_ms: i64) -> Uuid {
+    // The first 48 bits of a UUIDv7 are its time in milliseconds since the epoch.
     let created_ms = i64::try_from(newest.as_u128() >> 80).unwrap_or(0);
     min_uuid_at(created_ms.min(now_ms) - OVERLAP_MS)
 }
 
 /// Returns the part of a digest that is stored.
-fn prefix(digest: &[u8]) -> Option<u64> {
-    digest.first_chunk().map(|prefix| u64::from_le_bytes(*prefix))
+fn digest_prefix(digest: &[u8]) -> Option<u64> {
+    digest.first_chunk().map(|digest_prefix| u64::from_le_bytes(*digest_prefix))
 }

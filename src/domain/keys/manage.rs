@@ -15,7 +15,8 @@ use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{ApiKey as KeyKind, KeyId, Workspace as WorkspaceKind, WorkspaceId};
 
-/// Creates a key on behalf of the operator. Its quota can exceed the workspace's. The secret cannot be retrieved later.
+/// Creates a key on behalf of the operator, and returns it with its secret. The secret cannot be retrieved later. The
+/// quota of the key can exceed the workspace's.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace does not exist, and
@@ -29,8 +30,8 @@ pub async fn create(
     insert(app, write, workspace, key, true).await
 }
 
-/// Creates a key on behalf of a user of the workspace. Its quota cannot exceed the workspace's, which also limits the key if it
-/// is lowered later.
+/// Creates a key on behalf of a user of the workspace, and returns it with its secret. The quota of the key cannot
+/// exceed the workspace's. If the workspace's quota is lowered later, the key is limited by the lower quota.
 ///
 /// # Errors
 /// Returns the errors of [`create`], and [`Error::Invalid`](crate::Error::Invalid) when the quota exceeds the workspace's.
@@ -43,6 +44,7 @@ pub async fn create_by_member(
     insert(app, write, workspace, key, false).await
 }
 
+/// Inserts a key. `by_operator` is whether the operator creates it, so that its quota may exceed the workspace's.
 async fn insert(
     app: &App,
     write: &mut Write,
@@ -53,7 +55,7 @@ async fn insert(
     let row = workspaces::by_id(write.conn(), workspace.uuid()).await?;
     let row = row.ok_or_else(|| not_found::<WorkspaceKind>(workspace))?;
     let max = (!by_operator).then(|| quota::workspace_quota(Some(&row), &app.config.limits));
-    check(write, &key, max)?;
+    validate(write, &key, max)?;
     let secret = secret::generate()?;
     let plain_text = secret.expose_secret();
     let row = Model {
@@ -90,10 +92,11 @@ pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<KeyRecord>> {
 /// Revokes a key. Takes effect in this process at the commit, in other processes within 2 s. Revoking a revoked key changes
 /// nothing.
 ///
-/// `workspace` is `None` for the operator, who can revoke keys of any workspace.
+/// `workspace` is the workspace of the user who revokes the key. `None` is for the operator, who can revoke keys of any
+/// workspace.
 ///
 /// # Errors
-/// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such key.
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the key does not exist or belongs to another workspace.
 pub async fn revoke(
     app: &App,
     write: &mut Write,
@@ -103,7 +106,7 @@ pub async fn revoke(
     let row = api_keys::by_id(write.conn(), key.uuid()).await?;
     let row = row.filter(|row| workspace.is_none_or(|workspace| workspace.uuid() == row.workspace_id));
     let rows = api_keys::in_workspace(row.ok_or_else(|| not_found::<KeyKind>(key))?.workspace_id);
-    // Waits for a concurrent revocation.
+    // The lock waits for a concurrent revocation, so that only one of the two changes the key.
     let row = rows.lock(write.conn(), key.uuid()).await?;
     let mut row = row.ok_or_else(|| not_found::<KeyKind>(key))?;
     if row.revoked_at.is_some() {
@@ -117,8 +120,8 @@ pub async fn revoke(
     Ok(WriteOutcome::changed(record(row)))
 }
 
-/// Replaces both limits of a key's own quota on behalf of the operator. For a limit that is `None`, the workspace's applies.
-/// Takes effect in this process at the commit, in other processes within 2 s.
+/// Replaces both limits of a key's custom quota on behalf of the operator. For a limit that is `None`, the workspace's
+/// applies. Takes effect in this process at the commit, in other processes within 2 s.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the key does not exist, and
@@ -133,8 +136,8 @@ pub async fn set_quota(
     errors.check_quota("per_minute", quota.per_minute);
     errors.check_quota("per_day", quota.per_day);
     errors.into_result()?;
-    let known = api_keys::by_id(write.conn(), key.uuid()).await?;
-    let rows = api_keys::in_workspace(known.ok_or_else(|| not_found::<KeyKind>(key))?.workspace_id);
+    let unlocked = api_keys::by_id(write.conn(), key.uuid()).await?;
+    let rows = api_keys::in_workspace(unlocked.ok_or_else(|| not_found::<KeyKind>(key))?.workspace_id);
     let before = rows.lock(write.conn(), key.uuid()).await?.ok_or_else(|| not_found::<KeyKind>(key))?;
     let (per_minute, per_day) = (quota.per_minute, quota.per_day);
     let operator_quota = quota != Quota::default();
@@ -154,18 +157,18 @@ pub async fn set_quota(
     Ok(WriteOutcome::changed(record(row)))
 }
 
-/// Validates a new key. `max` limits the key's own quota.
-fn check(write: &Write, key: &NewKey, max: Option<EffectiveQuota>) -> Result<()> {
+/// Validates a new key. `max` is the maximum of its custom quota. `None` means unlimited.
+fn validate(write: &Write, key: &NewKey, max: Option<EffectiveQuota>) -> Result<()> {
     let mut errors = FieldErrors::default();
     errors.check_line("name", &key.name, 200);
     if key.scopes.iter().next().is_none() {
         errors.add("scopes", "must have at least one scope");
     }
-    let parts = [
+    let limits = [
         ("per_minute", key.quota.per_minute, max.map(|max| max.per_minute)),
         ("per_day", key.quota.per_day, max.map(|max| max.per_day)),
     ];
-    for (field, requested, max) in parts {
+    for (field, requested, max) in limits {
         errors.check_quota(field, requested);
         if let (Some(requested), Some(max)) = (requested, max)
             && i64::from(requested) > i64::from(max.requests)

@@ -37,28 +37,28 @@ pub struct KeyRecord {
     pub prefix: String,
     /// The secret's last 4 characters.
     pub last4: String,
-    /// The key's own quota, if any. The workspace's quota limits it, unless the operator set it.
+    /// The custom quota of the key, if any. The workspace's quota limits it unless the operator set it.
     pub quota: Quota,
     /// When the key was created.
     pub created_at: Timestamp,
-    /// When the key was last used, with a delay of up to one minute.
+    /// When the key was last used, `None` if never. Written with a delay of up to one minute.
     pub last_used_at: Option<Timestamp>,
-    /// When the key expires.
+    /// When the key expires. `None` means never.
     pub expires_at: Option<Timestamp>,
-    /// When the key was revoked.
+    /// When the key was revoked. `None` if it was not.
     pub revoked_at: Option<Timestamp>,
 }
 
 /// A key to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewKey {
-    /// 1 to 200 characters.
+    /// The name, 1 to 200 characters on one line.
     pub name: String,
-    /// At least one.
+    /// The scopes of the key, at least one.
     pub scopes: Scopes,
-    /// The key's own quota.
+    /// The custom quota of the key.
     pub quota: Quota,
-    /// When the key expires. Must be in the future.
+    /// When the key expires. Must be in the future. `None` means never.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -75,6 +75,6 @@ pub struct Principal {
     pub per_minute: u32,
     /// Maximum number of requests per UTC day.
     pub per_day: u32,
-    /// When the key expires.
+    /// When the key expires. `None` means never.
     pub expires_at: Option<Timestamp>,
 }

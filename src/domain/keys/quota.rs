@@ -1,11 +1,12 @@
-//! Determines which quota applies to a key: one set by the operator, the key's own, its workspace's, or the default.
+//! Determines which limits apply to a key: those that the operator or a user set for the key, those of its workspace,
+//! or the default ones.
 
 use entity::{api_keys, workspaces};
 
 use crate::workspaces::Quota;
 use foundation::config::LimitsConfig;
 
-/// The limits that apply to a key.
+/// The limits that apply to a key, or to the keys of a workspace that have no custom quota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EffectiveQuota {
     /// The limit per clock minute.
@@ -32,7 +33,7 @@ pub enum LimitSource {
     Key,
     /// The operator set it for the workspace.
     Workspace,
-    /// The server's configuration.
+    /// The server's configuration defines it.
     Default,
 }
 
@@ -49,10 +50,10 @@ impl LimitSource {
 }
 
 impl EffectiveQuota {
-    /// Returns the quota of a workspace, which applies to keys without their own quota.
+    /// Returns the limits of a workspace with this custom quota. They apply to keys without a custom quota.
     pub fn of_workspace(quota: Quota, defaults: &LimitsConfig) -> Self {
-        let limit = |own: Option<i32>, default: u32| match own {
-            Some(own) => Limit { requests: own.unsigned_abs(), source: LimitSource::Workspace },
+        let limit = |custom: Option<i32>, default: u32| match custom {
+            Some(custom) => Limit { requests: custom.unsigned_abs(), source: LimitSource::Workspace },
             None => Limit { requests: default, source: LimitSource::Default },
         };
         Self {
@@ -61,9 +62,10 @@ impl EffectiveQuota {
         }
     }
 
-    /// Returns the quota of a key in a workspace with this quota.
+    /// Returns the limits of a key in a workspace with these limits. A limit that a user set for the key applies only
+    /// if it is not above the workspace's.
     pub(super) fn of_key(self, key: &api_keys::Model) -> Self {
-        let limit = |own: Option<i32>, workspace: Limit| match own.map(i32::unsigned_abs) {
+        let limit = |custom: Option<i32>, workspace: Limit| match custom.map(i32::unsigned_abs) {
             Some(requests) if key.operator_quota => Limit { requests, source: LimitSource::Operator },
             Some(requests) if requests <= workspace.requests => Limit { requests, source: LimitSource::Key },
             _ => workspace,
@@ -72,12 +74,12 @@ impl EffectiveQuota {
     }
 }
 
-/// Returns the quota of a workspace row, or the default quota without a row.
+/// Returns the limits of the workspace of a row, or the default limits without a row.
 pub(super) fn workspace_quota(
     workspace: Option<&workspaces::Model>,
     defaults: &LimitsConfig,
 ) -> EffectiveQuota {
-    let own = workspace
+    let custom = workspace
         .map_or_else(Quota::default, |row| Quota { per_minute: row.per_minute, per_day: row.per_day });
-    EffectiveQuota::of_workspace(own, defaults)
+    EffectiveQuota::of_workspace(custom, defaults)
 }

@@ -1,7 +1,7 @@
 //! Generates and checks the secrets of API keys: `svc_live_`, 32 random letters and digits, and a checksum of six characters.
 //!
-//! The checksum allows rejecting a mistyped or invented secret without a database query, and lets secret scanners detect a
-//! leaked one. It is no security feature.
+//! Because of the checksum, mistyped and random strings are rejected without a database query, and secret scanners can
+//! detect a leaked secret. The checksum is not a security feature.
 
 use rand::TryRng;
 use rand::rngs::SysRng;
@@ -17,6 +17,7 @@ const CHECKSUM_LENGTH: usize = 6;
 /// Number of characters of a secret.
 const LENGTH: usize = PREFIX.len() + RANDOM_LENGTH + CHECKSUM_LENGTH;
 
+/// The base 62 digits by value.
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// Generates a secret with the operating system's random generator.
@@ -37,7 +38,7 @@ pub(super) fn generate() -> anyhow::Result<SecretString> {
     Ok(SecretString::from(secret))
 }
 
-/// Returns the base 62 digit of a random byte, or `None` for the last 8 of 256 bytes, which would make the first 8 digits more
+/// Returns the base 62 digit of a random byte. `None` for the bytes from 248, which would make the first 8 digits more
 /// likely than the others.
 fn base62_digit(byte: u8) -> Option<char> {
     (byte < 248).then(|| char::from(BASE62[usize::from(byte) % BASE62.len()]))
@@ -45,19 +46,19 @@ fn base62_digit(byte: u8) -> Option<char> {
 
 /// Returns whether a string has the format of a secret and a correct checksum.
 pub(super) fn is_well_formed(text: &str) -> bool {
-    let shaped = text.len() == LENGTH
+    let has_format = text.len() == LENGTH
         && text.starts_with(PREFIX)
         && text.bytes().skip(PREFIX.len()).all(|b| b.is_ascii_alphanumeric());
-    shaped && text.as_bytes().ends_with(&checksum(&text[..LENGTH - CHECKSUM_LENGTH]))
+    has_format && text.as_bytes().ends_with(&checksum(&text[..LENGTH - CHECKSUM_LENGTH]))
 }
 
 /// Returns the CRC-32 of a string, in base 62 with leading zeros.
 fn checksum(text: &str) -> [u8; CHECKSUM_LENGTH] {
-    let mut rest = crc32fast::hash(text.as_bytes());
+    let mut remaining = crc32fast::hash(text.as_bytes());
     let mut digits = [b'0'; CHECKSUM_LENGTH];
     for digit in digits.iter_mut().rev() {
-        *digit = BASE62[(rest % 62) as usize];
-        rest /= 62;
+        *digit = BASE62[(remaining % 62) as usize];
+        remaining /= 62;
     }
     digits
 }
@@ -76,8 +77,8 @@ mod tests {
 
     use super::*;
 
-    /// Computed independently of this code.
-    const KNOWN: &str = "svc_live_00000000000000000000000000000000";
+    /// The prefix and random part of a secret, whose checksum was computed independently of this code.
+    const WITHOUT_CHECKSUM: &str = "svc_live_00000000000000000000000000000000";
 
     #[test]
     fn generated_secrets_are_well_formed_and_unique() {
@@ -87,8 +88,8 @@ mod tests {
         for secret in &secrets {
             assert!(secret.len() == 47 && is_well_formed(secret), "{secret}");
         }
-        let letters: HashSet<char> = secrets.iter().flat_map(|secret| secret[9..41].chars()).collect();
-        assert_eq!(letters.len(), 62, "every letter occurs");
+        let characters: HashSet<char> = secrets.iter().flat_map(|secret| secret[9..41].chars()).collect();
+        assert_eq!(characters.len(), 62, "every letter and digit occurs");
     }
 
     #[test]
@@ -102,17 +103,18 @@ mod tests {
 
     #[test]
     fn the_checksum_is_crc_32_in_base_62() {
-        assert_eq!(&checksum(KNOWN), b"3uclD9");
+        assert_eq!(&checksum(WITHOUT_CHECKSUM), b"3uclD9");
         assert_eq!(&checksum("123456789"), b"3jZRME");
     }
 
     proptest! {
         #[test]
-        fn one_wrong_character_is_detected(position in 0_usize..47, other in "[0-9A-Za-z]") {
-            let mut secret = format!("{KNOWN}{}", checksum(KNOWN).map(char::from).iter().collect::<String>());
-            let before = secret.clone();
-            secret.replace_range(position..=position, &other);
-            prop_assert_eq!(is_well_formed(&secret), secret == before);
+        fn one_wrong_character_is_detected(position in 0_usize..47, replacement in "[0-9A-Za-z]") {
+            let checksum = checksum(WITHOUT_CHECKSUM).map(char::from).iter().collect::<String>();
+            let secret = format!("{WITHOUT_CHECKSUM}{checksum}");
+            let mut changed = secret.clone();
+            changed.replace_range(position..=position, &replacement);
+            prop_assert_eq!(is_well_formed(&changed), changed == secret);
         }
 
         #[test]

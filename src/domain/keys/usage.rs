@@ -11,7 +11,7 @@ use super::quota::{self, EffectiveQuota};
 use crate::app::App;
 use foundation::id::WorkspaceId;
 
-/// A key and its calls of the current UTC day.
+/// A key with its quota and its calls of the current UTC day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyUsage {
     /// The key.
@@ -33,7 +33,7 @@ pub async fn list_usage(app: &App, workspace: WorkspaceId) -> Result<Vec<KeyUsag
     let mut used: HashMap<String, u64> = HashMap::new();
     for chunk in keys.chunks(500) {
         let subjects = chunk.iter().map(|(key, _)| key.id.to_string()).collect();
-        let counts = rate_usage::used_by(app.db.read(), subjects, today).await?;
+        let counts = rate_usage::of_subjects(app.db.read(), subjects, today).await?;
         used.extend(counts.into_iter().map(|row| (row.subject, row.used.unsigned_abs())));
     }
     let usage = |(key, quota): (KeyRecord, EffectiveQuota)| {

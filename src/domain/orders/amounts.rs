@@ -4,21 +4,22 @@ use super::super::Result;
 use super::super::field_errors::FieldErrors;
 use super::OrderPay;
 
-/// Maximum amount of one order in minor units: far above any price, and low enough that sums over all orders do not overflow.
+/// Maximum of each item total, of the subtotal and of the tax of one order, in minor units: far above any price, and so
+/// low that sums over all orders do not overflow.
 const MAX_AMOUNT: i64 = 1_000_000_000_000;
 
 /// The totals of an order, in minor units.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Amounts {
-    /// `total_amount` of each item, in the order of the items.
+    /// The total of each item, in the order of the items.
     pub(super) items: Vec<i64>,
     /// The sum of all items.
     pub(super) subtotal: i64,
-    /// The amount paid.
+    /// The amount paid: the subtotal minus the discount plus the tax.
     pub(super) total: i64,
 }
 
-/// Calculates the totals of an order, and reports every invalid amount.
+/// Calculates the totals of an order. Returns one error that lists every invalid amount.
 pub(super) fn calculate(pay: &OrderPay) -> Result<Amounts> {
     let mut errors = FieldErrors::default();
     let mut items = Vec::with_capacity(pay.items.len());
@@ -88,7 +89,7 @@ mod tests {
     fn every_invalid_amount_is_reported() {
         let Err(Error::Invalid(errors)) = calculate(&order(&[(0, 1), (1, -1), (i32::MAX, i64::MAX)], 2, -1))
         else {
-            panic!("accepted");
+            panic!("the amounts were accepted");
         };
         let fields: Vec<_> = errors.iter().map(|error| error.field.as_str()).collect();
         let expected = [

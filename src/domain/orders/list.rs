@@ -5,7 +5,7 @@ use entity::orders::{self, Column, OrderRowFilter};
 use super::super::Result;
 use super::super::page::{MAX_SCANNED_ROWS, Page, PageRequest, Position, SortKey, TimeSpan};
 use super::super::records::{self, not_found};
-use super::row::{assemble, stored_status};
+use super::row::{stored_status, with_details};
 use super::{Order, OrderFilter};
 use crate::app::App;
 use foundation::id::{Order as OrderKind, OrderId, WorkspaceId};
@@ -32,14 +32,15 @@ pub async fn list(
         };
         (at, row.id)
     });
-    Ok(Page { items: assemble(conn, workspace, rows, now_ms).await?, next })
+    Ok(Page { items: with_details(conn, workspace, rows, now_ms).await?, next })
 }
 
 /// Returns the position at which a search that starts at this page ends: [`MAX_SCANNED_ROWS`] orders further. `None` if the
-/// search can read to the end of the list.
+/// list ends there or earlier, so that the search can read to its end. `paid` is the time span of the search.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
+/// Returns [`Error::Invalid`](crate::Error::Invalid) when the page is not sorted by time of payment, and
+/// [`Error::Internal`](crate::Error::Internal) when the query fails.
 pub async fn search_end(
     app: &App,
     workspace: WorkspaceId,
@@ -48,7 +49,10 @@ pub async fn search_end(
 ) -> Result<Option<Position>> {
     let keyset = page.keyset(app, |key| (key == SortKey::PaidAt).then_some(Column::PaidAt)).await?;
     let rows = orders::in_workspace(workspace.uuid());
-    Ok(rows.position_at(app.db.read(), paid.in_ms(), keyset, MAX_SCANNED_ROWS).await?.map(Position::of))
+    Ok(rows
+        .position_at(app.db.read(), paid.in_ms(), keyset, MAX_SCANNED_ROWS)
+        .await?
+        .map(Position::from_parts))
 }
 
 /// Returns an order with its items, refunds and entitlements.
@@ -59,11 +63,11 @@ pub async fn get(app: &App, workspace: WorkspaceId, order: OrderId) -> Result<Or
     let conn = app.db.read();
     let row = orders::in_workspace(workspace.uuid()).by_id(conn, order.uuid()).await?;
     let rows = row.into_iter().collect();
-    let orders = assemble(conn, workspace, rows, app.clock.now_ms()).await?;
+    let orders = with_details(conn, workspace, rows, app.clock.now_ms()).await?;
     orders.into_iter().next().ok_or_else(|| not_found::<OrderKind>(order))
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "the signature that `PageRequest::keyset` expects")]
+#[allow(clippy::unnecessary_wraps, reason = "`PageRequest::keyset` requires this signature")]
 const fn column(key: SortKey) -> Option<Column> {
     Some(match key {
         SortKey::CreatedAt => Column::CreatedAt,

@@ -20,11 +20,11 @@ pub use refund::refund;
 /// The refund status of a paid order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderStatus {
-    /// Nothing was refunded.
+    /// There is no refund.
     Paid,
-    /// A part was refunded.
+    /// A part of the total was refunded.
     PartiallyRefunded,
-    /// Everything was refunded.
+    /// The total was refunded.
     Refunded,
 }
 
@@ -67,7 +67,7 @@ pub struct Order {
     pub paid_at: Timestamp,
     /// Creation time.
     pub created_at: Timestamp,
-    /// Time of the last recorded change.
+    /// Time of the most recent recorded change.
     pub updated_at: Timestamp,
 }
 
@@ -76,7 +76,7 @@ pub struct Order {
 pub struct Customer {
     /// Email address.
     pub email: String,
-    /// Full name.
+    /// Full name, if known.
     pub name: Option<String>,
 }
 
@@ -91,7 +91,7 @@ pub struct OrderItem {
     pub title: String,
     /// The quantity, at least 1.
     pub quantity: i32,
-    /// The price of one unit.
+    /// The price of one unit, in minor units of the order's currency.
     pub unit_amount: i64,
     /// `unit_amount` times `quantity`.
     pub total_amount: i64,
@@ -124,7 +124,7 @@ pub struct Refund {
 /// The status of an entitlement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntitlementStatus {
-    /// It gives access.
+    /// It gives access to the course.
     Active,
     /// It was revoked.
     Revoked,
@@ -147,9 +147,9 @@ pub struct Entitlement {
     pub status: EntitlementStatus,
     /// The time at which it was created.
     pub granted_at: Timestamp,
-    /// The time at which it expires.
+    /// The time at which it expires. `None` means never.
     pub expires_at: Option<Timestamp>,
-    /// The time at which it was revoked.
+    /// The time at which it was revoked. `None` if it was not.
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -171,13 +171,13 @@ pub struct OrderFilter {
     pub search: Option<String>,
     /// By creation time.
     pub created: TimeSpan,
-    /// By time of the last change.
+    /// By time of the most recent recorded change.
     pub updated: TimeSpan,
     /// By time of payment.
     pub paid: TimeSpan,
 }
 
-/// The data of an `order.pay` change.
+/// The data of an `order.pay` change. Amounts are in minor units of the currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderPay {
     /// The platform's key of the order, which must be new.
@@ -194,7 +194,7 @@ pub struct OrderPay {
     pub discount_amount: i64,
     /// The tax, 0 or more.
     pub tax_amount: i64,
-    /// The receipt. The default is a receipt with the order number.
+    /// The receipt. `None` creates a receipt with the order number and without a URL.
     pub receipt: Option<OrderPayReceipt>,
 }
 
@@ -203,7 +203,7 @@ pub struct OrderPay {
 pub struct OrderPayItem {
     /// The course, of any status.
     pub course: IdOrKey,
-    /// The title. The default is the title of the course.
+    /// The title. `None` uses the title of the course.
     pub title: Option<String>,
     /// The quantity, at least 1.
     pub quantity: i32,
@@ -227,7 +227,7 @@ pub struct CreatedRefund {
     pub id: RefundId,
     /// The refunded amount, in minor units of the order's currency.
     pub amount: i64,
-    /// The sum of all earlier refunds.
+    /// The sum of all earlier refunds of the order, in the same units.
     pub refunded_before: i64,
 }
 
@@ -236,7 +236,8 @@ pub struct CreatedRefund {
 pub struct OrderRefund {
     /// The order.
     pub order: IdOrKey,
-    /// The amount, at most the remaining one. `None` refunds the remaining amount.
+    /// The amount in minor units: at least 1, and at most the amount that is not refunded yet. `None` refunds all of
+    /// the latter.
     pub amount: Option<i64>,
     /// The reason.
     pub reason: Option<String>,

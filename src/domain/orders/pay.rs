@@ -11,7 +11,7 @@ use super::super::rollups::{self, PaidOrder};
 use super::super::{Error, Result};
 use super::OrderPay;
 use super::amounts::{Amounts, calculate};
-use super::row::assemble;
+use super::row::with_details;
 use crate::app::App;
 use crate::outbox::{self, Event};
 use foundation::database::Write;
@@ -21,13 +21,14 @@ use foundation::id::{
 };
 
 /// Records a paid order, creates its entitlements, and enrolls the student. Emits `order.paid`, then `enrollment.created` for
-/// each enrollment that is new or has access again.
+/// each enrollment that is new or gives access again.
 ///
-/// An enrollment that already gives access is kept. Its expiry is removed, because access that was bought does not expire.
+/// An enrollment that already gives access is kept. Its expiry is removed, because access through an order does not
+/// expire.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if the student does not exist. Returns [`Error::Invalid`] if a course does not exist, the key or
-/// the number is taken, or the amounts are inconsistent.
+/// the number is taken, or a value is invalid.
 pub async fn pay(
     app: &App,
     write: &mut Write,
@@ -38,28 +39,29 @@ pub async fn pay(
     validate(&pay)?;
     let amounts = calculate(&pay)?;
     check_unused(write, workspace, &pay).await?;
-    let scope = workspace.uuid();
-    let mut bought = Vec::with_capacity(pay.items.len());
+    let workspace_uuid = workspace.uuid();
+    let mut item_courses = Vec::with_capacity(pay.items.len());
     for (index, item) in pay.items.iter().enumerate() {
-        let rows = courses::in_workspace(scope);
+        let rows = courses::in_workspace(workspace_uuid);
         let course = records::lock_shared::<CourseKind, _>(write.conn(), rows, &item.course).await;
-        bought.push(course.map_err(|error| item_error(index, error))?);
+        item_courses.push(course.map_err(|error| item_error(index, error))?);
     }
-    let student = students::in_workspace(scope);
+    let student = students::in_workspace(workspace_uuid);
     let student = records::lock::<StudentKind, _>(write.conn(), student, &pay.student).await?;
 
     let order = order_row(app, write, workspace, at, &pay, &amounts, &student);
-    if !orders::in_workspace(scope).insert_unless_taken(write.conn(), order.clone()).await? {
+    if !orders::in_workspace(workspace_uuid).insert_unless_taken(write.conn(), order.clone()).await? {
         return Err(Error::lost_race());
     }
-    let items = item_rows(app, write, &order, &pay, &amounts, &bought);
-    order_items::in_workspace(scope).insert_many(write.conn(), items).await?;
-    let new_enrollments = entitle(app, write, workspace, at, &order, &student, &bought).await?;
-    count_revenue(write, workspace, at, &order, &bought);
+    let items = item_rows(app, write, &order, &pay, &amounts, &item_courses);
+    order_items::in_workspace(workspace_uuid).insert_many(write.conn(), items).await?;
+    let new_enrollments =
+        create_entitlements(app, write, workspace, at, &order, &student, &item_courses).await?;
+    count_revenue(write, workspace, at, &order, &item_courses);
 
     let order_id = id(order.id);
-    let paid = assemble(write.conn(), workspace, vec![order], at.as_millisecond()).await?;
-    for order in paid {
+    let paid_orders = with_details(write.conn(), workspace, vec![order], at.as_millisecond()).await?;
+    for order in paid_orders {
         outbox::append(app, write, workspace, at, Event::OrderPaid(order)).await?;
     }
     for snapshot in new_enrollments {
@@ -68,11 +70,11 @@ pub async fn pay(
     Ok(order_id)
 }
 
-/// Turns the error of a missing course into an error of the item that names it.
+/// Converts the error for a missing course to an error in the item that refers to it.
 fn item_error(index: usize, error: Error) -> Error {
     match error {
-        Error::NotFound(missing) => Error::invalid(format!("items/{index}/course"), missing.to_string()),
-        other => other,
+        Error::NotFound(error) => Error::invalid(format!("items/{index}/course"), error.to_string()),
+        error => error,
     }
 }
 
@@ -94,7 +96,7 @@ fn validate(pay: &OrderPay) -> Result<()> {
     errors.into_result()
 }
 
-/// Checks that key and number are new.
+/// Checks that no other order has this key or number.
 async fn check_unused(write: &Write, workspace: WorkspaceId, pay: &OrderPay) -> Result<()> {
     let rows = orders::in_workspace(workspace.uuid());
     if rows.by_key(write.conn(), &pay.key).await?.is_some() {
@@ -152,9 +154,9 @@ fn item_rows(
     order: &orders::Model,
     pay: &OrderPay,
     amounts: &Amounts,
-    bought: &[courses::Model],
+    item_courses: &[courses::Model],
 ) -> Vec<order_items::Model> {
-    let lines = (1..).zip(&pay.items).zip(bought).zip(&amounts.items);
+    let lines = (1..).zip(&pay.items).zip(item_courses).zip(&amounts.items);
     lines
         .map(|(((position, item), course), total)| order_items::Model {
             id: new_uuid::<OrderItemKind>(app, write),
@@ -170,21 +172,22 @@ fn item_rows(
         .collect()
 }
 
-/// Creates one entitlement per course, and gives access to courses without it. Returns the enrollments that are new or have
-/// access again.
-async fn entitle(
+/// Creates one entitlement per course, and gives the student access to these courses. Returns snapshots of the
+/// enrollments that are new or give access again. `item_courses` holds the course of each item and may contain
+/// duplicates.
+async fn create_entitlements(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
     at: Timestamp,
     order: &orders::Model,
     student: &students::Model,
-    bought: &[courses::Model],
+    item_courses: &[courses::Model],
 ) -> Result<Vec<EnrollmentSnapshot>> {
     let mut new_enrollments = Vec::new();
     let mut entitlement_rows = Vec::new();
-    for (index, course) in bought.iter().enumerate() {
-        if bought[..index].iter().any(|before| before.id == course.id) {
+    for (index, course) in item_courses.iter().enumerate() {
+        if item_courses[..index].iter().any(|earlier| earlier.id == course.id) {
             continue;
         }
         let request = AccessRequest {
@@ -235,10 +238,10 @@ fn count_revenue(
     workspace: WorkspaceId,
     at: Timestamp,
     order: &orders::Model,
-    bought: &[courses::Model],
+    item_courses: &[courses::Model],
 ) {
-    let courses: Vec<_> = bought.iter().map(|course| id(course.id)).collect();
-    let paid = PaidOrder {
+    let courses: Vec<_> = item_courses.iter().map(|course| id(course.id)).collect();
+    let paid_order = PaidOrder {
         courses: &courses,
         paid_at: at,
         currency: &order.currency,
@@ -246,5 +249,5 @@ fn count_revenue(
         discount_amount: order.discount_amount,
         tax_amount: order.tax_amount,
     };
-    rollups::count_paid_order(write, workspace, paid);
+    rollups::count_paid_order(write, workspace, paid_order);
 }

@@ -10,7 +10,7 @@ use super::super::enrollments::{self, EnrollmentSnapshot};
 use super::super::field_errors::FieldErrors;
 use super::super::records::{self, id, new_uuid, not_found};
 use super::super::{Error, Result, rollups};
-use super::row::{assemble, refund as record, status, stored_status};
+use super::row::{refund as to_refund, status, stored_status, with_details};
 use super::{CreatedRefund, OrderRefund};
 use crate::app::App;
 use crate::outbox::{self, Event, OrderRefunded};
@@ -18,15 +18,16 @@ use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{Order as OrderKind, Refund as RefundKind, WorkspaceId};
 
-/// Refunds an order. Emits `order.refunded`. A full refund also revokes the entitlements and the access of the order, and then
-/// emits `enrollment.revoked` for each enrollment that ends.
+/// Refunds an order. Emits `order.refunded`. A full refund also revokes the entitlements of the order and the access
+/// that they give, and then emits `enrollment.revoked` for each enrollment that was revoked.
 ///
-/// An enrollment that another order of the student pays for stays active and is assigned to that order. One that was also
-/// granted stays active until the grant ends.
+/// An enrollment that another order of the student pays for keeps access and is assigned to that order. An enrollment
+/// that was also granted keeps access until the grant ends.
 ///
 /// # Errors
-/// Returns [`Error::NotFound`] if the order does not exist. Returns [`Error::Invalid`] on `amount` if it exceeds the remaining
-/// amount, and on `order` if it was paid after the time of the refund.
+/// Returns [`Error::NotFound`] if the order does not exist. Returns [`Error::Invalid`] on `order` if it is already
+/// fully refunded or was paid later than `at`, on `amount` if it is less than 1 or more than the remaining amount, and
+/// on `reason` if it is too long.
 pub async fn refund(
     app: &App,
     write: &mut Write,
@@ -54,23 +55,23 @@ pub async fn refund(
     refunds::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
     let order = save_refunded_amount(write, workspace, before, amount).await?;
     count_refund(write, workspace, at, &order, amount).await?;
-    let ended_enrollments = match order.status {
+    let revoked_enrollments = match order.status {
         orders::StoredOrderStatus::Refunded => {
             revoke_order_access(write, workspace, at, &order, student.as_ref()).await?
         }
         orders::StoredOrderStatus::Paid | orders::StoredOrderStatus::PartiallyRefunded => Vec::new(),
     };
-    for order in assemble(write.conn(), workspace, vec![order], at.as_millisecond()).await? {
-        let refunded = OrderRefunded { order, refund: record(&row) };
+    for order in with_details(write.conn(), workspace, vec![order], at.as_millisecond()).await? {
+        let refunded = OrderRefunded { order, refund: to_refund(&row) };
         outbox::append(app, write, workspace, at, Event::OrderRefunded(refunded)).await?;
     }
-    for snapshot in ended_enrollments {
+    for snapshot in revoked_enrollments {
         outbox::append(app, write, workspace, at, Event::EnrollmentRevoked(snapshot)).await?;
     }
     Ok(CreatedRefund { id: id(row.id), amount, refunded_before })
 }
 
-/// Locks the order and its student, the student first as the lock order requires.
+/// Locks the student of the order, then the order, as the lock order requires. The student is `None` if deleted.
 async fn lock_order(
     write: &Write,
     workspace: WorkspaceId,
@@ -87,7 +88,9 @@ async fn lock_order(
     Ok((order, student))
 }
 
-/// Returns the amount to refund: the requested amount, which must not exceed the remaining one, or the remaining amount.
+/// Returns the amount to refund: the requested amount, or the remaining amount of the order if `requested` is `None`.
+/// Rejects an order that is fully refunded, and a requested amount below 1 or above the remaining one. An order with
+/// the total 0 can be refunded once, with the amount 0.
 fn refund_amount(order: &orders::Model, requested: Option<i64>) -> Result<i64> {
     let remaining = order.total_amount - order.refunded_amount;
     if order.status == orders::StoredOrderStatus::Refunded {
@@ -112,7 +115,8 @@ async fn save_refunded_amount(
     amount: i64,
 ) -> Result<orders::Model> {
     order.refunded_amount += amount;
-    order.status = stored_status(status(order.total_amount, order.refunded_amount, true));
+    let has_refund = true;
+    order.status = stored_status(status(order.total_amount, order.refunded_amount, has_refund));
     order.updated_at = write.now_ms();
     let changes = orders::ActiveModel {
         refunded_amount: Set(order.refunded_amount),
@@ -137,7 +141,8 @@ async fn count_refund(
     Ok(())
 }
 
-/// Revokes the entitlements and the enrollments of the order. Returns the enrollments that ended.
+/// Revokes the entitlements of the order, and its enrollments unless another order or a grant gives access. Returns
+/// snapshots of the enrollments that were revoked.
 async fn revoke_order_access(
     write: &mut Write,
     workspace: WorkspaceId,
@@ -151,7 +156,7 @@ async fn revoke_order_access(
             entitlements.revoke(write.conn(), entitlement.id, at.as_millisecond()).await?;
         }
     }
-    // The enrollments were deleted with the student.
+    // A deleted student has no enrollments.
     let Some(student) = student else { return Ok(Vec::new()) };
     let rows = enrollment_rows::in_workspace(workspace.uuid());
     let order_enrollments: Vec<Uuid> =
@@ -159,13 +164,13 @@ async fn revoke_order_access(
     let order_enrollments = rows.lock_many(write.conn(), &order_enrollments).await?;
     let courses: Vec<Uuid> = order_enrollments.iter().map(|row| row.course_id).collect();
     let courses = courses::in_workspace(workspace.uuid()).by_ids(write.conn(), &courses).await?;
-    let mut ended = Vec::new();
+    let mut revoked_enrollments = Vec::new();
     for row in order_enrollments {
         if row.status == enrollment_rows::StoredEnrollmentStatus::Revoked {
             continue;
         }
-        if let Some(other) = other_entitled_order(write, workspace, order.id, row.id).await? {
-            enrollments::assign_order(write, workspace, student, &row, other).await?;
+        if let Some(other_order) = other_entitled_order(write, workspace, order.id, row.id).await? {
+            enrollments::assign_order(write, workspace, student, &row, other_order).await?;
             continue;
         }
         if enrollments::fall_back_to_grants(write, workspace, at, student, &row).await? {
@@ -175,13 +180,13 @@ async fn revoke_order_access(
         let revoked = enrollments::revoke_access(write, workspace, at, student, &row, reason).await?;
         let course = courses.iter().find(|course| course.id == row.course_id);
         if let Some((revoked, course)) = revoked.zip(course) {
-            ended.push(enrollments::snapshot(&revoked, student, course, at));
+            revoked_enrollments.push(enrollments::snapshot(&revoked, student, course, at));
         }
     }
-    Ok(ended)
+    Ok(revoked_enrollments)
 }
 
-/// Returns another order that still pays for this enrollment.
+/// Returns the id of another order that pays for this enrollment: the one with the newest active entitlement, if any.
 async fn other_entitled_order(
     write: &Write,
     workspace: WorkspaceId,
@@ -190,12 +195,12 @@ async fn other_entitled_order(
 ) -> Result<Option<Uuid>> {
     let entitlements = entitlements::in_workspace(workspace.uuid());
     let entitlements = entitlements.of_enrollments(write.conn(), &[enrollment]).await?;
-    let other = |entitlement: &&entitlements::Model| {
+    let is_of_other_order = |entitlement: &&entitlements::Model| {
         entitlement.order_id != order && entitlement.status == entitlements::StoredEntitlementStatus::Active
     };
     Ok(entitlements
         .iter()
-        .filter(other)
+        .filter(is_of_other_order)
         .max_by_key(|entitlement| entitlement.granted_at)
         .map(|entitlement| entitlement.order_id))
 }

@@ -1,4 +1,4 @@
-//! Conversions of order rows, with the rows that belong to them.
+//! Converts order rows, with their items, refunds and entitlements.
 
 use entity::{entitlements, order_items, orders, refunds};
 use sea_orm::ConnectionTrait;
@@ -10,33 +10,34 @@ use super::{Customer, Entitlement, EntitlementStatus, Order, OrderItem, OrderSta
 use foundation::clock::from_ms;
 use foundation::id::WorkspaceId;
 
-/// Returns the orders with their items, refunds and entitlements, in the same order. Runs three queries in total.
-pub(super) async fn assemble(
+/// Converts rows to orders with their items, refunds and entitlements, in the same order. `now_ms` determines which
+/// entitlements have expired. Runs three queries in total.
+pub(super) async fn with_details(
     conn: &impl ConnectionTrait,
     workspace: WorkspaceId,
     rows: Vec<orders::Model>,
     now_ms: i64,
 ) -> Result<Vec<Order>> {
-    let scope = workspace.uuid();
+    let workspace_uuid = workspace.uuid();
     let ids: Vec<Uuid> = rows.iter().map(|row| row.id).collect();
-    let items = order_items::in_workspace(scope).of_orders(conn, &ids).await?;
-    let refunds = refunds::in_workspace(scope).of_orders(conn, &ids).await?;
-    let entitlements = entitlements::in_workspace(scope).of_orders(conn, &ids).await?;
+    let items = order_items::in_workspace(workspace_uuid).of_orders(conn, &ids).await?;
+    let refunds = refunds::in_workspace(workspace_uuid).of_orders(conn, &ids).await?;
+    let entitlements = entitlements::in_workspace(workspace_uuid).of_orders(conn, &ids).await?;
     let order = |row: orders::Model| {
-        // Each list is sorted by order, so the rows of one order are a slice.
-        let items = slice(&items, row.id, |item| item.order_id);
-        let refunds = slice(&refunds, row.id, |refund| refund.order_id);
-        let entitlements = slice(&entitlements, row.id, |entitlement| entitlement.order_id);
+        // Each list is sorted by order id, so the rows of one order are adjacent.
+        let items = rows_of_order(&items, row.id, |item| item.order_id);
+        let refunds = rows_of_order(&refunds, row.id, |refund| refund.order_id);
+        let entitlements = rows_of_order(&entitlements, row.id, |entitlement| entitlement.order_id);
         order(row, items, refunds, entitlements, now_ms)
     };
     Ok(rows.into_iter().map(order).collect())
 }
 
-/// Returns the rows of one order in a list that is sorted by order.
-fn slice<M>(rows: &[M], order: Uuid, order_of: impl Fn(&M) -> Uuid) -> &[M] {
-    let from = rows.partition_point(|row| order_of(row) < order);
-    let to = rows.partition_point(|row| order_of(row) <= order);
-    &rows[from..to]
+/// Returns the rows of one order from a list that is sorted by order id.
+fn rows_of_order<M>(rows: &[M], order_id: Uuid, order_id_of: impl Fn(&M) -> Uuid) -> &[M] {
+    let start = rows.partition_point(|row| order_id_of(row) < order_id);
+    let end = rows.partition_point(|row| order_id_of(row) <= order_id);
+    &rows[start..end]
 }
 
 fn order(
@@ -46,7 +47,8 @@ fn order(
     entitlements: &[entitlements::Model],
     now_ms: i64,
 ) -> Order {
-    // The sum of the refunds that were just read, so that the order is consistent even if a refund commits between the queries.
+    // Computed from the refunds that were read, not taken from the row: a refund may have been committed between the
+    // queries.
     let refunded_amount = refunds.iter().map(|refund| refund.amount).sum();
     Order {
         id: id(row.id),
@@ -75,8 +77,8 @@ fn order(
 }
 
 /// Returns the refund status of an order. An order with the total 0 is refunded once it has a refund.
-pub(super) const fn status(total: i64, refunded: i64, any_refund: bool) -> OrderStatus {
-    match (any_refund, refunded >= total) {
+pub(super) const fn status(total_amount: i64, refunded_amount: i64, has_refund: bool) -> OrderStatus {
+    match (has_refund, refunded_amount >= total_amount) {
         (false, _) => OrderStatus::Paid,
         (true, false) => OrderStatus::PartiallyRefunded,
         (true, true) => OrderStatus::Refunded,
@@ -114,13 +116,13 @@ pub(super) fn refund(row: &refunds::Model) -> Refund {
 }
 
 fn entitlement(row: &entitlements::Model, now_ms: i64) -> Entitlement {
-    let over = row.expires_at.is_some_and(|end| end <= now_ms);
+    let is_expired = row.expires_at.is_some_and(|end| end <= now_ms);
     Entitlement {
         id: id(row.id),
         course_id: id(row.course_id),
         enrollment_id: row.enrollment_id.map(id),
         status: match row.status {
-            entitlements::StoredEntitlementStatus::Active if over => EntitlementStatus::Expired,
+            entitlements::StoredEntitlementStatus::Active if is_expired => EntitlementStatus::Expired,
             entitlements::StoredEntitlementStatus::Active => EntitlementStatus::Active,
             entitlements::StoredEntitlementStatus::Revoked => EntitlementStatus::Revoked,
             entitlements::StoredEntitlementStatus::Expired => EntitlementStatus::Expired,

@@ -14,15 +14,17 @@ use foundation::database::Write;
 use foundation::id::Delivery;
 
 /// Adds this event and a delivery for each subscription to its type. If there are more than [`INLINE_LIMIT`] subscriptions,
-/// adds only the first deliveries; [`fan_out`](super::fan_out) writes the others soon after.
+/// adds only the first [`batch_size`] deliveries; [`fan_out`](super::fan_out) writes the others soon after.
 ///
-/// A delivery is pre-leased to the worker of this process while the fast path grants permits, and otherwise due at once. The
-/// delivery of a subscription that is paused or disabled is held.
+/// A delivery is pre-leased (written with the lease of the worker of this process, see [`FastPath`](super::FastPath))
+/// if the fast path grants a permit. Otherwise it is due at once and waits in the queue. The delivery of a subscription
+/// that is paused or disabled is held.
 pub(super) async fn append(app: &App, write: &mut Write, event: entity::events::Model) -> Result<()> {
     let subscriptions = webhook_subscriptions::in_workspace(event.workspace_id);
-    let (mut subscribed, more) = subscriptions.subscribed_to(write.conn(), &event.kind, INLINE_LIMIT).await?;
-    if more {
-        // The rows are in no order. The fan-out begins after the highest id of this batch.
+    let (mut subscribed, has_more) =
+        subscriptions.subscribed_to(write.conn(), &event.kind, INLINE_LIMIT).await?;
+    if has_more {
+        // The rows are in no particular order, but the fan-out continues after the highest id of this batch.
         subscribed.sort_unstable_by_key(|(subscription, _)| *subscription);
         subscribed.truncate(batch_size(app));
     }
@@ -33,17 +35,17 @@ pub(super) async fn append(app: &App, write: &mut Write, event: entity::events::
     let (mut rows, mut pre_leased, mut queued) =
         (Vec::with_capacity(subscribed.len()), Vec::new(), Vec::new());
     let now = write.now_ms();
-    if let Some(after) = subscribed.iter().map(|(id, _)| *id).max().filter(|_| more) {
+    if let Some(after) = subscribed.iter().map(|(id, _)| *id).max().filter(|_| has_more) {
         let (event_id, workspace_id, event_type) = (event.id, event.workspace_id, event.kind.clone());
         write.add_fanout(PendingFanout { event_id, workspace_id, event_type, after, due_at: now });
     }
     for (subscription, state) in subscribed {
         let id = app.ids.next::<Delivery>(from_ms(now)).uuid();
-        let enabled = state == StoredSubscriptionState::Enabled;
-        let mut row = Model::new(id, subscription, &event, enabled, now);
-        match enabled.then(|| app.fast_path().permit(event.workspace_id, subscription)) {
+        let is_enabled = state == StoredSubscriptionState::Enabled;
+        let mut row = Model::new(id, subscription, &event, is_enabled, now);
+        match is_enabled.then(|| app.fast_path().acquire_permit(event.workspace_id, subscription)) {
             Some(Some(permit)) => {
-                lease(&mut row, &permit);
+                set_lease(&mut row, &permit);
                 pre_leased.push((row.clone(), permit));
             }
             Some(None) => queued.push(subscription),
@@ -51,25 +53,26 @@ pub(super) async fn append(app: &App, write: &mut Write, event: entity::events::
         }
         rows.push(row);
     }
-    // By the clock of this process, and never later than the lease in the database.
-    let began = write.began_ms();
+    // The worker counts the lease from the time at which this process requested the write, by its own clock. For the
+    // worker, the lease therefore never ends later than in the database.
+    let began_ms = write.began_ms();
     let (app, body, workspace) = (app.clone(), Bytes::copy_from_slice(&event.body), event.workspace_id);
     write.add_event(event, rows);
     write.after_commit(move || {
         for (row, permit) in pre_leased {
-            let lease_ends_ms = began.saturating_add(permit.lease_ms());
+            let lease_ends_ms = began_ms.saturating_add(permit.lease_ms());
             permit.hand_over(row, body.clone(), lease_ends_ms);
         }
         app.fast_path().wake_signal().wake_for(workspace, queued);
-        if more {
+        if has_more {
             app.fast_path().fanout_signal().notify_one();
         }
     });
     Ok(())
 }
 
-/// Sets the worker's lease on a delivery that is about to be written.
-fn lease(row: &mut Model, permit: &FastPathPermit) {
+/// Sets the worker's lease on a delivery that is about to be written. The lease begins when the delivery is due.
+fn set_lease(row: &mut Model, permit: &FastPathPermit) {
     row.lease_token = Some(permit.lease_token);
     row.lease_until = row.next_attempt_at.map(|due| due.saturating_add(permit.lease_ms()));
 }

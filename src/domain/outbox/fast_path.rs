@@ -1,11 +1,11 @@
-//! The fast path from a commit to the worker of the same process: pre-leased deliveries.
+//! The fast path hands new deliveries over to the worker of the same process right after the commit.
 //!
-//! While a worker is registered, a transaction may write a new delivery with the worker's lease on it. After the commit the
-//! delivery is handed over to the worker, which need not claim it. Each subscription has a limit of pre-leased deliveries, so
-//! that one whose endpoint hangs does not block the others, and each workspace is limited to its share of the worker's slots;
-//! all other deliveries go through the queue. A delivery that is lost after it was handed over is due again when its lease
-//! expires. The fast path never queries the database. It also holds the [`WakeSignal`] for deliveries that go through the
-//! queue.
+//! While a worker is registered, a transaction may write a new delivery that is already leased to the worker
+//! (pre-leased). After the commit, the delivery is handed over to the worker, which need not claim it. The number of
+//! pre-leased deliveries is limited for each subscription, so that an endpoint that hangs does not block the others,
+//! and for each workspace to its share of the worker's slots (see [`DeliverySlots`]). All others go through the queue.
+//! A delivery that is lost after it was handed over is due again when its lease expires. The fast path never queries
+//! the database. It also holds the [`WakeSignal`] for deliveries that go through the queue.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,12 +20,12 @@ use uuid::Uuid;
 use super::slots::{DeliverySlot, DeliverySlots};
 use super::wake_signal::WakeSignal;
 
-/// Pre-leased deliveries of one subscription, at most.
+/// Maximum number of pre-leased deliveries of one subscription.
 pub const MAX_PRE_LEASED_PER_SUBSCRIPTION: usize = 64;
-/// Pre-leased deliveries of all subscriptions, at most.
+/// Maximum number of pre-leased deliveries of all subscriptions.
 const MAX_PRE_LEASED: usize = 1_024;
-/// One subscription may have at most this fraction (one quarter) of the permits that are left, so that two dozen endpoints that
-/// hang leave permits for others.
+/// A subscription gets another permit only while it has fewer than the number of unused permits divided by this. Two
+/// dozen endpoints that hang therefore leave permits for others.
 const SHARE_DIVISOR: usize = 4;
 
 /// Hands new deliveries over to the worker of this process. Clones share the state.
@@ -39,8 +39,9 @@ pub struct FastPath {
 #[derive(Debug, Default)]
 struct FastPathState {
     worker: Option<RegisteredWorker>,
-    /// The number of permits of each subscription.
+    /// The number of granted permits of each subscription that has any.
     permits: HashMap<Uuid, usize>,
+    /// The number of granted permits of all subscriptions.
     permit_count: usize,
 }
 
@@ -53,20 +54,21 @@ struct RegisteredWorker {
     slots: DeliverySlots,
 }
 
-/// A delivery that was committed under the lease of the worker of this process.
+/// A delivery that was committed with the lease of the worker of this process.
 #[derive(Debug)]
 pub struct PreLeasedDelivery {
     /// The delivery's row.
     pub delivery: Model,
     /// The exact bytes of the event's body.
     pub body: Bytes,
-    /// When the lease expires by the clock of this process, in milliseconds since the epoch.
+    /// When the lease expires, by the clock of this process, in milliseconds since the epoch.
     pub lease_ends_ms: i64,
-    /// Its permit, which is released when this is dropped.
+    /// The permit of the delivery. Dropping it releases the permit and its slot.
     pub permit: FastPathPermit,
 }
 
-/// The right to hand over one delivery of a subscription. Dropping it releases the permit and its slot.
+/// The permission to hand over one delivery of a subscription to the worker. Dropping it releases the permit and its
+/// slot.
 #[derive(Debug)]
 pub struct FastPathPermit {
     state: Arc<Mutex<FastPathState>>,
@@ -80,12 +82,13 @@ pub struct FastPathPermit {
 }
 
 impl FastPath {
-    /// Wakes the worker for due deliveries that are not handed over.
+    /// Returns the signal that wakes the worker for due deliveries that are not pre-leased.
     pub fn wake_signal(&self) -> &WakeSignal {
         &self.wake_signal
     }
 
-    /// Wakes the task that writes the deliveries of events with many subscriptions. Only a hint, as the wake signal is.
+    /// Returns the signal that wakes the task that writes the deliveries of events with many subscriptions. Like the
+    /// wake signal, it is only a hint: the task also polls.
     pub fn fanout_signal(&self) -> &Notify {
         &self.fanout_signal
     }
@@ -112,14 +115,15 @@ impl FastPath {
         locked(&self.state).worker = None;
     }
 
-    /// Returns a permit for a new delivery of this subscription of a workspace, or `None` without a worker, a free permit or a
-    /// free slot.
-    pub(super) fn permit(&self, workspace: Uuid, subscription: Uuid) -> Option<FastPathPermit> {
+    /// Returns a permit for a new delivery of this subscription of a workspace. Returns `None` when no worker is
+    /// registered, or when the subscription has its maximum number of permits or the workspace its maximum number of
+    /// slots.
+    pub(super) fn acquire_permit(&self, workspace: Uuid, subscription: Uuid) -> Option<FastPathPermit> {
         let mut state = locked(&self.state);
         let FastPathState { worker, permits, permit_count } = &mut *state;
         let worker = worker.as_ref()?;
-        let share = ((MAX_PRE_LEASED - *permit_count) / SHARE_DIVISOR).min(MAX_PRE_LEASED_PER_SUBSCRIPTION);
-        if permits.get(&subscription).copied().unwrap_or_default() >= share {
+        let limit = ((MAX_PRE_LEASED - *permit_count) / SHARE_DIVISOR).min(MAX_PRE_LEASED_PER_SUBSCRIPTION);
+        if permits.get(&subscription).copied().unwrap_or_default() >= limit {
             return None;
         }
         let slot = worker.slots.acquire_within_share(workspace)?;
@@ -143,7 +147,7 @@ impl FastPathPermit {
         let _ = sender.send(PreLeasedDelivery { delivery, body, lease_ends_ms, permit: self });
     }
 
-    /// The duration of the lease in milliseconds.
+    /// Returns the duration of the lease in milliseconds.
     pub(super) fn lease_ms(&self) -> i64 {
         i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX)
     }
@@ -182,12 +186,12 @@ mod tests {
     #[test]
     fn no_permit_is_granted_without_a_registered_worker() {
         let fast_path = FastPath::default();
-        assert!(fast_path.permit(ACME, Uuid::from_u128(1)).is_none());
+        assert!(fast_path.acquire_permit(ACME, Uuid::from_u128(1)).is_none());
         let receiver = register(&fast_path, 2_048);
         assert!(receiver.is_some() && register(&fast_path, 2_048).is_none());
-        assert!(fast_path.permit(ACME, Uuid::from_u128(1)).is_some());
+        assert!(fast_path.acquire_permit(ACME, Uuid::from_u128(1)).is_some());
         fast_path.unregister();
-        assert!(fast_path.permit(ACME, Uuid::from_u128(1)).is_none());
+        assert!(fast_path.acquire_permit(ACME, Uuid::from_u128(1)).is_none());
     }
 
     #[test]
@@ -195,13 +199,14 @@ mod tests {
         let fast_path = FastPath::default();
         let _receiver = register(&fast_path, 2_048);
         let (first, second) = (Uuid::from_u128(1), Uuid::from_u128(2));
-        let mut permits: Vec<FastPathPermit> =
-            (0..MAX_PRE_LEASED_PER_SUBSCRIPTION).filter_map(|_| fast_path.permit(ACME, first)).collect();
+        let mut permits: Vec<FastPathPermit> = (0..MAX_PRE_LEASED_PER_SUBSCRIPTION)
+            .filter_map(|_| fast_path.acquire_permit(ACME, first))
+            .collect();
         assert_eq!(permits.len(), MAX_PRE_LEASED_PER_SUBSCRIPTION);
-        assert!(fast_path.permit(ACME, first).is_none());
-        assert!(fast_path.permit(ACME, second).is_some());
+        assert!(fast_path.acquire_permit(ACME, first).is_none());
+        assert!(fast_path.acquire_permit(ACME, second).is_some());
         permits.pop();
-        assert!(fast_path.permit(ACME, first).is_some());
+        assert!(fast_path.acquire_permit(ACME, first).is_some());
         drop(permits);
         assert_eq!(locked(&fast_path.state).permit_count, 0);
     }
@@ -210,23 +215,23 @@ mod tests {
     fn two_dozen_subscriptions_that_hang_leave_permits_for_another() {
         let fast_path = FastPath::default();
         let _receiver = register(&fast_path, 2_048);
-        let mut held = Vec::new();
+        let mut permits = Vec::new();
         for number in 0..25 {
-            let before = held.len();
+            let before = permits.len();
             let id = Uuid::from_u128(number);
-            held.extend(std::iter::from_fn(|| fast_path.permit(id, id)));
-            assert!(held.len() > before, "subscription {number} gets a permit");
+            permits.extend(std::iter::from_fn(|| fast_path.acquire_permit(id, id)));
+            assert!(permits.len() > before, "subscription {number} gets a permit");
         }
-        assert!(held.len() <= MAX_PRE_LEASED);
+        assert!(permits.len() <= MAX_PRE_LEASED);
     }
 
     #[test]
     fn subscriptions_of_one_workspace_leave_slots_for_others() {
         let fast_path = FastPath::default();
         let _receiver = register(&fast_path, 400);
-        let permits = (0..1_000).filter_map(|number| fast_path.permit(ACME, Uuid::from_u128(number)));
+        let permits = (0..1_000).filter_map(|number| fast_path.acquire_permit(ACME, Uuid::from_u128(number)));
         let permits: Vec<FastPathPermit> = permits.collect();
         assert_eq!(permits.len(), 100, "a quarter of the worker's slots");
-        assert!(fast_path.permit(Uuid::from_u128(101), Uuid::from_u128(5_000)).is_some());
+        assert!(fast_path.acquire_permit(Uuid::from_u128(101), Uuid::from_u128(5_000)).is_some());
     }
 }

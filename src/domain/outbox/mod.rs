@@ -1,7 +1,7 @@
-//! The outbox: an event's row and its deliveries, appended within the transaction of the change.
+//! The transactional outbox: appends an event and its webhook deliveries in the transaction of the change.
 //!
-//! Defines the events and their envelope. Never sends anything, and does not depend on the JSON form of `data`: the encoder in
-//! `App` writes the body once, and those bytes are stored.
+//! Defines the events and their envelope. Never sends anything, and does not depend on the JSON form of an event: the
+//! encoder in `App` encodes the body once, and these bytes are stored.
 
 mod deliveries;
 mod fanout;
@@ -32,7 +32,7 @@ pub use wake_signal::{PendingWakes, WakeSignal};
 
 macro_rules! events {
     ($($variant:ident($data:ty) = $kind:literal, $text:literal;)*) => {
-        /// An event, with the record as it was right after the change.
+        /// An event, with the data of its record right after the change.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum Event { $(#[doc = $text] $variant($data)),* }
 
@@ -72,7 +72,7 @@ events! {
 pub struct StudentUpdated {
     /// The student.
     pub student: StudentSummary,
-    /// The names of the fields that changed, at least one: `name` or `tags`.
+    /// The names of the fields that changed, such as `name` or `tags`. At least one.
     pub changed: Vec<&'static str>,
 }
 
@@ -81,14 +81,14 @@ pub struct StudentUpdated {
 pub struct OrderRefunded {
     /// The order.
     pub order: Order,
-    /// The refund of this event; also the last one of the order.
+    /// The refund that this event reports. It is also in `order.refunds`.
     pub refund: Refund,
 }
 
 /// An event with its envelope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventEnvelope {
-    /// Unique per event; receivers deduplicate by it.
+    /// The event's id, by which receivers deduplicate.
     pub id: EventId,
     /// When the event happened.
     pub created_at: Timestamp,

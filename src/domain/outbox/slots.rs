@@ -1,18 +1,19 @@
 //! The slots of a worker for deliveries in flight, and the share of them that one workspace may occupy.
 //!
-//! A workspace may occupy at most one third of the slots that remain free: a quarter of all slots for the first workspace, and
-//! always some for the next. So the deliveries of a workspace cannot occupy the slots of others, even when many of its
-//! endpoints hang. Pre-leased and claimed deliveries count alike.
+//! The share of a workspace is one third of the number of free slots, and at least one slot while any is free. A
+//! workspace may occupy another slot while it occupies fewer than its share. A single workspace thus occupies at most a
+//! quarter of all slots, and others still get slots when many endpoints of one workspace hang. Claimed deliveries and
+//! pre-leased ones, which are sent without a claim, count alike.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
-/// The share of one workspace is the number of free slots divided by this.
+/// The share of one workspace is the number of free slots divided by this, but at least 1 while a slot is free.
 const SHARE_DIVISOR: usize = 3;
-/// A claim skips a workspace until this fraction (one quarter) of its share is free, because a poll costs more the more
-/// subscriptions the workspace has.
+/// A claim skips a workspace until one quarter of its share is free. Polling the workspace's subscriptions for only a
+/// few free slots would cost too much.
 const MIN_CAPACITY_DIVISOR: usize = 4;
 
 /// The slots of one worker. Clones share them.
@@ -42,7 +43,7 @@ pub struct Capacity {
     pub free: usize,
     /// The limit of a workspace that occupies no slot.
     pub per_workspace: usize,
-    /// The limits of the workspaces that occupy slots; 0 when the share is nearly used up.
+    /// The limits of the workspaces that occupy slots. 0 when less than a quarter of a workspace's share is free.
     pub by_workspace: HashMap<Uuid, usize>,
 }
 
@@ -52,7 +53,7 @@ impl DeliverySlots {
         Self { total, occupied: Arc::default() }
     }
 
-    /// The number of free slots.
+    /// Returns the number of free slots.
     pub fn free(&self) -> usize {
         self.total - locked(&self.occupied).total
     }
@@ -60,36 +61,37 @@ impl DeliverySlots {
     /// Returns a slot for a delivery of this workspace, or `None` when the workspace has used up its share.
     pub fn acquire_within_share(&self, workspace: Uuid) -> Option<DeliverySlot> {
         let mut occupied = locked(&self.occupied);
-        let own = occupied.by_workspace.get(&workspace).copied().unwrap_or_default();
-        (own < self.share(occupied.total)).then(|| self.add(&mut occupied, workspace))
+        let occupied_by_workspace = occupied.by_workspace.get(&workspace).copied().unwrap_or_default();
+        (occupied_by_workspace < self.share(occupied.total)).then(|| self.occupy(&mut occupied, workspace))
     }
 
     /// Returns a slot for a claimed delivery of this workspace, or `None` when no slot is free.
     pub fn acquire(&self, workspace: Uuid) -> Option<DeliverySlot> {
         let mut occupied = locked(&self.occupied);
-        (occupied.total < self.total).then(|| self.add(&mut occupied, workspace))
+        (occupied.total < self.total).then(|| self.occupy(&mut occupied, workspace))
     }
 
-    /// Returns how many deliveries may be claimed once these slots, by workspace, are free as well.
+    /// Returns how many deliveries may be claimed once some occupied slots have become free: `freed` contains their
+    /// number for each workspace.
     pub fn capacity_after(&self, freed: &HashMap<Uuid, usize>) -> Capacity {
         let occupied = locked(&self.occupied);
         let total = occupied.total.saturating_sub(freed.values().sum());
         let share = self.share(total);
-        let by_workspace = occupied.by_workspace.iter().map(|(&workspace, &own)| {
-            let own = own.saturating_sub(freed.get(&workspace).copied().unwrap_or_default());
-            let limit = share.saturating_sub(own);
+        let by_workspace = occupied.by_workspace.iter().map(|(&workspace, &count)| {
+            let still_occupied = count.saturating_sub(freed.get(&workspace).copied().unwrap_or_default());
+            let limit = share.saturating_sub(still_occupied);
             (workspace, if limit < share / MIN_CAPACITY_DIVISOR { 0 } else { limit })
         });
         Capacity { free: self.total - total, per_workspace: share, by_workspace: by_workspace.collect() }
     }
 
-    /// The number of slots that one workspace may occupy while `occupied` slots are occupied.
+    /// Returns the number of slots that one workspace may occupy while `occupied` slots are occupied in total.
     fn share(&self, occupied: usize) -> usize {
         let free = self.total - occupied;
         (free / SHARE_DIVISOR).max(free.min(1))
     }
 
-    fn add(&self, occupied: &mut OccupiedSlots, workspace: Uuid) -> DeliverySlot {
+    fn occupy(&self, occupied: &mut OccupiedSlots, workspace: Uuid) -> DeliverySlot {
         occupied.total += 1;
         *occupied.by_workspace.entry(workspace).or_default() += 1;
         DeliverySlot { workspace, occupied: Arc::clone(&self.occupied) }
@@ -124,10 +126,10 @@ mod tests {
     #[test]
     fn a_workspace_occupies_at_most_a_quarter_of_the_slots() {
         let slots = DeliverySlots::new(2_048);
-        let held: Vec<DeliverySlot> = std::iter::from_fn(|| slots.acquire_within_share(ACME)).collect();
-        assert_eq!((held.len(), slots.free()), (512, 1_536));
+        let occupied: Vec<DeliverySlot> = std::iter::from_fn(|| slots.acquire_within_share(ACME)).collect();
+        assert_eq!((occupied.len(), slots.free()), (512, 1_536));
         assert!(slots.acquire_within_share(OTHER).is_some());
-        drop(held);
+        drop(occupied);
         assert_eq!(slots.free(), 2_048);
         assert_eq!(locked(&slots.occupied).by_workspace, HashMap::new());
     }
@@ -135,19 +137,20 @@ mod tests {
     #[test]
     fn two_dozen_workspaces_at_their_limit_leave_slots_for_another() {
         let slots = DeliverySlots::new(2_048);
-        let mut held = Vec::new();
+        let mut occupied = Vec::new();
         for number in 0..25 {
-            let before = held.len();
-            held.extend(std::iter::from_fn(|| slots.acquire_within_share(Uuid::from_u128(number))));
-            assert!(held.len() > before, "workspace {number} gets a slot");
+            let before = occupied.len();
+            occupied.extend(std::iter::from_fn(|| slots.acquire_within_share(Uuid::from_u128(number))));
+            assert!(occupied.len() > before, "workspace {number} gets a slot");
         }
     }
 
     #[test]
     fn a_claim_includes_a_workspace_again_once_a_quarter_of_its_share_is_free() {
         let slots = DeliverySlots::new(400);
-        let mut held: Vec<DeliverySlot> = std::iter::from_fn(|| slots.acquire_within_share(ACME)).collect();
-        assert_eq!(held.len(), 100);
+        let mut occupied: Vec<DeliverySlot> =
+            std::iter::from_fn(|| slots.acquire_within_share(ACME)).collect();
+        assert_eq!(occupied.len(), 100);
         let capacity = |freed: usize| slots.capacity_after(&HashMap::from([(ACME, freed)]));
         let full = Capacity { free: 300, per_workspace: 100, by_workspace: HashMap::from([(ACME, 0)]) };
         assert_eq!(capacity(0), full);
@@ -155,16 +158,16 @@ mod tests {
         let partly_free =
             Capacity { free: 340, per_workspace: 113, by_workspace: HashMap::from([(ACME, 53)]) };
         assert_eq!(capacity(40), partly_free);
-        held.truncate(60);
-        assert_eq!(slots.capacity_after(&HashMap::new()), capacity(0), "freed slots count as free");
+        occupied.truncate(60);
+        assert_eq!(slots.capacity_after(&HashMap::new()), capacity(0), "a missing workspace frees none");
         assert_eq!(capacity(0).by_workspace[&ACME], 53);
     }
 
     #[test]
     fn a_claimed_delivery_gets_a_slot_while_any_is_free() {
         let slots = DeliverySlots::new(2);
-        let held = [slots.acquire(ACME), slots.acquire(ACME)];
-        assert!(held.iter().all(Option::is_some) && slots.acquire(OTHER).is_none());
+        let occupied = [slots.acquire(ACME), slots.acquire(ACME)];
+        assert!(occupied.iter().all(Option::is_some) && slots.acquire(OTHER).is_none());
         assert_eq!(slots.capacity_after(&HashMap::new()).per_workspace, 0);
     }
 }

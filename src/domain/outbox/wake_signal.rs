@@ -1,6 +1,6 @@
 //! Wakes the worker of this process after a commit that made deliveries due, and names their subscriptions if they are known.
 //!
-//! The signal is only a hint. Other processes write deliveries, too, so polling alone is sufficient.
+//! The signal only shortens the wait. The worker also polls, because other processes write deliveries, too.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-/// Notifies one worker of this process after a commit.
+/// Notifies the worker of this process after a commit.
 #[derive(Debug, Default)]
 pub struct WakeSignal {
     notify: Notify,
@@ -18,19 +18,20 @@ pub struct WakeSignal {
 /// The wakes since the last call of [`WakeSignal::take`].
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct PendingWakes {
-    /// Deliveries of unknown subscriptions are due.
+    /// Whether deliveries of unknown subscriptions are due.
     pub any: bool,
-    /// Deliveries of these subscriptions are due, each given as workspace and subscription.
+    /// The ids of the workspace and the subscription of known subscriptions with due deliveries.
     pub subscriptions: HashSet<(Uuid, Uuid)>,
 }
 
 impl WakeSignal {
-    /// Wakes the worker: a delivery of any subscription is due.
+    /// Wakes the worker because deliveries of unknown subscriptions are due.
     pub fn wake(&self) {
         self.add(|pending| pending.any = true);
     }
 
-    /// Wakes the worker: deliveries of these subscriptions of a workspace are due.
+    /// Wakes the worker because deliveries of these subscriptions of a workspace are due. Does nothing if there are
+    /// none.
     pub fn wake_for(&self, workspace: Uuid, subscriptions: Vec<Uuid>) {
         if !subscriptions.is_empty() {
             let woken = subscriptions.into_iter().map(|subscription| (workspace, subscription));
@@ -38,7 +39,7 @@ impl WakeSignal {
         }
     }
 
-    /// Waits for a wake. Returns at once when there was one since the last wait.
+    /// Waits for a wake. Returns at once if there was one since the previous wait.
     pub async fn notified(&self) {
         self.notify.notified().await;
     }

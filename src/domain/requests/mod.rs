@@ -1,8 +1,9 @@
 //! Stores the request log of API keys for a week, and daily request counts for 90 days.
 //!
-//! Requests are recorded in memory ([`Recorder`]), which never waits, and written in batches by [`flush`]. The caller masks
-//! secrets before it records a request. The daily counts include every request. The log drops requests that arrive faster than
-//! they can be written, and reports how many.
+//! [`Recorder`] keeps requests in memory and never waits; [`flush`] writes them in batches. The caller masks secrets
+//! before it records a request. The daily counts include every request of an API key. Requests that arrive faster than
+//! they are written are missing from the request log; [`flush`] reports their number as a metric and in the server's
+//! log.
 
 mod read;
 mod recorder;
@@ -16,7 +17,7 @@ use jiff::Timestamp;
 use super::page::TimeSpan;
 use foundation::id::{KeyId, LoggedRequestId, WorkspaceId};
 
-pub use read::{by_request_id, get, list, list_daily, reach};
+pub use read::{by_request_id, get, list, list_daily, search_end};
 pub use recorder::Recorder;
 pub use write::{flush, prune, prune_daily};
 
@@ -34,11 +35,11 @@ pub struct CompletedRequest {
     pub key: KeyId,
     /// The request id that the response carried.
     pub request_id: String,
-    /// The operation, if the request was routed to one.
+    /// The operation, if the request was routed to one, such as `listCourses`.
     pub operation: Option<&'static str>,
     /// The method as sent.
     pub method: String,
-    /// Path and query, with secrets masked.
+    /// Path and query, with secrets masked as `****`.
     pub target: String,
     /// The status of the response.
     pub status: u16,
@@ -46,9 +47,9 @@ pub struct CompletedRequest {
     pub duration_us: u64,
     /// The client's IP address.
     pub address: IpAddr,
-    /// The request headers by lower-case name, with secrets masked.
+    /// The request headers by lower-case name, with secrets masked as `****`.
     pub headers: BTreeMap<String, String>,
-    /// The body of the response, if the request failed.
+    /// The body of the response before compression, if the request failed. At most 8 KiB.
     pub error: Option<Vec<u8>>,
     /// When the request was received.
     pub received_at: Timestamp,
@@ -63,7 +64,7 @@ pub struct LoggedRequest {
     pub key: KeyId,
     /// The request id that the response carried. Clients can use the same id more than once.
     pub request_id: String,
-    /// The operation, if the request was routed to one: `listCourses`.
+    /// The operation, if the request was routed to one, such as `listCourses`.
     pub operation: Option<String>,
     /// The method as sent.
     pub method: String,
@@ -90,7 +91,7 @@ pub struct RequestFilter {
     pub key: Option<KeyId>,
     /// Requests with these response statuses.
     pub status: Option<StatusFilter>,
-    /// Requests of this operation: `listCourses`.
+    /// Requests of this operation, such as `listCourses`.
     pub operation: Option<String>,
     /// Requests received in this time span.
     pub received: TimeSpan,
@@ -99,7 +100,7 @@ pub struct RequestFilter {
 /// A filter of response statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatusFilter {
-    /// All statuses of a class, by its first digit: 4 is 400 to 499.
+    /// All statuses with this first digit, such as 4 for 400 to 499.
     Class(u8),
     /// One status.
     Exact(u16),
@@ -113,9 +114,9 @@ pub struct DailyRequests {
     /// Requests with a status below 400.
     pub succeeded: u64,
     /// Requests with a status from 400 to 499, except 429.
-    pub refused: u64,
+    pub rejected: u64,
     /// Requests with status 429.
-    pub limited: u64,
+    pub rate_limited: u64,
     /// Requests with a status of 500 or above.
     pub failed: u64,
 }
@@ -123,6 +124,6 @@ pub struct DailyRequests {
 impl DailyRequests {
     /// Returns the total number of requests.
     pub const fn total(&self) -> u64 {
-        self.succeeded + self.refused + self.limited + self.failed
+        self.succeeded + self.rejected + self.rate_limited + self.failed
     }
 }

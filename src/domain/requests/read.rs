@@ -32,33 +32,36 @@ pub async fn list(
     Ok(Page { items: rows.into_iter().map(logged).collect(), next })
 }
 
-/// Returns the position where the scan of a page ends if no index serves its filter: [`MAX_SCANNED_ROWS`] requests after the start of the
-/// page. `None` when the scan has no such limit.
+/// Returns the position at which a search that starts after `after` stops, [`MAX_SCANNED_ROWS`] requests further.
+/// Returns `None` if the search can read to the end of the list, because an index serves its filter or because no more
+/// requests remain than that.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] when the query fails.
-pub async fn reach(
+pub async fn search_end(
     app: &App,
     workspace: WorkspaceId,
     filter: &RequestFilter,
     after: Option<Position>,
 ) -> Result<Option<Position>> {
-    let criteria = row_filter(filter);
-    // A filter by failed requests is limited, too: SQLite does not always use the index of failed requests.
+    let row_filter = row_filter(filter);
+    // Indexes serve only the filters by key and by time. There is an index of requests with a status of 400 or above,
+    // but SQLite does not always use it, so a search for these statuses is limited as well.
     if filter.status.is_none() && filter.operation.is_none() {
         return Ok(None);
     }
     let keyset = PageRequest::newest_first(after, 1).keyset(app, |_| Some(Column::ReceivedAt)).await?;
     let rows = api_requests::in_workspace(workspace.uuid());
-    let reach =
-        rows.position_at(app.db.read(), criteria.key_id, criteria.received, keyset, MAX_SCANNED_ROWS).await?;
-    Ok(reach.map(Position::of))
+    let search_end = rows
+        .position_at(app.db.read(), row_filter.key_id, row_filter.received, keyset, MAX_SCANNED_ROWS)
+        .await?;
+    Ok(search_end.map(Position::from_parts))
 }
 
 fn row_filter(filter: &RequestFilter) -> RequestRowFilter {
     RequestRowFilter {
         key_id: filter.key.map(|key| key.uuid()),
-        statuses: filter.status.map(statuses),
+        statuses: filter.status.map(status_range),
         operation: filter.operation.clone(),
         received: filter.received.in_ms(),
     }
@@ -85,8 +88,8 @@ pub async fn by_request_id(app: &App, workspace: WorkspaceId, request_id: &str) 
     row.map(logged).ok_or_else(|| not_found::<EntryKind>(request_id.chars().take(128).collect::<String>()))
 }
 
-/// Returns the request counts of the workspace for each of the last `days` UTC days, oldest first, including days without
-/// requests.
+/// Returns the request counts of the workspace for each of the last `days` UTC days including today, oldest first. Days
+/// without requests are included.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] when `days` is less than 1 or more than 90.
@@ -100,21 +103,22 @@ pub async fn list_daily(app: &App, workspace: WorkspaceId, days: i64) -> Result<
     let rows = api_request_days::of_workspace(app.db.read(), workspace.uuid(), span).await?;
     let rows: HashMap<i64, api_request_days::Model> = rows.into_iter().map(|row| (row.day, row)).collect();
     let count = |count: Option<i64>| count.unwrap_or_default().unsigned_abs();
-    let day = |number: i64| {
-        let start = first + number * DAY_MS;
+    let day = |index: i64| {
+        let start = first + index * DAY_MS;
         let row = rows.get(&start);
         DailyRequests {
             starts_at: from_ms(start),
             succeeded: count(row.map(|row| row.succeeded)),
-            refused: count(row.map(|row| row.refused)),
-            limited: count(row.map(|row| row.limited)),
+            rejected: count(row.map(|row| row.rejected)),
+            rate_limited: count(row.map(|row| row.rate_limited)),
             failed: count(row.map(|row| row.failed)),
         }
     };
     Ok((0..days).map(day).collect())
 }
 
-fn statuses(filter: StatusFilter) -> (i32, i32) {
+/// Returns the range of statuses that match the filter. The first value is included, the second is not.
+fn status_range(filter: StatusFilter) -> (i32, i32) {
     match filter {
         StatusFilter::Class(digit) => (i32::from(digit) * 100, i32::from(digit) * 100 + 100),
         StatusFilter::Exact(status) => (i32::from(status), i32::from(status) + 1),

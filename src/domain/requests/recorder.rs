@@ -1,7 +1,7 @@
 //! Records requests in memory until they are written: in a bounded channel, and as counts per workspace and day.
 //!
-//! Recording never waits and holds no lock across an await. When the channel is full, the log entry is dropped and counted as
-//! dropped. The daily counts still include the request.
+//! Recording never waits and holds no lock across an await. When the channel is full, or when one workspace fills half
+//! of it, the log entry is dropped and counted as dropped. The daily counts still include the request.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -23,8 +23,9 @@ const QUEUE_CAPACITY: usize = 512;
 pub struct Recorder {
     sender: Sender<CompletedRequest>,
     queue: Mutex<RequestQueue>,
-    /// By workspace and the start of the UTC day.
+    /// By workspace and the start of the UTC day, in milliseconds since the epoch.
     counts: DashMap<(WorkspaceId, i64), RequestCounts>,
+    /// The number of requests dropped since the previous call of [`Recorder::take_dropped`].
     dropped: AtomicU64,
     /// Maximum number of queued requests of one workspace, so that a busy workspace does not fill the queue.
     workspace_capacity: u32,
@@ -38,23 +39,24 @@ struct RequestQueue {
     capacity: usize,
 }
 
-/// The requests of a workspace on a day since the last flush.
+/// The numbers of requests of a workspace on one day since the previous flush, by response status.
 #[derive(Debug, Default)]
 struct RequestCounts {
     succeeded: AtomicU64,
-    refused: AtomicU64,
-    limited: AtomicU64,
+    rejected: AtomicU64,
+    rate_limited: AtomicU64,
     failed: AtomicU64,
-    /// Requests of these that are queued for the log.
+    /// The number of these requests that were queued for the log.
     queued: AtomicU32,
 }
 
 impl RequestCounts {
+    /// Returns the counter for responses with this status.
     fn counter(&self, status: u16) -> &AtomicU64 {
         match status {
-            429 => &self.limited,
+            429 => &self.rate_limited,
             ..400 => &self.succeeded,
-            400..500 => &self.refused,
+            400..500 => &self.rejected,
             _ => &self.failed,
         }
     }
@@ -66,21 +68,22 @@ impl RequestCounts {
             workspace_id: workspace.uuid(),
             day,
             succeeded: take(&self.succeeded),
-            refused: take(&self.refused),
-            limited: take(&self.limited),
+            rejected: take(&self.rejected),
+            rate_limited: take(&self.rate_limited),
             failed: take(&self.failed),
         };
-        (row.succeeded + row.refused + row.limited + row.failed > 0).then_some(row)
+        (row.succeeded + row.rejected + row.rate_limited + row.failed > 0).then_some(row)
     }
 
+    /// Adds the counts of a row.
     fn add(&self, row: &api_request_days::Model) {
-        for (count, more) in [
+        for (count, added) in [
             (&self.succeeded, row.succeeded),
-            (&self.refused, row.refused),
-            (&self.limited, row.limited),
+            (&self.rejected, row.rejected),
+            (&self.rate_limited, row.rate_limited),
             (&self.failed, row.failed),
         ] {
-            count.fetch_add(more.unsigned_abs(), Ordering::Relaxed);
+            count.fetch_add(added.unsigned_abs(), Ordering::Relaxed);
         }
     }
 }
@@ -103,36 +106,38 @@ impl Recorder {
         }
     }
 
-    /// Returns whether another request of this workspace fits into the queue. Check this before building a log entry.
+    /// Returns whether another request of this workspace fits into the queue. `at_ms` is when it was received. Check
+    /// this before building a log entry.
     pub fn has_capacity(&self, workspace: WorkspaceId, at_ms: i64) -> bool {
-        let is_below_share = || {
+        let is_below_limit = || {
             let counts = self.counts.get(&(workspace, day_of(at_ms)));
             counts.is_none_or(|counts| counts.queued.load(Ordering::Relaxed) < self.workspace_capacity)
         };
-        self.sender.capacity() > 0 && is_below_share()
+        self.sender.capacity() > 0 && is_below_limit()
     }
 
-    /// Counts a request with this response status.
+    /// Counts a request that was received at `at_ms`, with this response status.
     pub fn count(&self, workspace: WorkspaceId, at_ms: i64, status: u16) {
-        let day = (workspace, day_of(at_ms));
-        if let Some(counts) = self.counts.get(&day) {
+        let key = (workspace, day_of(at_ms));
+        if let Some(counts) = self.counts.get(&key) {
             counts.counter(status).fetch_add(1, Ordering::Relaxed);
             return;
         }
-        self.counts.entry(day).or_default().counter(status).fetch_add(1, Ordering::Relaxed);
+        self.counts.entry(key).or_default().counter(status).fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Queues a request for the log, or drops it when the queue is full.
+    /// Queues a request for the log, or drops it when the queue is full. Call [`count`](Self::count) for the request
+    /// first.
     pub fn log(&self, request: CompletedRequest) {
-        let day = (request.workspace, day_of(request.received_at.as_millisecond()));
+        let key = (request.workspace, day_of(request.received_at.as_millisecond()));
         if self.sender.try_send(request).is_err() {
             self.count_dropped();
-        } else if let Some(counts) = self.counts.get(&day) {
+        } else if let Some(counts) = self.counts.get(&key) {
             counts.queued.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Counts a request that is missing from the log because the queue was full.
+    /// Counts a request that is missing from the log because it did not fit into the queue.
     pub fn count_dropped(&self) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
     }
@@ -142,7 +147,7 @@ impl Recorder {
         self.dropped.swap(0, Ordering::Relaxed)
     }
 
-    /// Takes all queued requests, oldest first.
+    /// Takes the queued requests, oldest first, but at most as many as the capacity of the queue.
     pub(super) fn take(&self) -> Vec<CompletedRequest> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let mut taken: Vec<CompletedRequest> = std::mem::take(&mut queue.retries).into();
@@ -154,7 +159,7 @@ impl Recorder {
         taken
     }
 
-    /// Takes the counts of all workspaces and removes entries of past days.
+    /// Takes the counts of all workspaces, and removes entries of past days that have no counts.
     pub(super) fn take_counts(&self, now_ms: i64) -> Vec<api_request_days::Model> {
         let mut daily_counts = Vec::new();
         self.counts.retain(|(workspace, day), counts| {
@@ -167,16 +172,16 @@ impl Recorder {
         daily_counts
     }
 
-    /// Queues requests again that could not be written. Drops the oldest if they do not all fit.
+    /// Queues requests again after they could not be written. Drops the oldest if they do not all fit.
     pub(super) fn requeue(&self, requests: Vec<CompletedRequest>) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let free = queue.capacity.saturating_sub(queue.retries.len());
-        let lost = requests.len().saturating_sub(free);
-        queue.retries.extend(requests.into_iter().skip(lost));
-        self.dropped.fetch_add(lost as u64, Ordering::Relaxed);
+        let dropped = requests.len().saturating_sub(free);
+        queue.retries.extend(requests.into_iter().skip(dropped));
+        self.dropped.fetch_add(dropped as u64, Ordering::Relaxed);
     }
 
-    /// Adds counts back that could not be written.
+    /// Restores counts that could not be written.
     pub(super) fn restore_counts(&self, daily_counts: &[api_request_days::Model]) {
         for row in daily_counts {
             let workspace = WorkspaceId::from_uuid(row.workspace_id);
@@ -185,7 +190,7 @@ impl Recorder {
     }
 }
 
-/// Returns the start of the UTC day that contains a time.
+/// Returns the start of the UTC day that contains a time, both in milliseconds since the epoch.
 pub(super) const fn day_of(at_ms: i64) -> i64 {
     at_ms - at_ms.rem_euclid(DAY_MS)
 }
@@ -271,6 +276,6 @@ mod tests {
             counts.counter(status).fetch_add(1, Ordering::Relaxed);
         }
         let row = counts.take(WorkspaceId::from_uuid(Uuid::nil()), 0).unwrap();
-        assert_eq!((row.succeeded, row.refused, row.limited, row.failed), (2, 2, 1, 2));
+        assert_eq!((row.succeeded, row.rejected, row.rate_limited, row.failed), (2, 2, 1, 2));
     }
 }

@@ -20,7 +20,8 @@ const MAX_PRUNE_BATCHES: usize = 40;
 /// the number of requests written.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](crate::Error::Internal) when a transaction fails. The next flush writes the remaining requests.
+/// Returns [`Error::Internal`](crate::Error::Internal) when a transaction fails. The next flush writes the remaining
+/// requests and counts.
 pub async fn flush(app: &App) -> Result<usize> {
     let recorder = app.requests();
     report_dropped(recorder.take_dropped());
@@ -28,20 +29,21 @@ pub async fn flush(app: &App) -> Result<usize> {
     let mut daily_counts = recorder.take_counts(app.clock.now_ms());
     let mut written = 0;
     while !requests.is_empty() || !daily_counts.is_empty() {
-        let rest = requests.split_off(requests.len().min(BATCH));
+        let remaining = requests.split_off(requests.len().min(BATCH));
         if let Err(error) = write(app, &daily_counts, &requests).await {
             recorder.restore_counts(&daily_counts);
-            requests.extend(rest);
+            requests.extend(remaining);
             recorder.requeue(requests);
             return Err(error);
         }
         written += requests.len();
         daily_counts.clear();
-        requests = rest;
+        requests = remaining;
     }
     Ok(written)
 }
 
+/// Reports the number of requests that were dropped since the previous flush.
 fn report_dropped(dropped: u64) {
     if dropped > 0 {
         metrics::counter!("request_log_dropped_total").increment(dropped);
@@ -101,7 +103,7 @@ pub async fn prune(app: &App) -> Result<u64> {
     Ok(deleted)
 }
 
-/// Deletes the daily counts that are older than [`DAILY_RETENTION_DAYS`].
+/// Deletes the daily counts of all days but the latest [`DAILY_RETENTION_DAYS`], which include today.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when the transaction fails.

@@ -1,14 +1,14 @@
-//! Comparison of email addresses.
+//! Case folding of email addresses, for comparisons.
 
 /// Folds the case of an email address: maps each character to Unicode lower case, and the two lower-case forms of the Greek
 /// sigma to one.
 ///
-/// Maps character by character, so that the result does not depend on neighboring characters: lower-casing a whole string uses
-/// the other sigma at the end of words. No other characters are unified: `ss` and `ß`, or `i` and `ı`, have the same upper case
-/// but occur in the addresses of different people.
+/// Each character is mapped on its own, so the result does not depend on its neighbors. (`str::to_lowercase` would map
+/// a sigma at the end of a word differently.) No other characters are unified: `ss` and `ß`, or `i` and `ı`, have the
+/// same upper case but occur in the addresses of different people.
 pub fn fold_email(email: &str) -> String {
-    let one_sigma = |letter| if letter == 'ς' { 'σ' } else { letter };
-    email.chars().flat_map(char::to_lowercase).map(one_sigma).collect()
+    let fold_sigma = |letter| if letter == 'ς' { 'σ' } else { letter };
+    email.chars().flat_map(char::to_lowercase).map(fold_sigma).collect()
 }
 
 #[cfg(test)]

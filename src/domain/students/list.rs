@@ -15,7 +15,8 @@ use foundation::id::{Student as StudentKind, StudentId, WorkspaceId};
 /// Returns a page of the students of a workspace, each with the complete enrollment history.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
+/// Returns [`Error::Invalid`](crate::Error::Invalid) for a page sorted by time of payment, and
+/// [`Error::Internal`](crate::Error::Internal) when a query fails.
 pub async fn list(
     app: &App,
     workspace: WorkspaceId,
@@ -34,10 +35,12 @@ pub async fn list(
 }
 
 /// Returns the position at which a search that starts at this page ends: [`MAX_SCANNED_ROWS`] students further. `None` if the
-/// search can read to the end of the list, for example because few students are enrolled in the course or have the tag.
+/// search can read to the end of the list: because the list ends there or earlier, or because few enrollments or tags
+/// match the filter.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
+/// Returns [`Error::Invalid`](crate::Error::Invalid) when the page is not sorted by creation time, and
+/// [`Error::Internal`](crate::Error::Internal) when a query fails.
 pub async fn search_end(
     app: &App,
     workspace: WorkspaceId,
@@ -50,7 +53,10 @@ pub async fn search_end(
     if rows.has_few_matches(app.db.read(), &filter).await? {
         return Ok(None);
     }
-    Ok(rows.position_at(app.db.read(), filter.created, keyset, MAX_SCANNED_ROWS).await?.map(Position::of))
+    Ok(rows
+        .position_at(app.db.read(), filter.created, keyset, MAX_SCANNED_ROWS)
+        .await?
+        .map(Position::from_parts))
 }
 
 /// Returns a student with the complete enrollment history.
@@ -65,7 +71,8 @@ pub async fn get(app: &App, workspace: WorkspaceId, student: StudentId) -> Resul
     students.into_iter().next().ok_or_else(|| not_found::<StudentKind>(student))
 }
 
-/// Returns the students with their enrollments, in the same order.
+/// Converts rows to students with their enrollment history, in the same order. `now_ms` determines which enrollments
+/// have expired.
 pub(super) async fn with_history(
     conn: &impl ConnectionTrait,
     workspace: WorkspaceId,
@@ -73,17 +80,17 @@ pub(super) async fn with_history(
     now_ms: i64,
 ) -> Result<Vec<Student>> {
     let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
-    let enrolled = enrollments::in_workspace(workspace.uuid()).of_students(conn, &ids).await?;
+    let enrollments = enrollments::in_workspace(workspace.uuid()).of_students(conn, &ids).await?;
     Ok(rows
         .into_iter()
         .map(|row| {
-            // The enrollments are sorted by student, so those of one student are a slice.
-            let from = enrolled.partition_point(|enrolled| enrolled.student_id < row.id);
-            let to = enrolled.partition_point(|enrolled| enrolled.student_id <= row.id);
-            let student_rows = &enrolled[from..to];
+            // The enrollments are sorted by student id, so those of one student are adjacent.
+            let start = enrollments.partition_point(|enrollment| enrollment.student_id < row.id);
+            let end = enrollments.partition_point(|enrollment| enrollment.student_id <= row.id);
+            let history = &enrollments[start..end];
             Student {
-                enrollments: student_rows.iter().map(|enrolled| enrollment(enrolled, now_ms)).collect(),
-                summary: summary(row, student_rows, now_ms),
+                enrollments: history.iter().map(|row| enrollment(row, now_ms)).collect(),
+                summary: summary(row, history, now_ms),
             }
         })
         .collect())

@@ -26,9 +26,9 @@ pub struct StudentSummary {
     pub id: StudentId,
     /// The email address as entered, unique in the workspace ignoring case.
     pub email: String,
-    /// Full name.
+    /// Full name, if known.
     pub name: Option<String>,
-    /// The student's id in a system of the workspace.
+    /// The student's id in another system, if any. Not necessarily unique.
     pub external_id: Option<String>,
     /// Labels, in the order of entry.
     pub tags: Vec<String>,
@@ -38,7 +38,7 @@ pub struct StudentSummary {
     pub progress: StudentProgress,
     /// Creation time.
     pub created_at: Timestamp,
-    /// Time of the last recorded change of any field, including progress and enrollments.
+    /// Time of the most recent recorded change of any field, including progress and enrollments.
     pub updated_at: Timestamp,
 }
 
@@ -51,9 +51,10 @@ pub struct StudentProgress {
     pub enrollments_active: i32,
     /// Number of completed enrollments.
     pub enrollments_completed: i32,
-    /// Mean over the enrollments that are not revoked, rounded down. `None` if there are none.
+    /// Mean percentage of completed lessons over the enrollments that are not revoked, 0 to 100, rounded down. `None`
+    /// if there are no such enrollments.
     pub average_percent_complete: Option<i32>,
-    /// The time at which a lesson was last completed.
+    /// The time at which a lesson was most recently completed. `None` before the first.
     pub last_activity_at: Option<Timestamp>,
 }
 
@@ -66,7 +67,7 @@ pub struct Student {
     pub enrollments: Vec<Enrollment>,
 }
 
-/// The remaining data of a deleted student.
+/// The data of a deleted student that `student.deleted` contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeletedStudent {
     /// The former id.
@@ -96,7 +97,7 @@ pub struct StudentFilter {
     pub search: Option<String>,
     /// By creation time.
     pub created: TimeSpan,
-    /// By time of the last change.
+    /// By time of the most recent recorded change.
     pub updated: TimeSpan,
 }
 
@@ -107,7 +108,7 @@ pub struct NewStudent {
     pub email: String,
     /// Full name.
     pub name: Option<String>,
-    /// The student's id in a system of the workspace.
+    /// The student's id in another system, if any.
     pub external_id: Option<String>,
     /// Labels.
     pub tags: Vec<String>,

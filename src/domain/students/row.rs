@@ -1,4 +1,4 @@
-//! Conversions of student rows.
+//! Converts student rows.
 
 use entity::enrollments::{EffectiveStatus, Model as EnrollmentRow};
 use entity::students::Model;
@@ -8,8 +8,8 @@ use super::super::rollups::percent_complete;
 use super::{StudentProgress, StudentSummary};
 use foundation::clock::from_ms;
 
-/// Converts a row to a student without the history. `enrollments` are all enrollments of the student; their status is that at
-/// `now_ms`.
+/// Converts a row to a student without the enrollment history. `enrollments` are all enrollments of the student, whose
+/// status is determined at `now_ms`.
 pub(crate) fn summary(student: Model, enrollments: &[EnrollmentRow], now_ms: i64) -> StudentSummary {
     StudentSummary {
         id: id(student.id),
@@ -51,7 +51,12 @@ mod tests {
 
     use super::*;
 
-    fn row(status: StoredEnrollmentStatus, done: i32, of: i32, expires_at: Option<i64>) -> EnrollmentRow {
+    fn row(
+        status: StoredEnrollmentStatus,
+        completed_lessons: i32,
+        total_lessons: i32,
+        expires_at: Option<i64>,
+    ) -> EnrollmentRow {
         EnrollmentRow {
             id: uuid::Uuid::nil(),
             workspace_id: uuid::Uuid::nil(),
@@ -60,9 +65,9 @@ mod tests {
             status,
             source: StoredEnrollmentSource::Api,
             order_id: None,
-            completed_lessons: done,
-            total_lessons: of,
-            last_activity_at: (done > 0).then_some(i64::from(done)),
+            completed_lessons,
+            total_lessons,
+            last_activity_at: (completed_lessons > 0).then_some(i64::from(completed_lessons)),
             enrolled_at: 0,
             expires_at,
             completed_at: None,

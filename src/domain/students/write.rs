@@ -38,9 +38,10 @@ pub async fn create(
     Ok(Student { summary: summary(row, &[], at.as_millisecond()), enrollments: Vec::new() })
 }
 
-/// Creates or updates a student. Emits `student.created`, or `student.updated` if a field changed.
+/// Creates or updates a student. Emits `student.created`, or `student.updated` if a field other than the key changed.
 ///
-/// A student without a key who has this email address (created through the API) gets the key and is updated.
+/// If no student has the key, a student without a key who has this email address, such as one created through the API,
+/// gets the key and is updated.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] if the email address is taken or a value is invalid.
@@ -51,7 +52,7 @@ pub async fn upsert(
     at: Timestamp,
     upsert: StudentUpsert,
 ) -> Result<StudentId> {
-    check_upsert(&upsert)?;
+    validate_upsert(&upsert)?;
     let rows = students::in_workspace(workspace.uuid());
     let by_key = rows.lock_by_key(write.conn(), &upsert.key).await?;
     let by_email = rows.by_email_folded(write.conn(), &fold_email(&upsert.email)).await?;
@@ -60,7 +61,7 @@ pub async fn upsert(
         (Some(by_key), _) => update(app, write, workspace, at, by_key, upsert).await,
         (None, Some(by_email)) if by_email.key.is_some() => Err(email_taken()),
         (None, Some(by_email)) => {
-            // Compared again after locking: the student may have been deleted, or may have got a key or another email address.
+            // Compared again after locking: in the meantime the student may have been deleted or changed.
             let locked = rows.lock(write.conn(), by_email.id).await?;
             let by_email = locked.filter(|locked| *locked == by_email).ok_or_else(Error::lost_race)?;
             update(app, write, workspace, at, by_email, upsert).await
@@ -79,7 +80,8 @@ pub async fn upsert(
     }
 }
 
-/// Deletes a student with all enrollments, completions and tags. Orders are kept without the student. Emits `student.deleted`.
+/// Deletes a student with all enrollments, lesson completions and tags. Orders and certificates are kept without the
+/// student. Emits `student.deleted`.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if the student does not exist.
@@ -90,15 +92,15 @@ pub async fn delete(
     at: Timestamp,
     student: &IdOrKey,
 ) -> Result<StudentId> {
-    let scope = workspace.uuid();
-    let rows = students::in_workspace(scope);
+    let workspace_uuid = workspace.uuid();
+    let rows = students::in_workspace(workspace_uuid);
     let student = records::lock::<StudentKind, _>(write.conn(), rows, student).await?;
-    for enrolled in enrollments::in_workspace(scope).of_students(write.conn(), &[student.id]).await? {
-        rollups::count_enrollment(write, workspace, Some(rollup_facts(&enrolled, student.created_at)), None);
+    for row in enrollments::in_workspace(workspace_uuid).of_students(write.conn(), &[student.id]).await? {
+        rollups::count_enrollment(write, workspace, Some(rollup_facts(&row, student.created_at)), None);
     }
     rollups::count_deleted_student(write, workspace, foundation::clock::from_ms(student.created_at));
-    // Foreign keys of the database clear the student of the orders and the enrollment of their entitlements.
-    let orders = orders::in_workspace(scope);
+    // Foreign keys set `student_id` of the orders and `enrollment_id` of their entitlements to null.
+    let orders = orders::in_workspace(workspace_uuid);
     let order_ids = orders.of_student(write.conn(), student.id).await?;
     let order_ids: Vec<_> = order_ids.iter().map(|order| order.id).collect();
     orders.touch(write.conn(), &order_ids, write.now_ms()).await?;
@@ -114,7 +116,7 @@ pub async fn delete(
     Ok(student)
 }
 
-fn check_upsert(upsert: &StudentUpsert) -> Result<()> {
+fn validate_upsert(upsert: &StudentUpsert) -> Result<()> {
     let mut errors = FieldErrors::default();
     errors.check_key("key", &upsert.key);
     errors.check_email("email", &upsert.email);
@@ -162,7 +164,7 @@ async fn insert(
     Ok(row)
 }
 
-/// Writes the changes of an upsert, and appends the event if a visible field changed.
+/// Writes the changes of an upsert, and appends the event if a field other than the key changed.
 async fn update(
     app: &App,
     write: &mut Write,
@@ -193,14 +195,15 @@ async fn update(
     if row.tags != before.tags {
         student_tags::replace(write.conn(), workspace.uuid(), row.id, &row.tags.0).await?;
     }
-    let enrolled = enrollments::in_workspace(workspace.uuid()).of_students(write.conn(), &[row.id]).await?;
+    let enrollments =
+        enrollments::in_workspace(workspace.uuid()).of_students(write.conn(), &[row.id]).await?;
     let student = id(row.id);
-    let updated = StudentUpdated { student: summary(row, &enrolled, at.as_millisecond()), changed };
+    let updated = StudentUpdated { student: summary(row, &enrollments, at.as_millisecond()), changed };
     outbox::append(app, write, workspace, at, Event::StudentUpdated(updated)).await?;
     Ok(student)
 }
 
-/// Returns the names of the visible fields that differ.
+/// Returns the names of the fields that differ, as the contract calls them. The key is not part of the contract.
 fn changed_fields(before: &Model, after: &Model) -> Vec<&'static str> {
     let fields = [
         ("email", before.email != after.email),
@@ -227,7 +230,8 @@ fn changes(row: Model) -> ActiveModel {
     }
 }
 
-/// Maps a unique violation to the error of a taken email address, because the check before it can miss a concurrent write.
+/// Maps a violation of the unique constraint on email addresses to the error for a taken address. The check before the
+/// write does not see addresses that are taken concurrently.
 fn map_email_conflict(error: DbErr) -> Error {
     map_unique_violation(error, UniqueConstraint::STUDENT_EMAIL, email_taken)
 }

@@ -25,8 +25,8 @@ pub async fn lock(write: &Write, workspace_id: WorkspaceId) -> Result<Workspace>
     row.map(workspace).ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))
 }
 
-/// Gives the user with this email address access to the workspace. A user who has a password in another workspace signs in
-/// with the same password.
+/// Gives the user with this email address access to the workspace, and returns the user with `changed` false if they
+/// already have access. A user who has a password in another workspace signs in with the same password.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`](crate::Error::Invalid) when `email` is not an email address.
@@ -44,7 +44,8 @@ pub async fn add(
     insert(app, write, workspace, email, &locked).await
 }
 
-/// Inserts the user's row unless the user already has one in the workspace. `locked` holds the user's rows in all workspaces.
+/// Inserts the user's row unless the user already has one in the workspace. `locked` contains the user's rows in all
+/// workspaces, and may contain rows of others.
 async fn insert(
     app: &App,
     write: &mut Write,
@@ -94,8 +95,8 @@ pub async fn get_in(write: &Write, workspace: WorkspaceId, user_id: UserId) -> R
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
 pub async fn by_email_in(write: &Write, workspace: WorkspaceId, email: &str) -> Result<Option<User>> {
-    let people = users::in_workspace(workspace.uuid());
-    Ok(people.by_email_folded(write.conn(), &fold_email(email)).await?.map(to_user))
+    let rows = users::in_workspace(workspace.uuid());
+    Ok(rows.by_email_folded(write.conn(), &fold_email(email)).await?.map(to_user))
 }
 
 /// Returns whether this user owns the workspace.
@@ -113,7 +114,7 @@ pub enum UserRemoval {
 }
 
 /// Removes a user from a workspace. The same transaction deletes the user's sessions and password links in the workspace and
-/// withdraws the user's pending mail.
+/// cancels the user's pending mail.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such user.
@@ -137,8 +138,8 @@ pub(crate) struct AccessTransfer {
     pub(crate) removed: Option<User>,
 }
 
-/// Removes the previous owner of a workspace and gives the new owner access. The caller locks the workspace and updates its
-/// owner.
+/// Removes the previous owner of a workspace and gives the new owner access. The caller has locked the workspace, and
+/// updates its `owner_email`.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
@@ -146,26 +147,27 @@ pub(crate) async fn transfer_access(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
-    from: &str,
-    to: &str,
+    previous_email: &str,
+    new_email: &str,
 ) -> Result<AccessTransfer> {
-    let locked = lock_rows(write, &[from, to]).await?;
-    let folded = fold_email(from);
+    let locked = lock_rows(write, &[previous_email, new_email]).await?;
+    let folded = fold_email(previous_email);
     let previous =
         locked.iter().find(|row| row.workspace_id == workspace.uuid() && row.email_folded == folded);
     let removed = previous.cloned().map(to_user);
     if let Some(user) = &removed {
         delete_user(write, user).await?;
     }
-    let owner = insert(app, write, workspace, to, &locked).await?;
+    let owner = insert(app, write, workspace, new_email, &locked).await?;
     Ok(AccessTransfer { owner, removed })
 }
 
-/// Deletes a user's row, which the caller has locked, and the sessions, password links and pending mail that belong to it.
+/// Deletes a user's row, sessions and password links in the workspace, and cancels the user's pending mail from the
+/// workspace. The caller has locked the row.
 async fn delete_user(write: &Write, user: &User) -> Result<()> {
     let (workspace, id) = (user.workspace.uuid(), user.id.uuid());
     sessions::in_workspace(workspace).end_others(write.conn(), id, None).await?;
-    password_links::in_workspace(workspace).delete_of(write.conn(), id).await?;
+    password_links::in_workspace(workspace).delete_for_user(write.conn(), id).await?;
     let mails = mails::in_workspace(workspace);
     let mut pending = mails.pending(write.conn()).await?;
     pending.retain(|mail| is_same_email(&mail.recipient, &user.email));

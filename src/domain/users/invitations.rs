@@ -14,7 +14,7 @@ use foundation::id::WorkspaceId;
 use mail::message::Message;
 use mail::{is_recipient, queue};
 
-/// Maximum number of invitations and password links that the dashboard of one workspace mails per hour.
+/// Maximum number of invitations and password links that the dashboard mails for one workspace per hour.
 pub const MAX_MAILS_PER_HOUR: u64 = 20;
 
 const HOUR_MS: i64 = 3_600_000;
@@ -26,8 +26,8 @@ pub fn link_url(app: &App, token: &SecretString) -> String {
     format!("{server}/set-password?token={}", token.expose_secret())
 }
 
-/// Queues a mail that notifies a user of their access, with a link to set a password, or to sign in if they have one.
-/// Returns false and queues nothing when the server's URL is not known.
+/// Queues a mail that notifies a user of their access. It links to a page to set a password, or to the sign-in page if
+/// the user has a password. Returns false and queues nothing when the server's URL is not known.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a query or the operating system's random generator fails.
@@ -90,8 +90,8 @@ pub(crate) async fn notify_new_owner(
     if owner.has_password {
         return Ok(());
     }
-    let event = (Action::PasswordLinkCreated, owner.id.to_string(), owner.email.as_str());
-    audit::append(app, write, workspace.id, actor, event).await
+    let entry = (Action::PasswordLinkCreated, owner.id.to_string(), owner.email.as_str());
+    audit::append(app, write, workspace.id, actor, entry).await
 }
 
 /// Returns whether mail can be sent to a user's email address.
@@ -99,14 +99,14 @@ pub fn can_receive_mail(user: &User) -> bool {
     is_recipient(&user.email)
 }
 
-/// Returns whether the workspace has sent fewer than [`MAX_MAILS_PER_HOUR`] invitations and password links in the last hour.
-/// The caller locks the workspace.
+/// Returns whether fewer than [`MAX_MAILS_PER_HOUR`] invitations and password links of the workspace were queued in the
+/// last hour. The caller has locked the workspace.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
 pub async fn has_mail_quota(write: &Write, workspace: WorkspaceId) -> Result<bool> {
     let mails = mails::in_workspace(workspace.uuid());
-    // Mail dated in the future, written while the clock was ahead, does not count.
+    // The span ends now, so mail that was queued while the clock was ahead does not count.
     let span = (write.now_ms() - HOUR_MS, write.now_ms());
     Ok(mails.count_in(write.conn(), Message::INVITATIONS, span).await? < MAX_MAILS_PER_HOUR)
 }

@@ -25,16 +25,16 @@ pub const LINK_HOURS: i64 = 72;
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the user was removed in the meantime.
 pub async fn create_link(app: &App, write: &mut Write, user: &User, actor: &Actor) -> Result<SecretString> {
     let token = insert_link(app, write, user).await?;
-    let event = (Action::PasswordLinkCreated, user.id.to_string(), user.email.as_str());
-    audit::append(app, write, user.workspace, actor, event).await?;
+    let entry = (Action::PasswordLinkCreated, user.id.to_string(), user.email.as_str());
+    audit::append(app, write, user.workspace, actor, entry).await?;
     Ok(token)
 }
 
-/// Does what [`create_link`] does, without an audit log entry.
+/// Creates a password link as [`create_link`] does, but writes no audit log entry.
 pub(super) async fn insert_link(app: &App, write: &mut Write, user: &User) -> Result<SecretString> {
     let token = token::generate()?;
     let hash =
-        token::digest(token.expose_secret()).ok_or_else(|| anyhow::anyhow!("a new token has no digest"))?;
+        token::digest(token.expose_secret()).ok_or_else(|| anyhow::anyhow!("the new token is malformed"))?;
     let now_ms = write.now_ms();
     let row = Model {
         id: new_uuid::<Link>(app, write),
@@ -53,7 +53,8 @@ pub(super) async fn insert_link(app: &App, write: &mut Write, user: &User) -> Re
     Ok(token)
 }
 
-/// Returns the user whose password a link sets. `None` when the link was used, has expired, or does not exist.
+/// Returns the user whose password a link sets. `None` when the link was used or replaced, has expired, or never
+/// existed.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
@@ -67,20 +68,21 @@ pub async fn by_link(app: &App, token: &str) -> Result<Option<User>> {
     Ok(row.map(to_user))
 }
 
-/// Sets the password of the user that this link belongs to and deletes all of the user's links and sessions. Writes an audit
-/// log entry in each of the user's workspaces. Returns `None` when the link is not valid.
+/// Sets the password of the user that this link belongs to, in all of the user's workspaces, and deletes all of the
+/// user's links and sessions. Writes an audit log entry in each workspace, with the result of `actor`. Returns `None`
+/// when the link is not valid.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`](crate::Error::Invalid) when the password is not acceptable. The link stays valid.
+/// Returns [`Error::Invalid`](crate::Error::Invalid) when the password is too short or too long. The link stays valid.
 pub async fn set_password(
     app: &App,
     token: &str,
     password: &SecretString,
     actor: impl Fn(&User) -> Actor,
 ) -> Result<Option<User>> {
-    passwords::check(password.expose_secret())?;
+    passwords::validate(password.expose_secret())?;
     let Some(holder) = by_link(app, token).await? else { return Ok(None) };
-    // Hashing takes long. It runs before the transaction begins, which would block all other writes on SQLite.
+    // Hashing is slow, so it runs before the transaction begins: on SQLite, a transaction blocks all other writes.
     let hash = passwords::hash(app, password).await?;
     let mut write = app.begin_write().await?;
     let rows = lock_rows(&write, &[&holder.email]).await?;
@@ -97,8 +99,8 @@ pub async fn set_password(
         users::in_workspace(row.workspace_id).update(write.conn(), row.id, changes).await?;
         sessions::in_workspace(row.workspace_id).end_others(write.conn(), row.id, None).await?;
         let user = to_user(row);
-        let event = (Action::PasswordSet, user.id.to_string(), user.email.as_str());
-        audit::append(app, &mut write, user.workspace, &actor(&user), event).await?;
+        let entry = (Action::PasswordSet, user.id.to_string(), user.email.as_str());
+        audit::append(app, &mut write, user.workspace, &actor(&user), entry).await?;
     }
     write.commit().await?;
     Ok(Some(holder))
@@ -115,7 +117,7 @@ async fn consume_link(write: &Write, holder: &User, token: &str) -> Result<bool>
 /// Deletes the links of the user with these rows.
 async fn delete_links(write: &Write, rows: &[users::Model]) -> Result<()> {
     for row in rows {
-        password_links::in_workspace(row.workspace_id).delete_of(write.conn(), row.id).await?;
+        password_links::in_workspace(row.workspace_id).delete_for_user(write.conn(), row.id).await?;
     }
     Ok(())
 }

@@ -14,8 +14,8 @@ pub struct WorkspaceMember {
     pub user: User,
     /// Whether the user owns the workspace. The owner cannot be removed.
     pub is_owner: bool,
-    /// Last sign-in to this workspace. `None` while the invitation is pending, even if the user has a password in another
-    /// workspace, which must not be disclosed here.
+    /// When the user most recently signed in to this workspace or switched to it. `None` if the user never did. Whether
+    /// the user has a password in another workspace must not be disclosed here.
     pub signed_in_at: Option<Timestamp>,
 }
 

@@ -1,7 +1,7 @@
 //! Manages the users of workspaces, their access, passwords and invitations.
 //!
-//! A user has one row in each of their workspaces. All rows of an email address share one password, which is set for all of
-//! them at once. Signing in therefore takes one hash comparison, regardless of the number of workspaces.
+//! A user has one row in each of their workspaces. All rows of an email address have the same password, which is set
+//! for all of them at once. Signing in therefore takes one hash comparison, regardless of the number of workspaces.
 
 use entity::users::{self, Model};
 use jiff::Timestamp;
@@ -40,7 +40,7 @@ pub struct User {
     pub email: String,
     /// Whether the user has set a password.
     pub has_password: bool,
-    /// When the user got access to the workspace.
+    /// When the user was given access to the workspace.
     pub created_at: Timestamp,
 }
 
@@ -61,16 +61,16 @@ pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<User>> {
     Ok(rows.into_iter().map(to_user).collect())
 }
 
-/// A user whose password was verified, and the hash that it was compared with. The hash reveals a password change between
-/// verification and the creation of the session.
+/// A user whose password was verified, and the hash that it was compared with. The hash is compared again when the
+/// session is created, to detect a password change in the meantime.
 pub struct VerifiedUser {
     /// The user, in the workspace that they joined first.
     pub user: User,
     hash: String,
 }
 
-/// Returns the user with this email address and password, or `None` when either is wrong. An unknown email address takes as
-/// long as a wrong password.
+/// Returns the user with this email address and password. `None` when either is wrong, or when the user has not set a
+/// password. Takes the same time in all of these cases.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when the query fails.
@@ -93,30 +93,30 @@ pub(super) async fn is_password_unchanged(write: &Write, verified: &VerifiedUser
 /// Locks and returns all rows of the users with these email addresses, across workspaces. While they are locked, none of the
 /// users' sessions can switch to another workspace and no password link can be created.
 ///
-/// Locks rows by ascending id and reads them again until all are locked, because a user can be added to another workspace in
-/// the meantime, with the password hash of a locked row.
+/// Locks rows by ascending id and reads them again until all are locked: another transaction can add a user to a
+/// further workspace in the meantime, and copies the password hash to the new row.
 pub(super) async fn lock_rows(write: &Write, emails: &[&str]) -> Result<Vec<Model>> {
-    let mut found = find_rows(write, emails).await?;
+    let mut rows = find_rows(write, emails).await?;
     loop {
-        found.sort_unstable_by_key(|row| row.id);
-        let mut locked = Vec::with_capacity(found.len());
-        for row in &found {
+        rows.sort_unstable_by_key(|row| row.id);
+        let mut locked_rows = Vec::with_capacity(rows.len());
+        for row in &rows {
             // Skips a row that was deleted in the meantime.
-            locked.extend(users::in_workspace(row.workspace_id).lock(write.conn(), row.id).await?);
+            locked_rows.extend(users::in_workspace(row.workspace_id).lock(write.conn(), row.id).await?);
         }
-        found = find_rows(write, emails).await?;
-        if found.iter().all(|row| locked.iter().any(|locked| locked.id == row.id)) {
-            return Ok(locked);
+        rows = find_rows(write, emails).await?;
+        if rows.iter().all(|row| locked_rows.iter().any(|locked| locked.id == row.id)) {
+            return Ok(locked_rows);
         }
     }
 }
 
 async fn find_rows(write: &Write, emails: &[&str]) -> Result<Vec<Model>> {
-    let mut found = Vec::new();
+    let mut rows = Vec::new();
     for email in emails {
-        found.extend(users::by_email_folded(write.conn(), &fold_email(email)).await?);
+        rows.extend(users::by_email_folded(write.conn(), &fold_email(email)).await?);
     }
-    Ok(found)
+    Ok(rows)
 }
 
 /// Returns whether two email addresses are equal after case folding.

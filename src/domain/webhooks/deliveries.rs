@@ -3,103 +3,111 @@
 use std::collections::HashMap;
 
 use entity::webhook_attempts::{self, AttemptSummaryRow};
-use entity::webhook_deliveries::{self as rows, Column, Model};
+use entity::webhook_deliveries::{self as delivery_rows, Column, Model};
 use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
 use super::super::page::{MAX_SCANNED_ROWS, Page, PageRequest, Position, SortKey};
 use super::super::records::{id, not_found};
 use super::super::{Error, Result};
-use super::subscriptions::{find_in, unknown_type};
+use super::subscriptions::{get_in, unknown_event_type};
 use super::{Attempt, DeadFilter, Delivery, DeliveryFilter, DeliveryOrigin, DeliveryState, get};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::id::{Delivery as DeliveryKind, DeliveryId, SubscriptionId, WorkspaceId};
 
-/// Returns a page of a subscription's deliveries with their attempts, newest first.
+/// Returns a page of a subscription's deliveries with their attempts.
 ///
 /// # Errors
-/// Returns [`Error::NotFound`] for a missing subscription, and [`Error::Invalid`] for an unknown event type.
+/// Returns [`Error::NotFound`] for a missing subscription, and [`Error::Invalid`] for an unknown event type or for a
+/// page that is not sorted by creation time.
 pub async fn deliveries(
     app: &App,
     workspace: WorkspaceId,
-    of: SubscriptionId,
+    subscription_id: SubscriptionId,
     filter: &DeliveryFilter,
     page: PageRequest,
 ) -> Result<Page<Delivery>> {
-    get(app, workspace, of).await?;
-    check_type(filter.event_type.as_deref())?;
+    get(app, workspace, subscription_id).await?;
+    check_event_type(filter.event_type.as_deref())?;
     let keyset = page.keyset(app, column).await?;
-    let filter = row_filter(of, filter);
-    let found = rows::in_workspace(workspace.uuid()).of_subscription(app.db.read(), &filter, keyset).await?;
-    with_attempts(app, workspace, page, found).await
+    let filter = row_filter(subscription_id, filter);
+    let rows = delivery_rows::in_workspace(workspace.uuid());
+    let rows = rows.of_subscription(app.db.read(), &filter, keyset).await?;
+    with_attempts(app, workspace, page, rows).await
 }
 
-/// Returns where a page's search ends when no index supports its filter: [`MAX_SCANNED_ROWS`] deliveries after its beginning. Returns
-/// `None` when the search may continue to the end of the list.
+/// Returns the position at which a search that starts after `after` ends: [`MAX_SCANNED_ROWS`] deliveries further.
+/// `None` if the search can read to the end of the list: because the list ends there or earlier, or because an index
+/// serves the filter.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] when a query fails.
-pub async fn reach(
+pub async fn search_end(
     app: &App,
     workspace: WorkspaceId,
-    of: SubscriptionId,
+    subscription_id: SubscriptionId,
     filter: &DeliveryFilter,
     after: Option<Position>,
 ) -> Result<Option<Position>> {
-    let rows = rows::in_workspace(workspace.uuid());
-    let row_filter = row_filter(of, filter);
+    let rows = delivery_rows::in_workspace(workspace.uuid());
+    let row_filter = row_filter(subscription_id, filter);
     let is_indexed = match filter.state {
         None | Some(DeliveryState::Dead) => filter.event_type.is_none(),
-        Some(DeliveryState::Pending | DeliveryState::Held) => rows.is_few(app.db.read(), &row_filter).await?,
+        Some(DeliveryState::Pending | DeliveryState::Held) => {
+            rows.has_few_in_state(app.db.read(), &row_filter).await?
+        }
         Some(DeliveryState::Delivered) => false,
     };
     if is_indexed {
         return Ok(None);
     }
-    let (of, created) = (of.uuid(), row_filter.created);
+    let (subscription_id, created) = (subscription_id.uuid(), row_filter.created);
     let keyset = PageRequest::newest_first(after, 1).keyset(app, column).await?;
-    let reach = match filter.state {
+    let search_end = match filter.state {
         Some(DeliveryState::Dead) => {
-            rows.reach_dead(app.db.read(), Some(of), created, keyset, MAX_SCANNED_ROWS).await?
+            rows.dead_position_at(app.db.read(), Some(subscription_id), created, keyset, MAX_SCANNED_ROWS)
+                .await?
         }
-        _ => rows.reach(app.db.read(), of, created, keyset, MAX_SCANNED_ROWS).await?,
+        _ => rows.position_at(app.db.read(), subscription_id, created, keyset, MAX_SCANNED_ROWS).await?,
     };
-    Ok(reach.map(Position::of))
+    Ok(search_end.map(Position::from_parts))
 }
 
-/// Returns where the search of a page of unreplayed dead deliveries ends: [`MAX_SCANNED_ROWS`] dead ones after its beginning, replayed or
-/// not. Returns `None` when the search may continue to the end of the list.
+/// Returns the position at which a search for [`unreplayed`] deliveries that starts after `after` ends:
+/// [`MAX_SCANNED_ROWS`] dead deliveries further, replayed or not. `None` if the search can read to the end of the list.
 ///
 /// # Errors
-/// As [`dead`].
-pub async fn reach_dead(
+/// Returns the errors of [`dead`].
+pub async fn dead_search_end(
     app: &App,
     workspace: WorkspaceId,
     filter: &DeadFilter,
     after: Option<Position>,
 ) -> Result<Option<Position>> {
-    let rows::DeadRowFilter { subscription, created, .. } =
+    let delivery_rows::DeadRowFilter { subscription, created, .. } =
         dead_row_filter(app.db.read(), workspace, filter).await?;
     let keyset = PageRequest::newest_first(after, 1).keyset(app, column).await?;
-    let rows = rows::in_workspace(workspace.uuid());
-    let reach = rows.reach_dead(app.db.read(), subscription, created, keyset, MAX_SCANNED_ROWS).await?;
-    Ok(reach.map(Position::of))
+    let rows = delivery_rows::in_workspace(workspace.uuid());
+    let search_end =
+        rows.dead_position_at(app.db.read(), subscription, created, keyset, MAX_SCANNED_ROWS).await?;
+    Ok(search_end.map(Position::from_parts))
 }
 
-fn row_filter(of: SubscriptionId, filter: &DeliveryFilter) -> rows::DeliveryRowFilter {
-    rows::DeliveryRowFilter {
-        subscription: of.uuid(),
+fn row_filter(subscription_id: SubscriptionId, filter: &DeliveryFilter) -> delivery_rows::DeliveryRowFilter {
+    delivery_rows::DeliveryRowFilter {
+        subscription: subscription_id.uuid(),
         state: filter.state.map(stored_state),
         event_type: filter.event_type.clone(),
         created: filter.created.in_ms(),
     }
 }
 
-/// Returns a page of the workspace's dead deliveries with their attempts, newest first.
+/// Returns a page of the workspace's dead deliveries with their attempts.
 ///
 /// # Errors
-/// Returns [`Error::NotFound`] for a missing subscription, and [`Error::Invalid`] for an unknown event type.
+/// Returns [`Error::NotFound`] for a missing subscription, and [`Error::Invalid`] for an unknown event type or for a
+/// page that is not sorted by creation time.
 pub async fn dead(
     app: &App,
     workspace: WorkspaceId,
@@ -107,14 +115,14 @@ pub async fn dead(
     page: PageRequest,
 ) -> Result<Page<Delivery>> {
     let filter = dead_row_filter(app.db.read(), workspace, filter).await?;
-    dead_page(app, workspace, rows::DeadRowFilter { unreplayed: false, ..filter }, page).await
+    dead_page(app, workspace, delivery_rows::DeadRowFilter { unreplayed: false, ..filter }, page).await
 }
 
 /// Returns a page of the dead deliveries that no other delivery sends again. A [`ReplayPreview`](super::ReplayPreview) counts
 /// them, and a replay sends them.
 ///
 /// # Errors
-/// As [`dead`].
+/// Returns the errors of [`dead`].
 pub async fn unreplayed(
     app: &App,
     workspace: WorkspaceId,
@@ -128,12 +136,12 @@ pub async fn unreplayed(
 async fn dead_page(
     app: &App,
     workspace: WorkspaceId,
-    filter: rows::DeadRowFilter,
+    filter: delivery_rows::DeadRowFilter,
     page: PageRequest,
 ) -> Result<Page<Delivery>> {
     let keyset = page.keyset(app, column).await?;
-    let found = rows::in_workspace(workspace.uuid()).dead(app.db.read(), &filter, keyset).await?;
-    with_attempts(app, workspace, page, found).await
+    let rows = delivery_rows::in_workspace(workspace.uuid()).dead(app.db.read(), &filter, keyset).await?;
+    with_attempts(app, workspace, page, rows).await
 }
 
 /// Returns the workspace of a delivery, for the operator's commands.
@@ -141,21 +149,22 @@ async fn dead_page(
 /// # Errors
 /// Returns [`Error::NotFound`] for a missing delivery.
 pub async fn workspace_of(app: &App, delivery: DeliveryId) -> Result<WorkspaceId> {
-    let row = rows::by_id(app.db.read(), delivery.uuid()).await?;
+    let row = delivery_rows::by_id(app.db.read(), delivery.uuid()).await?;
     row.map(|row| id(row.workspace_id)).ok_or_else(|| not_found::<DeliveryKind>(delivery))
 }
 
-/// Validates the filter and converts it for queries. The result matches only deliveries that no other delivery sends again.
+/// Validates a filter and converts it to a filter of rows, which matches only deliveries that no other delivery sends
+/// again.
 pub(super) async fn dead_row_filter(
     conn: &impl ConnectionTrait,
     workspace: WorkspaceId,
     filter: &DeadFilter,
-) -> Result<rows::DeadRowFilter> {
-    check_type(filter.event_type.as_deref())?;
-    if let Some(of) = filter.subscription {
-        find_in(conn, workspace, of).await?;
+) -> Result<delivery_rows::DeadRowFilter> {
+    check_event_type(filter.event_type.as_deref())?;
+    if let Some(subscription_id) = filter.subscription {
+        get_in(conn, workspace, subscription_id).await?;
     }
-    Ok(rows::DeadRowFilter {
+    Ok(delivery_rows::DeadRowFilter {
         subscription: filter.subscription.map(SubscriptionId::uuid),
         event_type: filter.event_type.clone(),
         created: filter.created.in_ms(),
@@ -165,16 +174,18 @@ pub(super) async fn dead_row_filter(
 }
 
 /// Rejects an unknown event type.
-pub(super) fn check_type(kind: Option<&str>) -> Result<()> {
-    kind.and_then(unknown_type).map_or(Ok(()), |message| Err(Error::invalid("event_type", message)))
+pub(super) fn check_event_type(event_type: Option<&str>) -> Result<()> {
+    event_type
+        .and_then(unknown_event_type)
+        .map_or(Ok(()), |message| Err(Error::invalid("event_type", message)))
 }
 
-const fn stored_state(state: DeliveryState) -> rows::StoredDeliveryState {
+const fn stored_state(state: DeliveryState) -> delivery_rows::StoredDeliveryState {
     match state {
-        DeliveryState::Pending => rows::StoredDeliveryState::Pending,
-        DeliveryState::Delivered => rows::StoredDeliveryState::Delivered,
-        DeliveryState::Dead => rows::StoredDeliveryState::Dead,
-        DeliveryState::Held => rows::StoredDeliveryState::Held,
+        DeliveryState::Pending => delivery_rows::StoredDeliveryState::Pending,
+        DeliveryState::Delivered => delivery_rows::StoredDeliveryState::Delivered,
+        DeliveryState::Dead => delivery_rows::StoredDeliveryState::Dead,
+        DeliveryState::Held => delivery_rows::StoredDeliveryState::Held,
     }
 }
 
@@ -182,27 +193,29 @@ fn column(key: SortKey) -> Option<Column> {
     (key == SortKey::CreatedAt).then_some(Column::CreatedAt)
 }
 
+/// Converts the rows of a page query to a page of deliveries with their attempts.
 async fn with_attempts(
     app: &App,
     workspace: WorkspaceId,
     page: PageRequest,
-    found: Vec<Model>,
+    rows: Vec<Model>,
 ) -> Result<Page<Delivery>> {
-    let (found, next) = page.trim_to_page(found, |row, _| (row.created_at, row.id));
-    let ids: Vec<Uuid> = found.iter().map(|row| row.id).collect();
-    let log = webhook_attempts::in_workspace(workspace.uuid()).summaries(app.db.read(), &ids).await?;
+    let (rows, next) = page.trim_to_page(rows, |row, _| (row.created_at, row.id));
+    let ids: Vec<Uuid> = rows.iter().map(|row| row.id).collect();
+    let attempt_rows =
+        webhook_attempts::in_workspace(workspace.uuid()).summaries(app.db.read(), &ids).await?;
     let mut attempts: HashMap<Uuid, Vec<Attempt>> = HashMap::new();
-    for row in log {
+    for row in attempt_rows {
         attempts.entry(row.delivery_id).or_default().push(attempt(row));
     }
-    let with = |row: Model| {
+    let to_delivery = |row: Model| {
         let attempts = attempts.remove(&row.id).unwrap_or_default();
         delivery(row, attempts)
     };
-    Ok(Page { items: found.into_iter().map(with).collect(), next })
+    Ok(Page { items: rows.into_iter().map(to_delivery).collect(), next })
 }
 
-/// Converts a row.
+/// Converts a row to an attempt.
 pub(super) fn attempt(row: AttemptSummaryRow) -> Attempt {
     Attempt {
         number: row.number,
@@ -213,7 +226,7 @@ pub(super) fn attempt(row: AttemptSummaryRow) -> Attempt {
     }
 }
 
-/// Converts a row.
+/// Converts a row to a delivery with these attempts.
 pub(super) fn delivery(row: Model, attempts: Vec<Attempt>) -> Delivery {
     Delivery {
         id: id(row.id),
@@ -221,17 +234,17 @@ pub(super) fn delivery(row: Model, attempts: Vec<Attempt>) -> Delivery {
         event: id(row.event_id),
         event_type: row.event_type,
         origin: match row.origin {
-            rows::StoredDeliveryOrigin::Event => DeliveryOrigin::Event,
-            rows::StoredDeliveryOrigin::Replay => DeliveryOrigin::Replay,
-            rows::StoredDeliveryOrigin::Resend => DeliveryOrigin::Resend,
-            rows::StoredDeliveryOrigin::Test => DeliveryOrigin::Test,
+            delivery_rows::StoredDeliveryOrigin::Event => DeliveryOrigin::Event,
+            delivery_rows::StoredDeliveryOrigin::Replay => DeliveryOrigin::Replay,
+            delivery_rows::StoredDeliveryOrigin::Resend => DeliveryOrigin::Resend,
+            delivery_rows::StoredDeliveryOrigin::Test => DeliveryOrigin::Test,
         },
         replayed_from: row.replayed_from.map(id),
         state: match row.state {
-            rows::StoredDeliveryState::Pending => DeliveryState::Pending,
-            rows::StoredDeliveryState::Delivered => DeliveryState::Delivered,
-            rows::StoredDeliveryState::Dead => DeliveryState::Dead,
-            rows::StoredDeliveryState::Held => DeliveryState::Held,
+            delivery_rows::StoredDeliveryState::Pending => DeliveryState::Pending,
+            delivery_rows::StoredDeliveryState::Delivered => DeliveryState::Delivered,
+            delivery_rows::StoredDeliveryState::Dead => DeliveryState::Dead,
+            delivery_rows::StoredDeliveryState::Held => DeliveryState::Held,
         },
         next_attempt_at: row.next_attempt_at.map(from_ms),
         created_at: from_ms(row.created_at),

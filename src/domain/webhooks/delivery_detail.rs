@@ -13,21 +13,26 @@ use foundation::id::{Delivery as DeliveryKind, DeliveryId, WorkspaceId};
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such delivery.
-pub async fn delivery_detail(app: &App, workspace: WorkspaceId, of: DeliveryId) -> Result<DeliveryDetail> {
+pub async fn delivery_detail(
+    app: &App,
+    workspace: WorkspaceId,
+    delivery_id: DeliveryId,
+) -> Result<DeliveryDetail> {
     let conn = app.db.read();
     let rows = webhook_deliveries::in_workspace(workspace.uuid());
-    let row = rows.by_id(conn, of.uuid()).await?.ok_or_else(|| not_found::<DeliveryKind>(of))?;
-    let earlier = match row.replayed_from {
-        Some(from) => rows.by_id(conn, from).await?.map(|earlier| id(earlier.id)),
+    let row =
+        rows.by_id(conn, delivery_id.uuid()).await?.ok_or_else(|| not_found::<DeliveryKind>(delivery_id))?;
+    let original = match row.replayed_from {
+        Some(original_id) => rows.by_id(conn, original_id).await?.map(|original| id(original.id)),
         None => None,
     };
-    let sent_again_by = rows.sent_again(conn, &[row.id]).await?;
+    let sent_again_by = rows.replays_of(conn, &[row.id]).await?;
     let event = events::in_workspace(workspace.uuid()).by_id(conn, row.event_id).await?;
-    let log = webhook_attempts::in_workspace(workspace.uuid()).of_delivery(conn, row.id).await?;
-    let (attempts, messages) = log.into_iter().map(attempt_and_messages).unzip();
+    let attempt_rows = webhook_attempts::in_workspace(workspace.uuid()).of_delivery(conn, row.id).await?;
+    let (attempts, messages) = attempt_rows.into_iter().map(attempt_and_messages).unzip();
     Ok(DeliveryDetail {
         delivery: delivery(row, attempts),
-        earlier,
+        original,
         sent_again_by: sent_again_by.into_iter().map(|row| id(row.id)).collect(),
         body: event.map(|event| event.body).unwrap_or_default(),
         messages,

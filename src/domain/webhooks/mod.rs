@@ -1,6 +1,7 @@
-//! Webhooks: subscriptions, their secrets, and the deliveries that users look at and send again.
+//! Webhooks: subscriptions, their secrets, and the deliveries that users view and send again.
 //!
-//! Implements the actions of users. Never sends anything: a due delivery is a row in the queue, which the worker claims.
+//! Never sends anything: a due delivery is a row in the queue, and the worker claims it. A delivery is settled once it
+//! is delivered or dead, and unsettled while it is pending or held.
 
 mod capped_count;
 mod deliveries;
@@ -23,7 +24,7 @@ use super::text_enum::text_enum;
 use foundation::id::{DeliveryId, EventId, ReplayId, SubscriptionId, WorkspaceId};
 
 pub use capped_count::CappedCount;
-pub use deliveries::{dead, deliveries, reach, reach_dead, unreplayed, workspace_of};
+pub use deliveries::{dead, dead_search_end, deliveries, search_end, unreplayed, workspace_of};
 pub use delivery_detail::delivery_detail;
 pub use outcomes::{HourlyOutcomes, MAX_COUNTED, Outcomes, outcomes};
 pub use queue::{QueueStatus, queue};
@@ -41,9 +42,9 @@ pub use subscriptions::{create, delete, edit, find, get, list, purge_deleted};
 pub enum SubscriptionState {
     /// Its deliveries are sent.
     Enabled,
-    /// Its owner paused it: deliveries are held.
+    /// A user paused it: deliveries are held.
     Paused,
-    /// Its endpoint failed for seven days: deliveries are held.
+    /// Every attempt failed for seven days: deliveries are held.
     Disabled,
 }
 
@@ -64,9 +65,10 @@ pub struct Subscription {
     pub event_types: Vec<String>,
     /// Whether its deliveries are sent.
     pub state: SubscriptionState,
-    /// Since when every attempt has failed.
+    /// The time since which every attempt has failed. `None` if the most recent attempt succeeded, or if there was none
+    /// since the subscription was created or enabled or its URL changed.
     pub failing_since: Option<Timestamp>,
-    /// When it was disabled.
+    /// When it was disabled. `None` unless it is disabled.
     pub disabled_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -106,22 +108,23 @@ pub enum HeldAction {
 pub struct EnabledSubscription {
     /// The subscription after the change.
     pub subscription: Subscription,
-    /// Whether it was not enabled before.
+    /// Whether this call enabled it. False if it was already enabled.
     pub changed: bool,
-    /// The number of held deliveries that were released at once, more of which may follow, or dropped.
+    /// The number of deliveries that were dropped, or that were released in the same transaction. The worker releases
+    /// the rest of a long queue.
     pub moved: u64,
 }
 
-/// The state of a delivery. Delivered and dead ones never change again.
+/// The state of a delivery. [`Delivered`](Self::Delivered) and [`Dead`](Self::Dead) are final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryState {
     /// It is to be sent, or in flight.
     Pending,
     /// It was delivered.
     Delivered,
-    /// It failed for good.
+    /// It was dead-lettered: it failed and is not retried automatically.
     Dead,
-    /// It waits for its subscription to be enabled.
+    /// It is sent only after its subscription is enabled.
     Held,
 }
 
@@ -136,7 +139,7 @@ pub enum DeliveryOrigin {
     Event,
     /// To send a dead delivery again.
     Replay,
-    /// To send a delivered one again.
+    /// To send a delivery again that was delivered.
     Resend,
     /// To test the subscription.
     Test,
@@ -157,15 +160,15 @@ pub struct Delivery {
     pub event_type: String,
     /// Why the delivery was created.
     pub origin: DeliveryOrigin,
-    /// The delivery that it sends again, which may have been pruned since.
+    /// The delivery that it sends again, if any. That delivery may have been pruned since.
     pub replayed_from: Option<DeliveryId>,
     /// Its state.
     pub state: DeliveryState,
-    /// When the next attempt is due, while it is pending.
+    /// When the next attempt is due. `None` unless it is pending.
     pub next_attempt_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
-    /// When it became delivered or dead.
+    /// When it became delivered or dead. `None` before that.
     pub settled_at: Option<Timestamp>,
     /// The attempts of the last 30 days, in order.
     pub attempts: Vec<Attempt>,
@@ -182,7 +185,7 @@ pub struct Attempt {
     pub ended_at: Timestamp,
     /// The status of the response; `None` without a response.
     pub status: Option<i32>,
-    /// The failure's code when there was no response: `timeout`.
+    /// The code of the failure when there was no response, such as `timeout`.
     pub error: Option<String>,
 }
 
@@ -191,13 +194,13 @@ pub struct Attempt {
 pub struct DeliveryDetail {
     /// The delivery.
     pub delivery: Delivery,
-    /// The delivery that it sends again, if that is still stored.
-    pub earlier: Option<DeliveryId>,
+    /// The delivery that it sends again, if any. `None` after that delivery was pruned.
+    pub original: Option<DeliveryId>,
     /// The deliveries that send this one again, newest first.
     pub sent_again_by: Vec<DeliveryId>,
-    /// The exact bytes of the body of every attempt.
+    /// The exact bytes of the body, which are the same in every attempt.
     pub body: Vec<u8>,
-    /// The headers and the response of each of the delivery's attempts, in order.
+    /// The request headers and the response of each of `delivery.attempts`, in the same order.
     pub messages: Vec<AttemptMessages>,
 }
 
@@ -219,7 +222,7 @@ pub struct AttemptResponse {
     pub body: Vec<u8>,
 }
 
-/// Filters the deliveries of a subscription. The default matches all.
+/// A filter of a subscription's deliveries. The default matches all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
     /// Only deliveries in this state.
@@ -230,7 +233,7 @@ pub struct DeliveryFilter {
     pub created: TimeSpan,
 }
 
-/// Filters the dead deliveries of a workspace. The default matches all.
+/// A filter of a workspace's dead deliveries. The default matches all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeadFilter {
     /// Only deliveries of this subscription.
@@ -244,11 +247,11 @@ pub struct DeadFilter {
 /// The state of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplayState {
-    /// More deliveries may have to be replayed.
+    /// Deliveries may remain to be replayed.
     Running,
-    /// All deliveries were replayed.
+    /// All deliveries were replayed, or skipped because another delivery already sends them again.
     Done,
-    /// It was canceled. The deliveries replayed before are sent.
+    /// It was canceled. Deliveries that it had already created are still sent.
     Canceled,
 }
 
@@ -259,7 +262,7 @@ text_enum!(ReplayState, "a replay's state", { Running = "running", Done = "done"
 pub enum ReplayStart {
     /// The replay was started.
     Started(Replay),
-    /// A replay with the same filter is already running, and none was started.
+    /// A replay with the same filter is already running, so none was started.
     AlreadyRunning(Replay),
 }
 
@@ -272,12 +275,12 @@ pub struct Replay {
     pub workspace: WorkspaceId,
     /// Its state.
     pub state: ReplayState,
-    /// The number of deliveries to replay when it started.
+    /// The number of deliveries to replay, counted shortly before it started.
     pub total: u64,
     /// The number of deliveries replayed so far.
     pub done: u64,
     /// When it started.
     pub created_at: Timestamp,
-    /// When it ended.
+    /// When it ended. `None` while it is running.
     pub ended_at: Option<Timestamp>,
 }

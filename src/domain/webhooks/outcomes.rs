@@ -1,8 +1,8 @@
-//! Outcomes of deliveries by the hour, for charts and for the success rate of a subscription.
+//! Outcomes of deliveries per hour, for charts and for the success rate of a subscription.
 
 use std::collections::BTreeMap;
 
-use entity::webhook_deliveries::{self as rows, StoredDeliveryState, outcomes::OutcomeCounts};
+use entity::webhook_deliveries::{self as delivery_rows, StoredDeliveryState, outcomes::OutcomeCount};
 use jiff::Timestamp;
 
 use super::super::{Error, Result};
@@ -13,9 +13,10 @@ use foundation::id::{SubscriptionId, WorkspaceId};
 
 /// Milliseconds of an hour.
 const HOUR_MS: i64 = 3_600_000;
-/// The longest period in hours: as long as deliveries are stored.
+/// The longest period in hours: 30 days, the time for which deliveries are stored.
 const MAX_HOURS: i64 = 30 * 24;
-/// When this number of a subscription's deliveries is unsettled, only its newest deliveries are counted, up to this number.
+/// If a subscription has at least this number of unsettled (pending or held) deliveries, only this number of its newest
+/// deliveries are counted.
 pub const MAX_COUNTED: u32 = 5_000;
 
 /// The deliveries that were created in one hour, by their current state.
@@ -23,13 +24,13 @@ pub const MAX_COUNTED: u32 = 5_000;
 pub struct HourlyOutcomes {
     /// When the hour begins.
     pub starts_at: Timestamp,
-    /// Delivered.
+    /// The number of deliveries that were delivered.
     pub delivered: u64,
-    /// Failed so far, and to be retried.
+    /// The number of pending or held deliveries with at least one failed attempt.
     pub failing: u64,
-    /// Dead.
+    /// The number of dead deliveries.
     pub dead: u64,
-    /// Not attempted yet, or held without an attempt.
+    /// The number of pending or held deliveries without an attempt.
     pub waiting: u64,
 }
 
@@ -38,16 +39,18 @@ pub struct HourlyOutcomes {
 pub struct Outcomes {
     /// The hours, oldest first and ending with the current one, including hours without a delivery.
     pub hours: Vec<HourlyOutcomes>,
-    /// Whether older deliveries may be missing, because [`MAX_COUNTED`] deliveries of a subscription are unsettled. Then the
-    /// hours begin with that of the oldest counted delivery; with several such subscriptions, with the latest of these hours.
-    pub is_cut: bool,
+    /// Whether older deliveries may be missing, because at least [`MAX_COUNTED`] deliveries of a subscription are
+    /// unsettled. The hours then begin with the hour of the oldest counted delivery of that subscription. If this is
+    /// true of several subscriptions, they begin with the latest of these hours.
+    pub is_truncated: bool,
 }
 
 impl Outcomes {
-    /// Returns the last of these hours, up to `hours`.
+    /// Returns the outcomes of the newest `hours` hours only, or of all hours if there are fewer.
     pub fn last(&self, hours: usize) -> Self {
-        let rest = self.hours.len().saturating_sub(hours);
-        Self { hours: self.hours.iter().skip(rest).copied().collect(), is_cut: self.is_cut && rest == 0 }
+        let skipped = self.hours.len().saturating_sub(hours);
+        let hours = self.hours.iter().skip(skipped).copied().collect();
+        Self { hours, is_truncated: self.is_truncated && skipped == 0 }
     }
 }
 
@@ -60,65 +63,67 @@ impl HourlyOutcomes {
         (delivered * 100).checked_div(attempted)
     }
 
-    fn add(&mut self, outcomes: OutcomeCounts) {
-        let count = match outcomes.state {
+    fn add(&mut self, outcome: OutcomeCount) {
+        let count = match outcome.state {
             StoredDeliveryState::Delivered => &mut self.delivered,
             StoredDeliveryState::Dead => &mut self.dead,
-            StoredDeliveryState::Pending | StoredDeliveryState::Held if outcomes.attempted => {
+            StoredDeliveryState::Pending | StoredDeliveryState::Held if outcome.attempted => {
                 &mut self.failing
             }
             StoredDeliveryState::Pending | StoredDeliveryState::Held => &mut self.waiting,
         };
-        *count += outcomes.count.unsigned_abs();
+        *count += outcome.count.unsigned_abs();
     }
 }
 
-/// Returns the outcomes of the deliveries of a subscription, or of the whole workspace, that were created in the last hours, up
-/// to the current one. When too many deliveries of a subscription are unsettled, only its newest [`MAX_COUNTED`] are counted.
+/// Returns the outcomes of the deliveries that were created in the last `hours` hours, including the current one: those
+/// of a subscription, or of the whole workspace. When too many deliveries of a subscription are unsettled, only its
+/// newest [`MAX_COUNTED`] are counted.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] for a missing subscription, and [`Error::Invalid`] when `hours` is not 1 to 720.
 pub async fn outcomes(
     app: &App,
     workspace: WorkspaceId,
-    of: Option<SubscriptionId>,
+    subscription_id: Option<SubscriptionId>,
     hours: i64,
 ) -> Result<Outcomes> {
     if !(1..=MAX_HOURS).contains(&hours) {
         return Err(Error::invalid("hours", format!("must be 1 to {MAX_HOURS}")));
     }
-    let subscriptions = match of {
-        Some(of) => vec![get(app, workspace, of).await?.id],
+    let subscriptions = match subscription_id {
+        Some(subscription_id) => vec![get(app, workspace, subscription_id).await?.id],
         None => list(app, workspace).await?.into_iter().map(|subscription| subscription.id).collect(),
     };
     let now_ms = app.clock.now_ms();
-    let until = now_ms - now_ms.rem_euclid(HOUR_MS) + HOUR_MS;
-    let first = until - hours * HOUR_MS;
+    let end = now_ms - now_ms.rem_euclid(HOUR_MS) + HOUR_MS;
+    let first = end - hours * HOUR_MS;
     let empty = |starts_at| HourlyOutcomes { starts_at, delivered: 0, failing: 0, dead: 0, waiting: 0 };
     let starts = (0..hours).map(|hour| first + hour * HOUR_MS);
-    let mut counted: BTreeMap<i64, HourlyOutcomes> =
+    let mut hourly: BTreeMap<i64, HourlyOutcomes> =
         starts.map(|start| (start, empty(from_ms(start)))).collect();
-    let mut oldest = None;
-    let log = rows::in_workspace(workspace.uuid());
+    let mut truncated_at = None;
+    let rows = delivery_rows::in_workspace(workspace.uuid());
     for subscription in subscriptions {
-        let (conn, created) = (app.db.read(), (first, until));
-        let (found, is_newest) =
-            log.outcomes(conn, subscription.uuid(), created, HOUR_MS, MAX_COUNTED).await?;
-        oldest = oldest.max(if is_newest { cut(&found) } else { None });
-        for outcomes in found {
-            if let Some(hour) = counted.get_mut(&outcomes.starts_at) {
-                hour.add(outcomes);
+        let (conn, created) = (app.db.read(), (first, end));
+        let (counts, are_newest_only) =
+            rows.outcomes(conn, subscription.uuid(), created, HOUR_MS, MAX_COUNTED).await?;
+        truncated_at = truncated_at.max(if are_newest_only { truncation_start(&counts) } else { None });
+        for outcome in counts {
+            if let Some(hour) = hourly.get_mut(&outcome.starts_at) {
+                hour.add(outcome);
             }
         }
     }
-    let hours = counted.split_off(&oldest.unwrap_or(first)).into_values().collect();
-    Ok(Outcomes { hours, is_cut: oldest.is_some() })
+    let hours = hourly.split_off(&truncated_at.unwrap_or(first)).into_values().collect();
+    Ok(Outcomes { hours, is_truncated: truncated_at.is_some() })
 }
 
-/// Returns when the oldest counted hour begins, if older deliveries may be missing.
-fn cut(found: &[OutcomeCounts]) -> Option<i64> {
-    let total: i64 = found.iter().map(|counts| counts.count).sum();
-    found.iter().map(|counts| counts.starts_at).min().filter(|_| total >= i64::from(MAX_COUNTED))
+/// Returns the start of the oldest counted hour, in milliseconds since the epoch, if [`MAX_COUNTED`] deliveries were
+/// counted. Older deliveries may then be missing. Returns `None` if all deliveries were counted.
+fn truncation_start(counts: &[OutcomeCount]) -> Option<i64> {
+    let total: i64 = counts.iter().map(|outcome| outcome.count).sum();
+    counts.iter().map(|outcome| outcome.starts_at).min().filter(|_| total >= i64::from(MAX_COUNTED))
 }
 
 #[cfg(test)]
@@ -128,10 +133,10 @@ mod tests {
     #[test]
     fn the_last_hours_are_complete_unless_they_include_the_oldest_counted_one() {
         let hour =
-            |n| HourlyOutcomes { starts_at: from_ms(n), delivered: 1, failing: 0, dead: 0, waiting: 0 };
-        let cut = Outcomes { hours: (0..3).map(hour).collect(), is_cut: true };
-        assert_eq!(cut.last(2), Outcomes { hours: vec![hour(1), hour(2)], is_cut: false });
-        assert_eq!((cut.last(3), cut.last(24)), (cut.clone(), cut.clone()));
+            |ms| HourlyOutcomes { starts_at: from_ms(ms), delivered: 1, failing: 0, dead: 0, waiting: 0 };
+        let truncated = Outcomes { hours: (0..3).map(hour).collect(), is_truncated: true };
+        assert_eq!(truncated.last(2), Outcomes { hours: vec![hour(1), hour(2)], is_truncated: false });
+        assert_eq!((truncated.last(3), truncated.last(24)), (truncated.clone(), truncated.clone()));
     }
 
     #[test]

@@ -5,19 +5,20 @@ use entity::webhook_deliveries::queue;
 use crate::Result;
 use crate::app::App;
 
-/// The number of deliveries in each state, and how far the queue is behind.
+/// The numbers of unsettled and dead deliveries, and when the earliest is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueStatus {
     /// Deliveries to be sent, including those in flight.
     pub pending: i64,
-    /// Pending deliveries under a lease.
+    /// Pending deliveries that a worker has leased to send them.
     pub in_flight: i64,
     /// Deliveries that wait for their subscription to be enabled.
     pub held: i64,
     /// Dead deliveries that are not pruned yet.
     pub dead: i64,
-    /// When the earliest pending delivery without a lease is or was due, in milliseconds since the epoch.
-    pub oldest_due_ms: Option<i64>,
+    /// When the earliest pending delivery without a lease is or was due, in milliseconds since the epoch. `None` if
+    /// there is no such delivery to an enabled subscription.
+    pub earliest_due_ms: Option<i64>,
 }
 
 /// Returns the current state of the queue.
@@ -27,7 +28,7 @@ pub struct QueueStatus {
 pub async fn queue(app: &App) -> Result<QueueStatus> {
     let now = app.clock.now_ms();
     let counts = queue::counts(app.db.read(), now).await?;
-    let oldest_due_ms = queue::oldest_due(app.db.read(), now, &[]).await?;
+    let earliest_due_ms = queue::earliest_due_at(app.db.read(), now, &[]).await?;
     let queue::QueueCounts { pending, in_flight, held, dead } = counts;
-    Ok(QueueStatus { pending, in_flight, held, dead, oldest_due_ms })
+    Ok(QueueStatus { pending, in_flight, held, dead, earliest_due_ms })
 }

@@ -1,7 +1,8 @@
 //! Replays of many dead deliveries: durable jobs that any process advances in batches.
 //!
-//! A job replays each dead delivery at most once, and skips those that another delivery already sends again, so that a second
-//! job does not repeat the first. Deliveries created after the job started are not part of it.
+//! To replay a delivery is to create a new one that sends its event again. A job replays each dead delivery at most
+//! once, and skips those that another delivery already sends again, so that a second job does not repeat the first.
+//! Deliveries created after the job started are not part of it.
 
 use entity::webhook_deliveries::{self, Column, DeadRowFilter, StoredDeliveryOrigin};
 use entity::webhook_replays::{self, ActiveModel, Model, StoredReplayState};
@@ -13,26 +14,26 @@ use super::super::records::{id, new_uuid, not_found};
 use super::super::{Result, WriteOutcome};
 use super::deliveries::dead_row_filter;
 use super::resend::{append, unreplayed};
-use super::subscriptions::find_in;
+use super::subscriptions::get_in;
 use super::{CappedCount, DeadFilter, Replay, ReplayStart, ReplayState};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{Replay as ReplayKind, ReplayId, WorkspaceId};
 
-/// The deliveries that a replay would send. Counted before the write transaction begins, because other transactions wait for a
-/// write.
+/// The deliveries that a replay would send. They are counted before the write transaction begins, because counting
+/// takes long and other writes would wait for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplayPreview {
     workspace: WorkspaceId,
-    dead: DeadRowFilter,
-    /// The number of deliveries.
+    filter: DeadRowFilter,
+    /// The number of deliveries that a replay would send.
     pub total: u64,
 }
 
-/// Deliveries examined by one transaction.
+/// Number of deliveries that one transaction examines.
 const BATCH: u64 = 500;
-/// Running jobs that [`running`] returns, at most.
+/// Maximum number of running jobs that [`running`] returns.
 const MAX_JOBS: u64 = 100;
 
 /// Counts the deliveries that a replay would send now.
@@ -41,17 +42,17 @@ const MAX_JOBS: u64 = 100;
 /// Returns [`Error::NotFound`](crate::Error::NotFound) for a missing subscription, and
 /// [`Error::Invalid`](crate::Error::Invalid) for an unknown event type.
 pub async fn preview(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<ReplayPreview> {
-    let dead = dead_row_filter(app.db.read(), workspace, filter).await?;
+    let filter = dead_row_filter(app.db.read(), workspace, filter).await?;
     let rows = webhook_deliveries::in_workspace(workspace.uuid());
-    let total = rows.count_dead(app.db.read(), &dead, None).await?;
-    Ok(ReplayPreview { workspace, dead, total })
+    let total = rows.count_dead(app.db.read(), &filter, None).await?;
+    Ok(ReplayPreview { workspace, filter, total })
 }
 
-/// Counts the deliveries that a replay would send among the newest [`LOOKED`] dead ones, for pages that only mention the
-/// number.
+/// Counts the deliveries that a replay would send, but examines only the newest [`MAX_SCANNED_ROWS`] dead ones. For
+/// pages that show no more than the number.
 ///
 /// # Errors
-/// As [`preview`].
+/// Returns the errors of [`preview`].
 pub async fn count_newest(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<CappedCount> {
     let filter = dead_row_filter(app.db.read(), workspace, filter).await?;
     let rows = webhook_deliveries::in_workspace(workspace.uuid());
@@ -61,31 +62,32 @@ pub async fn count_newest(app: &App, workspace: WorkspaceId, filter: &DeadFilter
         after: None,
         to: None,
         limit: MAX_SCANNED_ROWS,
-        below_updated_at: None,
+        updated_before: None,
     };
-    let (of, created) = (filter.subscription, filter.created);
-    let to = rows.reach_dead(app.db.read(), of, created, page, MAX_SCANNED_ROWS).await?;
+    let (subscription, created) = (filter.subscription, filter.created);
+    let to = rows.dead_position_at(app.db.read(), subscription, created, page, MAX_SCANNED_ROWS).await?;
     let count = rows.count_dead(app.db.read(), &filter, Some(Keyset { to, ..page })).await?;
-    Ok(CappedCount::of_examined(count, to.is_none()))
+    Ok(CappedCount::from_examined(count, to.is_none()))
 }
 
-/// Starts a replay; [`advance`] performs it.
+/// Starts a replay. [`advance`] then creates the deliveries.
 ///
 /// # Errors
-/// Returns [`Error::NotFound`](crate::Error::NotFound) when its subscription was deleted since the preview.
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the subscription of the filter was deleted after the
+/// preview.
 pub async fn start(app: &App, write: &mut Write, preview: &ReplayPreview) -> Result<Replay> {
-    let dead = &preview.dead;
-    if let Some(of) = dead.subscription {
-        find_in(write.conn(), preview.workspace, id(of)).await?;
+    let filter = &preview.filter;
+    if let Some(subscription) = filter.subscription {
+        get_in(write.conn(), preview.workspace, id(subscription)).await?;
     }
     let now = write.now_ms();
     let row = Model {
         id: new_uuid::<ReplayKind>(app, write),
         workspace_id: preview.workspace.uuid(),
-        subscription_id: dead.subscription,
-        event_type: dead.event_type.clone(),
-        from_ms: dead.created.from,
-        to_ms: dead.created.until,
+        subscription_id: filter.subscription,
+        event_type: filter.event_type.clone(),
+        from_ms: filter.created.from,
+        to_ms: filter.created.until,
         state: StoredReplayState::Running,
         total: i64::try_from(preview.total).unwrap_or(i64::MAX),
         done: 0,
@@ -102,24 +104,26 @@ pub async fn start(app: &App, write: &mut Write, preview: &ReplayPreview) -> Res
 /// Starts a replay unless one with the same filter is running, so that a repeated request does not start a second one.
 ///
 /// # Errors
-/// As [`start`].
+/// Returns the errors of [`start`].
 pub async fn start_unless_running(
     app: &App,
     write: &mut Write,
     preview: &ReplayPreview,
 ) -> Result<ReplayStart> {
-    let (workspace, dead) = (preview.workspace.uuid(), &preview.dead);
+    let (workspace, filter) = (preview.workspace.uuid(), &preview.filter);
     let subscriptions = webhook_subscriptions::in_workspace(workspace);
     let ids: Vec<Uuid> = subscriptions.list(write.conn()).await?.iter().map(|row| row.id).collect();
     // Concurrent calls wait for this lock, and then see the new replay.
     let subscriptions = webhook_subscriptions::in_workspace(workspace);
     subscriptions.lock_many(write.conn(), &ids).await?;
-    let same = |row: &Model| {
-        let span = SpanMs { from: row.from_ms, until: row.to_ms };
-        (row.subscription_id, &row.event_type, span) == (dead.subscription, &dead.event_type, dead.created)
+    let has_same_filter = |row: &Model| {
+        let created = SpanMs { from: row.from_ms, until: row.to_ms };
+        row.subscription_id == filter.subscription
+            && row.event_type == filter.event_type
+            && created == filter.created
     };
     let running = webhook_replays::in_workspace(workspace).running(write.conn()).await?;
-    Ok(match running.into_iter().find(same) {
+    Ok(match running.into_iter().find(has_same_filter) {
         Some(running) => ReplayStart::AlreadyRunning(record(running)),
         None => ReplayStart::Started(start(app, write, preview).await?),
     })
@@ -128,11 +132,12 @@ pub async fn start_unless_running(
 /// Returns a replay. Without a workspace, for the operator's commands, finds it in any workspace.
 ///
 /// # Errors
-/// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such replay.
-pub async fn replay(app: &App, workspace: Option<WorkspaceId>, of: ReplayId) -> Result<Replay> {
-    let row = webhook_replays::by_id(app.db.read(), of.uuid()).await?;
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when there is no such replay, or when it belongs to another
+/// workspace.
+pub async fn replay(app: &App, workspace: Option<WorkspaceId>, replay_id: ReplayId) -> Result<Replay> {
+    let row = webhook_replays::by_id(app.db.read(), replay_id.uuid()).await?;
     let row = row.filter(|row| workspace.is_none_or(|workspace| workspace.uuid() == row.workspace_id));
-    row.map(record).ok_or_else(|| not_found::<ReplayKind>(of))
+    row.map(record).ok_or_else(|| not_found::<ReplayKind>(replay_id))
 }
 
 /// Returns the running replays of all workspaces, oldest first and at most [`MAX_JOBS`], for the worker.
@@ -152,12 +157,16 @@ pub async fn running_in(app: &App, workspace: WorkspaceId) -> Result<Vec<Replay>
     Ok(rows.into_iter().map(record).collect())
 }
 
-/// Cancels a replay. The deliveries replayed before are sent. A replay that has ended remains unchanged.
+/// Cancels a replay. Deliveries that it has already created are still sent. Does nothing if the replay has ended.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such replay.
-pub async fn cancel(write: &mut Write, workspace: WorkspaceId, of: ReplayId) -> Result<WriteOutcome<Replay>> {
-    let mut row = lock(write, workspace, of).await?;
+pub async fn cancel(
+    write: &mut Write,
+    workspace: WorkspaceId,
+    replay_id: ReplayId,
+) -> Result<WriteOutcome<Replay>> {
+    let mut row = lock(write, workspace, replay_id).await?;
     if row.state != StoredReplayState::Running {
         return Ok(WriteOutcome::unchanged(record(row)));
     }
@@ -167,13 +176,13 @@ pub async fn cancel(write: &mut Write, workspace: WorkspaceId, of: ReplayId) -> 
 }
 
 /// Advances a replay by one batch, in a transaction of its own, and returns the replay. Several processes may do so
-/// concurrently. A process that is killed during a batch leaves nothing of it.
+/// concurrently. If a process is killed during a batch, the batch is rolled back.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such replay.
-pub async fn advance(app: &App, workspace: WorkspaceId, of: ReplayId) -> Result<Replay> {
+pub async fn advance(app: &App, workspace: WorkspaceId, replay_id: ReplayId) -> Result<Replay> {
     let mut write = app.begin_write().await?;
-    let mut row = lock(&write, workspace, of).await?;
+    let mut row = lock(&write, workspace, replay_id).await?;
     if row.state != StoredReplayState::Running {
         return Ok(record(row));
     }
@@ -183,15 +192,15 @@ pub async fn advance(app: &App, workspace: WorkspaceId, of: ReplayId) -> Result<
         after: row.position_at.zip(row.position_id),
         to: None,
         limit: BATCH,
-        below_updated_at: None,
+        updated_before: None,
     };
     let deliveries = webhook_deliveries::in_workspace(workspace.uuid());
     let batch = deliveries.dead(write.conn(), &job_filter(&row), page).await?;
     let is_full = u64::try_from(batch.len()).is_ok_and(|count| count == BATCH);
     if let Some(last) = batch.last() {
         (row.position_at, row.position_id) = (Some(last.created_at), Some(last.id));
-        // Concurrent replays and resends wait for this lock, and then see the new rows. Deliveries that they sent before are
-        // skipped.
+        // Concurrent replays and resends wait for this lock, and then see the new rows. Deliveries that they sent again
+        // before are skipped.
         let subscriptions: Vec<Uuid> = batch.iter().map(|dead| dead.subscription_id).collect();
         webhook_subscriptions::in_workspace(workspace.uuid()).lock_many(write.conn(), &subscriptions).await?;
         let batch = unreplayed(write.conn(), workspace, batch).await?;
@@ -207,23 +216,23 @@ pub async fn advance(app: &App, workspace: WorkspaceId, of: ReplayId) -> Result<
     Ok(record(row))
 }
 
-/// The filter of a job's deliveries: that of the request, limited to deliveries created no later than the job and not by it,
-/// because its own deliveries may become dead while it runs.
+/// Returns the filter of the deliveries to replay: the filter of the request, limited to deliveries that are not newer
+/// than the job and were not created by it. Deliveries of the job itself may become dead while it runs.
 fn job_filter(row: &Model) -> DeadRowFilter {
     let end = row.created_at.saturating_add(1);
     DeadRowFilter {
         subscription: row.subscription_id,
         event_type: row.event_type.clone(),
         created: SpanMs { from: row.from_ms, until: Some(row.to_ms.map_or(end, |to| to.min(end))) },
-        // A batch includes deliveries that were replayed already, so that each transaction is short even if all of them were.
+        // A batch includes deliveries that were replayed before: to skip all of them in one query could take long.
         unreplayed: false,
         not_of_job: Some(row.id),
     }
 }
 
-async fn lock(write: &Write, workspace: WorkspaceId, of: ReplayId) -> Result<Model> {
-    let row = webhook_replays::in_workspace(workspace.uuid()).lock(write.conn(), of.uuid()).await?;
-    row.ok_or_else(|| not_found::<ReplayKind>(of))
+async fn lock(write: &Write, workspace: WorkspaceId, replay_id: ReplayId) -> Result<Model> {
+    let row = webhook_replays::in_workspace(workspace.uuid()).lock(write.conn(), replay_id.uuid()).await?;
+    row.ok_or_else(|| not_found::<ReplayKind>(replay_id))
 }
 
 async fn save(write: &Write, row: &mut Model) -> Result<()> {
@@ -241,6 +250,7 @@ async fn save(write: &Write, row: &mut Model) -> Result<()> {
     Ok(())
 }
 
+/// Converts a row to a replay.
 fn record(row: Model) -> Replay {
     Replay {
         id: id(row.id),

@@ -1,12 +1,13 @@
-//! Deliveries that users create: a settled one sent again, and a test of a subscription.
+//! Creates the deliveries that users request: a settled delivery sent again, and a test of a subscription.
 //!
-//! Each is a new row that begins with its first attempt; the delivery that it sends again never changes.
+//! To send a delivery again, a new row is inserted, whose attempts are counted from 1. The row of the original never
+//! changes.
 
 use std::collections::{HashMap, HashSet};
 
 use anyhow::anyhow;
 use entity::events;
-use entity::webhook_deliveries::{self as rows, Model, StoredDeliveryOrigin, StoredDeliveryState};
+use entity::webhook_deliveries::{self as delivery_rows, Model, StoredDeliveryOrigin, StoredDeliveryState};
 use entity::webhook_subscriptions::{self, StoredSubscriptionState};
 use sea_orm::ConnectionTrait;
 use uuid::Uuid;
@@ -15,19 +16,19 @@ use super::super::audit::Action;
 use super::super::field_errors::FieldErrors;
 use super::super::records::{id, new_uuid, not_found};
 use super::super::{Error, Result};
-use super::deliveries::{check_type, delivery};
+use super::deliveries::{check_event_type, delivery};
 use super::{Delivery, subscriptions};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{Delivery as DeliveryKind, DeliveryId, Event as EventKind, SubscriptionId, WorkspaceId};
 
-/// Sends settled deliveries again, in the specified order: a dead one as a replay, a delivered one as a resend. While the
-/// subscription is paused or disabled, the new deliveries are held.
+/// Sends settled deliveries again, in the specified order: a dead one as a replay, a delivered one as a resend. While
+/// the subscription is paused or disabled, the new deliveries are held.
 ///
 /// # Errors
-/// Returns [`Error::NotFound`] for a missing delivery, and [`Error::Invalid`] for one that is pending or held. Then nothing is
-/// sent.
+/// Returns [`Error::NotFound`] for a missing delivery, and [`Error::Invalid`] for one that is pending or held. Then
+/// nothing is sent.
 pub async fn send_again(
     app: &App,
     write: &mut Write,
@@ -35,13 +36,13 @@ pub async fn send_again(
     deliveries: &[DeliveryId],
 ) -> Result<Vec<Delivery>> {
     let ids: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.uuid()).collect();
-    let found = rows::in_workspace(workspace.uuid()).by_ids(write.conn(), &ids).await?;
-    let mut found: HashMap<Uuid, Model> = found.into_iter().map(|row| (row.id, row)).collect();
+    let rows = delivery_rows::in_workspace(workspace.uuid()).by_ids(write.conn(), &ids).await?;
+    let mut rows: HashMap<Uuid, Model> = rows.into_iter().map(|row| (row.id, row)).collect();
     let mut errors = FieldErrors::default();
     let mut settled = Vec::with_capacity(deliveries.len());
     for (index, requested) in deliveries.iter().enumerate() {
-        let row = found.remove(&requested.uuid());
-        let Some(row) = row else {
+        let Some(row) = rows.remove(&requested.uuid()) else {
+            // A delivery that is requested twice is sent again once.
             if deliveries[..index].contains(requested) {
                 continue;
             }
@@ -65,8 +66,8 @@ pub async fn send_again(
     Ok(created.into_iter().map(|row| delivery(row, Vec::new())).collect())
 }
 
-/// Replays dead deliveries. Skips those that another delivery already sends again, and those that are not dead. Concurrent
-/// calls never replay a delivery twice.
+/// Replays dead deliveries. Skips those that another delivery already sends again, and those that are not dead.
+/// Concurrent calls never replay a delivery twice.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] for a missing delivery. Then nothing is sent.
@@ -76,21 +77,22 @@ pub async fn replay_chosen(
     workspace: WorkspaceId,
     deliveries: &[DeliveryId],
 ) -> Result<Vec<Delivery>> {
-    let found = find_all(write.conn(), workspace, deliveries).await?;
+    let rows = find_all(write.conn(), workspace, deliveries).await?;
     // Concurrent replays of these subscriptions wait for this lock, and then see the new rows.
-    let subscriptions: Vec<Uuid> = found.iter().map(|row| row.subscription_id).collect();
+    let subscriptions: Vec<Uuid> = rows.iter().map(|row| row.subscription_id).collect();
     webhook_subscriptions::in_workspace(workspace.uuid()).lock_many(write.conn(), &subscriptions).await?;
-    let dead = unreplayed(write.conn(), workspace, found).await?;
+    let dead = unreplayed(write.conn(), workspace, rows).await?;
     let dead = dead.into_iter().map(|row| (row, StoredDeliveryOrigin::Replay)).collect();
     let created = append(app, write, workspace, dead, None).await?;
     Ok(created.into_iter().map(|row| delivery(row, Vec::new())).collect())
 }
 
-/// Returns the audit log's entry for new deliveries that send others again: for one, the id of the other; for several, their
-/// number. Returns `None` for none.
+/// Returns the audit log entry for deliveries that [`send_again`] or [`replay_chosen`] created: the action, the id of
+/// the original delivery and the event type. If several were created, the entry has their number instead of an id and
+/// an event type. Returns `None` if none was created.
 pub fn audit_entry(created: &[Delivery]) -> Option<(Action, String, String)> {
-    let all_dead = created.iter().all(|delivery| delivery.origin == super::DeliveryOrigin::Replay);
-    let action = if all_dead { Action::DeadLettersReplayed } else { Action::DeliveryResent };
+    let all_replays = created.iter().all(|delivery| delivery.origin == super::DeliveryOrigin::Replay);
+    let action = if all_replays { Action::DeadLettersReplayed } else { Action::DeliveryResent };
     match created {
         [] => None,
         [delivery] => {
@@ -111,8 +113,8 @@ pub(super) fn delivery_count(count: u64) -> String {
 /// # Errors
 /// Returns [`Error::NotFound`] for a missing delivery.
 pub async fn count_replayable(app: &App, workspace: WorkspaceId, deliveries: &[DeliveryId]) -> Result<u64> {
-    let found = find_all(app.db.read(), workspace, deliveries).await?;
-    Ok(unreplayed(app.db.read(), workspace, found).await?.len() as u64)
+    let rows = find_all(app.db.read(), workspace, deliveries).await?;
+    Ok(unreplayed(app.db.read(), workspace, rows).await?.len() as u64)
 }
 
 /// Returns the rows of these deliveries, or an error when one is missing.
@@ -122,10 +124,10 @@ async fn find_all(
     deliveries: &[DeliveryId],
 ) -> Result<Vec<Model>> {
     let ids: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.uuid()).collect();
-    let found = rows::in_workspace(workspace.uuid()).by_ids(conn, &ids).await?;
-    match deliveries.iter().find(|requested| found.iter().all(|row| row.id != requested.uuid())) {
+    let rows = delivery_rows::in_workspace(workspace.uuid()).by_ids(conn, &ids).await?;
+    match deliveries.iter().find(|requested| rows.iter().all(|row| row.id != requested.uuid())) {
         Some(missing) => Err(not_found::<DeliveryKind>(missing)),
-        None => Ok(found),
+        None => Ok(rows),
     }
 }
 
@@ -133,79 +135,86 @@ async fn find_all(
 pub(super) async fn unreplayed(
     conn: &impl ConnectionTrait,
     workspace: WorkspaceId,
-    found: Vec<Model>,
+    rows: Vec<Model>,
 ) -> Result<Vec<Model>> {
-    let ids: Vec<Uuid> = found.iter().map(|row| row.id).collect();
-    let sent_again = rows::in_workspace(workspace.uuid()).sent_again(conn, &ids).await?;
+    let ids: Vec<Uuid> = rows.iter().map(|row| row.id).collect();
+    let sent_again = delivery_rows::in_workspace(workspace.uuid()).replays_of(conn, &ids).await?;
     let sent_again: HashSet<Uuid> = sent_again.into_iter().filter_map(|row| row.replayed_from).collect();
-    Ok(found
+    Ok(rows
         .into_iter()
         .filter(|row| row.state == StoredDeliveryState::Dead && !sent_again.contains(&row.id))
         .collect())
 }
 
-/// Inserts a new delivery for each of these, and wakes the worker.
+/// Inserts a new delivery with this origin for each of these settled deliveries, and wakes the worker after the commit.
+/// Skips deliveries whose subscription was deleted. `job_id` is the replay that creates the deliveries, if any.
 pub(super) async fn append(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
     settled: Vec<(Model, StoredDeliveryOrigin)>,
-    job: Option<Uuid>,
+    job_id: Option<Uuid>,
 ) -> Result<Vec<Model>> {
     let mut subscriptions: Vec<Uuid> = settled.iter().map(|(row, _)| row.subscription_id).collect();
     subscriptions.sort_unstable();
     subscriptions.dedup();
-    let states = webhook_subscriptions::in_workspace(workspace.uuid());
+    let in_workspace = webhook_subscriptions::in_workspace(workspace.uuid());
     let states: HashMap<Uuid, StoredSubscriptionState> =
-        states.states(write.conn(), &subscriptions).await?.into_iter().collect();
+        in_workspace.states(write.conn(), &subscriptions).await?.into_iter().collect();
     let now = write.now_ms();
-    let new = |(row, origin): (Model, StoredDeliveryOrigin)| {
-        // The deliveries of a deleted subscription are deleted with it.
-        let enabled = *states.get(&row.subscription_id)? == StoredSubscriptionState::Enabled;
+    let new_row = |(row, origin): (Model, StoredDeliveryOrigin)| {
+        // A deleted subscription has no state. Its deliveries are deleted too, so nothing is sent again.
+        let is_enabled = *states.get(&row.subscription_id)? == StoredSubscriptionState::Enabled;
         let id = new_uuid::<DeliveryKind>(app, write);
-        Some(Model { job_id: job, ..row.send_again(id, origin, enabled, now) })
+        Some(Model { job_id, ..row.new_copy(id, origin, is_enabled, now) })
     };
-    let created: Vec<Model> = settled.into_iter().filter_map(new).collect();
-    rows::in_workspace(workspace.uuid()).insert_many(write.conn(), created.clone()).await?;
+    let created: Vec<Model> = settled.into_iter().filter_map(new_row).collect();
+    delivery_rows::in_workspace(workspace.uuid()).insert_many(write.conn(), created.clone()).await?;
     wake(app, write);
     Ok(created)
 }
 
-/// Sends the contract's example of this type of event to a subscription, even if the subscription does not include the type.
-/// Without a type, sends the first one of the subscription. No other subscription receives the event.
+/// Sends the contract's example of an event of this type to a subscription, even if the subscription does not include
+/// the type. Without `event_type`, uses the first event type of the subscription. No other subscription receives
+/// the event.
 ///
 /// # Errors
-/// Returns [`Error::NotFound`] for a missing subscription, and [`Error::Invalid`] for one that is not enabled and for an
-/// unknown event type.
+/// Returns [`Error::NotFound`] for a missing subscription, and [`Error::Invalid`] for one that is not enabled and for
+/// an unknown event type.
 pub async fn test(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
-    of: SubscriptionId,
-    kind: Option<&str>,
+    subscription_id: SubscriptionId,
+    event_type: Option<&str>,
 ) -> Result<Delivery> {
-    check_type(kind)?;
-    let subscription = subscriptions::lock(write, workspace, of).await?;
-    if subscription.state != StoredSubscriptionState::Enabled {
-        let message = format!("{of} is not enabled, so nothing can be sent; enable it first");
+    check_event_type(event_type)?;
+    let subscription = subscriptions::lock(write, workspace, subscription_id).await?;
+    let is_enabled = subscription.state == StoredSubscriptionState::Enabled;
+    if !is_enabled {
+        let message = format!("{subscription_id} is not enabled, so nothing can be sent; enable it first");
         return Err(Error::invalid("subscription", message));
     }
     let now = write.now_ms();
-    let event = new_uuid::<EventKind>(app, write);
-    let first = || subscription.event_types.0.into_iter().next().unwrap_or_default();
-    let kind = kind.map_or_else(first, str::to_owned);
-    let body = (app.example)(&kind, id(event), from_ms(now), workspace);
-    let body = body.ok_or_else(|| anyhow!("the contract has no example of `{kind}`"))?;
-    let event = events::Model { id: event, workspace_id: workspace.uuid(), kind, created_at: now, body };
+    let event_id = new_uuid::<EventKind>(app, write);
+    let first_type = || subscription.event_types.0.into_iter().next().unwrap_or_default();
+    let event_type = event_type.map_or_else(first_type, str::to_owned);
+    let body = (app.example)(&event_type, id(event_id), from_ms(now), workspace);
+    let body = body.ok_or_else(|| anyhow!("the contract has no example of `{event_type}`"))?;
+    let workspace_id = workspace.uuid();
+    let event = events::Model { id: event_id, workspace_id, kind: event_type, created_at: now, body };
     events::in_workspace(workspace.uuid()).insert(write.conn(), event.clone()).await?;
     let id = new_uuid::<DeliveryKind>(app, write);
-    let row =
-        Model { origin: StoredDeliveryOrigin::Test, ..Model::new(id, subscription.id, &event, true, now) };
-    rows::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
+    let row = Model {
+        origin: StoredDeliveryOrigin::Test,
+        ..Model::new(id, subscription.id, &event, is_enabled, now)
+    };
+    delivery_rows::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
     wake(app, write);
     Ok(delivery(row, Vec::new()))
 }
 
+/// Wakes the worker after the commit.
 fn wake(app: &App, write: &mut Write) {
     let app = app.clone();
     write.after_commit(move || app.fast_path().wake_signal().wake());

@@ -1,6 +1,7 @@
 //! The secrets that sign deliveries: creates, rotates and decrypts them.
 //!
-//! A secret is `whsec_` and the base64 of 32 random bytes. It is stored encrypted, bound to its subscription.
+//! A secret is `whsec_` and the base64 of 32 random bytes. It is stored encrypted, and cannot be decrypted for another
+//! subscription. A request is signed with the newest secret and with all older ones that have not expired.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -28,9 +29,9 @@ use foundation::secret::Seal;
 
 /// The prefix of every secret.
 const PREFIX: &str = "whsec_";
-/// The longest time for which older secrets may continue to sign after a rotation.
+/// Maximum time for which older secrets continue to sign after a rotation.
 const MAX_OVERLAP: Duration = Duration::from_hours(7 * 24);
-/// Older secrets that may sign at once: each adds a signature to every request.
+/// Maximum number of older secrets that sign at the same time. Each adds a signature to every request.
 const MAX_OLDER: u64 = 4;
 
 /// The result of a rotation.
@@ -38,15 +39,16 @@ const MAX_OLDER: u64 = 4;
 pub struct RotatedSecret {
     /// The new secret, which signs as soon as the write commits.
     pub secret: SecretString,
-    /// When the older secrets expire; `None` when they have expired.
+    /// When the older secrets expire at the latest. `None` if they expire at once.
     pub older_until: Option<Timestamp>,
 }
 
-/// Rotates a subscription's secret. The older secrets also sign during the overlap; without one, they expire at once.
+/// Rotates a subscription's secret. The older secrets continue to sign during `overlap`, unless they expire earlier
+/// because of a previous rotation. If the overlap is zero, they expire at once.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] for a missing subscription, and [`Error::Invalid`] for an overlap of more than seven days or
-/// when too many older secrets would sign.
+/// when more than four older secrets would sign.
 pub async fn rotate(
     app: &App,
     write: &mut Write,
@@ -73,7 +75,7 @@ pub async fn rotate(
     Ok(RotatedSecret { secret, older_until: (end > now).then(|| from_ms(end)) })
 }
 
-/// Creates a secret for this subscription.
+/// Creates and returns a secret for this subscription, which does not expire before the next rotation.
 pub(super) async fn add(
     app: &App,
     write: &Write,
@@ -95,10 +97,10 @@ pub(super) async fn add(
     Ok(secret)
 }
 
-/// Returns the active secrets of these subscriptions, newest first.
+/// Returns the secrets of each of these subscriptions that have not expired, newest first.
 ///
-/// A secret that cannot be decrypted is omitted and logged, so that it does not affect the deliveries of others. A subscription
-/// may therefore be missing from the result.
+/// A secret that cannot be decrypted is omitted and logged, so that it does not affect the deliveries of other
+/// subscriptions. A subscription may therefore be missing from the result.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] when the query fails.
@@ -110,7 +112,7 @@ pub async fn active_secrets(
 ) -> Result<HashMap<Uuid, Vec<SecretString>>> {
     let mut active: HashMap<Uuid, Vec<SecretString>> = HashMap::new();
     for row in webhook_secrets::active(conn, subscriptions, now_ms).await? {
-        match open(seal, &row) {
+        match decrypt(seal, &row) {
             Ok(secret) => active.entry(row.subscription_id).or_default().push(secret),
             Err(error) => {
                 let subscription = SubscriptionId::from_uuid(row.subscription_id);
@@ -121,7 +123,7 @@ pub async fn active_secrets(
     Ok(active)
 }
 
-fn open(seal: &Seal, row: &Model) -> anyhow::Result<SecretString> {
+fn decrypt(seal: &Seal, row: &Model) -> anyhow::Result<SecretString> {
     let secret = seal.decrypt(&row.ciphertext, row.subscription_id.as_bytes())?;
     Ok(SecretString::from(std::str::from_utf8(&secret)?))
 }

@@ -1,7 +1,8 @@
-//! Pauses, enables and disables subscriptions, and moves their deliveries accordingly.
+//! Pauses, enables and disables subscriptions, and holds, releases or deletes their deliveries accordingly.
 //!
-//! The state changes at once, and no delivery is sent against it. A long queue is moved in batches: the first in the same
-//! transaction, the others when the worker calls [`align_deliveries`].
+//! A new state applies as soon as it is committed: no attempt begins while the subscription is not enabled. The
+//! deliveries are updated in batches: the first in the same transaction, the others when the worker calls
+//! [`align_deliveries`].
 
 use entity::webhook_deliveries::hold;
 use entity::webhook_subscriptions::{self, ActiveModel, Model, StoredSubscriptionState};
@@ -16,7 +17,7 @@ use crate::app::App;
 use foundation::database::Write;
 use foundation::id::{SubscriptionId, WorkspaceId};
 
-/// Deliveries moved by one transaction, at most.
+/// Maximum number of deliveries that one statement holds, releases or deletes.
 const BATCH: u32 = 1000;
 
 /// Pauses a subscription: its deliveries are held until it is enabled. Does nothing if it is already paused.
@@ -26,13 +27,13 @@ const BATCH: u32 = 1000;
 pub async fn pause(
     write: &mut Write,
     workspace: WorkspaceId,
-    of: SubscriptionId,
+    subscription_id: SubscriptionId,
 ) -> Result<WriteOutcome<Subscription>> {
-    let mut row = lock(write, workspace, of).await?;
+    let mut row = lock(write, workspace, subscription_id).await?;
     match row.state {
         StoredSubscriptionState::Paused => return Ok(WriteOutcome::unchanged(subscription(row))),
         StoredSubscriptionState::Disabled => {
-            let message = format!("{of} is disabled: nothing is sent until it is enabled");
+            let message = format!("{subscription_id} is disabled: nothing is sent until it is enabled");
             return Err(Error::invalid("subscription", message));
         }
         StoredSubscriptionState::Enabled => row.state = StoredSubscriptionState::Paused,
@@ -42,9 +43,12 @@ pub async fn pause(
     Ok(WriteOutcome::changed(subscription(row)))
 }
 
-/// Enables a paused or disabled subscription and resets its health. Its held deliveries are sent (a delivery that was paused
-/// between two attempts when that delay ends), or deleted in this one transaction; call [`enable_in_batches`] to delete a long
-/// queue in several. Does nothing if the subscription is already enabled.
+/// Enables a paused or disabled subscription, and forgets its failures (`failing_since`). Does nothing if it is already
+/// enabled.
+///
+/// Sends its held deliveries or deletes them, as `held` requests. If the subscription was paused, a delivery that was
+/// held between two attempts is sent when its retry delay ends. All deletions happen in this one transaction; call
+/// [`enable_in_batches`] to delete a long queue.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] for a missing subscription.
@@ -52,10 +56,10 @@ pub async fn enable(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
-    of: SubscriptionId,
+    subscription_id: SubscriptionId,
     held: HeldAction,
 ) -> Result<EnabledSubscription> {
-    let mut row = lock(write, workspace, of).await?;
+    let mut row = lock(write, workspace, subscription_id).await?;
     if row.state == StoredSubscriptionState::Enabled {
         return Ok(EnabledSubscription { subscription: subscription(row), changed: false, moved: 0 });
     }
@@ -80,27 +84,28 @@ pub async fn enable(
     Ok(EnabledSubscription { subscription: subscription(row), changed: true, moved })
 }
 
-/// Like [`enable`], but drops held deliveries in many short transactions before the one that enables the subscription. The
-/// first and the last of them write the audit log. Calls `dropped` after each with the number of deliveries dropped so far. If
-/// another user enables the subscription meanwhile, this stops: the result then has dropped deliveries and no change.
+/// Enables a subscription as [`enable`] does, but drops held deliveries in many short transactions before the one that
+/// enables it. Writes the audit log when it begins to drop deliveries and when it enables the subscription. Calls
+/// `on_dropped` after each batch with the number of deliveries dropped so far. Stops if another user enables the
+/// subscription in the meantime: `moved` is then the number of deliveries dropped before, and `changed` is false.
 ///
 /// # Errors
-/// Returns [`Error::NotFound`] for a missing subscription.
+/// Returns [`Error::NotFound`] for a missing subscription. Deliveries that were dropped before an error stay deleted.
 pub async fn enable_in_batches(
     app: &App,
     workspace: WorkspaceId,
-    of: SubscriptionId,
+    subscription_id: SubscriptionId,
     held: HeldAction,
     actor: &Actor,
-    dropped: impl FnMut(u64),
+    on_dropped: impl FnMut(u64),
 ) -> Result<EnabledSubscription> {
-    let discarded = match held {
-        HeldAction::Drop => discard_all(app, workspace, of, actor, dropped).await?,
+    let dropped = match held {
+        HeldAction::Drop => drop_held(app, workspace, subscription_id, actor, on_dropped).await?,
         HeldAction::Send => 0,
     };
     let mut write = app.begin_write().await?;
-    let enabled = enable(app, &mut write, workspace, of, held).await?;
-    let enabled = EnabledSubscription { moved: discarded + enabled.moved, ..enabled };
+    let enabled = enable(app, &mut write, workspace, subscription_id, held).await?;
+    let enabled = EnabledSubscription { moved: dropped + enabled.moved, ..enabled };
     if enabled.changed {
         let url = &enabled.subscription.url;
         let detail = match held {
@@ -109,26 +114,26 @@ pub async fn enable_in_batches(
             }
             HeldAction::Drop | HeldAction::Send => url.clone(),
         };
-        let entry = (Action::WebhookEnabled, of.to_string(), detail.as_str());
+        let entry = (Action::WebhookEnabled, subscription_id.to_string(), detail.as_str());
         audit::append(app, &mut write, workspace, actor, entry).await?;
         write.commit().await?;
     }
     Ok(enabled)
 }
 
-/// Deletes a subscription's held deliveries until none is left, or until it is enabled. Returns the number of deliveries
-/// deleted.
-async fn discard_all(
+/// Deletes a subscription's held deliveries until none is left, or until the subscription is enabled. Returns the
+/// number of deliveries deleted.
+async fn drop_held(
     app: &App,
     workspace: WorkspaceId,
-    of: SubscriptionId,
+    subscription_id: SubscriptionId,
     actor: &Actor,
-    mut dropped: impl FnMut(u64),
+    mut on_dropped: impl FnMut(u64),
 ) -> Result<u64> {
     let mut total = 0;
     loop {
         let mut write = app.begin_write().await?;
-        let row = lock(&write, workspace, of).await?;
+        let row = lock(&write, workspace, subscription_id).await?;
         if row.state == StoredSubscriptionState::Enabled {
             return Ok(total);
         }
@@ -137,66 +142,80 @@ async fn discard_all(
             return Ok(total);
         }
         if total == 0 {
-            let entry = (Action::WebhookDropped, of.to_string(), row.url.as_str());
+            let entry = (Action::WebhookDropped, subscription_id.to_string(), row.url.as_str());
             audit::append(app, &mut write, workspace, actor, entry).await?;
         }
         write.commit().await?;
         total += count;
-        dropped(total);
+        on_dropped(total);
     }
 }
 
-/// Counts a subscription's pending and held deliveries, up to the limit that a page shows. While the subscription is paused or
-/// disabled, this is the number of held deliveries.
+/// Counts a subscription's pending and held deliveries, up to the limit of [`CappedCount`]. While the subscription is
+/// paused or disabled, pending ones are in flight or about to be held.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] for a missing subscription.
-pub async fn count_unsettled(app: &App, workspace: WorkspaceId, of: SubscriptionId) -> Result<CappedCount> {
-    let of = get(app, workspace, of).await?.id;
+pub async fn count_unsettled(
+    app: &App,
+    workspace: WorkspaceId,
+    subscription_id: SubscriptionId,
+) -> Result<CappedCount> {
+    let subscription_id = get(app, workspace, subscription_id).await?.id;
     let rows = webhook_deliveries::in_workspace(workspace.uuid());
-    Ok(CappedCount::of(rows.count_unsettled(app.db.read(), of.uuid(), CappedCount::LIMIT).await?))
+    Ok(CappedCount::from_count(
+        rows.count_unsettled(app.db.read(), subscription_id.uuid(), CappedCount::LIMIT).await?,
+    ))
 }
 
-/// Disables an enabled subscription because its endpoint failed for too long. Returns true when this call disabled it: the
-/// caller must then notify the owner.
+/// Disables a subscription because its endpoint failed for too long. Returns true when this call disabled it: the
+/// caller must then notify the owner. Returns false and does nothing when the subscription is not enabled.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] when a query fails.
-pub async fn disable(write: &mut Write, of: SubscriptionId) -> Result<bool> {
+pub async fn disable(write: &mut Write, subscription_id: SubscriptionId) -> Result<bool> {
     let now = write.now_ms();
-    let disabled = webhook_subscriptions::disable(write.conn(), of.uuid(), now).await?;
+    let disabled = webhook_subscriptions::disable(write.conn(), subscription_id.uuid(), now).await?;
     if disabled {
-        hold::hold(write.conn(), of.uuid(), StoredSubscriptionState::Disabled, now, BATCH).await?;
+        hold::hold(write.conn(), subscription_id.uuid(), StoredSubscriptionState::Disabled, now, BATCH)
+            .await?;
     }
     Ok(disabled)
 }
 
-/// Moves a batch of deliveries of each subscription, in all workspaces, whose deliveries contradict its state. Returns true
-/// when there may be more.
+/// Finds the subscriptions of all workspaces whose deliveries do not match their state, and holds or releases a batch
+/// of deliveries of each. Returns true when more such deliveries may remain.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] when a query fails.
 pub async fn align_deliveries(app: &App) -> Result<bool> {
-    let mut more = false;
+    let mut has_more = false;
     // Usually there is no such subscription, and this check needs no write.
-    for of in hold::misaligned(app.db.read()).await? {
+    for subscription_id in hold::mismatched_subscriptions(app.db.read()).await? {
         let write = app.begin_write().await?;
-        // The lock serializes this with changes of the state and with drops, also those since the check above.
-        let Some(row) = webhook_subscriptions::lock_many(write.conn(), &[of]).await?.pop() else { continue };
+        // The lock serializes this with changes of the state and with drops. Both may have happened since the check
+        // above.
+        let Some(row) = webhook_subscriptions::lock_many(write.conn(), &[subscription_id]).await?.pop()
+        else {
+            continue;
+        };
         let now = write.now_ms();
         let moved = match row.state {
-            StoredSubscriptionState::Enabled => hold::release(write.conn(), of, now, BATCH).await?,
-            state => hold::hold(write.conn(), of, state, now, BATCH).await?,
+            StoredSubscriptionState::Enabled => {
+                hold::release(write.conn(), subscription_id, now, BATCH).await?
+            }
+            state => hold::hold(write.conn(), subscription_id, state, now, BATCH).await?,
         };
         write.commit().await?;
         if moved > 0 && row.state == StoredSubscriptionState::Enabled {
             app.fast_path().wake_signal().wake();
         }
-        more |= moved >= u64::from(BATCH);
+        has_more |= moved >= u64::from(BATCH);
     }
-    Ok(more)
+    Ok(has_more)
 }
 
+/// Writes an updated subscription and sets its `updated_at`.
 async fn save(write: &Write, row: &mut Model) -> Result<()> {
     row.updated_at = write.now_ms();
     let changes = ActiveModel {

@@ -13,14 +13,14 @@ use super::{NewSubscription, Subscription, SubscriptionChange, SubscriptionState
 use crate::app::App;
 use crate::outbox::EVENT_TYPES;
 use foundation::clock::from_ms;
-use foundation::config::nearest;
+use foundation::config::suggestion;
 use foundation::database::Write;
 use foundation::id::{
     Subscription as SubscriptionKind, SubscriptionId, Workspace as WorkspaceKind, WorkspaceId,
 };
 use foundation::secret::Seal;
 
-/// Deliveries deleted by one transaction, at most.
+/// Maximum number of deliveries that one transaction deletes.
 const DELETE_BATCH: u32 = 500;
 
 /// Creates a subscription, which receives events as soon as the write commits. Only this function and [`rotate`](super::rotate)
@@ -61,7 +61,7 @@ pub async fn create(
 }
 
 /// Rejects a workspace that has reached the maximum number of subscriptions. Locks the workspace until the write ends, so that
-/// concurrent calls count this subscription.
+/// concurrent calls wait and then count the subscription of this write.
 async fn check_limit(app: &App, write: &Write, workspace: WorkspaceId) -> Result<()> {
     if workspaces::lock(write.conn(), workspace.uuid()).await?.is_none() {
         return Err(not_found::<WorkspaceKind>(workspace));
@@ -78,8 +78,8 @@ async fn check_limit(app: &App, write: &Write, workspace: WorkspaceId) -> Result
     Err(Error::invalid("subscriptions", message))
 }
 
-/// Changes a subscription's URL or event types when the write commits. Pending deliveries go to the new URL, whose health is
-/// reset. Fields that are already as requested remain unchanged.
+/// Changes a subscription's URL or event types when the write commits. Unsettled deliveries are sent to the new URL,
+/// and the failures of the old URL are forgotten. Does nothing if the subscription already has the requested values.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) for a missing subscription, and
@@ -88,11 +88,11 @@ pub async fn edit(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
-    of: SubscriptionId,
+    subscription_id: SubscriptionId,
     change: SubscriptionChange,
 ) -> Result<WriteOutcome<Subscription>> {
     let ValidatedChange { url, event_types } = validate(app, change)?;
-    let mut row = lock(write, workspace, of).await?;
+    let mut row = lock(write, workspace, subscription_id).await?;
     let (mut changes, before) = (ActiveModel::default(), row.clone());
     if let Some(url) = url.filter(|url| *url != row.url) {
         (row.url, row.failing_since, row.warned_at) = (url, None, None);
@@ -126,37 +126,43 @@ pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<Subscription>
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such subscription.
-pub async fn get(app: &App, workspace: WorkspaceId, of: SubscriptionId) -> Result<Subscription> {
-    find_in(app.db.read(), workspace, of).await
+pub async fn get(app: &App, workspace: WorkspaceId, subscription_id: SubscriptionId) -> Result<Subscription> {
+    get_in(app.db.read(), workspace, subscription_id).await
 }
 
-/// Like [`get`], on the connection of a transaction.
-pub(super) async fn find_in(
+/// Returns a subscription as [`get`] does, read on this connection.
+pub(super) async fn get_in(
     conn: &impl ConnectionTrait,
     workspace: WorkspaceId,
-    of: SubscriptionId,
+    subscription_id: SubscriptionId,
 ) -> Result<Subscription> {
-    let row = webhook_subscriptions::in_workspace(workspace.uuid()).by_id(conn, of.uuid()).await?;
-    row.filter(is_undeleted).map(subscription).ok_or_else(|| not_found::<SubscriptionKind>(of))
+    let row =
+        webhook_subscriptions::in_workspace(workspace.uuid()).by_id(conn, subscription_id.uuid()).await?;
+    row.filter(is_undeleted).map(subscription).ok_or_else(|| not_found::<SubscriptionKind>(subscription_id))
 }
 
 /// Returns a subscription of any workspace, for the operator's commands.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when it does not exist.
-pub async fn find(app: &App, of: SubscriptionId) -> Result<Subscription> {
-    let row = webhook_subscriptions::by_id(app.db.read(), of.uuid()).await?;
-    row.filter(is_undeleted).map(subscription).ok_or_else(|| not_found::<SubscriptionKind>(of))
+pub async fn find(app: &App, subscription_id: SubscriptionId) -> Result<Subscription> {
+    let row = webhook_subscriptions::by_id(app.db.read(), subscription_id.uuid()).await?;
+    row.filter(is_undeleted).map(subscription).ok_or_else(|| not_found::<SubscriptionKind>(subscription_id))
 }
 
-/// Deletes a subscription with its secrets, its deliveries and their log. It is invisible as soon as the write commits.
-/// Deliveries are deleted in batches: the first in the same transaction, the others when the worker calls [`purge_deleted`].
+/// Deletes a subscription with its secrets, its deliveries and their attempts. It is invisible as soon as the write
+/// commits. Deliveries are deleted in batches: the first in the same transaction, the others when the worker calls
+/// [`purge_deleted`].
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such subscription.
-pub async fn delete(write: &mut Write, workspace: WorkspaceId, of: SubscriptionId) -> Result<()> {
-    let row = lock(write, workspace, of).await?;
-    // From now on, no delivery is created for it or sent to it.
+pub async fn delete(
+    write: &mut Write,
+    workspace: WorkspaceId,
+    subscription_id: SubscriptionId,
+) -> Result<()> {
+    let row = lock(write, workspace, subscription_id).await?;
+    // Without topics, the subscription gets no new deliveries; while it is paused, none is sent to it.
     webhook_topics::replace(write.conn(), row.workspace_id, row.id, &[]).await?;
     let now = write.now_ms();
     let changes = ActiveModel {
@@ -170,13 +176,13 @@ pub async fn delete(write: &mut Write, workspace: WorkspaceId, of: SubscriptionI
     Ok(())
 }
 
-/// Deletes a batch of deliveries of each deleted subscription, and the subscription once it has none. Returns true when more
-/// deliveries remain.
+/// Deletes a batch of deliveries of each deleted subscription, and the row of a subscription once it has none. Returns
+/// true when more deliveries remain.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
 pub async fn purge_deleted(app: &App) -> Result<bool> {
-    let mut more = false;
+    let mut has_more = false;
     // Usually there is no such subscription, and this check needs no write.
     for row in webhook_subscriptions::deleted(app.db.read()).await? {
         let write = app.begin_write().await?;
@@ -185,14 +191,15 @@ pub async fn purge_deleted(app: &App) -> Result<bool> {
         if webhook_subscriptions::lock_many(write.conn(), &[row.id]).await?.is_empty() {
             continue;
         }
-        more |= purge_batch(&write, &row).await?;
+        has_more |= purge_batch(&write, &row).await?;
         write.commit().await?;
     }
-    Ok(more)
+    Ok(has_more)
 }
 
-/// Deletes a batch of a deleted subscription's deliveries, and the subscription once it has none, since deleting the
-/// subscription first would delete all of them at once. Returns true when more remain. The subscription must be locked.
+/// Deletes a batch of a deleted subscription's deliveries, and the subscription's row once it has none: deleting the
+/// row first would delete all deliveries in one statement. Returns true when deliveries remain. The caller has locked
+/// the subscription.
 async fn purge_batch(write: &Write, row: &Model) -> Result<bool> {
     webhook_deliveries::delete_batch(write.conn(), row.id, DELETE_BATCH).await?;
     if webhook_deliveries::exist_for(write.conn(), row.id).await? {
@@ -202,13 +209,19 @@ async fn purge_batch(write: &Write, row: &Model) -> Result<bool> {
     Ok(false)
 }
 
-/// Returns the subscription's row, locked until the write ends.
-pub(super) async fn lock(write: &Write, workspace: WorkspaceId, of: SubscriptionId) -> Result<Model> {
-    let row = webhook_subscriptions::in_workspace(workspace.uuid()).lock(write.conn(), of.uuid()).await?;
-    row.filter(is_undeleted).ok_or_else(|| not_found::<SubscriptionKind>(of))
+/// Returns the row of a subscription that is not deleted, locked until the write ends.
+pub(super) async fn lock(
+    write: &Write,
+    workspace: WorkspaceId,
+    subscription_id: SubscriptionId,
+) -> Result<Model> {
+    let row = webhook_subscriptions::in_workspace(workspace.uuid())
+        .lock(write.conn(), subscription_id.uuid())
+        .await?;
+    row.filter(is_undeleted).ok_or_else(|| not_found::<SubscriptionKind>(subscription_id))
 }
 
-/// A deleted subscription has a row only until its deliveries are deleted.
+/// Returns whether the subscription is not deleted. The row of a deleted one exists until its deliveries are deleted.
 const fn is_undeleted(row: &Model) -> bool {
     row.deleted_at.is_none()
 }
@@ -229,22 +242,22 @@ fn validate(app: &App, change: SubscriptionChange) -> Result<ValidatedChange> {
         })
     });
     if let Some(types) = &change.event_types {
-        check_types(types, &mut errors);
+        check_event_types(types, &mut errors);
     }
     errors.into_result()?;
     let event_types = change.event_types.map(|types| {
-        let is_included = |kind: &&&str| types.iter().any(|included| included == *kind);
-        EVENT_TYPES.iter().filter(is_included).map(|&kind| kind.to_owned()).collect()
+        let is_requested = |kind: &&&str| types.iter().any(|requested| requested == *kind);
+        EVENT_TYPES.iter().filter(is_requested).map(|&kind| kind.to_owned()).collect()
     });
     Ok(ValidatedChange { url, event_types })
 }
 
-fn check_types(types: &[String], errors: &mut FieldErrors) {
+fn check_event_types(types: &[String], errors: &mut FieldErrors) {
     if types.is_empty() {
         errors.add("event_types", "must include at least one event type");
     }
     for (index, kind) in types.iter().enumerate() {
-        if let Some(message) = unknown_type(kind) {
+        if let Some(message) = unknown_event_type(kind) {
             errors.add(format!("event_types/{index}"), message);
         } else if types[..index].contains(kind) {
             errors.add(format!("event_types/{index}"), "must not be repeated");
@@ -252,14 +265,14 @@ fn check_types(types: &[String], errors: &mut FieldErrors) {
     }
 }
 
-/// Returns an error message when this is not an event type.
-pub(super) fn unknown_type(kind: &str) -> Option<String> {
-    let hint = || nearest(kind, EVENT_TYPES.iter().map(|&known| known.to_owned()));
+/// Returns an error message when `kind` is not an event type, and `None` when it is one.
+pub(super) fn unknown_event_type(kind: &str) -> Option<String> {
+    let hint = || suggestion(kind, EVENT_TYPES.iter().map(|&event_type| event_type.to_owned()));
     let shown = || kind.chars().take(64).collect::<String>();
     (!EVENT_TYPES.contains(&kind)).then(|| format!("`{}` is not an event type{}", shown(), hint()))
 }
 
-/// Converts a row.
+/// Converts a row to a subscription.
 pub(super) fn subscription(row: Model) -> Subscription {
     Subscription {
         id: id(row.id),

@@ -1,4 +1,5 @@
-//! Validates the URL of a subscription. The addresses of a host name are checked when the connection is made.
+//! Validates the URL of a subscription. Host names are not looked up here: their addresses are checked when a
+//! connection is made.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,22 +8,22 @@ use ::url::{Host, Url};
 use foundation::address_policy;
 use foundation::config::Network;
 
-/// The maximum number of characters of a URL.
-const MAX_LENGTH: usize = 2048;
+/// Maximum length of a URL in bytes.
+const MAX_URL_BYTES: usize = 2048;
 
 /// Returns the URL in normalized form, or an error message. `allow` lists the networks that the operator allows.
 pub(super) fn validate(text: &str, allow: &[Network]) -> Result<String, String> {
-    if text.len() > MAX_LENGTH {
-        return Err(format!("must have at most {MAX_LENGTH} characters"));
+    if text.len() > MAX_URL_BYTES {
+        return Err(format!("must have at most {MAX_URL_BYTES} characters"));
     }
-    // The parser would ignore some of them.
+    // The URL parser silently removes some of these characters.
     if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err("must not contain spaces or control characters".to_owned());
     }
     let not_absolute = || "must be an absolute URL, such as https://example.com/hooks".to_owned();
     let url = Url::parse(text).map_err(|_| not_absolute())?;
     let host = url.host().ok_or_else(not_absolute)?;
-    let addresses = literal(&host);
+    let addresses = literal_addresses(&host);
     check_scheme(&url, &addresses, allow)?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err("must not contain a user or password; receivers verify the signature instead".to_owned());
@@ -44,19 +45,20 @@ pub(super) fn validate(text: &str, allow: &[Network]) -> Result<String, String> 
 }
 
 /// Returns the addresses of a host without a DNS lookup: none for a name, except `localhost`.
-fn literal(host: &Host<&str>) -> Vec<IpAddr> {
+fn literal_addresses(host: &Host<&str>) -> Vec<IpAddr> {
     match *host {
         Host::Ipv4(ip) => vec![ip.into()],
         Host::Ipv6(ip) => vec![ip.into()],
         Host::Domain(name) => {
             let name = name.trim_end_matches('.');
-            let local = name == "localhost" || name.ends_with(".localhost");
-            if local { vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()] } else { Vec::new() }
+            let is_local = name == "localhost" || name.ends_with(".localhost");
+            if is_local { vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()] } else { Vec::new() }
         }
     }
 }
 
-/// Requires `https`. Permits `http` only for addresses that the operator allows; for a name, this is checked at the connection.
+/// Requires `https`. Permits `http` only for addresses that the operator allows. For a host name, permits `http` if the
+/// operator allows at least one network, because the addresses of a name are checked when a connection is made.
 fn check_scheme(url: &Url, addresses: &[IpAddr], allow: &[Network]) -> Result<(), String> {
     let is_allowed = addresses.iter().any(|ip| address_policy::is_allowed(*ip, allow));
     match url.scheme() {
@@ -81,14 +83,14 @@ mod tests {
 
     #[test]
     fn a_public_url_is_stored_in_normalized_form() {
-        for (given, stored) in [
+        for (url, normalized) in [
             ("https://example.com", "https://example.com/"),
             ("HTTPS://Example.COM:443/Hooks?a=b", "https://example.com/Hooks?a=b"),
             ("https://bücher.example/", "https://xn--bcher-kva.example/"),
             ("https://134744072:8443/", "https://8.8.8.8:8443/"),
             ("https://[2606:4700::1111]/", "https://[2606:4700::1111]/"),
         ] {
-            assert_eq!(validated(given, &[]), Ok(stored.to_owned()));
+            assert_eq!(validated(url, &[]), Ok(normalized.to_owned()));
         }
     }
 

@@ -1,8 +1,9 @@
-//! Inserts the synthetic workspace directly into the database: many rows per statement, thousands of records per transaction.
+//! Inserts the synthetic workspace directly into the database: many rows per statement, thousands of records per
+//! transaction.
 //!
-//! The workspace and its courses are imported as changes. Students and orders are inserted as the rows that their changes would
-//! create, and counted with the same [`rollups`]. The progress is stored in the database in the same transactions, so that an
-//! interrupted run can be resumed.
+//! The workspace and its courses are imported as changes. Students and orders are inserted as the rows that their
+//! changes would create, and counted in the same [`rollups`], the stored sums for analytics. The progress is stored in
+//! the same transactions, so that an interrupted run can be resumed.
 
 use anyhow::Context as _;
 use entity::{server_state, workspaces};
@@ -15,24 +16,28 @@ use domain::rollups;
 
 /// Number of students per transaction.
 const STUDENTS_PER_TRANSACTION: u32 = 5_000;
-/// Minimum number of orders per transaction. A transaction ends at the end of a day, so that each sum is written once.
+/// Minimum number of orders per transaction, except for the last one. A transaction contains whole days, so that each
+/// sum is written once.
 const ORDERS_PER_TRANSACTION: u32 = 4_000;
-/// The key of the server state that stores the progress.
+/// The key of the `server_state` row that stores the progress.
 const STATE_KEY: &str = "generate";
 
 /// The progress of a run.
 #[derive(Debug, Clone, Copy)]
 struct GenerationState {
     spec: Spec,
-    students: u32,
-    orders: u32,
+    /// Number of students written.
+    students_done: u32,
+    /// Number of orders written.
+    orders_done: u32,
 }
 
 /// Writes the whole workspace to the database. Calls `progress` with the number of students and orders written so far.
 ///
 /// # Errors
-/// Returns an error when the spec is invalid, the workspace exists already, or the database fails. To resume an interrupted
-/// run, call this again with the same counts and the same seed; the end of the year is that of the first run.
+/// Returns an error when the spec is invalid, the workspace exists already, or the database fails. To resume an
+/// interrupted run, call this again with the same counts and the same seed; the end of the year is that of the first
+/// run.
 pub async fn write_to_database(
     app: &App,
     spec: &Spec,
@@ -43,20 +48,20 @@ pub async fn write_to_database(
     let spec = state.spec;
     import_courses(app, &spec).await?;
     let base = BaseRecords::read(app, &spec).await?;
-    while state.students < spec.students {
-        let end = spec.students.min(state.students.saturating_add(STUDENTS_PER_TRANSACTION));
+    while state.students_done < spec.students {
+        let end = spec.students.min(state.students_done.saturating_add(STUDENTS_PER_TRANSACTION));
         let mut write = app.begin_write().await?;
-        insert_students(&spec, &base, state.students..end, &mut write).await?;
-        state.students = end;
+        insert_students(&spec, &base, state.students_done..end, &mut write).await?;
+        state.students_done = end;
         state.save(&write).await?;
         write.commit().await?;
         progress(state.records_done());
     }
-    while state.orders < spec.orders {
-        let end = day_end(&spec, spec.orders.min(state.orders.saturating_add(ORDERS_PER_TRANSACTION)));
+    while state.orders_done < spec.orders {
+        let end = day_end(&spec, spec.orders.min(state.orders_done.saturating_add(ORDERS_PER_TRANSACTION)));
         let mut write = app.begin_write().await?;
-        insert_orders(&spec, &base, state.orders..end, &mut write).await?;
-        state.orders = end;
+        insert_orders(&spec, &base, state.orders_done..end, &mut write).await?;
+        state.orders_done = end;
         state.save(&write).await?;
         write.commit().await?;
         progress(state.records_done());
@@ -65,7 +70,8 @@ pub async fn write_to_database(
     Ok(changes::count(&spec))
 }
 
-/// Returns the initial progress, or that of an interrupted run of the same spec.
+/// Returns the initial progress, or the progress of an interrupted run of the same spec, whose end of the year may
+/// differ.
 async fn load_state(app: &App, spec: &Spec) -> anyhow::Result<GenerationState> {
     let stored = server_state::get(app.db.read(), STATE_KEY).await?;
     let Some(stored) = stored else {
@@ -74,7 +80,7 @@ async fn load_state(app: &App, spec: &Spec) -> anyhow::Result<GenerationState> {
                 "the workspace `{WORKSPACE}` exists but was not generated; use another data folder or database"
             );
         }
-        let state = GenerationState { spec: *spec, students: 0, orders: 0 };
+        let state = GenerationState { spec: *spec, students_done: 0, orders_done: 0 };
         let write = app.begin_write().await?;
         state.save(&write).await?;
         write.commit().await?;
@@ -88,7 +94,7 @@ async fn load_state(app: &App, spec: &Spec) -> anyhow::Result<GenerationState> {
              --seed {seed}; pass the same values to resume, or use another data folder or database"
         );
     }
-    if state.students == spec.students && state.orders == spec.orders && state.records_done() > 0 {
+    if state.students_done == spec.students && state.orders_done == spec.orders && state.records_done() > 0 {
         anyhow::bail!(
             "the workspace `{WORKSPACE}` is already complete; to generate another one, use another data folder or database"
         );
@@ -102,7 +108,7 @@ async fn import_courses(app: &App, spec: &Spec) -> anyhow::Result<()> {
     changes::write_changes(&Spec { students: 0, orders: 0, ..*spec }, &mut lines, &mut |_| ())?;
     let mut reasons = Vec::new();
     let options = crate::ApplyOptions {
-        rejected: Box::new(|reject| reasons.push(reject.to_string())),
+        on_rejected: Box::new(|rejected| reasons.push(rejected.to_string())),
         ..Default::default()
     };
     crate::apply(app, &lines[..], options).await?;
@@ -110,7 +116,8 @@ async fn import_courses(app: &App, spec: &Spec) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the first order at or after `number` that is paid on a later day than the order before it.
+/// Returns the first order at or after `number` that is paid on a later day than the order before it, or the number of
+/// orders if there is none.
 fn day_end(spec: &Spec, mut number: u32) -> u32 {
     let day = |number: u32| entity::rollups::Grain::Day.floor(model::paid_ms(spec, number));
     while number < spec.orders && day(number) == day(number - 1) {
@@ -121,14 +128,14 @@ fn day_end(spec: &Spec, mut number: u32) -> u32 {
 
 impl GenerationState {
     fn records_done(&self) -> u64 {
-        u64::from(self.students) + u64::from(self.orders)
+        u64::from(self.students_done) + u64::from(self.orders_done)
     }
 
     async fn save(&self, write: &foundation::database::Write) -> anyhow::Result<()> {
         let Spec { courses, students, orders, seed, until } = self.spec;
         let value = json!({
             "courses": courses, "students": students, "orders": orders, "seed": seed,
-            "until": until.as_millisecond(), "students_done": self.students, "orders_done": self.orders,
+            "until": until.as_millisecond(), "students_done": self.students_done, "orders_done": self.orders_done,
         });
         Ok(server_state::put(write.conn(), STATE_KEY, &value.to_string()).await?)
     }
@@ -146,8 +153,8 @@ impl GenerationState {
                 seed: number("seed")?,
                 until: foundation::clock::from_ms(until),
             },
-            students: count("students_done")?,
-            orders: count("orders_done")?,
+            students_done: count("students_done")?,
+            orders_done: count("orders_done")?,
         })
     }
 }

@@ -4,41 +4,42 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::model::{self, LESSON_SECONDS, LESSONS_OF_MODULE, MODULES};
+use super::model::{self, LESSON_SECONDS, LESSONS_PER_MODULE, MODULES_PER_COURSE};
 use super::{RecordCounts, Spec, WORKSPACE};
 
-/// Writes the whole workspace as NDJSON. Calls `progress` with the number of students and orders written so far.
+/// Writes the whole workspace as NDJSON, one JSON object per line. Calls `progress` with the number of students and
+/// orders written so far.
 ///
 /// # Errors
 /// Returns an error when the spec is invalid or the writer fails.
 pub fn write_changes(
     spec: &Spec,
-    to: &mut dyn Write,
+    output: &mut dyn Write,
     progress: &mut dyn FnMut(u64),
 ) -> anyhow::Result<RecordCounts> {
     spec.validate()?;
-    let mut lines = ChangeWriter { to, next_id: 0 };
+    let mut lines = ChangeWriter { output, next_id: 0 };
     let mut counts = RecordCounts::default();
     let workspace_created_ms = model::workspace_created_ms(spec);
     let workspace = json!({"key": WORKSPACE, "name": "Synthetic", "owner_email": "owner@example.com"});
     lines.change("workspace.upsert", workspace_created_ms, workspace)?;
     for course in 0..spec.courses {
-        lines.change("course.upsert", workspace_created_ms, self::course(spec, course))?;
+        lines.change("course.upsert", workspace_created_ms, course_data(spec, course))?;
         counts.courses += 1;
     }
     for student in 0..spec.students {
         let at_ms = model::student_created_ms(spec, student);
-        lines.change("student.upsert", at_ms, self::student(spec, student))?;
+        lines.change("student.upsert", at_ms, student_data(spec, student))?;
         counts.students += 1;
         progress(counts.students);
     }
     for number in 0..spec.orders {
         let order = model::order(spec, number);
-        self::order(&order, &mut lines)?;
+        write_order(&order, &mut lines)?;
         counts.add(&order);
         progress(counts.students + counts.orders);
     }
-    lines.to.flush()?;
+    lines.output.flush()?;
     Ok(counts)
 }
 
@@ -67,8 +68,9 @@ impl RecordCounts {
     }
 }
 
+/// Writes changes with consecutive ids.
 struct ChangeWriter<'a> {
-    to: &'a mut dyn Write,
+    output: &'a mut dyn Write,
     next_id: u64,
 }
 
@@ -78,11 +80,11 @@ impl ChangeWriter<'_> {
         self.next_id += 1;
         let at = foundation::clock::from_ms(at_ms).to_string();
         let line = json!({"change": kind, "id": id, "workspace": WORKSPACE, "at": at, "data": data});
-        writeln!(self.to, "{line}")
+        writeln!(self.output, "{line}")
     }
 }
 
-fn course(spec: &Spec, course: u32) -> Value {
+fn course_data(spec: &Spec, course: u32) -> Value {
     let title = model::course_title(course);
     let lesson = |lesson: u32| {
         json!({
@@ -92,17 +94,17 @@ fn course(spec: &Spec, course: u32) -> Value {
     };
     let module = |module: u32| {
         let lessons: Vec<Value> =
-            (module * LESSONS_OF_MODULE..(module + 1) * LESSONS_OF_MODULE).map(lesson).collect();
+            (module * LESSONS_PER_MODULE..(module + 1) * LESSONS_PER_MODULE).map(lesson).collect();
         json!({"key": module_key(course, module), "title": format!("Part {}", module + 1), "lessons": lessons})
     };
     json!({
         "key": course_key(course), "slug": course_key(course), "title": title, "status": "published",
         "language": "en", "price": {"amount": model::course_price(spec, course), "currency": "EUR"},
-        "modules": (0..MODULES).map(module).collect::<Vec<_>>(),
+        "modules": (0..MODULES_PER_COURSE).map(module).collect::<Vec<_>>(),
     })
 }
 
-fn student(spec: &Spec, student: u32) -> Value {
+fn student_data(spec: &Spec, student: u32) -> Value {
     json!({
         "key": student_key(student), "email": student_email(student), "name": model::student_name(spec, student),
         "tags": model::student_tags(spec, student),
@@ -110,7 +112,7 @@ fn student(spec: &Spec, student: u32) -> Value {
 }
 
 /// Writes an order, the progress of its student, and its refund.
-fn order(order: &model::SyntheticOrder, lines: &mut ChangeWriter<'_>) -> io::Result<()> {
+fn write_order(order: &model::SyntheticOrder, lines: &mut ChangeWriter<'_>) -> io::Result<()> {
     let number = order.number;
     let student = student_key(order.student);
     let items: Vec<Value> = order

@@ -1,9 +1,8 @@
-//! Synthetic workspaces of any size, for benchmarks and for trying the dashboard with much data.
+//! Synthetic workspaces of any size, for benchmarks and for tests of the dashboard with large amounts of data.
 //!
-//! A [`Spec`] determines all records: the same spec creates the same records, however they are written. [`write_changes`]
-//! writes them as changes, which the domain applies with all their events. [`write_to_database`] inserts many rows per
-//! statement, without events and without records of applied changes, as fast as the disk allows. Both create the same records
-//! and the same sums.
+//! A [`Spec`] determines all records. [`write_changes`] writes them as changes, which the domain applies with all their
+//! events. [`write_to_database`] is faster: it inserts many rows per statement, without events and without records of
+//! applied changes. Both create the same records, apart from their ids, and the same sums for analytics.
 
 mod bulk;
 mod changes;
@@ -23,13 +22,15 @@ pub const WORKSPACE: &str = "synthetic";
 pub struct Spec {
     /// Number of courses. They are published and have twelve lessons each.
     pub courses: u32,
-    /// Number of students, created evenly over the year.
+    /// Number of students, created at equal intervals from the start of the year, none later than their first order.
     pub students: u32,
-    /// Number of orders, paid evenly over the year. Each has two courses, or one if there is only one.
+    /// Number of orders, paid at equal intervals over the year. Each has two courses, or one if the workspace has only
+    /// one.
     pub orders: u32,
-    /// The seed of all names, amounts and refunds.
+    /// The seed of the random names, amounts and refunds.
     pub seed: u64,
-    /// The end of the year, exclusive. Midnight of the current UTC day is a good value.
+    /// The end of the year, exclusive. The year has 366 days. The command defaults to midnight at the start of the
+    /// current UTC day.
     pub until: Timestamp,
 }
 
@@ -56,7 +57,7 @@ impl Spec {
     /// Validates the spec.
     ///
     /// # Errors
-    /// Returns a message with the remedy.
+    /// Returns an error whose message names the remedy.
     pub fn validate(&self) -> anyhow::Result<()> {
         if self.orders > 0 && (self.courses == 0 || self.students == 0) {
             anyhow::bail!(
@@ -69,10 +70,11 @@ impl Spec {
         Ok(())
     }
 
-    /// Validates the spec, and rejects a year that has not ended at `now`, because changes in the future are rejected.
+    /// Validates the spec, and rejects a year that has not ended at `now`, because the import rejects changes in the
+    /// future.
     ///
     /// # Errors
-    /// Returns a message with the remedy.
+    /// Returns an error whose message names the remedy.
     pub fn validate_at(&self, now: Timestamp) -> anyhow::Result<()> {
         if self.until > now {
             anyhow::bail!("the year must end before the current time, {now:.0}; pass an earlier --until");

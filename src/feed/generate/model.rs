@@ -1,7 +1,10 @@
 //! The records of a synthetic workspace, each derived from the spec and the record's number.
 //!
-//! Student `s` buys in rounds: in round `r` the courses `s + 2r` and `s + 2r + 1`, so a student buys a course again only after
-//! having bought every course.
+//! Students place orders in turn. In round `r`, each student `s` buys the courses `s + 2r` and `s + 2r + 1`, modulo the
+//! number of courses. A student therefore buys a course again only after having bought every course.
+//!
+//! Students, courses and orders are numbered from 0. Times (`_ms`) are milliseconds since the epoch. Amounts are in the
+//! smallest unit of the currency.
 
 use super::Spec;
 
@@ -11,9 +14,9 @@ pub(super) const YEAR_MS: i64 = 366 * 86_400_000;
 const LEAD_MS: i64 = 30 * 86_400_000;
 const HOUR_MS: i64 = 3_600_000;
 
-pub(super) const MODULES: u32 = 3;
-pub(super) const LESSONS: u32 = 12;
-pub(super) const LESSONS_OF_MODULE: u32 = LESSONS / MODULES;
+pub(super) const MODULES_PER_COURSE: u32 = 3;
+pub(super) const LESSONS_PER_COURSE: u32 = 12;
+pub(super) const LESSONS_PER_MODULE: u32 = LESSONS_PER_COURSE / MODULES_PER_COURSE;
 pub(super) const LESSON_SECONDS: i64 = 600;
 
 const GIVEN_NAMES: [&str; 16] = [
@@ -90,8 +93,9 @@ pub(super) struct SyntheticItem {
     pub(super) first_order: u32,
     /// The index of the course in that order, 0 or 1.
     pub(super) first_index: u32,
-    /// The completion times of the completed lessons, empty if the student bought the course before.
+    /// The completion times of the completed lessons, in the order of the lessons. Empty for most items.
     pub(super) lessons_ms: Vec<i64>,
+    /// When the certificate was issued, if one was.
     pub(super) certificate_ms: Option<i64>,
 }
 
@@ -126,6 +130,7 @@ pub(super) fn random_number(spec: &Spec, purpose: RandomPurpose, number: u64) ->
     x ^ (x >> 31)
 }
 
+/// Returns the item of the list whose index is this number modulo the length of the list.
 fn pick<T: Copy>(list: &[T], number: u64) -> T {
     list[(number % list.len() as u64) as usize]
 }
@@ -140,7 +145,7 @@ pub(super) fn workspace_created_ms(spec: &Spec) -> i64 {
     year_start_ms(spec) - LEAD_MS
 }
 
-/// Returns the time `number` of `count` equal steps into the year.
+/// Divides the year into `count` equal steps and returns the start of step `number`, counted from 0.
 fn time_at_step(spec: &Spec, number: u32, count: u32) -> i64 {
     let step = i128::from(YEAR_MS) * i128::from(number) / i128::from(count.max(1));
     year_start_ms(spec) + i64::try_from(step).unwrap_or_default()
@@ -193,12 +198,13 @@ pub(super) fn order(spec: &Spec, number: u32) -> SyntheticOrder {
     for index in 0..spec.courses.min(2) {
         let course =
             ((u64::from(student) + 2 * u64::from(round) + u64::from(index)) % u64::from(spec.courses)) as u32;
-        let first = (2 * round + index) % spec.courses;
+        // The number of courses that this student bought before this one for the first time. Each order contains two.
+        let earlier_courses = (2 * round + index) % spec.courses;
         order.items.push(SyntheticItem {
             course,
             amount: course_price(spec, course),
-            first_order: first / 2 * spec.students + student,
-            first_index: first % 2,
+            first_order: earlier_courses / 2 * spec.students + student,
+            first_index: earlier_courses % 2,
             lessons_ms: Vec::new(),
             certificate_ms: None,
         });
@@ -215,11 +221,12 @@ pub(super) fn order(spec: &Spec, number: u32) -> SyntheticOrder {
     order
 }
 
+/// Returns the refund of an order, if it has one: about one order in 21 does.
 fn refund(spec: &Spec, order: &SyntheticOrder) -> Option<SyntheticRefund> {
     let number = random_number(spec, RandomPurpose::Refund, order.number.into());
     let at_ms = before_end(spec, order.paid_ms + HOUR_MS * (24 + (number >> 16) as i64 % 240));
-    // A full refund ends enrollments, and buying the course again would reactivate them. Therefore only when no course is
-    // bought twice.
+    // A full refund revokes the enrollment, and buying the course again would activate it again. Orders are fully
+    // refunded only if no student buys a course twice.
     let buys_once = u64::from(spec.orders.div_ceil(spec.students)) * 2 <= u64::from(spec.courses);
     match number % 64 {
         0 if buys_once => Some(SyntheticRefund { amount: order.total(), is_full: true, at_ms }),
@@ -228,7 +235,8 @@ fn refund(spec: &Spec, order: &SyntheticOrder) -> Option<SyntheticRefund> {
     }
 }
 
-/// Adds completed lessons to one enrollment in ten, and a certificate to most of those that are completed.
+/// Adds completed lessons to one enrollment in ten, and a certificate to most completed enrollments. Does nothing for
+/// an item that creates no enrollment or whose order is fully refunded.
 fn add_progress(spec: &Spec, order: &mut SyntheticOrder, index: usize) {
     let item = &order.items[index];
     let number = random_number(spec, RandomPurpose::Progress, u64::from(order.number) * 2 + index as u64);
@@ -236,17 +244,19 @@ fn add_progress(spec: &Spec, order: &mut SyntheticOrder, index: usize) {
     if !number.is_multiple_of(10) || !order.creates_enrollment(item) || is_fully_refunded {
         return;
     }
-    let lessons = 1 + (number >> 8) % u64::from(LESSONS + 6);
-    let lessons = lessons.min(u64::from(LESSONS)) as i64;
+    // The range exceeds the number of lessons, so that about 40 % of these enrollments are completed.
+    let lessons = 1 + (number >> 8) % u64::from(LESSONS_PER_COURSE + 6);
+    let lessons = lessons.min(u64::from(LESSONS_PER_COURSE)) as i64;
     let lessons_ms: Vec<i64> =
         (1..=lessons).map(|lesson| before_end(spec, order.paid_ms + lesson * 20 * HOUR_MS)).collect();
-    let certified = lessons_ms.len() == LESSONS as usize
+    let has_certificate = lessons_ms.len() == LESSONS_PER_COURSE as usize
         && !random_number(spec, RandomPurpose::Certificate, u64::from(order.number)).is_multiple_of(4);
-    let certificate_ms = lessons_ms.last().filter(|_| certified).copied();
+    let certificate_ms = lessons_ms.last().filter(|_| has_certificate).copied();
     let item = &mut order.items[index];
     (item.lessons_ms, item.certificate_ms) = (lessons_ms, certificate_ms);
 }
 
+/// Returns the time, or the last millisecond of the year if the time is later.
 fn before_end(spec: &Spec, at_ms: i64) -> i64 {
     at_ms.min(spec.until.as_millisecond() - 1)
 }

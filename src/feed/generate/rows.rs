@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::changes::{
     certificate_number, course_key, lesson_key, order_key, order_number, student_email, student_key,
 };
-use super::model::{self, LESSONS, RandomPurpose, SyntheticItem, SyntheticOrder};
+use super::model::{self, LESSONS_PER_COURSE, RandomPurpose, SyntheticItem, SyntheticOrder};
 use super::{Spec, WORKSPACE};
 use domain::app::App;
 use domain::rollups::{self, EnrollmentFacts, PaidOrder};
@@ -31,6 +31,7 @@ pub(super) struct BaseRecords {
 struct BaseCourse {
     id: CourseId,
     title: String,
+    /// The ids of the lessons, in their order in the course.
     lessons: Vec<Uuid>,
 }
 
@@ -50,20 +51,22 @@ impl BaseRecords {
     /// Reads the workspace and its courses.
     pub(super) async fn read(app: &App, spec: &Spec) -> anyhow::Result<Self> {
         let workspace = workspaces::by_key(app, WORKSPACE).await?.id;
-        let (course_rows, lesson_rows) =
+        let (course_table, lesson_table) =
             (courses::in_workspace(workspace.uuid()), lessons::in_workspace(workspace.uuid()));
         let mut base_courses = Vec::new();
         for course in 0..spec.courses {
-            let missing = || {
+            let missing_error = || {
                 anyhow::anyhow!(
                     "course {course} or one of its lessons was deleted; use another data folder or database"
                 )
             };
-            let row = course_rows.by_key(app.db.read(), &course_key(course)).await?.ok_or_else(missing)?;
-            let keys: Vec<String> = (0..LESSONS).map(|lesson| lesson_key(course, lesson)).collect();
+            let row =
+                course_table.by_key(app.db.read(), &course_key(course)).await?.ok_or_else(missing_error)?;
+            let keys: Vec<String> =
+                (0..LESSONS_PER_COURSE).map(|lesson| lesson_key(course, lesson)).collect();
             let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-            let mut lessons = lesson_rows.by_keys(app.db.read(), &keys).await?;
-            anyhow::ensure!(lessons.len() == keys.len(), missing());
+            let mut lessons = lesson_table.by_keys(app.db.read(), &keys).await?;
+            anyhow::ensure!(lessons.len() == keys.len(), missing_error());
             lessons.sort_by_key(|lesson| keys.iter().position(|key| *key == lesson.key));
             let lessons = lessons.iter().map(|lesson| lesson.id).collect();
             base_courses.push(BaseCourse { id: CourseId::from_uuid(row.id), title: row.title, lessons });
@@ -80,18 +83,18 @@ pub(super) async fn insert_students(
     write: &mut Write,
 ) -> anyhow::Result<()> {
     let workspace_id = base.workspace.uuid();
-    let (mut rows, mut tags) = (Vec::new(), Vec::new());
+    let (mut student_rows, mut tag_rows) = (Vec::new(), Vec::new());
     for number in numbers {
         let created_at = model::student_created_ms(spec, number);
         let id = student_id(spec, number);
-        let labels: Vec<String> = model::student_tags(spec, number).into_iter().map(str::to_owned).collect();
-        tags.extend(labels.iter().map(|tag| student_tags::Model {
+        let tags: Vec<String> = model::student_tags(spec, number).into_iter().map(str::to_owned).collect();
+        tag_rows.extend(tags.iter().map(|tag| student_tags::Model {
             student_id: id,
             workspace_id,
             tag: tag.clone(),
         }));
         rollups::count_created_student(write, base.workspace, from_ms(created_at));
-        rows.push(students::Model {
+        student_rows.push(students::Model {
             id,
             workspace_id,
             key: Some(student_key(number)),
@@ -99,14 +102,14 @@ pub(super) async fn insert_students(
             email_folded: student_email(number),
             name: Some(model::student_name(spec, number)),
             external_id: None,
-            tags: StringList(labels),
+            tags: StringList(tags),
             metadata: StringMap::default(),
             created_at,
             updated_at: write.now_ms(),
         });
     }
-    students::in_workspace(workspace_id).insert_many(write.conn(), rows).await?;
-    Ok(student_tags::insert_many(write.conn(), tags).await?)
+    students::in_workspace(workspace_id).insert_many(write.conn(), student_rows).await?;
+    Ok(student_tags::insert_many(write.conn(), tag_rows).await?)
 }
 
 /// The rows of several orders, by table.
@@ -140,22 +143,22 @@ pub(super) async fn insert_orders(
         }
         count_revenue(base, &order, write);
     }
-    let (scope, conn) = (base.workspace.uuid(), write.conn());
-    orders::in_workspace(scope).insert_many(conn, rows.orders).await?;
-    order_items::in_workspace(scope).insert_many(conn, rows.items).await?;
-    enrollments::in_workspace(scope).insert_many(conn, rows.enrollments).await?;
-    entitlements::in_workspace(scope).insert_many(conn, rows.entitlements).await?;
-    refunds::in_workspace(scope).insert_many(conn, rows.refunds).await?;
+    let (workspace_id, conn) = (base.workspace.uuid(), write.conn());
+    orders::in_workspace(workspace_id).insert_many(conn, rows.orders).await?;
+    order_items::in_workspace(workspace_id).insert_many(conn, rows.items).await?;
+    enrollments::in_workspace(workspace_id).insert_many(conn, rows.enrollments).await?;
+    entitlements::in_workspace(workspace_id).insert_many(conn, rows.entitlements).await?;
+    refunds::in_workspace(workspace_id).insert_many(conn, rows.refunds).await?;
     lesson_completions::insert_many(conn, rows.completions).await?;
-    certificates::in_workspace(scope).insert_many(conn, rows.certificates).await?;
+    certificates::in_workspace(workspace_id).insert_many(conn, rows.certificates).await?;
     Ok(())
 }
 
-/// Counts the revenue of an order.
+/// Counts the revenue and the refund of an order in the stored sums for analytics.
 fn count_revenue(base: &BaseRecords, order: &SyntheticOrder, write: &mut Write) {
     let courses: Vec<CourseId> =
         order.items.iter().map(|item| base.courses[item.course as usize].id).collect();
-    let paid = PaidOrder {
+    let paid_order = PaidOrder {
         courses: &courses,
         paid_at: from_ms(order.paid_ms),
         currency: order.currency,
@@ -163,7 +166,7 @@ fn count_revenue(base: &BaseRecords, order: &SyntheticOrder, write: &mut Write) 
         discount_amount: order.discount,
         tax_amount: order.tax,
     };
-    rollups::count_paid_order(write, base.workspace, paid);
+    rollups::count_paid_order(write, base.workspace, paid_order);
     if let Some(refund) = order.refund {
         let at = from_ms(refund.at_ms);
         rollups::count_refund(write, base.workspace, &courses, at, order.currency, refund.amount);
@@ -171,6 +174,7 @@ fn count_revenue(base: &BaseRecords, order: &SyntheticOrder, write: &mut Write) 
 }
 
 impl OrderRows {
+    /// Adds an order and its refund.
     fn add_order(&mut self, spec: &Spec, base: &BaseRecords, order: &SyntheticOrder, now_ms: i64) {
         let (id, at_ms) = (order_id(spec, order.number), order.paid_ms);
         self.orders.push(orders::Model {
@@ -202,7 +206,7 @@ impl OrderRows {
         });
         if let Some(refund) = order.refund {
             self.refunds.push(refunds::Model {
-                id: uuid(spec, RecordKind::Refund, order.number.into(), refund.at_ms),
+                id: record_id(spec, RecordKind::Refund, order.number.into(), refund.at_ms),
                 workspace_id: base.workspace.uuid(),
                 order_id: id,
                 amount: refund.amount,
@@ -225,7 +229,7 @@ impl OrderRows {
         let (workspace_id, order_id) = (base.workspace.uuid(), order_id(spec, order.number));
         let number = u64::from(order.number) * 2 + index as u64;
         self.items.push(order_items::Model {
-            id: uuid(spec, RecordKind::Item, number, order.paid_ms),
+            id: record_id(spec, RecordKind::Item, number, order.paid_ms),
             workspace_id,
             order_id,
             position: index as i32 + 1,
@@ -237,7 +241,7 @@ impl OrderRows {
         });
         let revoked_at = order.refund.filter(|refund| refund.is_full).map(|refund| refund.at_ms);
         self.entitlements.push(entitlements::Model {
-            id: uuid(spec, RecordKind::Entitlement, number, order.paid_ms),
+            id: record_id(spec, RecordKind::Entitlement, number, order.paid_ms),
             workspace_id,
             order_id,
             course_id: course.id.uuid(),
@@ -262,7 +266,7 @@ impl OrderRows {
         write: &mut Write,
     ) {
         let course = &base.courses[item.course as usize];
-        let row = enrollment(spec, base, order, item, write.now_ms());
+        let row = enrollment_row(spec, base, order, item, write.now_ms());
         let facts = EnrollmentFacts {
             course: course.id,
             student_created_at: from_ms(model::student_created_ms(spec, order.student)),
@@ -273,8 +277,8 @@ impl OrderRows {
             total_lessons: row.total_lessons,
         };
         rollups::count_enrollment(write, base.workspace, None, Some(facts));
-        let done = course.lessons.iter().zip(&item.lessons_ms);
-        self.completions.extend(done.map(|(lesson, at_ms)| lesson_completions::Model {
+        let completions = course.lessons.iter().zip(&item.lessons_ms);
+        self.completions.extend(completions.map(|(lesson, at_ms)| lesson_completions::Model {
             enrollment_id: row.id,
             lesson_id: *lesson,
             workspace_id: row.workspace_id,
@@ -283,7 +287,7 @@ impl OrderRows {
         if let Some(at_ms) = item.certificate_ms {
             rollups::count_certificate(write, base.workspace, course.id, from_ms(at_ms));
             self.certificates.push(certificates::Model {
-                id: uuid(spec, RecordKind::Certificate, enrollment_number(item), at_ms),
+                id: record_id(spec, RecordKind::Certificate, enrollment_number(item), at_ms),
                 workspace_id: row.workspace_id,
                 student_id: Some(row.student_id),
                 course_id: row.course_id,
@@ -297,7 +301,7 @@ impl OrderRows {
     }
 }
 
-fn enrollment(
+fn enrollment_row(
     spec: &Spec,
     base: &BaseRecords,
     order: &SyntheticOrder,
@@ -306,13 +310,13 @@ fn enrollment(
 ) -> enrollments::Model {
     let completed_lessons = item.lessons_ms.len() as i32;
     let revoked_at = order.refund.filter(|refund| refund.is_full).map(|refund| refund.at_ms);
-    let completed = completed_lessons == LESSONS as i32;
+    let is_completed = completed_lessons == LESSONS_PER_COURSE as i32;
     enrollments::Model {
         id: enrollment_id(spec, item),
         workspace_id: base.workspace.uuid(),
         student_id: student_id(spec, order.student),
         course_id: base.courses[item.course as usize].id.uuid(),
-        status: match (revoked_at, completed) {
+        status: match (revoked_at, is_completed) {
             (Some(_), _) => enrollments::StoredEnrollmentStatus::Revoked,
             (None, true) => enrollments::StoredEnrollmentStatus::Completed,
             (None, false) => enrollments::StoredEnrollmentStatus::Active,
@@ -320,11 +324,11 @@ fn enrollment(
         source: enrollments::StoredEnrollmentSource::Order,
         order_id: Some(order_id(spec, order.number)),
         completed_lessons,
-        total_lessons: LESSONS as i32,
+        total_lessons: LESSONS_PER_COURSE as i32,
         last_activity_at: item.lessons_ms.last().copied(),
         enrolled_at: order.paid_ms,
         expires_at: None,
-        completed_at: item.lessons_ms.last().copied().filter(|_| completed),
+        completed_at: item.lessons_ms.last().copied().filter(|_| is_completed),
         revoked_at,
         revoke_reason: revoked_at.map(|_| format!("order {} was refunded", order_number(order.number))),
         created_at: order.paid_ms,
@@ -334,24 +338,24 @@ fn enrollment(
 }
 
 fn student_id(spec: &Spec, student: u32) -> Uuid {
-    uuid(spec, RecordKind::Student, student.into(), model::student_created_ms(spec, student))
+    record_id(spec, RecordKind::Student, student.into(), model::student_created_ms(spec, student))
 }
 
 fn order_id(spec: &Spec, order: u32) -> Uuid {
-    uuid(spec, RecordKind::Order, order.into(), model::paid_ms(spec, order))
+    record_id(spec, RecordKind::Order, order.into(), model::paid_ms(spec, order))
 }
 
 fn enrollment_id(spec: &Spec, item: &SyntheticItem) -> Uuid {
-    uuid(spec, RecordKind::Enrollment, enrollment_number(item), model::paid_ms(spec, item.first_order))
+    record_id(spec, RecordKind::Enrollment, enrollment_number(item), model::paid_ms(spec, item.first_order))
 }
 
-/// Returns the number of an enrollment, derived from the item that created it.
+/// Returns the number of an enrollment, derived from the order item that created it.
 fn enrollment_number(item: &SyntheticItem) -> u64 {
     u64::from(item.first_order) * 2 + u64::from(item.first_index)
 }
 
-/// Returns the id of a record, a UUIDv7 with the time of the record.
-fn uuid(spec: &Spec, kind: RecordKind, number: u64, at_ms: i64) -> Uuid {
+/// Returns the id of a record: a UUIDv7 with the time of the record and random bits derived from the spec.
+fn record_id(spec: &Spec, kind: RecordKind, number: u64, at_ms: i64) -> Uuid {
     let number = number * 16 + kind as u64;
     let random = [
         model::random_number(spec, RandomPurpose::Id, number * 2),

@@ -1,12 +1,15 @@
-//! Tests that each change is applied completely or not at all, and only once, and that invalid lines do not stop the import.
+//! Tests that each change is applied completely or not at all, and only once, and that invalid lines do not stop the
+//! import.
 
 use serde_json::json;
 
 use super::{FeedFixture, line};
 use crate::{ApplyOptions, ApplyOutcome};
 
+/// The time of all changes.
 const AT: &str = "2026-05-01T10:00:00Z";
 
+/// Returns the changes that create a workspace with one course.
 fn school() -> String {
     let workspace = json!({"key": "acme", "name": "Acme", "owner_email": "ada@example.com"});
     let lessons = json!([{"key": "l-1", "title": "One", "type": "video"}]);
@@ -28,28 +31,28 @@ fn order(number: u32, course: &str) -> String {
 
 #[tokio::test]
 async fn a_stream_that_is_applied_again_changes_nothing() {
-    for server in FeedFixture::all().await {
+    for fixture in FeedFixture::on_all_databases().await {
         let text = school() + &(0..400).map(student).collect::<String>() + &order(7, "c-1");
-        let (first, reasons) = server.apply(&text).await;
+        let (first, reasons) = fixture.apply(&text).await;
         assert_eq!((first, reasons.len()), (ApplyOutcome { applied: 403, repeated: 0, rejected: 0 }, 0));
-        let events = server.count("events").await;
-        let (again, _) = server.apply(&text).await;
+        let events = fixture.count("events").await;
+        let (again, _) = fixture.apply(&text).await;
         assert_eq!(again, ApplyOutcome { applied: 0, repeated: 403, rejected: 0 });
-        assert_eq!((server.count("events").await, server.count("orders").await), (events, 1));
+        assert_eq!((fixture.count("events").await, fixture.count("orders").await), (events, 1));
     }
 }
 
 #[tokio::test]
 async fn a_change_that_occurs_twice_in_a_stream_is_applied_once() {
-    for server in FeedFixture::all().await {
-        let (outcome, _) = server.apply(&(school() + &student(1) + &student(1))).await;
+    for fixture in FeedFixture::on_all_databases().await {
+        let (outcome, _) = fixture.apply(&(school() + &student(1) + &student(1))).await;
         assert_eq!(outcome, ApplyOutcome { applied: 3, repeated: 1, rejected: 0 });
     }
 }
 
 #[tokio::test]
-async fn invalid_lines_are_reported_and_saved_and_the_rest_is_applied() {
-    for server in FeedFixture::all().await {
+async fn invalid_lines_are_reported_and_saved_and_the_other_lines_are_applied() {
+    for fixture in FeedFixture::on_all_databases().await {
         let text = school()
             + "not json\n\r\n"
             + &student(1)
@@ -58,13 +61,13 @@ async fn invalid_lines_are_reported_and_saved_and_the_rest_is_applied() {
             + &student(2)
             + &line("later", "student.delete", "2026-06-02T00:00:00Z", json!({"student": "s-1"}))
             + &order(1, "c-1");
-        let (mut reasons, mut rejected) = (Vec::new(), Vec::new());
+        let (mut reasons, mut rejected_lines) = (Vec::new(), Vec::new());
         let options = ApplyOptions {
-            rejected: Box::new(|reject| reasons.push(reject.to_string())),
-            rejects: Some(Box::new(&mut rejected)),
+            on_rejected: Box::new(|rejected| reasons.push(rejected.to_string())),
+            rejects_output: Some(Box::new(&mut rejected_lines)),
             ..ApplyOptions::default()
         };
-        let outcome = crate::apply(&server.app, text.as_bytes(), options).await.unwrap();
+        let outcome = crate::apply(&fixture.app, text.as_bytes(), options).await.unwrap();
         assert_eq!(outcome, ApplyOutcome { applied: 5, repeated: 0, rejected: 4 });
         assert_eq!(
             reasons,
@@ -75,73 +78,75 @@ async fn invalid_lines_are_reported_and_saved_and_the_rest_is_applied() {
                 "line 9 (later): at: is in the future: the server time is 2026-06-01T12:00:00Z",
             ]
         );
-        let rejected = String::from_utf8(rejected).unwrap();
-        assert_eq!(rejected.lines().count(), 4);
-        // The stream created the missing student later, so the rejected lines can be applied now, except the invalid ones.
-        let (outcome, _) = server.apply(&rejected).await;
+        let rejected_lines = String::from_utf8(rejected_lines).unwrap();
+        assert_eq!(rejected_lines.lines().count(), 4);
+        // The stream created the missing student later, so the rejected lines can be applied now, except the invalid
+        // ones.
+        let (outcome, _) = fixture.apply(&rejected_lines).await;
         assert_eq!(outcome, ApplyOutcome { applied: 1, repeated: 1, rejected: 2 });
     }
 }
 
 #[tokio::test]
 async fn a_line_that_is_too_long_is_saved_completely() {
-    for server in FeedFixture::all().await {
+    for fixture in FeedFixture::on_all_databases().await {
         let long = format!("{{\"note\": \"{}\"}}", "x".repeat(3 << 20));
         let text = school() + "not json\n" + &long + "\n" + &student(1) + "not json either";
-        let (mut reasons, mut rejected) = (Vec::new(), Vec::new());
+        let (mut numbers, mut rejected_lines) = (Vec::new(), Vec::new());
         let options = ApplyOptions {
-            rejected: Box::new(|reject| reasons.push(reject.line)),
-            rejects: Some(Box::new(&mut rejected)),
+            on_rejected: Box::new(|rejected| numbers.push(rejected.line)),
+            rejects_output: Some(Box::new(&mut rejected_lines)),
             ..ApplyOptions::default()
         };
-        let outcome = crate::apply(&server.app, text.as_bytes(), options).await.unwrap();
+        let outcome = crate::apply(&fixture.app, text.as_bytes(), options).await.unwrap();
         assert_eq!(outcome, ApplyOutcome { applied: 3, repeated: 0, rejected: 3 });
-        assert_eq!(reasons, [3, 4, 6]);
-        assert!(String::from_utf8(rejected).unwrap() == format!("not json\n{long}\nnot json either\n"));
+        assert_eq!(numbers, [3, 4, 6]);
+        assert!(String::from_utf8(rejected_lines).unwrap() == format!("not json\n{long}\nnot json either\n"));
     }
 }
 
 #[tokio::test]
 async fn a_rejected_change_leaves_no_trace() {
-    for server in FeedFixture::all().await {
-        server.apply(&(school() + &student(1))).await;
-        let (events, students) = (server.count("events").await, server.count("students").await);
-        let (outcome, _) = server.apply(&(order(1, "c-9") + &order(3, "c-1"))).await;
+    for fixture in FeedFixture::on_all_databases().await {
+        fixture.apply(&(school() + &student(1))).await;
+        let (events, students) = (fixture.count("events").await, fixture.count("students").await);
+        let (outcome, _) = fixture.apply(&(order(1, "c-9") + &order(3, "c-1"))).await;
         assert_eq!(outcome, ApplyOutcome { applied: 0, repeated: 0, rejected: 2 });
-        assert_eq!((server.count("events").await, server.count("students").await), (events, students));
-        assert_eq!(server.count("applied_changes").await, 3);
-        assert_eq!(server.count("revenue_rollups").await, 0);
+        assert_eq!((fixture.count("events").await, fixture.count("students").await), (events, students));
+        assert_eq!(fixture.count("applied_changes").await, 3);
+        assert_eq!(fixture.count("revenue_rollups").await, 0);
     }
 }
 
 #[tokio::test]
 async fn two_concurrent_streams_apply_each_change_once() {
-    for server in FeedFixture::all().await {
-        server.apply(&school()).await;
+    for fixture in FeedFixture::on_all_databases().await {
+        fixture.apply(&school()).await;
         let text: String = (0..300).map(student).collect();
-        let (one, two) = tokio::join!(server.apply(&text), server.apply(&text));
-        assert_eq!((one.1, two.1), (Vec::<String>::new(), Vec::new()));
-        assert_eq!((one.0.applied + two.0.applied, one.0.repeated + two.0.repeated), (300, 300));
-        assert_eq!(server.count("students").await, 300);
+        let (first, second) = tokio::join!(fixture.apply(&text), fixture.apply(&text));
+        assert_eq!((first.1, second.1), (Vec::<String>::new(), Vec::new()));
+        assert_eq!(first.0.applied + second.0.applied, 300);
+        assert_eq!(first.0.repeated + second.0.repeated, 300);
+        assert_eq!(fixture.count("students").await, 300);
     }
 }
 
 #[tokio::test]
 async fn the_changes_of_a_slow_stream_are_applied_as_they_arrive() {
-    let server = FeedFixture::sqlite().await;
-    let (mut pipe, reader) = tokio::io::duplex(1 << 16);
-    let app = server.app.clone();
+    let fixture = FeedFixture::sqlite().await;
+    let (mut stream, reader) = tokio::io::duplex(1 << 16);
+    let app = fixture.app.clone();
     let applying = tokio::spawn(async move {
         crate::apply(&app, tokio::io::BufReader::new(reader), ApplyOptions::default()).await
     });
-    tokio::io::AsyncWriteExt::write_all(&mut pipe, school().as_bytes()).await.unwrap();
+    tokio::io::AsyncWriteExt::write_all(&mut stream, school().as_bytes()).await.unwrap();
     for _ in 0..100 {
-        if server.count("courses").await == 1 {
+        if fixture.count("courses").await == 1 {
             break;
         }
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    assert_eq!(server.count("courses").await, 1, "while the stream is still open");
-    drop(pipe);
+    assert_eq!(fixture.count("courses").await, 1, "while the stream is still open");
+    drop(stream);
     assert_eq!(applying.await.unwrap().unwrap().applied, 2);
 }

@@ -12,39 +12,39 @@ use domain::workspaces;
 
 #[tokio::test]
 async fn the_demo_is_applied_completely_and_has_data_in_the_last_thirty_days() {
-    for server in FeedFixture::all().await {
+    for fixture in FeedFixture::on_all_databases().await {
         let mut reasons = Vec::new();
         let options = ApplyOptions {
-            rejected: Box::new(|reject| reasons.push(reject.to_string())),
+            on_rejected: Box::new(|rejected| reasons.push(rejected.to_string())),
             ..ApplyOptions::default()
         };
-        let outcome = demo::load(&server.app, options).await.unwrap();
-        assert_eq!((reasons, outcome.applied), (Vec::new(), demo::len() as u64));
-        let workspace = workspaces::by_key(&server.app, demo::WORKSPACE).await.unwrap().id;
-        let summary = analytics::summarize(&server.app, workspace, AnalyticsQuery::default()).await.unwrap();
+        let outcome = demo::load(&fixture.app, options).await.unwrap();
+        assert_eq!((reasons, outcome.applied), (Vec::new(), demo::change_count() as u64));
+        let workspace = workspaces::by_key(&fixture.app, demo::WORKSPACE).await.unwrap().id;
+        let summary = analytics::summarize(&fixture.app, workspace, AnalyticsQuery::default()).await.unwrap();
         let currencies: Vec<&str> =
             summary.figures.revenue.iter().map(|revenue| revenue.currency.as_str()).collect();
         assert_eq!(currencies, ["EUR", "USD"]);
         assert!(summary.figures.completed > 0 && summary.figures.students_new > 0, "{:?}", summary.figures);
         let rows = orders::in_workspace(workspace.uuid());
-        let rows = rows.paid_in(server.app.db.read(), None, SpanMs::default()).await.unwrap();
+        let rows = rows.paid_in(fixture.app.db.read(), None, SpanMs::default()).await.unwrap();
         let newest = rows.iter().map(|order| order.paid_at).max().unwrap();
-        let age_ms = server.app.clock.now_ms() - newest;
+        let age_ms = fixture.app.clock.now_ms() - newest;
         assert!((0..86_400_000).contains(&age_ms), "{age_ms}");
         for kind in EVENT_TYPES {
             let sql = format!("(SELECT 1 FROM events WHERE type = '{kind}') AS found");
-            assert!(server.count(&sql).await > 0, "{kind}");
+            assert!(fixture.count(&sql).await > 0, "{kind}");
         }
     }
 }
 
 #[tokio::test]
 async fn a_later_run_of_the_demo_skips_every_change() {
-    let server = FeedFixture::sqlite().await;
-    let first = demo::load(&server.app, ApplyOptions::default()).await.unwrap();
-    let events = server.count("events").await;
-    server.app.clock.advance(Duration::from_secs(9 * 86_400));
-    let second = demo::load(&server.app, ApplyOptions::default()).await.unwrap();
+    let fixture = FeedFixture::sqlite().await;
+    let first = demo::load(&fixture.app, ApplyOptions::default()).await.unwrap();
+    let events = fixture.count("events").await;
+    fixture.app.clock.advance(Duration::from_secs(9 * 86_400));
+    let second = demo::load(&fixture.app, ApplyOptions::default()).await.unwrap();
     assert_eq!((second.applied, second.repeated, second.rejected), (0, first.applied, 0));
-    assert_eq!(server.count("events").await, events);
+    assert_eq!(fixture.count("events").await, events);
 }

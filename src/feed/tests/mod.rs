@@ -1,5 +1,5 @@
-//! Tests against real databases: SQLite always, and PostgreSQL if `TEST_POSTGRES_URL` names a server on which the tests can
-//! create databases.
+//! Tests against real databases: SQLite always, and PostgreSQL if `TEST_POSTGRES_URL` names a server on which the tests
+//! can create databases.
 
 mod analytics;
 mod apply;
@@ -15,51 +15,54 @@ use tempfile::TempDir;
 use super::{ApplyOptions, ApplyOutcome};
 use domain::app::{App, AppParts};
 use foundation::clock::Clock;
-use foundation::database::{Database, DatabaseOptions as Connect, DatabaseSource};
+use foundation::database::{Database, DatabaseOptions, DatabaseSource};
 use foundation::id::Ids;
 
-/// A server with an empty database and a simulated clock.
+/// An application with an empty database and a simulated clock.
 struct FeedFixture {
     app: App,
     _folder: TempDir,
 }
 
 impl FeedFixture {
-    async fn all() -> Vec<Self> {
-        let mut servers = vec![Self::sqlite().await];
-        if let Ok(server) = std::env::var("TEST_POSTGRES_URL") {
-            servers.push(Self::postgres(&server).await);
+    /// Returns one fixture for each available kind of database.
+    async fn on_all_databases() -> Vec<Self> {
+        let mut fixtures = vec![Self::sqlite().await];
+        if let Ok(server_url) = std::env::var("TEST_POSTGRES_URL") {
+            fixtures.push(Self::postgres(&server_url).await);
         }
-        servers
+        fixtures
     }
 
     async fn sqlite() -> Self {
         Self::open(None).await
     }
 
-    async fn postgres(server: &str) -> Self {
+    async fn postgres(server_url: &str) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let name = format!("feed_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-        let admin = sea_orm::Database::connect(server).await.unwrap();
+        let admin = sea_orm::Database::connect(server_url).await.unwrap();
         admin.execute_unprepared(&format!("CREATE DATABASE {name}")).await.unwrap();
-        let (base, _) = server.rsplit_once('/').unwrap();
+        let (base, _) = server_url.rsplit_once('/').unwrap();
         Self::open(Some(format!("{base}/{name}"))).await
     }
 
     async fn open(url: Option<String>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let source = DatabaseSource::new(url.as_deref(), folder.path()).unwrap();
-        let db = Database::connect(Connect::new(source)).await.unwrap();
+        let db = Database::connect(DatabaseOptions::new(source)).await.unwrap();
         db.migrate().await.unwrap();
-        let app = App::new(AppParts {
-            config: foundation::config::Config::defaults(),
+        let app = App::new(
             db,
-            clock: Clock::simulated(time("2026-06-01T12:00:00Z")),
-            ids: Ids::default(),
-            encode: |envelope| envelope.event.kind().as_bytes().to_vec(),
-            example: |_, _, _, _| None,
-            principals: Default::default(),
-        });
+            AppParts {
+                config: foundation::config::Config::defaults(),
+                clock: Clock::simulated(time("2026-06-01T12:00:00Z")),
+                ids: Ids::default(),
+                encode: |envelope| envelope.event.kind().as_bytes().to_vec(),
+                example: |_, _, _, _| None,
+                principals: Default::default(),
+            },
+        );
         Self { app, _folder: folder }
     }
 
@@ -67,14 +70,14 @@ impl FeedFixture {
     async fn apply(&self, text: &str) -> (ApplyOutcome, Vec<String>) {
         let mut reasons = Vec::new();
         let options = ApplyOptions {
-            rejected: Box::new(|reject| reasons.push(reject.to_string())),
+            on_rejected: Box::new(|rejected| reasons.push(rejected.to_string())),
             ..ApplyOptions::default()
         };
         let outcome = super::apply(&self.app, text.as_bytes(), options).await.unwrap();
         (outcome, reasons)
     }
 
-    /// Returns the number of rows of a table.
+    /// Returns the number of rows of a table or subquery.
     async fn count(&self, table: &str) -> i64 {
         let sql = format!("SELECT COUNT(*) FROM {table}");
         let statement = sea_orm::Statement::from_string(self.app.db.backend(), sql);

@@ -18,9 +18,9 @@ fn address(url: &str, resolved: &str) -> IpAddr {
     }
 }
 
-/// URLs with literal addresses, and the reason why each is denied.
-const LITERAL: &[(&str, &str)] = &[
-    // One address in all its notations.
+/// URLs with IP addresses, and the reason why each is denied.
+const DENIED_ADDRESSES: &[(&str, &str)] = &[
+    // 127.0.0.1 in all notations.
     ("https://127.0.0.1/", "loopback"),
     ("https://127.0.0.1./", "loopback"),
     ("https://127.1/", "loopback"),
@@ -88,7 +88,7 @@ const LITERAL: &[(&str, &str)] = &[
     ("https://[fec0::1]/", "site-local"),
     ("https://[feff::1]/", "site-local"),
     ("https://[ff02::1]/", "multicast"),
-    ("https://[100::1]/", "discarded"),
+    ("https://[100::1]/", "discard-only"),
     ("https://[2001:2::1]/", "for benchmarking"),
     ("https://[2001:10::1]/", "ORCHID"),
     ("https://[2001:2f:ffff::1]/", "ORCHID"),
@@ -108,8 +108,8 @@ const LITERAL: &[(&str, &str)] = &[
     ("https://[::ffff:0:10.0.0.1]/", "private"),
     ("https://[64:ff9b::127.0.0.1]/", "loopback"),
     ("https://[64:ff9b::a9fe:a9fe]/", "a metadata service"),
-    ("https://[64:ff9b:1::10.0.0.1]/", "NAT64 of local use"),
-    ("https://[64:ff9b:1:7f00:0:100::]/", "NAT64 of local use"),
+    ("https://[64:ff9b:1::10.0.0.1]/", "NAT64 for local use"),
+    ("https://[64:ff9b:1:7f00:0:100::]/", "NAT64 for local use"),
     ("https://[64:ff9b::1:0:0]/", "reserved"),
     ("https://[2002:7f00:1::]/", "loopback"),
     ("https://[2002:c0a8:101::1]/", "private"),
@@ -121,7 +121,7 @@ const LITERAL: &[(&str, &str)] = &[
 ];
 
 /// URLs with host names, the resolved addresses, and the reason why each is denied.
-const NAMED: &[(&str, &str, &str)] = &[
+const DENIED_NAMES: &[(&str, &str, &str)] = &[
     ("https://localhost/", "127.0.0.1", "loopback"),
     ("https://localhost./", "127.0.0.1", "loopback"),
     ("https://LOCALHOST/", "::1", "loopback"),
@@ -142,7 +142,7 @@ const NAMED: &[(&str, &str, &str)] = &[
 ];
 
 /// URLs that are allowed, with the resolved addresses of host names.
-const PUBLIC: &[(&str, &str)] = &[
+const PUBLIC_URLS: &[(&str, &str)] = &[
     ("https://8.8.8.8/", ""),
     ("https://134744072/", ""),
     ("https://1.1/", ""),
@@ -176,10 +176,10 @@ const PUBLIC: &[(&str, &str)] = &[
 
 #[test]
 fn addresses_that_are_not_public_are_denied_in_every_notation() {
-    assert!(LITERAL.len() + NAMED.len() >= 60);
-    let literal = LITERAL.iter().map(|(url, reason)| (*url, "", *reason));
+    assert!(DENIED_ADDRESSES.len() + DENIED_NAMES.len() >= 60);
+    let addresses = DENIED_ADDRESSES.iter().map(|(url, reason)| (*url, "", *reason));
     let mut failures = Vec::new();
-    for (url, resolved, expected) in literal.chain(NAMED.iter().copied()) {
+    for (url, resolved, expected) in addresses.chain(DENIED_NAMES.iter().copied()) {
         let reason = denial_reason(address(url, resolved), &[]);
         if reason != Some(expected) {
             failures.push(format!("{url}: {reason:?} instead of {expected:?}"));
@@ -190,23 +190,23 @@ fn addresses_that_are_not_public_are_denied_in_every_notation() {
 
 #[test]
 fn public_addresses_are_allowed() {
-    for (url, resolved) in PUBLIC {
+    for (url, resolved) in PUBLIC_URLS {
         assert_eq!(denial_reason(address(url, resolved), &[]), None, "{url}");
     }
 }
 
 #[test]
-fn the_operator_s_list_allows_only_its_networks() {
-    let allow: Vec<Network> = ["127.0.0.0/8", "fd12::/16"].map(|text| text.parse().unwrap()).into();
-    let reason = |text: &str| denial_reason(text.parse().unwrap(), &allow);
+fn allowed_networks_can_be_reached_and_no_others() {
+    let allowed_networks: Vec<Network> =
+        ["127.0.0.0/8", "fd12::/16"].map(|text| text.parse().unwrap()).into();
+    let reason = |text: &str| denial_reason(text.parse().unwrap(), &allowed_networks);
     assert_eq!(reason("127.0.0.1"), None);
     assert_eq!(reason("::ffff:127.9.9.9"), None, "the same address");
     assert_eq!(reason("fd12::1"), None);
     assert_eq!(reason("8.8.8.8"), None);
     assert_eq!(reason("::1"), Some("loopback"));
     assert_eq!(reason("10.0.0.1"), Some("private"));
-    assert_eq!(reason("64:ff9b::127.0.0.1"), Some("loopback"), "NAT64 reaches it through a gateway");
-    assert!(
-        is_allowed("127.0.0.1".parse().unwrap(), &allow) && !is_allowed("8.8.8.8".parse().unwrap(), &allow)
-    );
+    assert_eq!(reason("64:ff9b::127.0.0.1"), Some("loopback"), "the request goes to a NAT64 gateway");
+    assert!(is_allowed("127.0.0.1".parse().unwrap(), &allowed_networks));
+    assert!(!is_allowed("8.8.8.8".parse().unwrap(), &allowed_networks));
 }

@@ -21,8 +21,8 @@ impl SettingValue for DatabaseUrl {
     const EXPECTED: &str = "sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME";
 
     fn parse(text: &str) -> Option<Self> {
-        let known = ["sqlite:", "postgres://", "postgresql://"];
-        known.iter().any(|scheme| text.starts_with(scheme)).then(|| Self(SecretString::from(text)))
+        let schemes = ["sqlite:", "postgres://", "postgresql://"];
+        schemes.iter().any(|scheme| text.starts_with(scheme)).then(|| Self(SecretString::from(text)))
     }
 
     fn show(&self) -> String {
@@ -34,11 +34,11 @@ impl SettingValue for DatabaseUrl {
             let _ = url.set_password(Some("****"));
         }
         let is_secret = |name: &str| name == "password";
-        let pairs: Vec<(String, String)> = url.query_pairs().into_owned().collect();
-        if pairs.iter().any(|(name, _)| is_secret(name)) {
-            let shown =
-                pairs.iter().map(|(name, value)| (name, if is_secret(name) { "****" } else { value }));
-            url.query_pairs_mut().clear().extend_pairs(shown);
+        let parameters: Vec<(String, String)> = url.query_pairs().into_owned().collect();
+        if parameters.iter().any(|(name, _)| is_secret(name)) {
+            let masked =
+                parameters.iter().map(|(name, value)| (name, if is_secret(name) { "****" } else { value }));
+            url.query_pairs_mut().clear().extend_pairs(masked);
         }
         url.to_string()
     }

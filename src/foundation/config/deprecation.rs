@@ -7,7 +7,7 @@ use super::raw_settings::RawSettings;
 use super::settings::DeprecationConfig;
 
 impl DeprecationConfig {
-    /// Reports a sunset without a deprecation, or less than six months after it.
+    /// Reports a sunset or a link without a deprecation, and a sunset less than six months after the deprecation.
     pub(super) fn check(&self, settings: &mut RawSettings) {
         let Some(deprecated) = self.deprecation_at else {
             let keys = [

@@ -39,21 +39,22 @@ impl Tls {
     }
 }
 
-/// The URL of a mail server. The user name is masked like the password, since some providers use a secret as the user name.
+/// The URL of a mail server. The user name is masked like the password, since some providers use a secret as the user
+/// name.
 #[derive(Debug, Clone)]
 pub struct SmtpUrl {
     /// How the connection is encrypted.
     pub tls: Tls,
-    /// The host name that the server's certificate must have, or an IP address.
+    /// The host name or IP address of the server. Its certificate must be valid for it.
     pub host: String,
     /// The port.
     pub port: u16,
-    /// User name and password, if the server requires them.
+    /// The user name and the password, if the URL contains them.
     login: Option<(SecretString, SecretString)>,
 }
 
 impl SmtpUrl {
-    /// Returns the user name and the password.
+    /// Returns the user name and the password, or `None` if the URL has no login.
     pub fn login(&self) -> Option<(&str, &str)> {
         self.login.as_ref().map(|(name, password)| (name.expose_secret(), password.expose_secret()))
     }
@@ -66,18 +67,18 @@ impl SettingValue for SmtpUrl {
 
     fn parse(text: &str) -> Option<Self> {
         let url = Url::parse(text).ok()?;
-        let known = [Tls::Wrapped, Tls::StartTls, Tls::None];
-        let tls = known.into_iter().find(|tls| tls.scheme() == url.scheme())?;
+        let variants = [Tls::Wrapped, Tls::StartTls, Tls::None];
+        let tls = variants.into_iter().find(|tls| tls.scheme() == url.scheme())?;
         let host = url.host_str()?.trim_matches(['[', ']']).to_ascii_lowercase();
         let allows_plaintext = match url.query() {
             None => false,
             Some("tls=none") if tls == Tls::None => true,
             Some(_) => return None,
         };
-        let is_secure = tls != Tls::None || allows_plaintext || is_this_machine(&host);
+        let is_allowed = tls != Tls::None || allows_plaintext || is_this_machine(&host);
         let has_no_path = matches!(url.path(), "" | "/") && url.fragment().is_none() && url.port() != Some(0);
         // The `url` crate does not decode the host of these schemes, so percent-encoding is rejected.
-        if !is_secure || !has_no_path || host.is_empty() || host.contains('%') {
+        if !is_allowed || !has_no_path || host.is_empty() || host.contains('%') {
             return None;
         }
         Some(Self { tls, host, port: url.port().unwrap_or(tls.default_port()), login: login(&url)? })
@@ -97,8 +98,8 @@ fn is_this_machine(host: &str) -> bool {
     host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// Returns the user name and the password, or `Some(None)` if the URL has neither. Returns `None` if one is missing or not
-/// valid UTF-8.
+/// Returns the user name and the password, or `Some(None)` if the URL has neither. Returns `None` if one is missing or
+/// not valid UTF-8.
 fn login(url: &Url) -> Option<Option<(SecretString, SecretString)>> {
     let decoded = |text| percent_decode_str(text).decode_utf8().ok().map(|text| SecretString::from(&*text));
     match (url.username(), url.password()) {
@@ -112,8 +113,8 @@ impl SettingValue for Mailbox {
     const EXPECTED: &str = "an email address with an optional name, such as School <no-reply@school.example>";
 
     fn parse(text: &str) -> Option<Self> {
-        let ascii = |mailbox: &Self| mailbox.email.to_string().is_ascii();
-        text.parse().ok().filter(ascii).filter(|_| !text.contains(char::is_control))
+        let is_ascii = |mailbox: &Self| mailbox.email.to_string().is_ascii();
+        text.parse().ok().filter(is_ascii).filter(|_| !text.contains(char::is_control))
     }
 
     fn show(&self) -> String {
@@ -132,10 +133,16 @@ mod tests {
             let login = url.login().map(|(name, password)| format!("{name} {password}"));
             (url.tls, url.host.clone(), url.port, login, url.show())
         };
-        let ada = Some("ada@x.example p:w/d".to_owned());
+        let expected_login = Some("ada@x.example p:w/d".to_owned());
         assert_eq!(
             parsed("smtps://ada%40x.example:p%3Aw%2Fd@mail.example"),
-            (Tls::Wrapped, "mail.example".into(), 465, ada, "smtps://****:****@mail.example:465".into())
+            (
+                Tls::Wrapped,
+                "mail.example".into(),
+                465,
+                expected_login,
+                "smtps://****:****@mail.example:465".into()
+            )
         );
         assert_eq!(
             parsed("smtp+starttls://Mail.Example:2525/"),
@@ -148,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn plaintext_must_be_requested_explicitly() {
+    fn invalid_mail_server_urls_and_unrequested_plaintext_are_rejected() {
         for invalid in [
             "smtp://mail.example",
             "smtp://192.0.2.1:25",

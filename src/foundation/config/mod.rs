@@ -1,7 +1,7 @@
 //! The configuration, read from flags, environment variables and `creator-api.toml`.
 //!
-//! [`settings`] declares every setting with its flag, variable, key, default and documentation. Flags take precedence over
-//! environment variables, those over the file, and the file over the defaults.
+//! [`settings`] declares every setting with its flag, variable, key, default and documentation. A flag takes
+//! precedence over an environment variable, a variable over the file, and the file over the default.
 
 mod database;
 mod deprecation;
@@ -17,8 +17,10 @@ mod source;
 mod value;
 
 pub use database::DatabaseUrl;
-pub use error::{ConfigErrors, nearest};
-pub use flags::{LINKS, SENDING, SERVING, WEBHOOKS, common_flags, flag_values, flags};
+pub use error::{ConfigErrors, suggestion};
+pub use flags::{
+    ENDPOINT_SETTINGS, LINK_SETTINGS, SERVER_SETTINGS, WORKER_SETTINGS, common_flags, flag_values, flags,
+};
 pub use log::LogFormat;
 pub use mail::{SmtpUrl, Tls};
 pub use network::Network;
@@ -32,10 +34,14 @@ pub use value::{HexSecret, WebUrl};
 use std::ffi::OsString;
 
 impl Config {
-    /// Reads the configuration from the flags, the environment of this process, and the configuration file.
+    /// Reads the configuration from the flags, the environment of this process, and the configuration file. Also
+    /// returns the unparsed settings, for [`RawSettings::report`].
+    ///
+    /// `flags` contains the key and the text of each flag, as returned by [`flag_values`].
     ///
     /// # Errors
-    /// Returns all invalid settings, each with its source and what is expected.
+    /// Returns all invalid settings, each with its source and what is expected. When the configuration file cannot be
+    /// read, returns only that error.
     pub fn load(flags: Vec<(&'static str, String)>) -> Result<(Self, RawSettings), ConfigErrors> {
         Self::read(flags, std::env::vars_os())
     }
@@ -43,7 +49,7 @@ impl Config {
     /// Reads the configuration from the flags, these environment variables, and the configuration file.
     ///
     /// # Errors
-    /// As [`Config::load`].
+    /// Returns the same errors as [`Config::load`].
     pub fn read(
         flags: Vec<(&'static str, String)>,
         environment: impl Iterator<Item = (OsString, OsString)>,
@@ -55,7 +61,7 @@ impl Config {
     /// Returns the default configuration.
     ///
     /// # Panics
-    /// Panics if a default is invalid, which a test rules out.
+    /// Panics if a default is invalid. A test checks that all defaults are valid.
     pub fn defaults() -> Self {
         Self::parse(&mut RawSettings::default()).expect("the defaults are valid")
     }

@@ -8,6 +8,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
+    /// The length of the prefix in bits.
     prefix: u8,
 }
 
@@ -21,6 +22,7 @@ impl Network {
     }
 }
 
+/// Returns the bits of an address. The bits of an IPv4 address are the lowest 32.
 fn bits(address: IpAddr) -> u128 {
     match address {
         IpAddr::V4(address) => address.to_bits().into(),
@@ -28,6 +30,7 @@ fn bits(address: IpAddr) -> u128 {
     }
 }
 
+/// Returns the number of bits of an address.
 fn width(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }

@@ -7,12 +7,12 @@ use secrecy::zeroize::Zeroizing;
 use super::settings::{SETTINGS, Setting};
 use super::value::SettingValue;
 
-/// The unparsed value of each setting with its source. Collects errors and the report when values are parsed.
+/// The unparsed value of each setting with its source. Parsing a setting adds an error, or a line to the report.
 #[derive(Debug, Default)]
 pub struct RawSettings {
     pub(super) values: HashMap<&'static str, RawValue>,
     pub(super) errors: Vec<String>,
-    /// The lines of the report with their headings. Secrets are masked.
+    /// The headings and the lines of the report, in the order in which the settings were parsed. Secrets are masked.
     lines: Vec<(&'static str, String)>,
 }
 
@@ -24,14 +24,15 @@ pub(super) struct RawValue {
 }
 
 impl RawSettings {
-    /// Parses the value of one setting. If it is invalid, records an error and returns `None`.
+    /// Parses the value of one setting, or its default if the setting is not set. If the value is invalid, records an
+    /// error and returns `None`.
     pub(super) fn parse<T: SettingValue>(&mut self, key: &'static str) -> Option<T> {
         let &Setting { heading, default, toml_type, .. } =
             SETTINGS.iter().find(|setting| setting.key == key)?;
         let source = self.source(key);
         let Some(text) = self.values.get(key).map(|value| value.text.as_str()).or(default) else {
             self.lines.push((heading, format!("# {key} is not set")));
-            return T::unset();
+            return T::value_if_unset();
         };
         let value = T::parse(text);
         match &value {
@@ -48,12 +49,14 @@ impl RawSettings {
         value
     }
 
-    /// Returns the source of a setting's value for messages.
+    /// Returns the source of a setting's value for messages, such as `--listen`, or `default` if the setting is not
+    /// set.
     pub(super) fn source(&self, key: &str) -> String {
         self.values.get(key).map_or("default", |value| &value.source).to_owned()
     }
 
-    /// Returns the effective configuration in the format of the file, with the source of each value. Secrets are masked.
+    /// Returns the effective configuration in the format of the file, with the source of each value. Secrets are
+    /// masked.
     pub fn report(&self) -> String {
         let mut text = String::new();
         for group in self.lines.chunk_by(|left, right| left.0 == right.0) {

@@ -3,7 +3,7 @@
 use super::settings::ServerConfig;
 
 impl ServerConfig {
-    /// Returns the URL of the server without a trailing slash: the public URL, or the listen address.
+    /// Returns the URL of the server without a trailing slash: the public URL, or `http://` and the listen address.
     pub fn base_url(&self) -> String {
         match &self.public_url {
             Some(url) => url.base().to_owned(),
@@ -11,9 +11,10 @@ impl ServerConfig {
         }
     }
 
-    /// Returns the URL of the server if a browser can open it: neither port 0 nor an unspecified address.
+    /// Returns the URL of the server. Returns `None` if there is no public URL and the listen address cannot be used in
+    /// a URL, since its port is 0 or its IP address is unspecified (`0.0.0.0`, `::`).
     pub fn reachable_url(&self) -> Option<String> {
-        let is_specific = self.listen.port() != 0 && !self.listen.ip().is_unspecified();
-        (self.public_url.is_some() || is_specific).then(|| self.base_url())
+        let is_usable = self.listen.port() != 0 && !self.listen.ip().is_unspecified();
+        (self.public_url.is_some() || is_usable).then(|| self.base_url())
     }
 }

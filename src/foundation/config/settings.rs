@@ -17,62 +17,66 @@ use super::value::{HexSecret, SettingValue, TomlType, WebUrl};
 /// The declaration of one setting.
 #[derive(Debug)]
 pub(super) struct Setting {
-    /// Its heading in `--help` and `config check`.
+    /// The heading above the setting in `--help` and `config check`.
     pub(super) heading: &'static str,
-    /// Its key in the file. The flag is the key with dashes instead of underscores.
+    /// The key in the configuration file. The flag is the key with dashes instead of underscores.
     pub(super) key: &'static str,
-    /// Its environment variable.
+    /// The environment variable.
     pub(super) variable: &'static str,
     /// For a secret, the key and the variable that specify a file with the value.
     pub(super) file: Option<(&'static str, &'static str)>,
     /// The placeholder for the value in `--help`.
     pub(super) value_name: &'static str,
-    /// The description in `--help`, with the unit.
+    /// The description in `--help`, with the unit. A single sentence has no period at the end.
     pub(super) help: &'static str,
+    /// The default in the format of the flag. `None` for an optional setting or a list.
     pub(super) default: Option<&'static str>,
+    /// The type of the value in the configuration file.
     pub(super) toml_type: TomlType,
-    /// Whether the whole value is secret, so that it has no flag.
-    pub(super) hidden: bool,
+    /// Whether the value has a flag. The file that contains a secret value always has one.
+    pub(super) has_flag: bool,
 }
 
-/// A key of a setting: its own, or the key of the file that contains its value.
+/// The key and the variable that specify the value of a setting, or a file that contains the value.
 pub(super) struct SettingName {
     pub(super) setting: &'static Setting,
     pub(super) key: &'static str,
     pub(super) variable: &'static str,
+    /// Whether the key and the variable specify a file.
     pub(super) is_file: bool,
 }
 
-/// Returns all keys of all settings.
-pub(super) fn names() -> impl Iterator<Item = SettingName> {
+/// Returns the names of all settings, in display order.
+pub(super) fn setting_names() -> impl Iterator<Item = SettingName> {
     SETTINGS.iter().flat_map(|setting| {
         let file = setting.file.map(|(key, variable)| SettingName { setting, key, variable, is_file: true });
-        let own = SettingName { setting, key: setting.key, variable: setting.variable, is_file: false };
-        [Some(own), file].into_iter().flatten()
+        let value = SettingName { setting, key: setting.key, variable: setting.variable, is_file: false };
+        [Some(value), file].into_iter().flatten()
     })
 }
 
 /// Generates the configuration structs and the table of settings from the declarations.
 ///
-/// A declaration consists of documentation (also used for `--help`), key, type, default, variable and value placeholder.
+/// A declaration consists of documentation (also used for `--help` and README.md), key, type, default, variable and
+/// value placeholder.
 macro_rules! settings {
     ($(
-        $(#[doc = $about:literal])+
-        $field:ident: $name:ident, $heading:literal {
+        $(#[doc = $group_doc:literal])+
+        $group:ident: $group_type:ident, $heading:literal {
             $(
                 $(#[doc = $help:literal])+
-                $key:ident: $kind:ty = $default:expr, $variable:literal, $value_name:literal;
+                $key:ident: $value_type:ty = $default:expr, $variable:literal, $value_name:literal;
             )+
         }
     )+) => {
         $(
-            $(#[doc = $about])+
+            $(#[doc = $group_doc])+
             #[derive(Debug, Clone)]
-            pub struct $name {
+            pub struct $group_type {
                 $(
                     $(#[doc = $help])+
                     #[doc = concat!("\n\nEnvironment variable: `", $variable, "`.")]
-                    pub $key: $kind,
+                    pub $key: $value_type,
                 )+
             }
         )+
@@ -80,7 +84,7 @@ macro_rules! settings {
         /// The configuration: the values of all settings.
         #[derive(Debug, Clone)]
         pub struct Config {
-            $($(#[doc = $about])+ pub $field: $name,)+
+            $($(#[doc = $group_doc])+ pub $group: $group_type,)+
         }
 
         /// All settings, in display order.
@@ -89,7 +93,7 @@ macro_rules! settings {
                 heading: $heading,
                 key: stringify!($key),
                 variable: $variable,
-                file: if <$kind as SettingValue>::SECRET {
+                file: if <$value_type as SettingValue>::SECRET {
                     Some((concat!(stringify!($key), "_file"), concat!($variable, "_FILE")))
                 } else {
                     None
@@ -97,8 +101,8 @@ macro_rules! settings {
                 value_name: $value_name,
                 help: concat!($($help),+).trim_ascii(),
                 default: $default,
-                toml_type: <$kind as SettingValue>::TOML_TYPE,
-                hidden: <$kind as SettingValue>::HIDDEN,
+                toml_type: <$value_type as SettingValue>::TOML_TYPE,
+                has_flag: <$value_type as SettingValue>::HAS_FLAG,
             },
         )+)+];
 
@@ -106,7 +110,7 @@ macro_rules! settings {
             /// Parses all settings. Returns `None` if a value is invalid; the errors are recorded in `settings`.
             pub(super) fn parse_fields(settings: &mut RawSettings) -> Option<Self> {
                 $($(let $key = settings.parse(stringify!($key));)+)+
-                Some(Self { $($field: $name { $($key: $key?),+ }),+ })
+                Some(Self { $($group: $group_type { $($key: $key?),+ }),+ })
             }
         }
     };
@@ -115,10 +119,10 @@ macro_rules! settings {
 settings! {
     /// The data folder and the master key.
     storage: StorageConfig, "Data" {
-        /// Data folder: the SQLite database, the master key, and the demo's credentials.
+        /// Data folder: the SQLite database, the master key, mail files, and the demo's credentials
         data_dir: PathBuf = Some("./data"), "CREATOR_API_DATA_DIR", "DIR";
-        /// Master key of the server, 64 hexadecimal digits. By default, the key is stored in the data folder, where it is
-        /// created on the first start.
+        /// Master key of the server, 64 hexadecimal digits. By default, the key is stored in the data folder, where it
+        /// is created on the first start.
         master_key: Option<HexSecret> = None, "CREATOR_API_MASTER_KEY", "KEY";
     }
 
@@ -126,46 +130,52 @@ settings! {
     database: DatabaseConfig, "Database" {
         /// Database URL, `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`. By default, SQLite in the data folder.
         database_url: Option<DatabaseUrl> = None, "DATABASE_URL", "URL";
-        /// Maximum number of PostgreSQL connections of this process.
+        /// Maximum number of PostgreSQL connections of this process
         database_max_connections: NonZeroU32 = Some("16"), "CREATOR_API_DATABASE_MAX_CONNECTIONS", "CONNECTIONS";
     }
 
     /// The log on stderr.
     log: LogConfig, "Log" {
-        /// Format of log lines: pretty or json.
+        /// Format of log lines: pretty or json
         log_format: LogFormat = Some("pretty"), "CREATOR_API_LOG_FORMAT", "FORMAT";
-        /// Log level, or levels by target, such as `info,webhooks=debug`.
+        /// Log level, or levels by target, such as `info,webhooks=debug`
         log_filter: LogFilter = Some("info,sqlx::postgres::notice=warn"), "CREATOR_API_LOG_FILTER", "FILTER";
     }
 
     /// The HTTP server.
     server: ServerConfig, "Server" {
-        /// IP address and port to listen on; port 0 chooses a free port.
+        /// IP address and port on which the server listens; port 0 chooses a free port
         listen: SocketAddr = Some("127.0.0.1:8080"), "CREATOR_API_LISTEN", "ADDR";
-        /// URL at which clients reach the server, if it is not the listen address. Used for links in mail.
+        /// URL of the server, if clients do not reach it at the listen address. Links in mail and in responses start
+        /// with it.
         public_url: Option<WebUrl> = None, "CREATOR_API_PUBLIC_URL", "URL";
-        /// Networks of proxies whose `X-Forwarded-For` header is trusted.
+        /// Networks of proxies whose `X-Forwarded-For` header is trusted, in CIDR notation, such as `10.0.0.0/8,::1`
         trusted_proxies: Vec<Network> = None, "CREATOR_API_TRUSTED_PROXIES", "CIDR,...";
-        /// Maximum number of open connections per client IP address. Does not apply to `trusted_proxies`.
+        /// Maximum number of open connections per client IP address. Does not apply to `--trusted-proxies`.
         max_connections_per_address: NonZeroU32 = Some("256"), "CREATOR_API_MAX_CONNECTIONS_PER_ADDRESS", "CONNECTIONS";
-        /// Seconds to wait at shutdown for requests, webhooks and mail in flight.
+        /// Number of seconds to continue serving at shutdown while `/readyz` fails, so that a load balancer can stop sending
+        /// requests
+        drain_seconds: u16 = Some("0"), "CREATOR_API_DRAIN_SECONDS", "SECONDS";
+        /// Maximum number of seconds to wait at shutdown for requests, webhooks and mail in flight
         shutdown_seconds: NonZeroU32 = Some("30"), "CREATOR_API_SHUTDOWN_SECONDS", "SECONDS";
-        /// Whether requests with API keys are stored for seven days and shown in the dashboard: on or off. They are counted
-        /// in either case.
+        /// Whether to store requests with API keys for seven days and show them in the dashboard: on or off. Requests
+        /// are counted in either case.
         request_log: bool = Some("on"), "CREATOR_API_REQUEST_LOG", "ON_OR_OFF";
     }
 
     /// The default quota of API keys.
     limits: LimitsConfig, "Limits" {
-        /// Maximum number of requests per API key and clock minute, unless a quota is set.
+        /// Maximum number of requests per API key and clock minute, unless the key or its workspace has a quota
         default_per_minute: NonZeroU32 = Some("60"), "CREATOR_API_DEFAULT_PER_MINUTE", "REQUESTS";
-        /// Maximum number of requests per API key and UTC day, unless a quota is set.
+        /// Maximum number of requests per API key and UTC day, unless the key or its workspace has a quota
         default_per_day: NonZeroU32 = Some("1000"), "CREATOR_API_DEFAULT_PER_DAY", "REQUESTS";
     }
 
     /// Webhook endpoints and subscriptions.
     webhooks: WebhooksConfig, "Webhooks" {
-        /// Networks that webhooks can reach although they are not public, also by `http`.
+        /// Networks that webhooks can reach in addition to public addresses, in CIDR notation, such as
+        /// `10.0.0.0/8,::1`. Addresses in these networks are reached over `https` or `http`, public addresses over
+        /// `https` only.
         webhook_allow: Vec<Network> = None, "CREATOR_API_WEBHOOK_ALLOW", "CIDR,...";
         /// Maximum number of webhook subscriptions per workspace. Existing subscriptions beyond the limit are kept.
         max_subscriptions_per_workspace: NonZeroU32 = Some("50"), "CREATOR_API_MAX_SUBSCRIPTIONS_PER_WORKSPACE", "SUBSCRIPTIONS";
@@ -173,27 +183,29 @@ settings! {
 
     /// Sending mail.
     mail: MailConfig, "Mail" {
-        /// Mail server: `smtps://USER:PASSWORD@HOST`, `smtp+starttls://USER:PASSWORD@HOST`, or without encryption `smtp://HOST`
-        /// for this machine and `smtp://HOST?tls=none` for others. By default, mail is written to files in the folder `mail` of
-        /// the data folder.
+        /// Mail server: `smtps://USER:PASSWORD@HOST`, `smtp+starttls://USER:PASSWORD@HOST`, or without encryption
+        /// `smtp://HOST` for this machine and `smtp://HOST?tls=none` for others. By default, mail is written to files
+        /// in the folder `mail` of the data folder.
         smtp_url: Option<SmtpUrl> = None, "CREATOR_API_SMTP_URL", "URL";
-        /// Sender of all mail.
+        /// Sender of all mail
         mail_from: Mailbox = Some("creator-api <no-reply@localhost>"), "CREATOR_API_MAIL_FROM", "MAILBOX";
     }
 
     /// Monitoring of a worker.
     worker: WorkerConfig, "Worker" {
-        /// IP address and port on which `worker` serves `/metrics`, `/healthz` and `/readyz`. By default, it does not listen.
+        /// IP address and port on which `worker` serves `/metrics`, `/healthz` and `/readyz`. By default, it does not
+        /// listen.
         metrics_listen: Option<SocketAddr> = None, "CREATOR_API_METRICS_LISTEN", "ADDR";
     }
 
     /// The deprecation headers of v1 responses (RFC 9745, RFC 8594), sent if `deprecation_at` is set.
     deprecation: DeprecationConfig, "Deprecation of v1" {
-        /// Time at which v1 becomes deprecated.
+        /// Time at which v1 becomes deprecated, in RFC 3339 format, such as `2027-01-31T00:00:00Z`
         deprecation_at: Option<Timestamp> = None, "CREATOR_API_DEPRECATION_AT", "TIME";
-        /// Time at which v1 is shut down, at least 6 months after its deprecation.
+        /// Announced time at which v1 is shut down, in RFC 3339 format, at least 6 months after `--deprecation-at`. The
+        /// server continues to serve v1 after this time.
         sunset_at: Option<Timestamp> = None, "CREATOR_API_SUNSET_AT", "TIME";
-        /// URL of a migration guide.
+        /// URL of a migration guide
         deprecation_link: Option<WebUrl> = None, "CREATOR_API_DEPRECATION_LINK", "URL";
     }
 }

@@ -6,21 +6,21 @@ use secrecy::zeroize::Zeroizing;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{ConfigErrors, nearest};
+use super::error::{ConfigErrors, suggestion};
 use super::raw_settings::{RawSettings, RawValue};
-use super::settings::{SettingName, names};
+use super::settings::{SettingName, setting_names};
 use super::value::TomlType;
 
 /// The default configuration file, in the working directory.
-pub(super) const FILE: &str = "creator-api.toml";
-/// The prefix of all environment variables, except `DATABASE_URL`.
+pub(super) const DEFAULT_FILE: &str = "creator-api.toml";
+/// The prefix of all environment variables, except `DATABASE_URL` and `DATABASE_URL_FILE`.
 pub(super) const ENVIRONMENT_PREFIX: &str = "CREATOR_API_";
 /// The environment variable that specifies another configuration file.
 pub(super) const FILE_VARIABLE: &str = "CREATOR_API_CONFIG";
 /// The flag that specifies another configuration file.
 pub(super) const FILE_FLAG: &str = "config";
 
-/// The values from one source.
+/// The values from one source: the flags, the environment, or the file.
 type SourceValues = Vec<(SettingName, RawValue)>;
 
 /// Reads all sources and returns, for each setting, the value of the source that takes precedence.
@@ -70,34 +70,35 @@ fn read_value_file(RawValue { text: path, source }: RawValue) -> Result<RawValue
     Ok(RawValue { text, source: format!("{path} (from {source})") })
 }
 
-/// Returns the key, name and value of each known variable that is not empty. Reports unknown variables with the prefix.
+/// Returns the key of the setting, the name and the value of each known variable that is not empty. Reports known
+/// variables that are not UTF-8, and unknown variables that start with [`ENVIRONMENT_PREFIX`].
 fn variables(
     environment: impl Iterator<Item = (OsString, OsString)>,
     errors: &mut Vec<String>,
 ) -> Vec<(&'static str, String, String)> {
     let known: Vec<_> =
-        names().map(|name| (name.key, name.variable)).chain([(FILE_FLAG, FILE_VARIABLE)]).collect();
-    let mut found = Vec::new();
+        setting_names().map(|name| (name.key, name.variable)).chain([(FILE_FLAG, FILE_VARIABLE)]).collect();
+    let mut values = Vec::new();
     for (variable, value) in environment {
         let Some(variable) = variable.to_str() else { continue };
-        if let Some((key, variable)) = known.iter().find(|(_, known)| *known == variable) {
+        if let Some((key, variable)) = known.iter().find(|(_, name)| *name == variable) {
             match value.into_string() {
                 Ok(value) if value.is_empty() => {}
-                Ok(value) => found.push((*key, (*variable).to_owned(), value)),
+                Ok(value) => values.push((*key, (*variable).to_owned(), value)),
                 Err(_) => errors.push(format!("{variable}: expected UTF-8")),
             }
         } else if variable.starts_with(ENVIRONMENT_PREFIX) {
-            let hint = nearest(variable, known.iter().map(|(_, known)| (*known).to_owned()));
+            let hint = suggestion(variable, known.iter().map(|(_, name)| (*name).to_owned()));
             errors.push(format!("{variable}: unknown variable{hint}"));
         }
     }
-    found.sort_by(|left, right| left.1.cmp(&right.1));
-    found
+    values.sort_by(|left, right| left.1.cmp(&right.1));
+    values
 }
 
 /// Returns the path and content of the configuration file, or `None` if the default file does not exist.
 fn read_file(specified: Option<&str>) -> Result<Option<(String, String)>, ConfigErrors> {
-    let path = specified.unwrap_or(FILE);
+    let path = specified.unwrap_or(DEFAULT_FILE);
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some((path.to_owned(), text))),
         Err(error) if specified.is_none() && error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -118,8 +119,8 @@ fn add_file(values: &mut SourceValues, path: &str, content: &str, errors: &mut V
     table.sort_by_key(|(key, _)| key.span().start);
     for (key, value) in table {
         let source = location(key.span().start);
-        let Some(name) = names().find(|name| name.key == key.get_ref()) else {
-            let hint = nearest(key.get_ref(), names().map(|name| name.key.to_owned()));
+        let Some(name) = setting_names().find(|name| name.key == key.get_ref()) else {
+            let hint = suggestion(key.get_ref(), setting_names().map(|name| name.key.to_owned()));
             errors.push(format!("{source}: unknown setting `{}`{hint}", key.get_ref()));
             continue;
         };
@@ -136,11 +137,12 @@ fn add_file(values: &mut SourceValues, path: &str, content: &str, errors: &mut V
     }
 }
 
-/// Adds a value to those of its source. A source can set either the value of a setting or a file with it, not both.
+/// Adds a value to the other values of the same source. Ignores [`FILE_FLAG`], which is not a setting. Reports a source
+/// that sets both a value and a file that contains the value.
 fn add(values: &mut SourceValues, key: &str, source: String, text: String, errors: &mut Vec<String>) {
-    let Some(name) = names().find(|name| name.key == key) else { return };
+    let Some(name) = setting_names().find(|name| name.key == key) else { return };
     let setting = name.setting.key;
-    match values.iter().find(|(earlier, _)| earlier.setting.key == setting) {
+    match values.iter().find(|(other_name, _)| other_name.setting.key == setting) {
         Some((_, earlier)) => {
             errors
                 .push(format!("{source}: `{setting}` is also set by {}; remove one of them", earlier.source));
@@ -149,7 +151,8 @@ fn add(values: &mut SourceValues, key: &str, source: String, text: String, error
     }
 }
 
-/// Converts a TOML value to the format of a flag. Returns `None` if it has another type.
+/// Converts a TOML value to the format of a flag. Returns `None` if the value does not have this type, or is an
+/// integer that is not decimal.
 fn to_text(value: &Spanned<DeValue<'_>>, toml_type: TomlType) -> Option<String> {
     match (value.get_ref(), toml_type) {
         (DeValue::String(text), TomlType::String) => Some(text.to_string()),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::flags::COMMON;
+use super::flags::COMMON_SETTINGS;
 use super::settings::SETTINGS;
 use super::source::ENVIRONMENT_PREFIX;
 use super::*;
@@ -25,11 +25,11 @@ fn read(
 }
 
 fn errors(flags: &[(&'static str, &str)], variables: &[(&str, &str)], file: &str) -> String {
-    read(flags, variables, file).expect_err("an error")
+    read(flags, variables, file).expect_err("the configuration is invalid")
 }
 
 #[test]
-fn flags_win_over_variables_over_the_file_over_defaults() {
+fn flags_take_precedence_over_variables_the_file_and_the_defaults() {
     let file = "listen = \"127.0.0.1:1\"\ndefault_per_minute = 7\ndefault_per_day = 70\n";
     let variables = [("CREATOR_API_LISTEN", "127.0.0.1:2"), ("CREATOR_API_DEFAULT_PER_MINUTE", "8")];
     let (config, settings) = read(&[("listen", "127.0.0.1:3")], &variables, file).unwrap();
@@ -47,7 +47,7 @@ fn flags_win_over_variables_over_the_file_over_defaults() {
 }
 
 #[test]
-fn an_unknown_key_suggests_a_known_one() {
+fn an_unknown_name_is_reported_with_a_suggestion() {
     insta::assert_snapshot!(
         errors(&[], &[("CREATOR_API_DATADIR", "x")], "\nlisen = \"127.0.0.1:1\"\n"),
         @r"
@@ -58,7 +58,7 @@ fn an_unknown_key_suggests_a_known_one() {
 }
 
 #[test]
-fn a_wrong_type_names_its_source_and_key_and_the_expected_type() {
+fn an_invalid_value_is_reported_with_its_source_its_key_and_what_is_expected() {
     insta::assert_snapshot!(
         errors(
             &[("log_format", "xml")],
@@ -100,7 +100,7 @@ fn secrets_come_from_files_and_are_never_shown() {
 }
 
 #[test]
-fn a_wrong_secret_is_not_repeated() {
+fn an_invalid_secret_is_not_shown() {
     insta::assert_snapshot!(
         errors(
             &[("smtp_url", "smtp://a:b@mail.example"), ("mail_from", "School")],
@@ -179,7 +179,8 @@ fn every_variable_is_named_after_its_key() {
 
 #[test]
 fn every_group_of_flags_contains_existing_settings() {
-    for name in [COMMON, SERVING, WEBHOOKS, LINKS, SENDING].concat() {
+    let groups = [COMMON_SETTINGS, SERVER_SETTINGS, ENDPOINT_SETTINGS, LINK_SETTINGS, WORKER_SETTINGS];
+    for name in groups.concat() {
         assert!(SETTINGS.iter().any(|setting| setting.heading == name || setting.key == name), "{name}");
     }
 }
@@ -188,7 +189,7 @@ fn every_group_of_flags_contains_existing_settings() {
 fn the_readme_lists_every_setting() {
     let mut table = String::from("| flag | variable | default | meaning |\n|---|---|---|---|\n");
     for setting in SETTINGS {
-        let flag = if setting.hidden { setting.file.unwrap().0 } else { setting.key }.replace('_', "-");
+        let flag = if setting.has_flag { setting.key } else { setting.file.unwrap().0 }.replace('_', "-");
         let default = setting.default.map_or_else(|| "none".to_owned(), |text| format!("`{text}`"));
         let (variable, meaning) = (setting.variable, setting.help);
         table.push_str(&format!("| `--{flag}` | `{variable}` | {default} | {meaning} |\n"));

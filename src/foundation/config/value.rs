@@ -47,10 +47,10 @@ impl TomlType {
 pub(super) trait SettingValue: Sized {
     /// The type in the configuration file.
     const TOML_TYPE: TomlType = TomlType::String;
-    /// Whether messages must not contain the value. A secret can be read from a file.
+    /// Whether the value is secret. Error messages do not contain it, and it can be read from a file.
     const SECRET: bool = false;
-    /// Whether no part of the value may be shown, and it has no flag.
-    const HIDDEN: bool = false;
+    /// Whether a flag can set the value. Command lines are visible to other users of the machine.
+    const HAS_FLAG: bool = true;
     /// The description of valid values for error messages, such as "an IP address and port, such as 127.0.0.1:8080".
     const EXPECTED: &str;
 
@@ -60,8 +60,9 @@ pub(super) trait SettingValue: Sized {
     /// Formats the value, with secrets masked.
     fn show(&self) -> String;
 
-    /// Returns the value of a setting that is not set and has no default, or `None` if it is required.
-    fn unset() -> Option<Self> {
+    /// Returns the value of a setting that is not set and has no default, such as an empty list. Returns `None` for
+    /// types whose settings must have a default.
+    fn value_if_unset() -> Option<Self> {
         None
     }
 }
@@ -70,7 +71,7 @@ pub(super) trait SettingValue: Sized {
 impl<T: SettingValue> SettingValue for Option<T> {
     const TOML_TYPE: TomlType = T::TOML_TYPE;
     const SECRET: bool = T::SECRET;
-    const HIDDEN: bool = T::HIDDEN;
+    const HAS_FLAG: bool = T::HAS_FLAG;
     const EXPECTED: &str = T::EXPECTED;
 
     fn parse(text: &str) -> Option<Self> {
@@ -81,7 +82,7 @@ impl<T: SettingValue> SettingValue for Option<T> {
         self.as_ref().map(T::show).unwrap_or_default()
     }
 
-    fn unset() -> Option<Self> {
+    fn value_if_unset() -> Option<Self> {
         Some(None)
     }
 }
@@ -99,15 +100,15 @@ impl<T: SettingValue> SettingValue for Vec<T> {
         self.iter().map(T::show).collect::<Vec<_>>().join(",")
     }
 
-    fn unset() -> Option<Self> {
+    fn value_if_unset() -> Option<Self> {
         Some(Vec::new())
     }
 }
 
-/// Implements [`SettingValue`] with the `FromStr` and `Display` of the type.
-macro_rules! plain_field {
-    ($kind:ty, $toml_type:ident, $expected:literal) => {
-        impl SettingValue for $kind {
+/// Implements [`SettingValue`] for a type by its `FromStr` and `Display`.
+macro_rules! setting_value_from_str {
+    ($value_type:ty, $toml_type:ident, $expected:literal) => {
+        impl SettingValue for $value_type {
             const TOML_TYPE: TomlType = TomlType::$toml_type;
             const EXPECTED: &str = $expected;
 
@@ -122,10 +123,11 @@ macro_rules! plain_field {
     };
 }
 
-plain_field!(SocketAddr, String, "an IP address and port, such as 127.0.0.1:8080");
-plain_field!(NonZeroU32, Integer, "an integer from 1 to 4294967295");
-plain_field!(Network, String, "IP addresses or networks, such as 10.0.0.0/8 or ::1");
-plain_field!(Timestamp, String, "an RFC 3339 time, such as 2027-01-31T00:00:00Z");
+setting_value_from_str!(SocketAddr, String, "an IP address and port, such as 127.0.0.1:8080");
+setting_value_from_str!(u16, Integer, "an integer from 0 to 65535");
+setting_value_from_str!(NonZeroU32, Integer, "an integer from 1 to 4294967295");
+setting_value_from_str!(Network, String, "IP addresses or networks, such as 10.0.0.0/8 or ::1");
+setting_value_from_str!(Timestamp, String, "an RFC 3339 time, such as 2027-01-31T00:00:00Z");
 
 impl SettingValue for PathBuf {
     const EXPECTED: &str = "a path";
@@ -152,7 +154,7 @@ impl HexSecret {
 
 impl SettingValue for HexSecret {
     const SECRET: bool = true;
-    const HIDDEN: bool = true;
+    const HAS_FLAG: bool = false;
     const EXPECTED: &str = "64 hexadecimal digits, such as the output of `openssl rand -hex 32`";
 
     fn parse(text: &str) -> Option<Self> {

@@ -1,15 +1,16 @@
 //! Opens connections to SQLite or PostgreSQL.
 
-use std::{fs, path::Path, time::Duration};
+use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use sea_orm::{
     ConnectOptions, DatabaseConnection, DbErr,
     sqlx::{
-        Connection,
+        Connection, PgConnection, Row, raw_sql,
         sqlite::{SqliteJournalMode, SqliteSynchronous},
     },
 };
 
+use super::bounded::Cancellations;
 use super::{ConnectError, DatabaseOptions, DatabaseSource};
 
 /// The number of prepared statements cached by each connection: more than the server has distinct queries.
@@ -24,6 +25,7 @@ const UNTESTED_IDLE: Duration = Duration::from_secs(1);
 /// Opens the connections for reading and those for writing.
 pub(super) async fn open(
     options: &DatabaseOptions,
+    cancellations: &Arc<Cancellations>,
 ) -> Result<(DatabaseConnection, DatabaseConnection), ConnectError> {
     match &options.source {
         DatabaseSource::Sqlite { path } => {
@@ -38,9 +40,13 @@ pub(super) async fn open(
             Ok((reader, writer))
         }
         DatabaseSource::Postgres { url } => {
-            let pool = sea_orm::Database::connect(postgres(url, options)).await.map_err(|cause| {
-                ConnectError::Unreachable { location: options.source.location(), cause: cause.to_string() }
-            })?;
+            let pool =
+                sea_orm::Database::connect(postgres(url, options, cancellations)).await.map_err(|cause| {
+                    ConnectError::Unreachable {
+                        location: options.source.location(),
+                        cause: cause.to_string(),
+                    }
+                })?;
             Ok((pool.clone(), pool))
         }
     }
@@ -126,18 +132,49 @@ fn sqlite() -> ConnectOptions {
     sqlite
 }
 
+/// How long PostgreSQL has to respond to the test of a connection. A connection that does not respond in time is closed.
+const TEST_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Returns the options of the connections to PostgreSQL. While the server is not available, acquiring a connection fails
 /// after the timeout. The pool reconnects automatically.
-fn postgres(url: &str, options: &DatabaseOptions) -> ConnectOptions {
+///
+/// The driver tests each connection that is returned to the pool, without a timeout: a connection that never responds would
+/// occupy its place until TCP reports an error. So after a canceled call, each connection is first tested with a timeout. A connection
+/// that breaks during the driver's test still occupies its place.
+fn postgres(url: &str, options: &DatabaseOptions, cancellations: &Arc<Cancellations>) -> ConnectOptions {
+    let cancellations = Arc::clone(cancellations);
     let mut server = ConnectOptions::new(url);
     server
         .max_connections(options.max_connections)
         .acquire_timeout(options.acquire_timeout)
-        .test_before_acquire_if_idle_for(UNTESTED_IDLE)
+        .test_before_acquire(false)
+        .map_sqlx_postgres_pool_opts(move |pool| {
+            let cancellations = Arc::clone(&cancellations);
+            pool.before_acquire(|connection, state| {
+                Box::pin(async move { Ok(state.idle_for < UNTESTED_IDLE || responds(connection).await) })
+            })
+            .after_release(move |connection, _| {
+                let may_be_broken = cancellations.is_recent();
+                Box::pin(async move { Ok(!may_be_broken || is_usable(connection).await) })
+            })
+        })
         .set_application_name("creator-api")
         .map_sqlx_postgres_opts(|server| server.statement_cache_capacity(STATEMENT_CACHE_CAPACITY));
     disable_logging(&mut server);
     server
+}
+
+/// Returns whether a connection responds in time and is in no transaction: a canceled `BEGIN` may have started one that the
+/// driver does not know.
+async fn is_usable(connection: &mut PgConnection) -> bool {
+    // Without parameters in the protocol: otherwise the two times are those of different messages.
+    let test = raw_sql("SELECT transaction_timestamp() = statement_timestamp()").fetch_one(connection);
+    let row = tokio::time::timeout(TEST_TIMEOUT, test).await;
+    row.is_ok_and(|row| row.is_ok_and(|row| row.try_get(0).unwrap_or(false)))
+}
+
+async fn responds(connection: &mut PgConnection) -> bool {
+    matches!(tokio::time::timeout(TEST_TIMEOUT, connection.ping()).await, Ok(Ok(())))
 }
 
 /// Disables the logging of statements, which can contain secrets.

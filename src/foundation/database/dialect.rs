@@ -1,9 +1,13 @@
 //! The operations that differ between SQLite and PostgreSQL.
 
+use std::time::Duration;
+
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, RuntimeErr,
-    SqliteTransactionMode, Statement, TransactionOptions, TransactionTrait,
+    SqliteTransactionMode, Statement, TransactionOptions,
 };
+
+use super::{BoundedConnection, BoundedTransaction};
 
 /// The upper 16 bits of the advisory locks that running writes hold on PostgreSQL. The other bits are the start time.
 const WRITE_LOCK_CLASS: i64 = 0x5357;
@@ -14,16 +18,58 @@ const SERVER_MS: &str = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bi
 /// The advisory lock held during migrations on PostgreSQL.
 const MIGRATION_LOCK: i64 = 0x5358 << 48;
 
-/// Begins a write transaction.
+/// The longest time that a migration waits for a lock. Meanwhile, other statements wait behind it.
+const MIGRATION_LOCK_TIMEOUT: &str = "2s";
+
+/// The limits of PostgreSQL for a transaction, in milliseconds. They derive from the timeout of a call, so that the server
+/// cancels a statement before the client stops waiting for it.
+struct TransactionLimits {
+    /// The longest time that a statement runs.
+    statement_ms: u128,
+    /// The longest time that a statement waits for a row that another transaction has locked.
+    lock_ms: u128,
+    /// The longest time between two statements. When a process is suspended, its transactions end after this time, which
+    /// releases their locks.
+    idle_ms: u128,
+}
+
+/// The shortest [`TransactionLimits::idle_ms`].
+const MIN_IDLE_MS: u128 = 4_000;
+
+impl TransactionLimits {
+    fn new(call_timeout: Duration) -> Self {
+        let timeout_ms = call_timeout.as_millis();
+        Self {
+            statement_ms: timeout_ms * 8 / 10,
+            lock_ms: timeout_ms * 7 / 10,
+            idle_ms: timeout_ms.max(MIN_IDLE_MS),
+        }
+    }
+}
+
+/// Returns the options of a write transaction.
 ///
 /// SQLite takes the write lock immediately, since a transaction that starts with a read may be unable to get it later.
 /// PostgreSQL locks individual rows.
-pub(super) async fn begin(writer: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
-    let options = TransactionOptions {
+pub(super) fn write_options() -> TransactionOptions {
+    TransactionOptions {
         sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
         ..TransactionOptions::default()
-    };
-    writer.begin_with_options(options).await
+    }
+}
+
+/// Makes all queries of a new transaction see the same snapshot, and limits its duration. On SQLite, both hold already.
+pub(super) async fn start_snapshot(transaction: &BoundedTransaction) -> Result<(), DbErr> {
+    if let Some(timeout) = transaction.timeout() {
+        let TransactionLimits { statement_ms, idle_ms, .. } = TransactionLimits::new(timeout);
+        let settings = format!(
+            "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+             SET LOCAL statement_timeout = {statement_ms};
+             SET LOCAL idle_in_transaction_session_timeout = {idle_ms}"
+        );
+        transaction.execute_unprepared(&settings).await?;
+    }
+    Ok(())
 }
 
 /// The clock that determines the time at which a write is recorded.
@@ -35,26 +81,31 @@ pub(super) enum WriteClock {
     Caller(i64),
 }
 
-/// Makes a write visible to [`oldest_running_write`] until it ends. Returns the time of the server if that is the clock.
+/// Makes a write visible to [`oldest_running_write`] until it ends, and limits its duration. Returns the time of the server if that
+/// is the clock.
 ///
 /// PostgreSQL only. On SQLite, the process tracks its own writes and waits for those of other processes. The inner query
 /// takes the lock, so that the outer query reads the clock while the lock is held.
 pub(super) async fn announce_write(
-    transaction: &DatabaseTransaction,
+    transaction: &BoundedTransaction,
     clock: WriteClock,
 ) -> Result<Option<i64>, DbErr> {
-    if transaction.get_database_backend() != DbBackend::Postgres {
-        return Ok(None);
-    }
+    let Some(timeout) = transaction.timeout() else { return Ok(None) };
+    let limits = TransactionLimits::new(timeout);
     let caller_ms = match clock {
         WriteClock::Server => None,
         WriteClock::Caller(now) => Some(now),
     };
     let lock = format!(
-        "SELECT coalesce($1, {SERVER_MS}) FROM (SELECT pg_advisory_xact_lock_shared(
+        "SELECT coalesce($1, {SERVER_MS}),
+             set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true),
+             set_config('idle_in_transaction_session_timeout', $5, true)
+         FROM (SELECT pg_advisory_xact_lock_shared(
              ($2::bigint << 48) | (coalesce($1, {SERVER_MS}) & ((1::bigint << 48) - 1))) OFFSET 0) AS announced"
     );
-    let values = [caller_ms.into(), WRITE_LOCK_CLASS.into()];
+    let TransactionLimits { statement_ms, lock_ms, idle_ms } = limits;
+    let settings = [statement_ms, lock_ms, idle_ms].map(|milliseconds| milliseconds.to_string().into());
+    let values = [caller_ms.into(), WRITE_LOCK_CLASS.into()].into_iter().chain(settings);
     let statement = Statement::from_sql_and_values(DbBackend::Postgres, lock, values);
     let row = transaction.query_one_raw(statement).await?;
     match clock {
@@ -64,7 +115,7 @@ pub(super) async fn announce_write(
 }
 
 /// Returns the time of the database server in milliseconds since the epoch. PostgreSQL only.
-pub(super) async fn server_ms(reader: &DatabaseConnection) -> Result<Option<i64>, DbErr> {
+pub(super) async fn server_ms(reader: &BoundedConnection) -> Result<Option<i64>, DbErr> {
     let clock = Statement::from_string(DbBackend::Postgres, format!("SELECT {SERVER_MS}"));
     reader.query_one_raw(clock).await?.map(|row| row.try_get_by_index(0)).transpose()
 }
@@ -72,7 +123,7 @@ pub(super) async fn server_ms(reader: &DatabaseConnection) -> Result<Option<i64>
 /// Returns the start time of the oldest running write of all processes. PostgreSQL only.
 ///
 /// `pg_locks` contains the two halves of the lock key in `classid` and `objid`.
-pub(super) async fn oldest_running_write(reader: &DatabaseConnection) -> Result<Option<i64>, DbErr> {
+pub(super) async fn oldest_running_write(reader: &BoundedConnection) -> Result<Option<i64>, DbErr> {
     let oldest = "SELECT min(((classid::bigint & 65535) << 32) | objid::bigint) FROM pg_locks
         WHERE locktype = 'advisory' AND objsubid = 1 AND classid::bigint >> 16 = $1
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
@@ -89,23 +140,39 @@ pub(super) async fn wait_for_write_lock(writer: &DatabaseConnection) -> Result<(
     lock.rollback().await.map_err(to_db_err)
 }
 
-/// Waits for migrations of other processes. On SQLite, the transaction already holds the write lock.
+/// Waits for migrations of other processes, and limits the wait for other locks. On SQLite, the transaction already holds the write lock.
 pub(super) async fn wait_for_other_migrations(transaction: &DatabaseTransaction) -> Result<(), DbErr> {
     if transaction.get_database_backend() == DbBackend::Postgres {
+        // A role can have a timeout for statements, which a migration may exceed.
+        transaction.execute_unprepared("SET LOCAL statement_timeout = 0").await?;
         let lock = "SELECT pg_advisory_xact_lock($1)";
         let lock = Statement::from_sql_and_values(DbBackend::Postgres, lock, [MIGRATION_LOCK.into()]);
         transaction.execute_raw(lock).await?;
+        transaction
+            .execute_unprepared(&format!("SET LOCAL lock_timeout = '{MIGRATION_LOCK_TIMEOUT}'"))
+            .await?;
     }
     Ok(())
 }
 
-/// Executes a query to test the connection. On SQLite, the query must read the file.
-pub(super) async fn ping(reader: &DatabaseConnection) -> Result<(), DbErr> {
+/// Returns whether the database accepts writes: a standby of PostgreSQL does not. On SQLite, the query must read the file.
+pub(super) async fn accepts_writes(reader: &BoundedConnection) -> Result<bool, DbErr> {
     let query = match reader.get_database_backend() {
-        DbBackend::Sqlite => "SELECT count(*) FROM sqlite_schema",
-        _ => "SELECT 1",
+        DbBackend::Sqlite => "SELECT count(*) >= 0 FROM sqlite_schema",
+        _ => "SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'",
     };
-    reader.query_one_raw(Statement::from_string(reader.get_database_backend(), query)).await.map(drop)
+    let row = reader.query_one_raw(Statement::from_string(reader.get_database_backend(), query)).await?;
+    row.map_or(Ok(false), |row| row.try_get_by_index(0))
+}
+
+/// Returns the role of the session if its `statement_timeout` is 0, which means that statements outside of transactions have no
+/// timeout. PostgreSQL only.
+pub(super) async fn role_without_statement_timeout(
+    reader: &BoundedConnection,
+) -> Result<Option<String>, DbErr> {
+    let query = "SELECT quote_ident(current_user) WHERE current_setting('statement_timeout') = '0'";
+    let row = reader.query_one_raw(Statement::from_string(DbBackend::Postgres, query)).await?;
+    row.map(|row| row.try_get_by_index(0)).transpose()
 }
 
 /// Returns the number of shards of the rollups. On PostgreSQL, concurrent writes to the same row would wait for each

@@ -48,9 +48,9 @@ pub enum MigrateError {
         "the database was migrated by another version, probably a newer one (migration {0}); use that version, or restore an older backup"
     )]
     Newer(String),
-    /// A statement failed. All migrations were rolled back.
+    /// A statement or the connection failed. The migration was rolled back; earlier ones remain applied.
     #[error(
-        "cannot apply the database migrations: {0}; all changes were rolled back; fix the cause and try again"
+        "cannot apply the database migrations: {0}; the migration was rolled back; fix the cause and try again"
     )]
     Failed(#[from] DbErr),
 }
@@ -108,7 +108,7 @@ impl UniqueConstraint {
 
 /// Returns whether an error is the violation of a unique constraint.
 ///
-/// On PostgreSQL, it aborts the transaction. Where conflicts are expected, use `insert_unless_taken` instead.
+/// On PostgreSQL, a violation aborts the transaction. If you expect conflicts, insert rows with `insert_unless_taken`.
 pub fn is_unique_violation(error: &DbErr) -> bool {
     matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_)))
 }
@@ -125,11 +125,11 @@ pub fn violates(error: &DbErr, constraint: UniqueConstraint) -> bool {
 }
 
 /// Returns whether the transaction can succeed when retried: after a deadlock (PostgreSQL 40P01), a serialization failure
-/// (40001), or a busy file (SQLite 5, 517).
+/// (40001), a lock timeout (55P03), or a locked file (SQLite 5, `SQLITE_BUSY`, and 517, `SQLITE_BUSY_SNAPSHOT`).
 pub fn is_retryable(error: &DbErr) -> bool {
     driver_error(error)
         .and_then(|error| error.code())
-        .is_some_and(|code| matches!(code.as_ref(), "40P01" | "40001" | "5" | "517"))
+        .is_some_and(|code| matches!(code.as_ref(), "40P01" | "40001" | "55P03" | "5" | "517"))
 }
 
 /// Returns the error that the database reported, if any.

@@ -3,6 +3,7 @@
 //! On SQLite, one connection writes and a pool of connections reads. On PostgreSQL, one pool does both. All changes are made
 //! in a [`Write`] transaction. [`Database::horizon`] returns the time up to which no running write will add rows.
 
+mod bounded;
 mod connect;
 mod dialect;
 mod errors;
@@ -13,12 +14,12 @@ mod tests;
 mod write;
 
 use std::sync::{Arc, atomic::AtomicU16};
+use std::time::Duration;
 
-use sea_orm::{
-    AccessMode, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, IsolationLevel,
-    TransactionOptions, TransactionTrait,
-};
+use sea_orm::{DbBackend, DbErr, TransactionOptions, TransactionTrait};
 
+use bounded::Cancellations;
+pub use bounded::{Bounded, BoundedConnection, BoundedTransaction};
 pub use errors::{ConnectError, MigrateError, UniqueConstraint, is_retryable, is_unique_violation, violates};
 pub use options::{DatabaseOptions, DatabaseSource};
 pub use write::Write;
@@ -26,17 +27,32 @@ pub use write::Write;
 use crate::clock::Clock;
 use running_writes::RunningWrites;
 
+/// How long one call of a request waits for PostgreSQL.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_millis(2_500);
+
+/// How long a call of anything else waits for PostgreSQL: of workers, maintenance jobs and commands.
+const JOB_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long [`Database::close`] waits.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How often a migration is tried that has to wait for locks.
+const MIGRATION_TRIES: u32 = 30;
+
+/// The pause before the next try, in which the statements that waited behind the migration run.
+const MIGRATION_PAUSE: Duration = Duration::from_millis(500);
+
 /// The database of the server. Clones share the connections.
 #[derive(Clone, Debug)]
 pub struct Database {
     inner: Arc<DatabaseInner>,
+    reader: BoundedConnection,
+    writer: BoundedConnection,
 }
 
 #[derive(Debug)]
 struct DatabaseInner {
     source: DatabaseSource,
-    reader: DatabaseConnection,
-    writer: DatabaseConnection,
     running_writes: Arc<RunningWrites>,
     /// Counts writes, to distribute them over the shards of the rollups.
     next_shard: AtomicU16,
@@ -45,11 +61,11 @@ struct DatabaseInner {
 /// The migrations in the database compared with those of this version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SchemaState {
-    /// All migrations are applied.
+    /// All migrations of this version are applied. A newer version may have applied others on which this version can run.
     Current,
     /// This number of migrations is pending.
     Behind(usize),
-    /// The database has this migration, which this version does not contain.
+    /// This version cannot run on the database, because it does not contain this migration.
     Ahead(String),
 }
 
@@ -59,32 +75,51 @@ impl Database {
     /// # Errors
     /// Returns an error when the folder is not writable, or when the server is not available.
     pub async fn connect(options: DatabaseOptions) -> Result<Self, ConnectError> {
-        let (reader, writer) = connect::open(&options).await?;
+        let cancellations = Arc::new(Cancellations::default());
+        let (reader, writer) = connect::open(&options, &cancellations).await?;
         let running_writes = Arc::new(RunningWrites::default());
         let next_shard = AtomicU16::new(0);
-        let inner = DatabaseInner { source: options.source, reader, writer, running_writes, next_shard };
-        Ok(Self { inner: Arc::new(inner) })
+        let inner = DatabaseInner { source: options.source, running_writes, next_shard };
+        Ok(Self {
+            inner: Arc::new(inner),
+            reader: Bounded::new(reader, JOB_TIMEOUT, Arc::clone(&cancellations)),
+            writer: Bounded::new(writer, JOB_TIMEOUT, cancellations),
+        })
+    }
+
+    /// Returns the same database with another timeout for each call. PostgreSQL only.
+    pub fn with_timeout(&self, timeout: Duration) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            reader: self.reader.with_timeout(timeout),
+            writer: self.writer.with_timeout(timeout),
+        }
+    }
+
+    /// Opens one more connection to the same PostgreSQL database, for calls that must not wait for others. Its calls have this
+    /// timeout.
+    ///
+    /// # Errors
+    /// Returns an error when the server is not available.
+    pub async fn dedicated(&self, timeout: Duration) -> Result<Self, ConnectError> {
+        let source = self.inner.source.clone();
+        let options = DatabaseOptions { max_connections: 1, ..DatabaseOptions::new(source) };
+        Ok(Self::connect(options).await?.with_timeout(timeout))
     }
 
     /// Returns the connections for reading. Each statement sees all transactions committed before it.
-    pub fn read(&self) -> &DatabaseConnection {
-        &self.inner.reader
+    pub fn read(&self) -> &BoundedConnection {
+        &self.reader
     }
 
     /// Begins a read transaction in which all queries see the same snapshot.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn snapshot(&self) -> Result<DatabaseTransaction, DbErr> {
-        let options = match self.backend() {
-            DbBackend::Postgres => TransactionOptions {
-                isolation_level: Some(IsolationLevel::RepeatableRead),
-                access_mode: Some(AccessMode::ReadOnly),
-                ..TransactionOptions::default()
-            },
-            _ => TransactionOptions::default(),
-        };
-        self.inner.reader.begin_with_options(options).await
+    pub async fn snapshot(&self) -> Result<BoundedTransaction, DbErr> {
+        let transaction = self.reader.begin(TransactionOptions::default()).await?;
+        dialect::start_snapshot(&transaction).await?;
+        Ok(transaction)
     }
 
     /// Returns whether concurrent writes add to different shards of a rollup.
@@ -102,18 +137,29 @@ impl Database {
         self.inner.source.location()
     }
 
-    /// Checks that the database is available.
+    /// Checks that the database is available. Returns whether it accepts writes: a standby of PostgreSQL does not.
     ///
     /// # Errors
     /// Returns [`DbErr`] when no connection is available within the acquire timeout, or when the SQLite file was deleted.
-    pub async fn ping(&self) -> Result<(), DbErr> {
+    pub async fn ping(&self) -> Result<bool, DbErr> {
         if let DatabaseSource::Sqlite { path } = &self.inner.source {
             // An open file can still be queried after it was deleted, but its data is lost when it is closed.
             tokio::fs::metadata(path)
                 .await
                 .map_err(|error| DbErr::Custom(format!("{}: {error}", path.display())))?;
         }
-        dialect::ping(&self.inner.reader).await
+        dialect::accepts_writes(&self.reader).await
+    }
+
+    /// Returns the PostgreSQL role of this server if statements outside of transactions have no timeout.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn role_without_statement_timeout(&self) -> Result<Option<String>, DbErr> {
+        match self.backend() {
+            DbBackend::Postgres => dialect::role_without_statement_timeout(&self.reader).await,
+            _ => Ok(None),
+        }
     }
 
     /// Compares the migrations in the database with those of this version.
@@ -121,31 +167,52 @@ impl Database {
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
     pub async fn schema_state(&self) -> Result<SchemaState, DbErr> {
-        Ok(match migration::status(&self.inner.reader).await? {
+        Ok(match migration::status(&self.reader).await? {
             migration::MigrationStatus::Current => SchemaState::Current,
             migration::MigrationStatus::Behind(pending) => SchemaState::Behind(pending.len()),
             migration::MigrationStatus::Ahead(name) => SchemaState::Ahead(name),
         })
     }
 
-    /// Applies all pending migrations in one transaction. Concurrent processes wait for each other.
+    /// Applies all pending migrations, each in a transaction of its own. Concurrent processes wait for each other.
+    ///
+    /// On PostgreSQL, a migration waits for the locks of other transactions at most 2 seconds at a time, since the statements of
+    /// other processes wait behind it. It is tried again for [`MIGRATION_TRIES`] times.
     ///
     /// # Errors
-    /// Returns [`MigrateError::Newer`] when the database has a migration that this version does not contain.
+    /// Returns [`MigrateError::Newer`] when this version cannot run on the database.
     pub async fn migrate(&self) -> Result<(), MigrateError> {
         match self.schema_state().await? {
             SchemaState::Current => return Ok(()),
             SchemaState::Ahead(name) => return Err(MigrateError::Newer(name)),
             SchemaState::Behind(_) => {}
         }
-        let transaction = dialect::begin(&self.inner.writer).await?;
+        let mut tries_left = MIGRATION_TRIES;
+        loop {
+            match self.migrate_next().await {
+                Ok(true) => tries_left = MIGRATION_TRIES,
+                Ok(false) => return Ok(()),
+                Err(MigrateError::Failed(error))
+                    if self.backend() == DbBackend::Postgres && is_retryable(&error) && tries_left > 1 =>
+                {
+                    tries_left -= 1;
+                    tokio::time::sleep(MIGRATION_PAUSE).await;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Applies the oldest pending migration. Returns `false` when none is pending.
+    async fn migrate_next(&self) -> Result<bool, MigrateError> {
+        let transaction = self.writer.pool().begin_with_options(dialect::write_options()).await?;
         dialect::wait_for_other_migrations(&transaction).await?;
         if let migration::MigrationStatus::Ahead(name) = migration::status(&transaction).await? {
             return Err(MigrateError::Newer(name));
         }
-        migration::apply(&transaction).await?;
+        let has_applied = migration::apply_next(&transaction).await?;
         transaction.commit().await?;
-        Ok(())
+        Ok(has_applied)
     }
 
     /// Returns the horizon of a delta sync: no running or later write commits a row with an earlier `updated_at`.
@@ -156,12 +223,12 @@ impl Database {
     /// Returns [`DbErr`] when the query fails.
     pub async fn horizon(&self, clock: &Clock) -> Result<i64, DbErr> {
         let server_ms = match self.backend() {
-            DbBackend::Postgres if !clock.is_simulated() => dialect::server_ms(&self.inner.reader).await?,
+            DbBackend::Postgres if !clock.is_simulated() => dialect::server_ms(&self.reader).await?,
             _ => None,
         };
         let now = server_ms.unwrap_or_else(|| clock.now_ms());
         let oldest = match self.backend() {
-            DbBackend::Postgres => dialect::oldest_running_write(&self.inner.reader).await?,
+            DbBackend::Postgres => dialect::oldest_running_write(&self.reader).await?,
             _ => self.wait_for_other_processes().await?,
         };
         Ok(self.inner.running_writes.fix_horizon(oldest.map_or(now, |start| start.min(now))))
@@ -191,16 +258,21 @@ impl Database {
                 return Ok(Some(oldest));
             }
             tokio::select! {
-                acquired = dialect::wait_for_write_lock(&self.inner.writer) => return acquired.map(|()| None),
+                acquired = dialect::wait_for_write_lock(self.writer.pool()) => return acquired.map(|()| None),
                 () = next_start => {}
             }
         }
     }
 
-    /// Closes all connections. Waits for those in use.
+    /// Closes all connections. Waits for those in use, at most 5 seconds: one that broke silently never responds.
     pub async fn close(&self) {
-        // Closing does not return errors.
-        let _ = self.inner.reader.close_by_ref().await;
-        let _ = self.inner.writer.close_by_ref().await;
+        let close = async {
+            // Closing does not return errors.
+            let _ = self.reader.pool().close_by_ref().await;
+            let _ = self.writer.pool().close_by_ref().await;
+        };
+        if tokio::time::timeout(CLOSE_TIMEOUT, close).await.is_err() {
+            tracing::warn!("some database connections did not close in time");
+        }
     }
 }

@@ -36,7 +36,7 @@ pub struct DatabaseOptions {
     pub readers: u32,
     /// The maximum number of connections. PostgreSQL only.
     pub max_connections: u32,
-    /// How long to wait for a connection.
+    /// How long to wait for a connection. The SQLite connection that writes has another, longer timeout.
     pub acquire_timeout: Duration,
     /// How long a write waits for a write of another process. SQLite only.
     pub busy_timeout: Duration,
@@ -45,13 +45,19 @@ pub struct DatabaseOptions {
 impl DatabaseOptions {
     /// Returns the default options: two readers per core, at least four, or 16 PostgreSQL connections.
     pub fn new(source: DatabaseSource) -> Self {
+        let acquire_timeout = match source {
+            DatabaseSource::Sqlite { .. } => Duration::from_secs(3),
+            // Shorter than the timeout of a request's call, which includes it.
+            DatabaseSource::Postgres { .. } => Duration::from_secs(2),
+        };
         let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
         Self {
             source,
             readers: u32::try_from(cores * 2).unwrap_or(4).max(4),
             max_connections: 16,
-            acquire_timeout: Duration::from_secs(3),
-            busy_timeout: Duration::from_secs(5),
+            acquire_timeout,
+            // Writes of several processes wait for each other in no order, so a write may wait for many others.
+            busy_timeout: Duration::from_secs(10),
         }
     }
 }

@@ -1,4 +1,7 @@
 //! Tracks the running writes of this process and the horizons returned to readers.
+//!
+//! The recording time of a write is the `updated_at` of its rows. A horizon is a time that no running or later write
+//! precedes: a reader that has read all rows before the horizon misses none. Times are milliseconds since the epoch.
 
 use std::{
     collections::BTreeMap,
@@ -41,7 +44,8 @@ impl RunningWrites {
         RegisteredWrite { writes: Arc::clone(self), start }
     }
 
-    /// Lowers a horizon to the oldest running write and returns it. Later writes do not record an earlier time.
+    /// Returns `horizon`, or the recording time of the oldest running write if that is earlier. Later writes do not
+    /// record a time before the returned one.
     pub(super) fn fix_horizon(&self, horizon: i64) -> i64 {
         let mut state = self.state();
         let oldest = state.starts.keys().next().copied();
@@ -50,7 +54,7 @@ impl RunningWrites {
         horizon
     }
 
-    /// Returns the recording time of the oldest running write.
+    /// Returns the recording time of the oldest running write, or `None` if no write is running.
     pub(super) fn oldest(&self) -> Option<i64> {
         self.state().starts.keys().next().copied()
     }

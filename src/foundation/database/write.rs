@@ -1,13 +1,13 @@
-//! Write transactions.
+//! Write transactions. Times are milliseconds since the epoch.
 
 use std::sync::atomic::Ordering;
 
 use entity::outbox::Outbox;
 use entity::{activity_rollups, events, revenue_rollups, webhook_deliveries, webhook_fanouts};
-use sea_orm::{DatabaseTransaction, DbErr};
+use sea_orm::DbErr;
 use tracing::Instrument;
 
-use super::{Database, dialect, dialect::WriteClock, running_writes::RegisteredWrite};
+use super::{BoundedTransaction, Database, dialect, dialect::WriteClock, running_writes::RegisteredWrite};
 use crate::clock::Clock;
 
 /// A function to run after the commit. `Sync`, so that futures that hold `&Write` across an await are `Send`.
@@ -15,9 +15,12 @@ type CommitHook = Box<dyn FnOnce() + Send + Sync>;
 
 /// A write transaction. [`commit`](Self::commit) makes its changes visible; dropping it rolls them back.
 pub struct Write {
-    transaction: DatabaseTransaction,
+    transaction: BoundedTransaction,
     registered: RegisteredWrite,
+    /// When this process requested the write, by its clock.
     began_ms: i64,
+    /// The shard of the rollups that the commit adds to. Concurrent writes that add to different shards do not wait for
+    /// each other's rows.
     shard: i16,
     revenue: revenue_rollups::RevenueDeltas,
     activity: activity_rollups::ActivityDeltas,
@@ -26,10 +29,10 @@ pub struct Write {
 }
 
 impl Database {
-    /// Begins a write transaction, recorded at the time of the clock. On PostgreSQL, the server's clock replaces the machine's,
-    /// so that the writes of all processes are recorded by one clock.
+    /// Begins a write transaction and records its time, which `clock` returns. On PostgreSQL, the server's clock
+    /// replaces the machine's, so that the writes of all processes are recorded by one clock.
     ///
-    /// On SQLite, it waits for other writes, since only one runs at a time.
+    /// On SQLite, this call waits for other writes, since only one runs at a time.
     ///
     /// # Errors
     /// Returns [`DbErr`] when no connection is available in time, or when another process holds the SQLite lock for too long.
@@ -37,7 +40,7 @@ impl Database {
         let began_ms = clock.now_ms();
         let write_clock =
             if clock.is_simulated() { WriteClock::Caller(began_ms) } else { WriteClock::Server };
-        let transaction = dialect::begin(&self.inner.writer).await?;
+        let transaction = self.writer.begin(dialect::write_options()).await?;
         let server_ms = dialect::announce_write(&transaction, write_clock).await?;
         let registered = self.inner.running_writes.register(|| server_ms.unwrap_or_else(|| clock.now_ms()));
         let shard =
@@ -57,7 +60,7 @@ impl Database {
 
 impl Write {
     /// Returns the transaction for queries.
-    pub fn conn(&self) -> &DatabaseTransaction {
+    pub fn conn(&self) -> &BoundedTransaction {
         &self.transaction
     }
 
@@ -72,7 +75,7 @@ impl Write {
         self.began_ms
     }
 
-    /// Adds to the revenue rollups at the commit.
+    /// Adds to the revenue rollups, the precomputed sums of each period, at the commit.
     pub fn add_revenue(
         &mut self,
         bucket: revenue_rollups::RevenueBucket,
@@ -81,7 +84,7 @@ impl Write {
         self.revenue.add(bucket, sums);
     }
 
-    /// Adds to the activity rollups at the commit.
+    /// Adds to the activity rollups, the precomputed sums of each period, at the commit.
     pub fn add_activity(
         &mut self,
         bucket: activity_rollups::ActivityBucket,
@@ -99,7 +102,7 @@ impl Write {
         self.outbox.push(event, deliveries);
     }
 
-    /// Adds the remaining subscriptions of an event to the outbox at the commit. Their deliveries are created later.
+    /// Adds the fan-out of an event to the outbox at the commit: the subscriptions whose deliveries are created later.
     pub fn add_fanout(&mut self, fanout: webhook_fanouts::PendingFanout) {
         self.outbox.push_fanout(fanout);
     }
@@ -116,8 +119,8 @@ impl Write {
     /// Continues to the end even if the caller is canceled.
     ///
     /// # Errors
-    /// Returns [`DbErr`] when a statement or the commit fails. The changes are then rolled back; if the connection was lost
-    /// during the commit, they may have been committed.
+    /// Returns [`DbErr`] when a statement or the commit fails. The changes are then rolled back. If the connection was lost
+    /// or the commit timed out, they may have been committed, but the registered functions do not run.
     pub async fn commit(self) -> Result<(), DbErr> {
         match tokio::spawn(self.finish().in_current_span()).await {
             Ok(result) => result,

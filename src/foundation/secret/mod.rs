@@ -1,7 +1,7 @@
 //! The master key of the server, and the keys derived from it.
 //!
-//! The master key is only used to derive keys, one for each [`Purpose`]. It is never shown, and zeroed in memory on drop. Its
-//! [fingerprint](MasterKey::fingerprint), stored with the data, detects a wrong key without revealing it.
+//! The master key is only used to derive keys, one for each [`Purpose`]. It is never shown, and zeroed in memory on
+//! drop. Its [fingerprint](MasterKey::fingerprint), stored with the data, detects a wrong key without revealing it.
 
 mod seal;
 
@@ -108,10 +108,12 @@ impl MasterKey {
         }
     }
 
-    /// Creates a key in the data folder, readable only by the file's owner. Concurrent processes get the same key.
+    /// Creates the key file in the data folder, readable only by its owner, and returns the key. If the file exists,
+    /// for example because another process has just created it, returns the key that it contains.
     ///
     /// # Errors
-    /// Returns [`KeyError`] when the folder is not writable or the random number generator fails.
+    /// Returns [`KeyError`] when the folder is not writable, the random number generator fails, or an existing file
+    /// does not contain a key.
     pub fn create(data_dir: &Path) -> Result<Self, KeyError> {
         let mut key = Zeroizing::new([0_u8; 32]);
         rand::rngs::SysRng
@@ -126,12 +128,13 @@ impl MasterKey {
             .mode(0o700)
             .create(data_dir)
             .map_err(|cause| KeyError::File { path: path.clone(), cause })?;
-        write_private(&path, text.as_bytes())
+        create_private_file(&path, text.as_bytes())
             .map_err(|cause| KeyError::File { path: path.clone(), cause })?;
         Self::open(data_dir)?.ok_or_else(|| KeyError::File { path, cause: ErrorKind::NotFound.into() })
     }
 
-    /// Derives the key for a purpose with HKDF-Expand and SHA-256 (RFC 5869, 2.3). The master key is already random.
+    /// Derives the key for a purpose with HKDF-Expand and SHA-256 (RFC 5869, 2.3). HKDF-Extract is not needed, since
+    /// the master key is already random.
     pub fn derive(&self, purpose: Purpose) -> SecretKey {
         let mut mac =
             Hmac::<Sha256>::new_from_slice(self.0.expose_secret()).expect("HMAC accepts keys of any length");
@@ -158,15 +161,16 @@ fn push_hex(bytes: &[u8], text: &mut String) {
     }
 }
 
-/// Atomically creates a file with mode 0600 and syncs it to disk. Keeps an existing file.
+/// Atomically creates a file with mode 0600 and syncs it to disk. If the file exists, it is not changed, and the call
+/// succeeds.
 ///
 /// # Errors
 /// Returns the error of the system.
-pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
+pub fn create_private_file(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = folder.join(format!(".{name}.{}", std::process::id()));
-    let written = (|| {
+    let created = (|| {
         let mut file =
             OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
         file.write_all(content)?;
@@ -177,7 +181,7 @@ pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
         }
     })();
     let removed = fs::remove_file(&temporary);
-    written?;
+    created?;
     removed?;
     File::open(folder)?.sync_all()
 }
@@ -205,10 +209,10 @@ mod tests {
     #[test]
     fn each_purpose_has_its_own_key() {
         let key = MasterKey::from_hex(&"00".repeat(32), "the test").unwrap();
-        let other = MasterKey::from_hex(&"01".repeat(32), "the test").unwrap();
+        let other_key = MasterKey::from_hex(&"01".repeat(32), "the test").unwrap();
         let derived = |key: &MasterKey, purpose| *key.derive(purpose).expose_secret();
         assert_ne!(derived(&key, Purpose::Cursor), derived(&key, Purpose::Fingerprint));
-        assert_ne!(derived(&key, Purpose::Cursor), derived(&other, Purpose::Cursor));
+        assert_ne!(derived(&key, Purpose::Cursor), derived(&other_key, Purpose::Cursor));
         insta::assert_snapshot!(key.fingerprint(), @"5186e075147b7098ca9a4977c6a4e395");
     }
 

@@ -1,4 +1,5 @@
-//! Encryption of stored secrets with XChaCha20-Poly1305 and a derived key. Each secret is bound to its owner.
+//! Encryption of stored secrets with XChaCha20-Poly1305 and a derived key. Each secret is bound to the record that owns
+//! it.
 
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
@@ -8,7 +9,7 @@ use secrecy::zeroize::Zeroizing;
 
 use super::{MasterKey, Purpose, SecretKey};
 
-/// The first byte of an encrypted secret.
+/// The version of the format, which is the first byte of an encrypted secret.
 const FORMAT_VERSION: u8 = 1;
 /// The length of the random nonce.
 const NONCE_BYTES: usize = 24;
@@ -20,7 +21,8 @@ pub struct Seal(SecretKey);
 /// The error of encrypting or decrypting a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SealError {
-    /// The secret was modified, belongs to another owner, or was encrypted with another key.
+    /// The secret was modified, belongs to another owner, was encrypted with another key, or has another format
+    /// version.
     #[error(
         "a stored secret cannot be decrypted with this server's master key; it was modified, or encrypted with another key"
     )]
@@ -36,10 +38,12 @@ impl Seal {
         Self(master.derive(purpose))
     }
 
-    /// Encrypts a secret. It can only be decrypted with the same `owner`, so it cannot be moved to another record.
+    /// Encrypts a secret. It can only be decrypted with the same `owner`, the id of its record, so it cannot be moved
+    /// to another record.
     ///
     /// # Errors
-    /// Returns [`SealError::Random`] when the random number generator fails.
+    /// Returns [`SealError::Random`] when the random number generator fails, and [`SealError::Invalid`] when the secret
+    /// is longer than the cipher allows (256 GiB).
     pub fn encrypt(&self, secret: &[u8], owner: &[u8]) -> Result<Vec<u8>, SealError> {
         let mut nonce = [0; NONCE_BYTES];
         rand::rngs::SysRng
@@ -56,11 +60,13 @@ impl Seal {
     /// # Errors
     /// Returns [`SealError::Invalid`] when the secret, the owner or the key is different.
     pub fn decrypt(&self, encrypted: &[u8], owner: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
-        let (&FORMAT_VERSION, rest) = encrypted.split_first().ok_or(SealError::Invalid)? else {
+        let (&FORMAT_VERSION, nonce_and_ciphertext) = encrypted.split_first().ok_or(SealError::Invalid)?
+        else {
             return Err(SealError::Invalid);
         };
-        let (nonce, rest) = rest.split_first_chunk::<NONCE_BYTES>().ok_or(SealError::Invalid)?;
-        let payload = Payload { msg: rest, aad: owner };
+        let (nonce, ciphertext) =
+            nonce_and_ciphertext.split_first_chunk::<NONCE_BYTES>().ok_or(SealError::Invalid)?;
+        let payload = Payload { msg: ciphertext, aad: owner };
         let secret = self.cipher().decrypt(&XNonce::from(*nonce), payload).map_err(|_| SealError::Invalid)?;
         Ok(Zeroizing::new(secret))
     }
@@ -74,6 +80,7 @@ impl Seal {
 mod tests {
     use super::*;
 
+    /// Returns a seal whose master key repeats one byte 32 times. `byte` is its two hexadecimal digits.
     fn seal(byte: &str) -> Seal {
         Seal::new(&MasterKey::from_hex(&byte.repeat(32), "the test").unwrap(), Purpose::WebhookSecrets)
     }
@@ -87,7 +94,7 @@ mod tests {
         assert_ne!(
             sealer.encrypt(b"whsec_abc", b"owner").unwrap(),
             encrypted,
-            "each encryption has another nonce"
+            "each encryption uses a new nonce"
         );
         assert_eq!(sealer.decrypt(&encrypted, b"other").unwrap_err(), SealError::Invalid);
         assert_eq!(seal("02").decrypt(&encrypted, b"owner").unwrap_err(), SealError::Invalid);
@@ -98,9 +105,9 @@ mod tests {
         let sealer = seal("01");
         let encrypted = sealer.encrypt(b"secret", b"").unwrap();
         for position in 0..encrypted.len() {
-            let mut changed = encrypted.clone();
-            changed[position] ^= 1;
-            assert_eq!(sealer.decrypt(&changed, b"").unwrap_err(), SealError::Invalid, "byte {position}");
+            let mut modified = encrypted.clone();
+            modified[position] ^= 1;
+            assert_eq!(sealer.decrypt(&modified, b"").unwrap_err(), SealError::Invalid, "byte {position}");
             assert_eq!(
                 sealer.decrypt(&encrypted[..position], b"").unwrap_err(),
                 SealError::Invalid,

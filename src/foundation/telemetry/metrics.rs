@@ -7,7 +7,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 /// Upper bounds of the buckets of all duration histograms, in seconds.
 const BUCKET_BOUNDS_SECONDS: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0];
 
-/// The handle of the installed recorder, or `None` if another recorder was installed first.
+/// The handle of the installed recorder, or `None` if it could not be installed because the process had another one.
 static HANDLE: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
 
 /// Installs the recorder. Further calls have no effect.
@@ -20,14 +20,15 @@ pub fn install() {
     });
 }
 
-/// Aggregates the samples recorded since the last call. Call it periodically, since samples use memory until then.
+/// Aggregates the samples recorded since the previous call. Call it periodically, since samples use memory until then.
 pub fn aggregate() {
     if let Some(Some(handle)) = HANDLE.get() {
         handle.run_upkeep();
     }
 }
 
-/// Returns all metrics in the Prometheus text format, or an empty string before [`install`].
+/// Returns all metrics in the Prometheus text format, or an empty string if [`install`] has not installed
+/// the recorder.
 pub fn render() -> String {
     let Some(Some(handle)) = HANDLE.get() else { return String::new() };
     handle.run_upkeep();

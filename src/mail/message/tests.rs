@@ -11,7 +11,7 @@ fn failing(workspace: &str, url: &str, last_error: &str) -> Message {
         workspace: workspace.to_owned(),
         subscription: SubscriptionId::from_uuid(Uuid::from_u128(7)),
         url: url.to_owned(),
-        since: "2026-03-02T10:00:30Z".parse().unwrap(),
+        failing_since: "2026-03-02T10:00:30Z".parse().unwrap(),
         disables_at: "2026-03-09T10:00:30Z".parse().unwrap(),
         last_error: last_error.to_owned(),
     }
@@ -23,7 +23,7 @@ fn disabled(page: Option<&str>) -> Message {
         subscription: SubscriptionId::from_uuid(Uuid::from_u128(7)),
         url: "https://hooks.acme.example/creator?tenant=1&x=y".to_owned(),
         page: page.map(str::to_owned),
-        failed_since: "2026-03-02T10:00:30Z".parse().unwrap(),
+        failing_since: "2026-03-02T10:00:30Z".parse().unwrap(),
         last_error: "timeout".to_owned(),
     }
 }
@@ -99,6 +99,6 @@ fn lines_are_wrapped_without_breaking_long_words() {
 }
 
 #[test]
-fn a_malformed_url_still_has_a_subject() {
+fn a_message_about_an_invalid_url_has_a_subject() {
     assert_eq!(failing("Acme", "hooks", "").render().subject, "Webhook endpoint on your server is failing");
 }

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// A noon (UTC), in milliseconds since the epoch.
 const NOON: i64 = 1_767_268_800_000;
 
 fn limits(per_minute: u32, per_day: u32) -> Limits {
@@ -13,11 +14,11 @@ fn limits(per_minute: u32, per_day: u32) -> Limits {
 #[test]
 fn the_sixty_first_request_of_a_minute_is_rejected() {
     let mut usage = Usage::default();
-    for left in (0..60).rev() {
+    for minute_left in (0..60).rev() {
         let Decision::Admitted(status) = usage.acquire(Limits::default(), NOON + 500) else {
-            panic!("refused")
+            panic!("rejected")
         };
-        assert_eq!(status.minute_left, left);
+        assert_eq!(status.minute_left, minute_left);
     }
     let decision = usage.acquire(Limits::default(), NOON + 500);
     let Decision::Rejected { status, exhausted, retry_after } = decision else { panic!("admitted") };
@@ -100,18 +101,18 @@ fn a_flush_returns_the_counts_of_other_processes() {
 #[test]
 fn the_counts_of_a_past_day_are_still_written() {
     let mut usage = Usage::default();
-    let (day, next) = (day_of(NOON), NOON + DAY_MS);
+    let (day, next_noon) = (day_of(NOON), NOON + DAY_MS);
     usage.set_stored(day, 3);
     usage.acquire(limits(60, 20), NOON);
     usage.set_stored(day + 1, 0);
-    usage.acquire(limits(60, 20), next);
-    usage.acquire(limits(60, 20), next);
-    assert!(!usage.is_idle(next + DAY_MS, 0));
-    let mut left = usage.take_pending();
-    left.sort_unstable();
-    assert_eq!(left, [(day, 1), (day + 1, 2)]);
+    usage.acquire(limits(60, 20), next_noon);
+    usage.acquire(limits(60, 20), next_noon);
+    assert!(!usage.is_idle(next_noon + DAY_MS, 0));
+    let mut pending = usage.take_pending();
+    pending.sort_unstable();
+    assert_eq!(pending, [(day, 1), (day + 1, 2)]);
 
-    // One is confirmed, and the clock returns to the day before while the other is in flight.
+    // The second day is confirmed. The clock returns to the first day while its request is in flight.
     usage.confirm(day + 1, 2, Some(2));
     usage.drop_saved_days();
     assert!(usage.has_stored_count(NOON));
@@ -129,7 +130,7 @@ fn a_stored_count_replaces_the_count_of_this_process() {
     let day = day_of(NOON);
     usage.acquire(limits(60, 20), NOON);
     usage.acquire(limits(60, 20), NOON + DAY_MS);
-    assert_eq!(usage.take_pending(), [(day, 1)], "today waits for its stored count");
+    assert_eq!(usage.take_pending(), [(day, 1)], "the stored count of the current day was not read yet");
     usage.confirm(day, 1, Some(7));
     assert_eq!(usage.acquire(limits(60, 20), NOON).status().day_left, 12);
     usage.set_stored(day, 7);
@@ -156,7 +157,7 @@ proptest! {
             prop_assert!((1..=length_ms / 1000).contains(&retry_after), "{exhausted:?}: {retry_after}");
             prop_assert!(status.minute_reset * 1000 - now <= MINUTE_MS);
             prop_assert!(status.day_reset * 1000 - now <= DAY_MS);
-            // The wait suffices, unless the next window is exhausted because the clock was in it before.
+            // The wait is long enough, unless the next window is exhausted because the clock was in it before.
             let mut later = usage.clone();
             later.other_days.clear();
             prop_assert!(matches!(later.acquire(limits, now + retry_after * 1000), Decision::Admitted(_))
@@ -187,12 +188,12 @@ proptest! {
             if let Decision::Rejected { exhausted, retry_after, .. } = decision {
                 let next = usage.acquire(limits(u32::MAX, u32::MAX), now + retry_after * 1000);
                 prop_assert!(matches!(next, Decision::Admitted(_)));
-                let ends = match exhausted {
+                let reset = match exhausted {
                     Window::Minute => status.minute_reset,
                     Window::Day => status.day_reset,
                 };
-                prop_assert!(retry_after >= 1 && now + retry_after * 1000 >= ends * 1000);
-                prop_assert!(now + (retry_after - 1) * 1000 <= ends * 1000);
+                prop_assert!(retry_after >= 1 && now + retry_after * 1000 >= reset * 1000);
+                prop_assert!(now + (retry_after - 1) * 1000 <= reset * 1000);
                 break;
             }
         }

@@ -6,24 +6,37 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Chunks {
     state: ChunkState,
-    /// The remaining bytes of the current chunk, or the part of its size that was read.
+    /// The number of remaining bytes of the current chunk. While the size is read, the value of its digits so far.
     bytes_left: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ChunkState {
+    /// Before the first digit of a chunk's size.
     FirstDigit,
+    /// After at least one digit of the size.
     Digits,
+    /// After whitespace that follows the size.
     Space,
+    /// In an extension of the chunk.
     Extension,
+    /// Before the LF that ends the line of the size.
     SizeLf,
+    /// In the data of a chunk.
     Data,
+    /// Before the CR that follows the data.
     DataCr,
+    /// Before the LF that follows the data.
     DataLf,
+    /// After the last chunk, at the start of a trailer or of the empty line.
     LineStart,
+    /// In a trailer.
     Trailer,
+    /// Before the LF that ends a trailer.
     TrailerLf,
+    /// Before the LF of the empty line.
     EndLf,
+    /// After the body.
     End,
 }
 
@@ -40,7 +53,7 @@ impl Chunks {
         self.state == ChunkState::End
     }
 
-    /// Advances over bytes of the body, up to its end. Returns the number of bytes that belong to it.
+    /// Advances over bytes up to the end of the body. Returns how many of them belong to the body.
     ///
     /// # Errors
     /// Returns the number of valid bytes before the malformed one.

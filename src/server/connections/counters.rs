@@ -1,8 +1,8 @@
-//! Counts rejected and stalled connections, for at most one log line per second.
+//! Counts rejected connections, and stalled ones whose clients do not read, for at most one log line per second.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Events since the last log line.
+/// Events since the previous log line.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionCounters {
     /// Connections beyond the limit of the whole server.

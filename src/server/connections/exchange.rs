@@ -1,8 +1,8 @@
 //! The state shared by the reading and the responding side of a connection, and the request that was rejected on it.
 //!
 //! The HTTP library receives a well-formed substitute for the rejected head, so that it keeps the order of pipelined
-//! responses and closes the connection after this one. The service then converts the substitute into the request that the
-//! endpoint rejects.
+//! responses and closes the connection after this one. The service then converts the substitute into the request that
+//! the endpoint rejects.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -24,10 +24,15 @@ const NO_PATH: &str = "/api/";
 #[derive(Debug, Default)]
 pub(super) struct Exchange {
     rejected: OnceLock<RejectedRequest>,
+    /// The number of requests that the library has passed to the service.
     requests: AtomicU64,
+    /// Whether the connection has tried to read from the socket.
     was_polled: AtomicBool,
+    /// Whether the first request is waiting for its permit.
     is_queued: AtomicBool,
-    is_answering: AtomicBool,
+    /// Whether the endpoint is processing a request.
+    is_responding: AtomicBool,
+    /// The permit to process the first request, while the connection has it.
     permit: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
@@ -72,8 +77,8 @@ impl Exchange {
     }
 
     /// Sets whether the endpoint is processing a request.
-    pub(super) fn set_answering(&self, is_answering: bool) {
-        self.is_answering.store(is_answering, Ordering::Relaxed);
+    pub(super) fn set_responding(&self, is_responding: bool) {
+        self.is_responding.store(is_responding, Ordering::Relaxed);
     }
 
     /// Records that the connection has tried to read from the socket.
@@ -83,7 +88,7 @@ impl Exchange {
 
     /// Returns whether the connection was read from and no request is being processed.
     pub(super) fn is_idle(&self) -> bool {
-        self.was_polled.load(Ordering::Relaxed) && !self.is_answering.load(Ordering::Relaxed)
+        self.was_polled.load(Ordering::Relaxed) && !self.is_responding.load(Ordering::Relaxed)
     }
 
     /// Sets whether the first request is waiting for its permit.
@@ -96,14 +101,15 @@ impl Exchange {
         self.is_queued.load(Ordering::Relaxed)
     }
 
-    /// Stores the permit and releases the previous one.
+    /// Stores the permit, if any, and releases the previous one.
     pub(super) fn hold_permit(&self, permit: Option<OwnedSemaphorePermit>) {
         *self.permit.lock().unwrap_or_else(PoisonError::into_inner) = permit;
     }
 }
 
 impl RejectedRequest {
-    /// Converts the substitute into the rejected request, with its path and headers as far as they could be read.
+    /// Converts the substitute into the rejected request, with the parts of its path and its [`COPIED_HEADERS`] that
+    /// could be read.
     pub(super) fn restore<B>(&self, request: &mut hyper::Request<B>) {
         *request.uri_mut() = self.target.clone();
         for (name, value) in &self.headers {
@@ -113,14 +119,15 @@ impl RejectedRequest {
     }
 }
 
-/// Returns the path of a request line.
+/// Returns the path of a request line up to the first unexpected byte, or [`NO_PATH`] if there is none.
 fn target(line: &[u8]) -> Uri {
     let mut words = line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty());
     let target = words.nth(1).unwrap_or_default();
     let path = match target.iter().position(|byte| *byte == b':') {
-        Some(at) if target[at..].starts_with(b"://") && !target.starts_with(b"/") => {
-            let rest = &target[at + 3..];
-            rest.iter().position(|byte| *byte == b'/').map_or(&b"/"[..], |start| &rest[start..])
+        Some(colon) if target[colon..].starts_with(b"://") && !target.starts_with(b"/") => {
+            let after_scheme = &target[colon + b"://".len()..];
+            let start = after_scheme.iter().position(|byte| *byte == b'/');
+            start.map_or(&b"/"[..], |start| &after_scheme[start..])
         }
         _ => target,
     };
@@ -139,8 +146,8 @@ fn copied_headers(head: &[u8]) -> Vec<(HeaderName, HeaderValue)> {
     for line in head.split(|byte| *byte == b'\n').skip(1).take_while(|line| !matches!(line, [] | [b'\r'])) {
         let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
         let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
-        let known = COPIED_HEADERS.iter().find(|known| name.eq_ignore_ascii_case(known.as_bytes()));
-        if let (Some(name), Ok(value)) = (known, HeaderValue::from_bytes(value)) {
+        let copied = COPIED_HEADERS.iter().find(|copied| name.eq_ignore_ascii_case(copied.as_bytes()));
+        if let (Some(name), Ok(value)) = (copied, HeaderValue::from_bytes(value)) {
             headers.push((HeaderName::from_static(name), value));
         }
     }

@@ -17,13 +17,14 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 use super::exchange::Exchange;
 
-/// The paths of health checks, which are also served to connections beyond the limits.
+/// The paths of health checks and metrics, all called health checks here. They are also served to connections beyond
+/// the limits.
 const HEALTH_PATHS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
-/// The number of bytes that suffices to recognize a health check.
+/// The number of bytes that are read to recognize a health check.
 const FIRST_BYTES: usize = 32;
 
-/// Returns the number of permits: one fewer than the runtime has worker threads. The remaining thread accepts connections
-/// and serves health checks.
+/// Returns the number of permits: one fewer than the runtime has worker threads, but at least one. The remaining thread
+/// accepts connections and serves health checks.
 pub(super) fn max_concurrent() -> usize {
     Handle::current().metrics().num_workers().saturating_sub(1).max(1)
 }
@@ -40,7 +41,8 @@ fn begins_health_check(bytes: &[u8]) -> bool {
     path.and_then(|path| str::from_utf8(path).ok()).is_some_and(is_health_path)
 }
 
-/// Returns whether a request has arrived that is not a health check. Leaves the bytes in the socket.
+/// Returns whether a request has arrived that is not a health check, or the client has closed the connection. Leaves
+/// the bytes in the socket.
 pub(super) fn has_other_request(stream: &TcpStream) -> bool {
     let mut bytes = [0; FIRST_BYTES];
     match recv(stream, &mut bytes, RecvFlags::PEEK | RecvFlags::DONTWAIT) {
@@ -56,18 +58,22 @@ pub(super) struct FirstRequest {
 }
 
 enum FirstRequestState {
+    /// No byte has arrived.
     Expected,
+    /// The request has begun to arrive and waits for a permit.
     Queued(Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>),
+    /// The request can be read.
     Started,
 }
 
 impl FirstRequest {
-    /// Creates a wait for one of these permits.
+    /// Creates the wait of a new connection. It needs one of these permits unless its first request is a health check.
     pub(super) fn new(permits: Arc<Semaphore>) -> Self {
         Self { permits, state: FirstRequestState::Expected }
     }
 
-    /// Polls until the first request can be read from the socket.
+    /// Polls until the first request can be read from the socket: immediately for a health check, otherwise with a
+    /// permit.
     pub(super) fn poll_start(
         &mut self,
         stream: &TcpStream,

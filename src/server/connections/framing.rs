@@ -8,13 +8,17 @@ use web::rejection::Rejection;
 #[derive(Debug)]
 pub(super) struct Framing {
     state: FramingState,
+    /// The number of accepted request heads.
     heads: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum FramingState {
+    /// At the start of a request.
     Head,
+    /// In a body with this number of remaining bytes.
     Body(u64),
+    /// In a chunked body.
     Chunks(Chunks),
 }
 
@@ -45,7 +49,7 @@ impl Framing {
         matches!(self.state, FramingState::Head)
     }
 
-    /// Validates bytes. Returns how many of the first bytes are accepted, and why it stopped.
+    /// Validates bytes. Returns how many bytes at the start are accepted, and why the validation stopped.
     pub(super) fn accept(&mut self, bytes: &[u8]) -> (usize, StopReason) {
         let mut position = 0;
         while position < bytes.len() {

@@ -1,7 +1,7 @@
 //! Validates a request head (RFC 9112) before the HTTP library parses it.
 //!
-//! The validation is stricter than the library's, for two reasons: the library never writes an error response of its own,
-//! and a proxy cannot interpret the end of a request differently.
+//! The validation is stricter than that of the library, for two reasons: the library never has to write an error
+//! response of its own, and a proxy in front of the server cannot interpret the end of a request differently.
 
 use std::mem::MaybeUninit;
 use std::net::Ipv6Addr;
@@ -68,27 +68,32 @@ pub(super) fn validate(bytes: &[u8]) -> HeadValidation {
     let mut request = Request::new(&mut []);
     let parsed = ParserConfig::default().parse_request_with_uninit_headers(&mut request, bytes, &mut headers);
     match parsed {
-        Ok(Status::Complete(length)) if length > MAX_HEAD_BYTES => HeadValidation::Rejected(too_large(bytes)),
+        Ok(Status::Complete(length)) if length > MAX_HEAD_BYTES => {
+            HeadValidation::Rejected(size_rejection(bytes))
+        }
         Ok(Status::Complete(length)) => match check(&request, &bytes[..length]) {
             Ok(body) => HeadValidation::Valid(length, body),
             Err(rejection) => HeadValidation::Rejected(rejection),
         },
-        Ok(Status::Partial) if bytes.len() >= MAX_HEAD_BYTES => HeadValidation::Rejected(too_large(bytes)),
+        Ok(Status::Partial) if bytes.len() >= MAX_HEAD_BYTES => {
+            HeadValidation::Rejected(size_rejection(bytes))
+        }
         Ok(Status::Partial) => HeadValidation::Partial,
-        Err(error) => HeadValidation::Rejected(unparsable(error, bytes)),
+        Err(error) => HeadValidation::Rejected(syntax_rejection(error, bytes)),
     }
 }
 
 /// Returns the rejection of a head that exceeds [`MAX_HEAD_BYTES`], depending on whether its first line alone does.
-fn too_large(bytes: &[u8]) -> Rejection {
-    let line_ends = bytes[..MAX_HEAD_BYTES].contains(&b'\n');
-    if line_ends { HEAD_TOO_LARGE } else { TARGET_TOO_LONG }
+fn size_rejection(bytes: &[u8]) -> Rejection {
+    let has_complete_line = bytes[..MAX_HEAD_BYTES].contains(&b'\n');
+    if has_complete_line { HEAD_TOO_LARGE } else { TARGET_TOO_LONG }
 }
 
-fn unparsable(error: Error, bytes: &[u8]) -> Rejection {
+/// Returns the rejection of a head that the parser does not accept.
+fn syntax_rejection(error: Error, bytes: &[u8]) -> Rejection {
     match error {
         Error::TooManyHeaders => TOO_MANY_HEADERS,
-        Error::Version if has_other_version(bytes) => UNKNOWN_VERSION,
+        Error::Version if has_well_formed_version(bytes) => UNKNOWN_VERSION,
         Error::HeaderName => Rejection::malformed("A header name is malformed, or a header line is folded."),
         Error::HeaderValue => Rejection::malformed("A header value contains control characters."),
         Error::NewLine => Rejection::malformed("A line of the request head does not end with CRLF."),
@@ -96,8 +101,8 @@ fn unparsable(error: Error, bytes: &[u8]) -> Rejection {
     }
 }
 
-/// Returns whether the request line ends with a well-formed version that is not supported.
-fn has_other_version(bytes: &[u8]) -> bool {
+/// Returns whether the request line ends with a well-formed version, such as `HTTP/2.0`.
+fn has_well_formed_version(bytes: &[u8]) -> bool {
     let line =
         bytes.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
     let line = line.trim_ascii_end();
@@ -107,20 +112,19 @@ fn has_other_version(bytes: &[u8]) -> bool {
         if major.is_ascii_digit() && minor.is_ascii_digit())
 }
 
-/// Performs the checks that the parser does not.
+/// Performs the checks that the parser does not. Returns the kind of body that follows the head.
 fn check(request: &Request<'_, '_>, head: &[u8]) -> Result<BodyKind, Rejection> {
-    let is_bare = |line: &[u8]| !line.is_empty() && line.last() != Some(&b'\r');
-    if head.split(|byte| *byte == b'\n').any(is_bare) || head.starts_with(b"\n") {
+    let lacks_cr = |line: &[u8]| !line.is_empty() && line.last() != Some(&b'\r');
+    if head.split(|byte| *byte == b'\n').any(lacks_cr) || head.starts_with(b"\n") {
         return Err(Rejection::malformed("A line of the request head does not end with CRLF."));
     }
     let is_http_11 = request.version == Some(1);
-    let body = check_headers(request.headers, is_http_11)?;
-    let host = body.host;
+    let Declared { host, kind } = check_headers(request.headers, is_http_11)?;
     if host.is_none() && is_http_11 {
         return Err(Rejection::malformed("An HTTP/1.1 request needs a `Host` header."));
     }
     check_target(request.method.unwrap_or_default(), request.path.unwrap_or_default(), host)?;
-    Ok(body.kind)
+    Ok(kind)
 }
 
 /// The host and the body that the headers declare.
@@ -132,18 +136,18 @@ struct Declared<'a> {
 fn check_headers<'a>(headers: &[Header<'a>], is_http_11: bool) -> Result<Declared<'a>, Rejection> {
     let (mut host, mut length, mut coding) = (None, None, None);
     for header in headers {
-        let is = |name: &str| header.name.eq_ignore_ascii_case(name);
-        let (value, repeated) = match header.name.len() {
-            4 if is("host") => (&mut host, "The request has more than one `Host` header."),
-            14 if is("content-length") => {
+        let has_name = |name: &str| header.name.eq_ignore_ascii_case(name);
+        let (found_value, repeated) = match header.name.len() {
+            4 if has_name("host") => (&mut host, "The request has more than one `Host` header."),
+            14 if has_name("content-length") => {
                 (&mut length, "The request has more than one `Content-Length` header.")
             }
-            17 if is("transfer-encoding") => {
+            17 if has_name("transfer-encoding") => {
                 (&mut coding, "The request has more than one `Transfer-Encoding` header.")
             }
             _ => continue,
         };
-        if value.replace(header.value).is_some() {
+        if found_value.replace(header.value).is_some() {
             return Err(Rejection::malformed(repeated));
         }
     }
@@ -195,7 +199,7 @@ fn transfer_coding(value: &[u8]) -> Result<(), Rejection> {
     if is_alone { Ok(()) } else { Err(UNKNOWN_CODING) }
 }
 
-/// Accepts a path, or an `http` URL whose authority matches the `Host` header.
+/// Accepts a path, or an `http` or `https` URL whose authority matches the `Host` header.
 fn check_target(method: &str, target: &str, host: Option<&[u8]>) -> Result<(), Rejection> {
     if method == "CONNECT" {
         return Err(Rejection::malformed("This server is not a proxy: it does not support `CONNECT`."));
@@ -216,7 +220,7 @@ fn check_target(method: &str, target: &str, host: Option<&[u8]>) -> Result<(), R
         };
     }
     match Uri::try_from(target) {
-        Ok(uri) if is_own(&uri, host) => Ok(()),
+        Ok(uri) if has_same_authority(&uri, host) => Ok(()),
         _ => Err(Rejection::malformed(
             "The request target must be a path that begins with `/`, or an `http` URL of the same host as the \
              `Host` header.",
@@ -224,8 +228,9 @@ fn check_target(method: &str, target: &str, host: Option<&[u8]>) -> Result<(), R
     }
 }
 
-/// Returns whether an absolute target has the scheme `http` or `https` and the same authority as the `Host` header.
-fn is_own(uri: &Uri, host: Option<&[u8]>) -> bool {
+/// Returns whether an absolute target has the scheme `http` or `https` and the same authority as the `Host`
+/// header, if there is one.
+fn has_same_authority(uri: &Uri, host: Option<&[u8]>) -> bool {
     let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
     let authority = uri.authority().map(|authority| authority.as_str().as_bytes());
     is_http
@@ -260,9 +265,9 @@ fn is_host(value: &[u8]) -> bool {
 
 /// Returns whether a name is a `reg-name` (RFC 3986, 3.2.2) that is not empty.
 fn is_registered_name(name: &[u8]) -> bool {
-    let mut rest = name;
-    while let [first, after @ ..] = rest {
-        rest = match (first, after) {
+    let mut remaining = name;
+    while let [first, after @ ..] = remaining {
+        remaining = match (first, after) {
             (b'%', [high, low, after @ ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => after,
             (b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9', _) => after,
             (byte, _) if b"-._~!$&'()*+,;=".contains(byte) => after,

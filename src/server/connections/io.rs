@@ -1,8 +1,8 @@
 //! The I/O layer between the socket of a connection and the HTTP library.
 //!
-//! Passes only complete and valid request heads to the library, limits the time in which the client must read a response,
-//! and discards unread input for a short time before it closes the connection: closing a socket with unread bytes resets
-//! it, and the client might not receive the response.
+//! Passes only complete and valid request heads to the library, limits the time in which the client must read a
+//! response, and discards unread input for a short time before it closes the connection: closing a socket with unread
+//! bytes resets it, and the client might not receive the response.
 
 use std::io;
 use std::pin::Pin;
@@ -38,7 +38,8 @@ pub(super) struct ConnectionIo {
     framing: Framing,
     exchange: Arc<Exchange>,
     counters: Arc<ConnectionCounters>,
-    /// Received bytes that were not passed to the library: an incomplete head, or more than fits into the library's buffer.
+    /// Received bytes that were not passed to the library yet: an incomplete head, or bytes that did not fit into the
+    /// library's buffer.
     buffer: Vec<u8>,
     /// How many bytes of the buffer were accepted.
     accepted: usize,
@@ -48,8 +49,10 @@ pub(super) struct ConnectionIo {
     is_body_malformed: bool,
     /// Whether the client has closed its sending side.
     is_ended: bool,
-    progress: WriteProgress,
+    write_progress: WriteProgress,
+    /// How long unread input is discarded before the connection is closed.
     linger: Duration,
+    /// `None` until the connection is being closed with unread input.
     discarding: Option<Discarding>,
 }
 
@@ -79,7 +82,7 @@ impl ConnectionIo {
             passed: 0,
             is_body_malformed: false,
             is_ended: false,
-            progress: WriteProgress::new(timeouts.write),
+            write_progress: WriteProgress::new(timeouts.write),
             linger: timeouts.linger,
             discarding: None,
         }
@@ -100,8 +103,8 @@ impl ConnectionIo {
         true
     }
 
-    /// Validates the bytes that arrived in `buf` after position `start`. Leaves the accepted ones there and moves the others to
-    /// the buffer.
+    /// Validates the bytes that arrived in `buf` after position `start`. Leaves the accepted ones there and moves the
+    /// others to the buffer.
     fn validate_arrived(&mut self, buf: &mut ReadBuf<'_>, start: usize) {
         let arrived = &buf.filled()[start..];
         if self.buffer.is_empty() {
@@ -136,7 +139,7 @@ impl ConnectionIo {
         }
     }
 
-    /// Replaces the bytes of the buffer after the accepted ones by a substitute for the rejected request.
+    /// Replaces the bytes of the buffer after the accepted ones with a substitute for the rejected request.
     fn reject(&mut self, rejection: Rejection) {
         let number = self.framing.heads() + 1;
         let substitute = self.exchange.reject(number, rejection, &self.buffer[self.accepted..]);
@@ -156,7 +159,7 @@ impl ConnectionIo {
 
     /// Fails once the client has read too little within the time limit.
     fn poll_stalled<T>(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
-        ready!(self.progress.poll_expired(cx));
+        ready!(self.write_progress.poll_expired(cx));
         self.counters.stalled.fetch_add(1, Ordering::Relaxed);
         // Frees the unsent bytes immediately.
         let _ = self.stream.set_zero_linger();
@@ -171,7 +174,7 @@ impl ConnectionIo {
     ) -> Poll<io::Result<usize>> {
         match result {
             Poll::Ready(Ok(bytes)) => {
-                self.progress.advance(bytes);
+                self.write_progress.advance(bytes);
                 Poll::Ready(Ok(bytes))
             }
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
@@ -252,8 +255,8 @@ impl AsyncWrite for ConnectionIo {
             bytes_left: MAX_DISCARDED_BYTES,
         });
         loop {
-            let mut scratch = [0; 4096];
-            let mut buf = ReadBuf::new(&mut scratch);
+            let mut discarded = [0; 4096];
+            let mut buf = ReadBuf::new(&mut discarded);
             match Pin::new(&mut this.stream).poll_read(cx, &mut buf) {
                 Poll::Ready(Ok(())) if !buf.filled().is_empty() && discarding.bytes_left > 0 => {
                     discarding.bytes_left = discarding.bytes_left.saturating_sub(buf.filled().len());

@@ -15,8 +15,8 @@ use rate_limit::memory::network;
 const MAX_CONNECTIONS: usize = 8192;
 /// The maximum number of open connections beyond the limits, if the limit on open files allows it.
 const MAX_OVERFLOW: usize = 1024;
-/// The number of open files that is assumed if the system has no limit.
-const UNLIMITED: u64 = 65_536;
+/// The limit of open files that is assumed if the system has none.
+const ASSUMED_MAX_FILES: u64 = 65_536;
 
 /// The limits of one listener.
 #[derive(Debug, Clone)]
@@ -27,12 +27,14 @@ pub struct ConnectionLimits {
     pub per_address: usize,
     /// The networks that `per_address` does not apply to.
     pub proxies: Vec<Network>,
-    /// The maximum number of open connections beyond these limits. Their health checks are served, other requests are rejected.
+    /// The maximum number of open connections beyond these limits. On them, health checks are served and other requests
+    /// are rejected.
     pub overflow: usize,
-    /// How long such a connection has to send its request before a newer one can replace it.
-    pub overflow_age: Duration,
+    /// The age from which a newer connection can replace such a connection if it is idle. A connection whose request
+    /// waits to be processed can be replaced earlier, and any connection at ten times this age.
+    pub overflow_min_age: Duration,
     /// The timeout for the request head on such a connection.
-    pub overflow_head: Duration,
+    pub overflow_head_timeout: Duration,
     /// The timeouts of other connections.
     pub timeouts: Timeouts,
 }
@@ -52,7 +54,7 @@ impl ConnectionLimits {
     /// Returns the limits for this configuration. A quarter of the open files that the system allows stays free for the
     /// database, webhooks and mail.
     pub fn new(server: &config::ServerConfig) -> Self {
-        let files = getrlimit(Resource::Nofile).current.unwrap_or(UNLIMITED);
+        let files = getrlimit(Resource::Nofile).current.unwrap_or(ASSUMED_MAX_FILES);
         let files = usize::try_from(files).unwrap_or(usize::MAX);
         let overflow = (files / 16).clamp(1, MAX_OVERFLOW);
         let per_address = usize::try_from(server.max_connections_per_address.get()).unwrap_or(usize::MAX);
@@ -61,8 +63,8 @@ impl ConnectionLimits {
             per_address,
             proxies: server.trusted_proxies.clone(),
             overflow,
-            overflow_age: Duration::from_millis(100),
-            overflow_head: Duration::from_secs(2),
+            overflow_min_age: Duration::from_millis(100),
+            overflow_head_timeout: Duration::from_secs(2),
             timeouts: Timeouts {
                 head: Duration::from_secs(60),
                 write: Duration::from_secs(30),
@@ -74,7 +76,7 @@ impl ConnectionLimits {
 
 /// The limit that a connection exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Exceeded {
+pub(super) enum ExceededLimit {
     /// The limit of the server.
     Total,
     /// The limit of the client address.
@@ -100,7 +102,7 @@ struct OpenCounts {
 #[derive(Debug)]
 pub(super) struct ConnectionSlot {
     slots: Arc<ConnectionSlots>,
-    /// The client address that it counts for, or `None` for a proxy.
+    /// The client address (the /64 network with IPv6) whose count includes the connection, or `None` for a proxy.
     address: Option<IpAddr>,
 }
 
@@ -115,17 +117,17 @@ impl ConnectionSlots {
     }
 
     /// Acquires a slot for a connection of this client.
-    pub(super) fn acquire(self: &Arc<Self>, client: IpAddr) -> Result<ConnectionSlot, Exceeded> {
-        let is_proxy = self.proxies.iter().any(|proxies| proxies.contains(client));
+    pub(super) fn acquire(self: &Arc<Self>, client: IpAddr) -> Result<ConnectionSlot, ExceededLimit> {
+        let is_proxy = self.proxies.iter().any(|proxy_network| proxy_network.contains(client));
         let address = (!is_proxy).then(|| network(client));
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.total >= self.total {
-            return Err(Exceeded::Total);
+            return Err(ExceededLimit::Total);
         }
         if let Some(address) = address {
             let count = open.by_address.entry(address).or_default();
             if *count >= self.per_address {
-                return Err(Exceeded::Address);
+                return Err(ExceededLimit::Address);
             }
             *count += 1;
         }
@@ -164,13 +166,13 @@ mod tests {
         let acquire = |client: &str| slots.acquire(client.parse().unwrap());
         let first = acquire("192.0.2.1").unwrap();
         let _second = acquire("::ffff:192.0.2.1").unwrap();
-        assert_eq!(acquire("192.0.2.1").unwrap_err(), Exceeded::Address);
+        assert_eq!(acquire("192.0.2.1").unwrap_err(), ExceededLimit::Address);
         let _other = acquire("192.0.2.2").unwrap();
         drop(first);
         let _third = acquire("192.0.2.1").unwrap();
-        assert_eq!(acquire("192.0.2.1").unwrap_err(), Exceeded::Address);
+        assert_eq!(acquire("192.0.2.1").unwrap_err(), ExceededLimit::Address);
         let _v6 = [acquire("2001:db8::1").unwrap(), acquire("2001:db8::2").unwrap()];
-        assert_eq!(acquire("2001:db8::3").unwrap_err(), Exceeded::Address);
+        assert_eq!(acquire("2001:db8::3").unwrap_err(), ExceededLimit::Address);
         let _v6 = acquire("2001:db8:0:1::1").unwrap();
     }
 
@@ -178,11 +180,11 @@ mod tests {
     fn a_proxy_is_limited_by_the_total_alone() {
         let slots = slots(3, 1);
         let acquire = |client: &str| slots.acquire(client.parse().unwrap());
-        let _open =
+        let open =
             [acquire("10.0.0.1").unwrap(), acquire("10.0.0.1").unwrap(), acquire("192.0.2.1").unwrap()];
-        assert_eq!(acquire("10.0.0.1").unwrap_err(), Exceeded::Total);
-        assert_eq!(acquire("192.0.2.2").unwrap_err(), Exceeded::Total);
-        drop(_open);
+        assert_eq!(acquire("10.0.0.1").unwrap_err(), ExceededLimit::Total);
+        assert_eq!(acquire("192.0.2.2").unwrap_err(), ExceededLimit::Total);
+        drop(open);
         assert!(slots.open.lock().unwrap().by_address.is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! Accepts connections, limits their number and duration, and closes them gracefully.
 //!
-//! Replaces the accept loop of the framework, which has no timeouts. Every request head is validated ([`head`]) before the
-//! HTTP library parses it, so that HTTP errors have the same response format as all others.
+//! Replaces the accept loop of the framework, which has no timeouts. Every request head is validated ([`head`]) before
+//! the HTTP library parses it, so that HTTP errors have the same response format as all others.
 
 mod chunks;
 mod counters;
@@ -40,16 +40,16 @@ use exchange::Exchange;
 use first_request::FirstRequest;
 use io::ConnectionIo;
 pub use limits::{ConnectionLimits, Timeouts};
-use limits::{ConnectionSlots, Exceeded};
+use limits::{ConnectionSlots, ExceededLimit};
 use overflow::Overflow;
 use web::rejection::Rejection;
 
-/// The socket send buffer. By default the system buffers megabytes for each client, and a slow client makes no visible
-/// progress until it has read a third of that.
+/// The size of the send buffer of a socket. By default, the system buffers megabytes for each client, and the progress
+/// of a slow client is not visible until it has read a third of that.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
 /// The pause after a failed accept, such as with too many open files, so that the loop does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// How often rejected connections are logged.
+/// The minimum time between two log lines about rejected and stalled connections.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 /// The buffer size of the HTTP library: more than a valid head needs.
 const LIBRARY_BUFFER_BYTES: usize = 2 * head::MAX_HEAD_BYTES;
@@ -107,40 +107,45 @@ struct Acceptor<E> {
     overflow: Overflow,
     counters: Arc<ConnectionCounters>,
     graceful: GracefulShutdown,
-    starts: Arc<Semaphore>,
-    within: Class,
-    beyond: Class,
+    /// Limits how many connections process their first request at the same time.
+    first_request_permits: Arc<Semaphore>,
+    within_limits: ConnectionClass,
+    beyond_limits: ConnectionClass,
 }
 
 /// The settings that differ between connections within the limits and beyond them.
-struct Class {
-    is_beyond: bool,
+struct ConnectionClass {
+    is_beyond_limits: bool,
     builder: http1::Builder,
 }
 
 impl<E: Endpoint + 'static> Acceptor<E> {
     fn new(endpoint: E, limits: ConnectionLimits) -> Self {
-        let mut beyond = builder(limits.overflow_head);
-        beyond.keep_alive(false);
+        let mut single_request = builder(limits.overflow_head_timeout);
+        single_request.keep_alive(false);
         Self {
             endpoint: Arc::new(endpoint),
             slots: ConnectionSlots::new(&limits),
             overflow: Overflow::new(&limits),
             counters: Arc::default(),
             graceful: GracefulShutdown::new(),
-            starts: Arc::new(Semaphore::new(first_request::max_concurrent())),
-            within: Class { is_beyond: false, builder: builder(limits.timeouts.head) },
-            beyond: Class { is_beyond: true, builder: beyond },
+            first_request_permits: Arc::new(Semaphore::new(first_request::max_concurrent())),
+            within_limits: ConnectionClass {
+                is_beyond_limits: false,
+                builder: builder(limits.timeouts.head),
+            },
+            beyond_limits: ConnectionClass { is_beyond_limits: true, builder: single_request },
             limits,
         }
     }
 
-    /// Serves a connection within the limits, or one request of a connection beyond them.
+    /// Serves a connection within the limits, or one request of a connection beyond them. Closes the connection if
+    /// there is no slot for it.
     async fn start(&mut self, stream: TcpStream, peer: SocketAddr) {
         let exchange = Arc::new(Exchange::default());
         let exceeded = match self.slots.acquire(peer.ip()) {
             Ok(slot) => {
-                let connection = self.connection(&self.within, stream, peer, &exchange);
+                let connection = self.connection(&self.within_limits, stream, peer, &exchange);
                 tokio::spawn(async move {
                     first_request::run(connection, &exchange).await;
                     drop(slot);
@@ -149,16 +154,16 @@ impl<E: Endpoint + 'static> Acceptor<E> {
             }
             Err(exceeded) => exceeded,
         };
-        let count = match exceeded {
-            Exceeded::Total => &self.counters.over_total,
-            Exceeded::Address => &self.counters.over_address,
+        let counter = match exceeded {
+            ExceededLimit::Total => &self.counters.over_total,
+            ExceededLimit::Address => &self.counters.over_address,
         };
-        count.fetch_add(1, Ordering::Relaxed);
+        counter.fetch_add(1, Ordering::Relaxed);
         if let Some(slot) = self.overflow.acquire(&stream).await {
-            let connection = self.connection(&self.beyond, stream, peer, &exchange);
-            let shared = Arc::clone(&exchange);
+            let connection = self.connection(&self.beyond_limits, stream, peer, &exchange);
+            let task_exchange = Arc::clone(&exchange);
             let task = tokio::spawn(async move {
-                first_request::run(connection, &shared).await;
+                first_request::run(connection, &task_exchange).await;
                 drop(slot);
             });
             self.overflow.push(task.abort_handle(), exchange);
@@ -168,33 +173,33 @@ impl<E: Endpoint + 'static> Acceptor<E> {
     /// Returns a future that passes each request of a connection to the endpoint.
     fn connection(
         &self,
-        class: &Class,
+        class: &ConnectionClass,
         stream: TcpStream,
         peer: SocketAddr,
         exchange: &Arc<Exchange>,
     ) -> impl Future + Send + 'static + use<E> {
-        // If a socket option cannot be set, the connection is slower or already closed.
+        // An option that cannot be set is ignored: the connection is then slower, or already closed.
         let _ = stream.set_nodelay(true);
         let _ = set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES);
         let local = LocalAddr(stream.local_addr().map_or(Addr::custom("tcp", ""), Addr::socket));
         let remote = RemoteAddr(Addr::socket(peer));
-        let first_request = FirstRequest::new(Arc::clone(&self.starts));
+        let first_request = FirstRequest::new(Arc::clone(&self.first_request_permits));
         let (timeouts, counters) = (&self.limits.timeouts, Arc::clone(&self.counters));
         let io = ConnectionIo::new(stream, first_request, timeouts, Arc::clone(exchange), counters);
         let (endpoint, exchange) = (Arc::clone(&self.endpoint), Arc::clone(exchange));
-        let is_beyond = class.is_beyond;
+        let is_beyond_limits = class.is_beyond_limits;
         let service = service_fn(move |mut request: hyper::Request<Incoming>| {
-            exchange.set_answering(true);
+            exchange.set_responding(true);
             if let Some(rejected) = exchange.next_request() {
                 rejected.restore(&mut request);
-            } else if is_beyond && !first_request::is_health_path(request.uri().path()) {
+            } else if is_beyond_limits && !first_request::is_health_path(request.uri().path()) {
                 request.extensions_mut().insert(Rejection::BUSY);
             }
             let request = (request, local.clone(), remote.clone(), Scheme::HTTP).into();
             let (endpoint, exchange) = (Arc::clone(&endpoint), Arc::clone(&exchange));
             async move {
                 let response = endpoint.get_response(request).await.into();
-                exchange.set_answering(false);
+                exchange.set_responding(false);
                 Ok::<hyper::Response<_>, Infallible>(response)
             }
         });

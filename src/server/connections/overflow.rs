@@ -1,4 +1,4 @@
-//! Tracks connections beyond the limits: a small number of short connections, mainly for health checks.
+//! Tracks the connections beyond the limits. They are short, limited in number, and mainly for health checks.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(super) struct Overflow {
     capacity: usize,
     min_age: Duration,
     /// The connections, oldest first, including some that have ended.
-    open: VecDeque<OverflowConnection>,
+    connections: VecDeque<OverflowConnection>,
     /// Cloned by each open connection, so that its reference count is the number of open connections plus one.
     open_count: Arc<()>,
 }
@@ -36,51 +36,60 @@ pub(super) struct OverflowSlot {
 
 #[derive(Debug)]
 struct OverflowConnection {
-    since: Instant,
+    opened_at: Instant,
     task: AbortHandle,
     exchange: Arc<Exchange>,
 }
 
 impl Overflow {
     pub(super) fn new(limits: &ConnectionLimits) -> Self {
-        let (capacity, min_age) = (limits.overflow, limits.overflow_age);
-        Self { capacity, min_age, open: VecDeque::new(), open_count: Arc::default() }
+        let (capacity, min_age) = (limits.overflow, limits.overflow_min_age);
+        Self { capacity, min_age, connections: VecDeque::new(), open_count: Arc::default() }
     }
 
-    /// Acquires a slot for this connection, or returns `None`.
+    /// Acquires a slot for this connection.
     ///
-    /// If all slots are in use, a health check or a client that has not sent anything yet replaces another connection. Any
-    /// other request is rejected without a search, so that a flood of them stays cheap.
+    /// If all slots are in use and the client has sent a health check or nothing yet, closes another connection, and
+    /// waits until one can be closed. If the client has sent another request, returns `None` without a search, so that
+    /// a flood of such requests stays cheap.
     pub(super) async fn acquire(&mut self, stream: &TcpStream) -> Option<OverflowSlot> {
         while Arc::strong_count(&self.open_count) > self.capacity {
             if first_request::has_other_request(stream) {
                 return None;
             }
-            self.open.retain(|open| !open.task.is_finished());
-            if let Some(replaced) = self.replaceable().and_then(|at| self.open.remove(at)) {
+            self.connections.retain(|connection| !connection.task.is_finished());
+            if let Some(replaced) = self.replaceable().and_then(|position| self.connections.remove(position))
+            {
                 replaced.task.abort();
                 break;
             }
-            // Every connection is younger than the minimum age, is being served, or was not read from yet.
+            // No connection can be closed now: each is too young, is being served, or was not read from yet.
             tokio::time::sleep(RETRY_PAUSE).await;
         }
         Some(OverflowSlot { _open_count: Arc::clone(&self.open_count) })
     }
 
-    /// Returns the position of the connection to close: the oldest one that waits with a request other than a health check,
-    /// or the oldest idle one that has reached the minimum age, or the oldest one that has reached the maximum age.
+    /// Returns the position of the connection to close, or `None` if none can be closed now. Prefers the oldest one
+    /// whose request waits for a permit, then the oldest idle one that has reached the minimum age, then the oldest one
+    /// that has reached the maximum age.
     fn replaceable(&self) -> Option<usize> {
-        let position = |test: &dyn Fn(&OverflowConnection) -> bool| self.open.iter().position(test);
-        position(&|open| open.exchange.is_queued())
-            .or_else(|| position(&|open| open.exchange.is_idle() && open.since.elapsed() >= self.min_age))
-            .or_else(|| position(&|open| open.since.elapsed() >= self.min_age * MAX_AGE_FACTOR))
+        let position = |test: &dyn Fn(&OverflowConnection) -> bool| self.connections.iter().position(test);
+        position(&|connection| connection.exchange.is_queued())
+            .or_else(|| {
+                position(&|connection| {
+                    connection.exchange.is_idle() && connection.opened_at.elapsed() >= self.min_age
+                })
+            })
+            .or_else(|| {
+                position(&|connection| connection.opened_at.elapsed() >= self.min_age * MAX_AGE_FACTOR)
+            })
     }
 
     /// Adds a connection.
     pub(super) fn push(&mut self, task: AbortHandle, exchange: Arc<Exchange>) {
-        if self.open.len() >= 2 * self.capacity {
-            self.open.retain(|open| !open.task.is_finished());
+        if self.connections.len() >= 2 * self.capacity {
+            self.connections.retain(|connection| !connection.task.is_finished());
         }
-        self.open.push_back(OverflowConnection { since: Instant::now(), task, exchange });
+        self.connections.push_back(OverflowConnection { opened_at: Instant::now(), task, exchange });
     }
 }

@@ -13,9 +13,10 @@ const REQUIRED_BYTES: usize = 16 * 1024;
 #[derive(Debug)]
 pub(super) struct WriteProgress {
     limit: Duration,
-    /// Started at the last progress. Created when bytes are pending for the first time.
+    /// Expires at the end of the time limit for the current [`REQUIRED_BYTES`]. Created when bytes are pending for the
+    /// first time.
     timer: Option<Pin<Box<Sleep>>>,
-    /// Whether bytes are pending.
+    /// Whether bytes are pending: the most recent write had to wait for the client.
     is_blocked: bool,
     /// The number of bytes read since the timer was started.
     bytes_read: usize,
@@ -27,13 +28,13 @@ impl WriteProgress {
         Self { limit, timer: None, is_blocked: false, bytes_read: 0 }
     }
 
-    /// Records that the client read bytes.
+    /// Records that the socket accepted this number of bytes. If bytes were pending, the client has read earlier ones.
     pub(super) fn advance(&mut self, bytes: usize) {
         self.is_blocked = false;
         self.bytes_read = self.bytes_read.saturating_add(bytes);
     }
 
-    /// Polls while the client reads nothing. Ready once it has exceeded the time limit.
+    /// Polls while bytes are pending. Ready once the client has exceeded the time limit.
     pub(super) fn poll_expired(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let limit = self.limit;
         let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));

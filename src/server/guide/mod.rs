@@ -23,7 +23,8 @@ const SAMPLES: &[(&str, &str)] = &[
 ];
 
 fn render() -> String {
-    let types: Vec<String> = EVENT_TYPES.iter().map(|kind| format!("<code>{kind}</code>")).collect();
+    let types: Vec<String> =
+        EVENT_TYPES.iter().map(|event_type| format!("<code>{event_type}</code>")).collect();
     let mut page = include_str!("guide.html")
         .replace("{{version}}", env!("CARGO_PKG_VERSION"))
         .replace("{{events}}", &types.join(", "));
@@ -62,20 +63,20 @@ mod tests {
 
     #[test]
     fn the_example_on_the_page_is_the_first_vector() {
-        let file: Value = serde_json::from_str(VECTORS).expect("JSON");
+        let file: Value = serde_json::from_str(VECTORS).unwrap();
         let first = &file["vectors"][0];
         for name in ["x_svc_signature", "webhook_id", "webhook_timestamp", "webhook_signature", "body"] {
-            let text = first[name].as_str().expect("text");
+            let text = first[name].as_str().unwrap();
             assert!(HTML.contains(text), "{name}: {text}");
         }
     }
 
     #[test]
     fn the_rust_sample_accepts_valid_vectors_only() {
-        let file: Value = serde_json::from_str(VECTORS).expect("JSON");
-        for vector in file["vectors"].as_array().expect("vectors") {
-            let text = |name: &str| vector[name].as_str().expect("text");
-            let now = vector["now"].as_i64().expect("a time");
+        let file: Value = serde_json::from_str(VECTORS).unwrap();
+        for vector in file["vectors"].as_array().unwrap() {
+            let text = |name: &str| vector[name].as_str().unwrap();
+            let now = vector["now"].as_i64().unwrap();
             let accepted =
                 verify::verify(text("secret"), text("x_svc_signature"), text("body").as_bytes(), now);
             assert_eq!(accepted, vector["valid"] == true, "{vector}");

@@ -15,62 +15,70 @@ use super::resolver::{AddressRule, CheckedResolver, Lookup, Lookups, system_look
 use super::send::DEADLINE;
 use foundation::config::Network;
 
-/// How long an idle connection is stored: less than common servers store theirs (5 seconds), so that a request rarely uses a
-/// connection that the server is closing.
+/// How long an idle connection stays open: less than the 5 seconds after which many servers close theirs, so that a
+/// request rarely uses a connection that the server is closing.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 /// Maximum number of idle connections per host.
 const MAX_IDLE_CONNECTIONS: usize = 256;
 
 /// The options of a [`WebhookClient`].
 pub struct ClientOptions {
-    /// Networks that are not public and may be called, also by `http`.
-    pub allow: Vec<Network>,
+    /// Networks that may be called in addition to public addresses, over `https` or `http`.
+    pub allowed_networks: Vec<Network>,
     /// Resolves a name to IP addresses.
     pub lookup: Lookup,
     /// Root certificates that are trusted in addition to those of the system.
-    pub roots: Vec<CertificateDer<'static>>,
+    pub additional_roots: Vec<CertificateDer<'static>>,
 }
 
 impl ClientOptions {
-    /// Uses the DNS lookup and the root certificates of the system.
-    pub fn new(allow: &[Network]) -> Self {
-        Self { allow: allow.to_vec(), lookup: system_lookup(), roots: Vec::new() }
+    /// Returns options with the DNS lookup and the root certificates of the system.
+    pub fn new(allowed_networks: &[Network]) -> Self {
+        Self {
+            allowed_networks: allowed_networks.to_vec(),
+            lookup: system_lookup(),
+            additional_roots: Vec::new(),
+        }
     }
 }
 
-/// Calls receivers. Create it once and clone it, because it stores their connections.
+/// Sends requests to endpoints. Create it once and clone it: clones share the open connections.
 #[derive(Clone)]
 pub struct WebhookClient {
     https: reqwest::Client,
-    /// Present when the operator allows any network.
+    /// `None` if the operator allows no network.
     http: Option<reqwest::Client>,
-    allow: Arc<[Network]>,
+    allowed_networks: Arc<[Network]>,
 }
 
 impl WebhookClient {
-    /// Creates a client that calls public addresses by `https`, and those that the operator allows also by `http`.
+    /// Creates a client that calls public addresses over `https`, and the networks that the operator allows over
+    /// `https` or `http`.
     ///
     /// # Errors
     /// Returns an error when TLS cannot be set up.
     pub fn new(options: ClientOptions) -> anyhow::Result<Self> {
-        let tls = tls(options.roots)?;
-        let allow = Arc::<[Network]>::from(options.allow);
+        let tls = tls_config(options.additional_roots)?;
+        let allowed_networks = Arc::<[Network]>::from(options.allowed_networks);
         let lookups = Arc::new(Lookups::new(options.lookup));
-        let resolver =
-            |rule| CheckedResolver { lookups: Arc::clone(&lookups), allow: Arc::clone(&allow), rule };
-        let https = build(tls.clone(), resolver(AddressRule::PublicOrAllowed), true)?;
-        let http = match allow.is_empty() {
-            true => None,
-            false => Some(build(tls, resolver(AddressRule::Allowed), false)?),
+        let resolver = |rule| CheckedResolver {
+            lookups: Arc::clone(&lookups),
+            allowed_networks: Arc::clone(&allowed_networks),
+            rule,
         };
-        Ok(Self { https, http, allow })
+        let https = build_client(tls.clone(), resolver(AddressRule::PublicOrAllowed), true)?;
+        let http = match allowed_networks.is_empty() {
+            true => None,
+            false => Some(build_client(tls, resolver(AddressRule::Allowed), false)?),
+        };
+        Ok(Self { https, http, allowed_networks })
     }
 
     /// Returns the client for this URL if the URL may be called, as far as can be determined without a DNS lookup. The
     /// addresses of a name are checked when the connection is made.
     pub(super) fn client_for(&self, url: &Url) -> Result<&reqwest::Client, AttemptFailure> {
-        let plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
-        if !plain || url.port() == Some(0) {
+        let has_credentials = !url.username().is_empty() || url.password().is_some();
+        if has_credentials || url.fragment().is_some() || url.port() == Some(0) {
             return Err(AttemptFailure::BadUrl);
         }
         let (client, rule) = match (url.scheme(), &self.http) {
@@ -80,13 +88,13 @@ impl WebhookClient {
             _ => return Err(AttemptFailure::BadUrl),
         };
         // The HTTP library does not call the resolver for an IP address.
-        let literal = match url.host() {
+        let ip = match url.host() {
             Some(Host::Ipv4(ip)) => Some(IpAddr::V4(ip)),
             Some(Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
             Some(Host::Domain(_)) => None,
             None => return Err(AttemptFailure::BadUrl),
         };
-        match literal.and_then(|ip| rule.check(ip, &self.allow).err()) {
+        match ip.and_then(|ip| rule.check(ip, &self.allowed_networks).err()) {
             Some(forbidden) => {
                 tracing::debug!(%forbidden, "webhook not sent");
                 Err(AttemptFailure::ForbiddenAddress)
@@ -96,8 +104,13 @@ impl WebhookClient {
     }
 }
 
-/// Builds a client that sends exactly one request to exactly this URL: no proxy, no redirects, no retries, no added headers.
-fn build(tls: ClientConfig, resolver: CheckedResolver, https_only: bool) -> anyhow::Result<reqwest::Client> {
+/// Builds an HTTP client that sends each request once and unchanged: without proxies, redirects, retries and additional
+/// headers.
+fn build_client(
+    tls: ClientConfig,
+    resolver: CheckedResolver,
+    https_only: bool,
+) -> anyhow::Result<reqwest::Client> {
     reqwest::Client::builder()
         .https_only(https_only)
         .tls_backend_preconfigured(tls)
@@ -118,14 +131,15 @@ fn build(tls: ClientConfig, resolver: CheckedResolver, https_only: bool) -> anyh
         .context("building the HTTP client for webhooks failed")
 }
 
-/// Trusts the root certificates of the system, or those of the browsers when the system has none, as in a bare container.
-fn tls(extra: Vec<CertificateDer<'static>>) -> anyhow::Result<ClientConfig> {
+/// Returns a TLS configuration that trusts `additional_roots` and the root certificates of the system. If the system
+/// has none, as in a minimal container, it trusts the root certificates of Mozilla instead.
+fn tls_config(additional_roots: Vec<CertificateDer<'static>>) -> anyhow::Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
-    for root in extra {
+    for root in additional_roots {
         roots.add(root).context("reading a root certificate failed")?;
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -13,7 +13,7 @@ use super::resolver::{ForbiddenAddress, LookupError};
 pub enum AttemptFailure {
     /// The URL cannot be called: it is not `http` or `https`, or has credentials, a fragment or port 0.
     BadUrl,
-    /// No secret of the subscription can be decrypted, so that nothing can be signed.
+    /// No secret of the subscription can be decrypted and parsed, so that nothing can be signed.
     NoSecret,
     /// The IP address, or one that the name resolves to, may not be called.
     ForbiddenAddress,
@@ -29,10 +29,10 @@ pub enum AttemptFailure {
     Closed,
     /// The response is not valid HTTP.
     Protocol,
-    /// The deadline passed before the head of a response arrived.
+    /// The attempt's time limit ended before the head of a response arrived.
     Timeout,
-    /// This machine lacked the resources for a connection: no file descriptor, no memory, or no free DNS lookup. Not the
-    /// receiver's failure, and never recorded.
+    /// This machine lacked the resources for a connection: no file descriptor, no memory, or no free DNS lookup. Not
+    /// the receiver's failure, and never recorded.
     Exhausted,
 }
 
@@ -52,7 +52,8 @@ impl AttemptFailure {
         Self::Exhausted,
     ];
 
-    /// Returns its stable code in the delivery log and on pages. [`Self::Exhausted`] never appears there.
+    /// Returns the code that the delivery log and the pages contain. The codes are stable. [`Self::Exhausted`] never
+    /// appears there.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BadUrl => "bad_url",
@@ -76,7 +77,7 @@ impl fmt::Display for AttemptFailure {
     }
 }
 
-/// Derives the failure from an error of the HTTP client. The innermost known cause decides.
+/// Derives the failure from an error of the HTTP client: from its innermost known cause.
 pub(super) fn of(error: &reqwest::Error) -> AttemptFailure {
     if error.is_builder() {
         return AttemptFailure::BadUrl;
@@ -91,17 +92,18 @@ pub(super) fn of(error: &reqwest::Error) -> AttemptFailure {
     } else {
         AttemptFailure::Protocol
     };
-    let mut next: Option<&(dyn Error + 'static)> = error.source();
-    while let Some(cause) = next {
-        failure = cause_of(cause, error.is_connect()).unwrap_or(failure);
+    let mut next_cause: Option<&(dyn Error + 'static)> = error.source();
+    while let Some(cause) = next_cause {
+        failure = of_cause(cause, error.is_connect()).unwrap_or(failure);
         // `io::Error::source` skips the wrapped error itself.
         let wrapped = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        next = wrapped.map(|inner| inner as &(dyn Error + 'static)).or_else(|| cause.source());
+        next_cause = wrapped.map(|inner| inner as &(dyn Error + 'static)).or_else(|| cause.source());
     }
     failure
 }
 
-fn cause_of(cause: &(dyn Error + 'static), connecting: bool) -> Option<AttemptFailure> {
+/// Derives the failure from one cause, or returns `None` if the cause says nothing about it.
+fn of_cause(cause: &(dyn Error + 'static), is_connecting: bool) -> Option<AttemptFailure> {
     if cause.is::<ForbiddenAddress>() {
         return Some(AttemptFailure::ForbiddenAddress);
     }
@@ -125,7 +127,7 @@ fn cause_of(cause: &(dyn Error + 'static), connecting: bool) -> Option<AttemptFa
         }
         ErrorKind::TimedOut => Some(AttemptFailure::Timeout),
         // The connection was made, but the handshake ended early.
-        ErrorKind::UnexpectedEof if connecting => Some(AttemptFailure::Tls),
+        ErrorKind::UnexpectedEof if is_connecting => Some(AttemptFailure::Tls),
         ErrorKind::UnexpectedEof => Some(AttemptFailure::Closed),
         _ => None,
     }
@@ -143,7 +145,7 @@ mod tests {
 
     #[test]
     fn exhausted_file_descriptors_are_distinguished_from_an_unreachable_receiver() {
-        let failure = |errno: Errno| cause_of(&io::Error::from(errno), true);
+        let failure = |errno: Errno| of_cause(&io::Error::from(errno), true);
         assert_eq!(failure(Errno::MFILE), Some(AttemptFailure::Exhausted));
         assert_eq!(failure(Errno::NOBUFS), Some(AttemptFailure::Exhausted));
         assert_eq!(
@@ -154,9 +156,9 @@ mod tests {
 
     #[test]
     fn each_failure_has_a_distinct_code() {
-        let names: std::collections::BTreeSet<_> =
+        let codes: std::collections::BTreeSet<_> =
             AttemptFailure::ALL.iter().map(|failure| failure.as_str()).collect();
-        assert_eq!(names.len(), AttemptFailure::ALL.len());
-        assert!(names.iter().all(|name| name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'_'))));
+        assert_eq!(codes.len(), AttemptFailure::ALL.len());
+        assert!(codes.iter().all(|code| code.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'_'))));
     }
 }

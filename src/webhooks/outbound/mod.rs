@@ -1,4 +1,5 @@
-//! One attempt at a delivery: connects to an allowed address, sends the request, and reads the beginning of the response.
+//! One attempt at a delivery: connects to an allowed address, sends the request, and reads the beginning of the
+//! response.
 //!
 //! Owns the HTTP client and its limits. Never accesses the database, and decides nothing beyond one attempt.
 
@@ -12,5 +13,5 @@ pub use client::{ClientOptions, WebhookClient};
 pub use failure::AttemptFailure;
 pub use resolver::{Lookup, LookupFuture, system_lookup};
 pub use send::{
-    AttemptOutcome, BODY_KEPT_BYTES, DEADLINE, DeliveryVerdict, EndpointResponse, WebhookRequest, send,
+    AttemptOutcome, DEADLINE, DeliveryVerdict, EndpointResponse, MAX_STORED_BODY_BYTES, WebhookRequest, send,
 };

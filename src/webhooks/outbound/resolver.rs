@@ -1,7 +1,7 @@
 //! Resolves names to IP addresses that may be called.
 //!
-//! Performs the DNS lookups of the HTTP client. The client connects to exactly the addresses that were checked here, so that a
-//! name cannot resolve to another address between the check and the connection.
+//! Performs the DNS lookups of the HTTP client. The client connects to exactly the addresses that were checked here, so
+//! that a name cannot resolve to another address between the check and the connection.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -29,8 +29,8 @@ pub type Lookup = Arc<dyn Fn(String) -> LookupFuture + Send + Sync>;
 pub fn system_lookup() -> Lookup {
     Arc::new(|name| {
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            Ok(found.map(|address| address.ip()).collect())
+            let addresses = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            Ok(addresses.map(|address| address.ip()).collect())
         })
     })
 }
@@ -40,16 +40,16 @@ pub fn system_lookup() -> Lookup {
 pub(super) enum AddressRule {
     /// Public addresses, and those that the operator allows.
     PublicOrAllowed,
-    /// Only those that the operator allows: for requests without TLS.
+    /// Only addresses that the operator allows: the rule for requests without TLS.
     Allowed,
 }
 
 impl AddressRule {
     /// Returns an error when this address may not be called.
-    pub(super) fn check(self, ip: IpAddr, allow: &[Network]) -> Result<(), ForbiddenAddress> {
+    pub(super) fn check(self, ip: IpAddr, allowed_networks: &[Network]) -> Result<(), ForbiddenAddress> {
         let reason = match self {
-            Self::PublicOrAllowed => address_policy::denial_reason(ip, allow),
-            Self::Allowed if address_policy::is_allowed(ip, allow) => None,
+            Self::PublicOrAllowed => address_policy::denial_reason(ip, allowed_networks),
+            Self::Allowed if address_policy::is_allowed(ip, allowed_networks) => None,
             Self::Allowed => Some("not allowed for `http`"),
         };
         reason.map_or(Ok(()), |reason| Err(ForbiddenAddress { ip, reason }))
@@ -71,7 +71,7 @@ impl fmt::Display for ForbiddenAddress {
 
 impl std::error::Error for ForbiddenAddress {}
 
-/// Why a lookup failed. Cloned for all requests that wait for it.
+/// Why a lookup failed. All requests that wait for the lookup receive a clone.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub(super) struct LookupError {
@@ -89,9 +89,11 @@ impl From<io::Error> for LookupError {
 /// A lookup shared by all requests that wait for the same name.
 type SharedLookup = Shared<BoxFuture<'static, Result<Arc<[IpAddr]>, LookupError>>>;
 
-/// Concurrent lookups. Each occupies one of the process's threads for blocking work, which password hashing needs as well.
+/// Maximum number of concurrent lookups. Each occupies one of the process's threads for blocking work, which password
+/// hashing also needs.
 const MAX_LOOKUPS: usize = 256;
-/// Concurrent lookups that one workspace has started, so that a few workspaces whose name servers hang do not block the others.
+/// Maximum number of concurrent lookups started by one workspace, so that a few workspaces whose name servers hang do
+/// not block the others.
 const MAX_LOOKUPS_PER_WORKSPACE: usize = 32;
 
 tokio::task_local! {
@@ -99,13 +101,14 @@ tokio::task_local! {
     static WORKSPACE: Uuid;
 }
 
-/// Sends a request for a workspace. A DNS lookup that a new connection needs counts against the limit of that workspace.
+/// Sends a request for a workspace. A DNS lookup that a new connection needs counts against the limit of that
+/// workspace.
 pub(super) fn on_behalf_of<F: Future>(workspace: Uuid, request: F) -> impl Future<Output = F::Output> {
     WORKSPACE.scope(workspace, request)
 }
 
-/// The running lookups, one for each name, shared by all requests to it. A name server that hangs occupies one thread per name,
-/// not one per attempt.
+/// The running lookups, one for each name, shared by all requests to it. A name server that hangs occupies one thread
+/// per name, not one per attempt.
 pub(super) struct Lookups {
     lookup: Lookup,
     running: Mutex<RunningLookups>,
@@ -121,19 +124,20 @@ struct RunningLookups {
 impl RunningLookups {
     /// Counts a new lookup for a workspace. Returns false when a limit is reached.
     fn begin(&mut self, workspace: Uuid) -> bool {
-        let own = self.by_workspace.get(&workspace).copied().unwrap_or_default();
-        let allowed = self.by_name.len() < MAX_LOOKUPS && own < MAX_LOOKUPS_PER_WORKSPACE;
-        if allowed {
-            self.by_workspace.insert(workspace, own + 1);
+        let count = self.by_workspace.get(&workspace).copied().unwrap_or_default();
+        let is_allowed = self.by_name.len() < MAX_LOOKUPS && count < MAX_LOOKUPS_PER_WORKSPACE;
+        if is_allowed {
+            self.by_workspace.insert(workspace, count + 1);
         }
-        allowed
+        is_allowed
     }
 
+    /// Removes a lookup that has ended.
     fn end(&mut self, name: &str, workspace: Uuid) {
         self.by_name.remove(name);
-        if let Some(own) = self.by_workspace.get_mut(&workspace) {
-            *own -= 1;
-            if *own == 0 {
+        if let Some(count) = self.by_workspace.get_mut(&workspace) {
+            *count -= 1;
+            if *count == 0 {
                 self.by_workspace.remove(&workspace);
             }
         }
@@ -145,20 +149,21 @@ impl Lookups {
         Self { lookup, running: Mutex::default() }
     }
 
-    /// Returns the running lookup of this name, or starts one. It continues when no request waits for it any more.
-    fn find(self: &Arc<Self>, name: &str, workspace: Uuid) -> SharedLookup {
+    /// Returns the running lookup of this name, or starts one. Returns a lookup that fails if a limit is reached. A
+    /// lookup continues even if no request waits for it anymore.
+    fn find_or_start(self: &Arc<Self>, name: &str, workspace: Uuid) -> SharedLookup {
         let mut running = self.running();
         if let Some(lookup) = running.by_name.get(name) {
             return lookup.clone();
         }
         if !running.begin(workspace) {
-            // Fails at once: an attempt that waited here would be recorded as a timeout of its receiver.
+            // Fails immediately: an attempt that waited here would be recorded as a timeout of its receiver.
             return ready(Err(io::Error::from(Errno::NOBUFS).into())).boxed().shared();
         }
-        let (lookups, owned) = (Arc::clone(self), name.to_owned());
+        let (lookups, owned_name) = (Arc::clone(self), name.to_owned());
         let task = tokio::spawn(async move {
-            let result = (lookups.lookup)(owned.clone()).await;
-            lookups.running().end(&owned, workspace);
+            let result = (lookups.lookup)(owned_name.clone()).await;
+            lookups.running().end(&owned_name, workspace);
             result
         });
         let lookup = async move {
@@ -182,20 +187,22 @@ impl Lookups {
 /// The resolver of the HTTP client, which returns only addresses that the rule allows.
 pub(super) struct CheckedResolver {
     pub(super) lookups: Arc<Lookups>,
-    pub(super) allow: Arc<[Network]>,
+    pub(super) allowed_networks: Arc<[Network]>,
     pub(super) rule: AddressRule,
 }
 
 impl Resolve for CheckedResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        // The task that sends also connects. A connection that another task makes counts against no workspace.
+        // Usually the task that sends a request also opens its connection. Lookups of other tasks count against the nil
+        // UUID.
         let workspace = WORKSPACE.try_with(|workspace| *workspace).unwrap_or_default();
-        let lookup = self.lookups.find(name.as_str(), workspace);
-        let (allow, rule) = (Arc::clone(&self.allow), self.rule);
+        let lookup = self.lookups.find_or_start(name.as_str(), workspace);
+        let (allowed_networks, rule) = (Arc::clone(&self.allowed_networks), self.rule);
         Box::pin(async move {
             let addresses = lookup.await?;
-            // One forbidden address makes the whole name suspect.
-            if let Some(forbidden) = addresses.iter().find_map(|ip| rule.check(*ip, &allow).err()) {
+            // A name with one forbidden address is rejected, even if its other addresses are allowed.
+            if let Some(forbidden) = addresses.iter().find_map(|ip| rule.check(*ip, &allowed_networks).err())
+            {
                 return Err(forbidden.into());
             }
             let addresses: Vec<SocketAddr> = addresses.iter().map(|ip| SocketAddr::new(*ip, 0)).collect();

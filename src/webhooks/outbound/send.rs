@@ -17,17 +17,17 @@ use crate::sign::{self, SigningKey};
 
 /// The time limit of an attempt: connecting, sending, and reading the head and the body of the response.
 pub const DEADLINE: Duration = Duration::from_secs(15);
-/// Bytes of a response's body that are read and stored, without decoding.
-pub const BODY_KEPT_BYTES: usize = 16 * 1024;
-/// Bytes of a response's headers that are stored.
-const HEADERS_KEPT_BYTES: usize = 16 * 1024;
+/// Maximum number of bytes of a response's body that are read and stored, without decoding.
+pub const MAX_STORED_BODY_BYTES: usize = 16 * 1024;
+/// Maximum number of bytes of a response's headers that are stored.
+const MAX_STORED_HEADER_BYTES: usize = 16 * 1024;
 
-/// What an attempt sends.
+/// The request of an attempt.
 #[derive(Debug, Clone)]
 pub struct WebhookRequest<'a> {
     /// The event's workspace. Each workspace has a limit of concurrent DNS lookups.
     pub workspace: Uuid,
-    /// Where the request goes.
+    /// The endpoint's URL.
     pub url: &'a Url,
     /// The event's id, as in the body.
     pub event_id: &'a str,
@@ -41,7 +41,7 @@ pub struct WebhookRequest<'a> {
     pub keys: &'a [SigningKey],
     /// When this attempt is made, in Unix seconds.
     pub now: i64,
-    /// The time limit; [`DEADLINE`] except in tests.
+    /// The time limit of the attempt: [`DEADLINE`], except in tests.
     pub deadline: Duration,
 }
 
@@ -61,7 +61,7 @@ pub struct EndpointResponse {
     pub status: u16,
     /// The headers, at most 16 KiB. Repeated headers are joined with commas.
     pub headers: BTreeMap<String, String>,
-    /// The first 16 KiB of the body, not decoded, as far as received before the deadline.
+    /// The first 16 KiB of the body, not decoded, as far as they were received within the time limit.
     pub body: Vec<u8>,
     /// The delay that the receiver requests, at most 24 hours.
     pub retry_after: Option<Duration>,
@@ -72,7 +72,7 @@ pub struct EndpointResponse {
 pub enum DeliveryVerdict {
     /// The status was 2xx.
     Delivered,
-    /// There was no response, or the status was 408, 429 or 5xx: the delivery is retried.
+    /// There was no response, or the status was 408, 429 or 5xx: the delivery is retried, unless no attempts are left.
     Retry,
     /// Any other status, including redirects: a retry would not help.
     Dead,
@@ -92,13 +92,13 @@ impl AttemptOutcome {
     }
 }
 
-/// Makes one attempt. It ends within the request's deadline, regardless of the receiver.
+/// Makes one attempt. It ends within the request's time limit, however the receiver behaves.
 pub async fn send(client: &WebhookClient, request: WebhookRequest<'_>) -> AttemptOutcome {
-    let ends = Instant::now() + request.deadline;
+    let ends_at = Instant::now() + request.deadline;
     let headers = headers(&request);
     let request_headers = to_strings(&headers);
-    let result = match execute(client, &request, headers, ends).await {
-        Ok(response) => Ok(read(response, request.now, ends).await),
+    let result = match execute(client, &request, headers, ends_at).await {
+        Ok(response) => Ok(read_response(response, request.now, ends_at).await),
         Err(failure) => Err(failure),
     };
     AttemptOutcome { request_headers, result }
@@ -109,14 +109,14 @@ async fn execute(
     client: &WebhookClient,
     request: &WebhookRequest<'_>,
     headers: HeaderMap,
-    ends: Instant,
+    ends_at: Instant,
 ) -> Result<Response, AttemptFailure> {
     let client = client.client_for(request.url)?;
-    let mut message = reqwest::Request::new(Method::POST, request.url.clone());
-    *message.headers_mut() = headers;
-    *message.body_mut() = Some(request.body.clone().into());
-    let response = resolver::on_behalf_of(request.workspace, client.execute(message));
-    match timeout_at(ends, response).await {
+    let mut http_request = reqwest::Request::new(Method::POST, request.url.clone());
+    *http_request.headers_mut() = headers;
+    *http_request.body_mut() = Some(request.body.clone().into());
+    let response = resolver::on_behalf_of(request.workspace, client.execute(http_request));
+    match timeout_at(ends_at, response).await {
         Ok(Ok(response)) => Ok(response),
         Ok(Err(error)) => {
             let failure = failure::of(&error);
@@ -128,22 +128,22 @@ async fn execute(
     }
 }
 
-/// Reads the beginning of the body. The status is known already, so that a body that breaks off, is slow or never ends does not
-/// change the outcome.
-async fn read(mut response: Response, now: i64, ends: Instant) -> EndpointResponse {
+/// Reads the beginning of the body. The status is already known, so a body that is interrupted, slow or endless does
+/// not change the outcome.
+async fn read_response(mut response: Response, now: i64, ends_at: Instant) -> EndpointResponse {
     let mut body = Vec::new();
     let read_body = async {
         while let Ok(Some(chunk)) = response.chunk().await {
-            let space = BODY_KEPT_BYTES - body.len();
+            let space = MAX_STORED_BODY_BYTES - body.len();
             body.extend_from_slice(&chunk[..chunk.len().min(space)]);
             if chunk.len() > space {
-                // Dropping the unread rest closes the connection.
+                // The remaining bytes are not read, so dropping the response closes the connection.
                 break;
             }
         }
     };
     // On a timeout, the part that was received is stored.
-    let _ = timeout_at(ends, read_body).await;
+    let _ = timeout_at(ends_at, read_body).await;
     EndpointResponse {
         status: response.status().as_u16(),
         headers: to_strings(response.headers()),
@@ -152,7 +152,8 @@ async fn read(mut response: Response, now: i64, ends: Instant) -> EndpointRespon
     }
 }
 
-/// Returns exactly the headers of the contract and of Standard Webhooks; the client adds those that HTTP itself requires.
+/// Returns exactly the headers of the contract and of Standard Webhooks; the client adds those that HTTP itself
+/// requires.
 fn headers(request: &WebhookRequest<'_>) -> HeaderMap {
     const SIGNATURE: HeaderName = HeaderName::from_static("x-svc-signature");
     const EVENT: HeaderName = HeaderName::from_static("x-svc-event");
@@ -174,26 +175,28 @@ fn headers(request: &WebhookRequest<'_>) -> HeaderMap {
         (ID, (*event_id).to_owned()),
         (STANDARD_SIGNATURE, sign::standard_signature(keys, event_id, *now, body)),
     ] {
-        // Ids, types and signatures are ASCII. A value that is not a valid header is omitted, so that it cannot inject one.
+        // Ids, types and signatures are ASCII. A value that is not a valid header is omitted, so that it cannot inject
+        // one.
         headers.extend(HeaderValue::try_from(text).ok().map(|value| (name, value)));
     }
     headers
 }
 
-/// Returns headers as strings, up to 16 KiB.
+/// Returns headers as strings, up to the first one with which they exceed 16 KiB in total.
 fn to_strings(headers: &HeaderMap) -> BTreeMap<String, String> {
-    let mut space = HEADERS_KEPT_BYTES;
-    let mut all: BTreeMap<String, String> = BTreeMap::new();
+    let mut remaining = MAX_STORED_HEADER_BYTES;
+    let mut strings: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in headers {
         let value = String::from_utf8_lossy(value.as_bytes());
-        let Some(left) = space.checked_sub(name.as_str().len() + value.len()) else { break };
-        space = left;
-        all.entry(name.as_str().to_owned())
+        let Some(left) = remaining.checked_sub(name.as_str().len() + value.len()) else { break };
+        remaining = left;
+        strings
+            .entry(name.as_str().to_owned())
             .and_modify(|text| {
                 text.push_str(", ");
                 text.push_str(&value);
             })
             .or_insert_with(|| value.into_owned());
     }
-    all
+    strings
 }

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::*;
 use crate::{TEST_VECTORS, verify};
 
-const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-const NEW: &str = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
+const OLD_SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const NEW_SECRET: &str = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 
 fn keys(secrets: &[&str]) -> Vec<SigningKey> {
     secrets.iter().map(|secret| SigningKey::new(secret).unwrap()).collect()
@@ -23,11 +23,11 @@ fn signatures_match_the_published_vectors() {
         if text("webhook_id").is_empty() {
             continue;
         }
-        let rotating = text("name").starts_with("a rotation");
-        let keys = if rotating { keys(&[NEW, SECRET]) } else { keys(&[SECRET]) };
-        let (body, at) = (text("body").as_bytes(), text("webhook_timestamp").parse().unwrap());
-        assert_eq!(svc_signature(&keys, at, body), text("x_svc_signature"), "{vector}");
-        let standard = standard_signature(&keys, text("webhook_id"), at, body);
+        let is_rotation = text("name").starts_with("a rotation");
+        let keys = if is_rotation { keys(&[NEW_SECRET, OLD_SECRET]) } else { keys(&[OLD_SECRET]) };
+        let (body, timestamp) = (text("body").as_bytes(), text("webhook_timestamp").parse().unwrap());
+        assert_eq!(svc_signature(&keys, timestamp, body), text("x_svc_signature"), "{vector}");
+        let standard = standard_signature(&keys, text("webhook_id"), timestamp, body);
         assert_eq!(standard, text("webhook_signature"), "{vector}");
         checked += 1;
     }
@@ -60,44 +60,44 @@ fn an_invalid_secret_is_rejected() {
     {
         assert_eq!(SigningKey::new(invalid).unwrap_err(), InvalidSecret, "{invalid}");
     }
-    assert_eq!(format!("{:?}", keys(&[SECRET])), "[SigningKey(****)]");
+    assert_eq!(format!("{:?}", keys(&[OLD_SECRET])), "[SigningKey(****)]");
 }
 
 proptest! {
     #[test]
     fn only_a_valid_signature_is_accepted(
         body: Vec<u8>,
-        at in 0_i64..1 << 40,
-        late in -400_i64..400,
+        timestamp in 0_i64..1 << 40,
+        delay in -400_i64..400,
         first: [u8; 32],
         second: [u8; 32],
         flip: prop::sample::Index,
     ) {
         prop_assume!(first != second);
         let secrets = [first, second].map(|bytes| format!("{SECRET_PREFIX}{}", STANDARD.encode(bytes)));
-        let header = svc_signature(&keys(&[&secrets[0], &secrets[1]]), at, &body);
+        let header = svc_signature(&keys(&[&secrets[0], &secrets[1]]), timestamp, &body);
         for secret in &secrets {
-            let result = verify::verify(&body, &header, &[secret], at + late, verify::TOLERANCE);
-            prop_assert_eq!(result.is_ok(), late.abs() <= 300, "{:?}", result);
+            let result = verify::verify(&body, &header, &[secret], timestamp + delay, verify::TOLERANCE);
+            prop_assert_eq!(result.is_ok(), delay.abs() <= 300, "{:?}", result);
         }
         let mut tampered = body.clone();
         tampered.push(0);
         if let Some(byte) = tampered.get_mut(flip.index(body.len() + 1)) {
             *byte ^= 1;
         }
-        let result = verify::verify(&tampered, &header, &[&secrets[0]], at, verify::TOLERANCE);
+        let result = verify::verify(&tampered, &header, &[&secrets[0]], timestamp, verify::TOLERANCE);
         prop_assert_eq!(result, Err(verify::VerifyError::NoMatch));
     }
 
     #[test]
     fn the_standard_webhooks_library_accepts_the_signature(body: String, old: [u8; 32], new: [u8; 32], id in "evt_[a-z0-9]{26}") {
         let secrets = [new, old].map(|bytes| format!("{SECRET_PREFIX}{}", STANDARD.encode(bytes)));
-        // The library reads the system clock, so the test does, too.
-        let at = foundation::clock::Clock::system().now_ms() / 1000;
-        let signature = standard_signature(&keys(&[&secrets[0], &secrets[1]]), &id, at, body.as_bytes());
+        // The library compares the timestamp with the system clock.
+        let now = foundation::clock::Clock::system().now_ms() / 1000;
+        let signature = standard_signature(&keys(&[&secrets[0], &secrets[1]]), &id, now, body.as_bytes());
         let mut headers = reqwest::header::HeaderMap::new();
         headers.insert("webhook-id", id.parse().unwrap());
-        headers.insert("webhook-timestamp", at.into());
+        headers.insert("webhook-timestamp", now.into());
         headers.insert("webhook-signature", signature.parse().unwrap());
         let tampered = [body.as_bytes(), b" "].concat();
         for secret in &secrets {

@@ -1,7 +1,8 @@
-//! The bare database: runs the server's own statements without the server, as an upper limit.
+//! The bare database: runs the server's SQL statements without the server, as an upper limit.
 //!
-//! The connections are configured as the server's own, and equal in number. Rows are fetched but not decoded. The statements
-//! are copies: update them when the server's statements change (`log_statement = 'all'` on PostgreSQL shows those).
+//! The connections have the same configuration and number as those of the server. Rows are fetched but not decoded. The
+//! statements are copies: update them when the server's statements change. With `log_statement = 'all'`, PostgreSQL
+//! logs the server's statements.
 
 use std::time::{Duration, Instant};
 
@@ -56,6 +57,7 @@ fn options(url: &str, connections: u32) -> ConnectOptions {
     options
 }
 
+/// Returns the options for SQLite. `cache_size` is the value of the pragma: a negative number is a size in KiB.
 fn sqlite(url: &str, connections: u32, cache_size: &'static str) -> ConnectOptions {
     let mut options = options(url, connections);
     options.map_sqlx_sqlite_opts(move |sqlite| {
@@ -70,7 +72,7 @@ fn sqlite(url: &str, connections: u32, cache_size: &'static str) -> ConnectOptio
     options
 }
 
-/// Runs the clients of a full load. Each repeats its work until the end of the window.
+/// Runs the clients of a full load. Each repeats its statements until the end of the window.
 async fn run_clients<F>(
     warm_up: Duration,
     window: Duration,
@@ -79,29 +81,29 @@ async fn run_clients<F>(
 where
     F: BareClient + 'static,
 {
-    let from = Instant::now() + warm_up;
-    let until = from + window;
+    let window_start = Instant::now() + warm_up;
+    let window_end = window_start + window;
     let mut clients = JoinSet::new();
     for number in 0..CONNECTIONS {
         let mut client = client(number);
         clients.spawn(async move {
             let mut measured = Measurement::new(window);
             loop {
-                let started = Instant::now();
+                let started_at = Instant::now();
                 client.run_once().await?;
                 let now = Instant::now();
-                if now >= until {
+                if now >= window_end {
                     return anyhow::Ok(measured);
                 }
-                if started >= from {
-                    measured.record(now - started);
+                if started_at >= window_start {
+                    measured.record(now - started_at);
                 }
             }
         });
     }
     let mut measured = Measurement::new(window);
     while let Some(outcome) = clients.join_next().await {
-        measured.join(&outcome??);
+        measured.merge(&outcome??);
     }
     Ok(measured)
 }

@@ -19,6 +19,9 @@ use crate::scenarios::walk::ListSource;
 const PAGE_ROWS: usize = 26;
 
 /// The statements of a list: one for the page, and one per child table by the ids of its items.
+///
+/// `$1` is the workspace. `$2` and `$3` of a page are the upper limit of the creation time and the number of rows.
+/// `IDS` stands for the parameters with the ids.
 #[derive(Clone, Copy)]
 pub struct Statements {
     page: &'static str,
@@ -91,8 +94,8 @@ impl BareClient for ReadClient {
     async fn run_once(&mut self) -> Result<()> {
         let ReadContext { connection, page, children, list, workspace } = &*self.context;
         let backend = connection.get_database_backend();
-        let before = list.random_time(&mut self.random);
-        let values: [Value; 3] = [(*workspace).into(), before.into(), (PAGE_ROWS as i64).into()];
+        let created_before_ms = list.random_time(&mut self.random);
+        let values: [Value; 3] = [(*workspace).into(), created_before_ms.into(), (PAGE_ROWS as i64).into()];
         let rows = connection.query_all_raw(Statement::from_sql_and_values(backend, *page, values)).await?;
         let Some(last) = rows.last() else { bail!("the page is empty") };
         let last: Uuid = last.try_get_by_index(0)?;

@@ -18,8 +18,11 @@ use crate::compare::MeasuredSide;
 use crate::keys::id;
 use crate::measurement::Measurement;
 
-/// Announces the running write to readers of other processes. PostgreSQL only.
+/// Makes the running write visible to other processes, as the server does. PostgreSQL only.
 const ANNOUNCE_LOCK: &str = "SELECT pg_advisory_xact_lock_shared($1)";
+
+/// The upper 16 bits of the lock that announces a write. The other bits are the time in milliseconds.
+const WRITE_LOCK_CLASS: i64 = 0x5357;
 
 /// Inserts the student.
 const STUDENT: &str = "INSERT INTO students
@@ -34,8 +37,9 @@ const TAGS: &str =
 const EVENT: &str =
     "INSERT INTO events (id, workspace_id, type, created_at, body) VALUES ($1, $2, $3, $4, $5)";
 
-/// Adds the student to the sums of the day and of the quarter-hour.
-const SUMS: &str = "INSERT INTO activity_rollups
+/// Adds the student to the activity rollups (sums) of the day and of the quarter-hour. The parameters are the
+/// workspace, the course (nil for all courses), the start of the day, the shard, and the start of the quarter-hour.
+const ROLLUPS: &str = "INSERT INTO activity_rollups
     (workspace_id, course_id, grain, starts_at, shard, students_new, enrollments_created, enrollments_revoked,
      enrollments_active, cohort_completed, cohort_percent_sum, certificates_issued)
     VALUES ($1, $2, 'day', $3, $4, 1, 0, 0, 0, 0, 0, 0), ($1, $2, 'quarter', $5, $4, 1, 0, 0, 0, 0, 0, 0)
@@ -48,7 +52,7 @@ const SUMS: &str = "INSERT INTO activity_rollups
         cohort_percent_sum = activity_rollups.cohort_percent_sum + excluded.cohort_percent_sum,
         certificates_issued = activity_rollups.certificates_issued + excluded.certificates_issued";
 
-/// The length of an event's body, that of a real one.
+/// The length of an event's body in bytes, similar to that of a real one.
 const BODY_BYTES: usize = 520;
 
 const DAY_MS: i64 = 86_400_000;
@@ -60,7 +64,8 @@ pub struct BareWrites(Arc<WriteContext>);
 struct WriteContext {
     connection: DatabaseConnection,
     workspace: Uuid,
-    /// The number of shards of a sum.
+    /// The number of shards of a rollup: rows that add up to the sum, so that concurrent writers rarely wait for each
+    /// other.
     shards: i64,
     clock: Clock,
 }
@@ -97,15 +102,15 @@ impl BareClient for WriteClient {
             sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
             ..TransactionOptions::default()
         };
-        let now = clock.now_ms();
+        let now_ms = clock.now_ms();
         let shard = self.random.random_range(0..*shards);
         let transaction = connection.begin_with_options(options).await?;
         if backend == DbBackend::Postgres {
-            let lock =
-                Statement::from_sql_and_values(backend, ANNOUNCE_LOCK, [((0x5357 << 48) | now).into()]);
+            let lock_id = (WRITE_LOCK_CLASS << 48) | now_ms;
+            let lock = Statement::from_sql_and_values(backend, ANNOUNCE_LOCK, [lock_id.into()]);
             transaction.execute_raw(lock).await?;
         }
-        for (text, values) in self.statements(*workspace, now, shard) {
+        for (text, values) in self.statements(*workspace, now_ms, shard) {
             transaction.execute_raw(Statement::from_sql_and_values(backend, text, values)).await?;
         }
         Ok(transaction.commit().await?)
@@ -114,9 +119,9 @@ impl BareClient for WriteClient {
 
 impl WriteClient {
     /// Returns the statements for one student, with their values.
-    fn statements(&mut self, workspace: Uuid, now: i64, shard: i64) -> [(&'static str, Vec<Value>); 4] {
-        let student = id(&mut self.random, now);
-        let event = id(&mut self.random, now);
+    fn statements(&mut self, workspace: Uuid, now_ms: i64, shard: i64) -> [(&'static str, Vec<Value>); 4] {
+        let student = id(&mut self.random, now_ms);
+        let event = id(&mut self.random, now_ms);
         let email = format!("{}@example.com", student.simple());
         let none = Value::String(None);
         let student_values = vec![
@@ -129,16 +134,17 @@ impl WriteClient {
             none,
             r#"["newsletter","spring"]"#.into(),
             "{}".into(),
-            now.into(),
-            now.into(),
+            now_ms.into(),
+            now_ms.into(),
         ];
         let tag = |name: &str| [student.into(), workspace.into(), name.into()];
         let tags = [tag("newsletter"), tag("spring")].concat();
         let body = vec![b'x'; BODY_BYTES];
-        let event = vec![event.into(), workspace.into(), "student.created".into(), now.into(), body.into()];
-        let (day, quarter) = (now - now % DAY_MS, now - now % QUARTER_MS);
+        let event =
+            vec![event.into(), workspace.into(), "student.created".into(), now_ms.into(), body.into()];
+        let (day, quarter) = (now_ms - now_ms % DAY_MS, now_ms - now_ms % QUARTER_MS);
         let shard = i16::try_from(shard).unwrap_or_default();
-        let sums = vec![workspace.into(), Uuid::nil().into(), day.into(), shard.into(), quarter.into()];
-        [(STUDENT, student_values), (TAGS, tags), (EVENT, event), (SUMS, sums)]
+        let rollups = vec![workspace.into(), Uuid::nil().into(), day.into(), shard.into(), quarter.into()];
+        [(STUDENT, student_values), (TAGS, tags), (EVENT, event), (ROLLUPS, rollups)]
     }
 }

@@ -11,13 +11,13 @@ use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
 use super::receiver::WebhookReceipt;
-use super::{BenchReceiver, EventFigures, Host};
+use super::{BenchReceiver, EventFigures, EventSource};
 use crate::measurement::Measurement;
 
 /// Concurrent committers of [`CommitPace::AsReceived`].
 const COMMITTERS: usize = 8;
 
-/// How long the last deliveries may take to arrive.
+/// The time limit for the arrival of the last webhooks.
 const ARRIVAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The warm-up before the window.
@@ -26,69 +26,83 @@ const WARM_UP: Duration = Duration::from_millis(1500);
 /// The pace at which events are committed.
 #[derive(Clone)]
 pub enum CommitPace {
-    /// At a fixed rate per second, each event in a transaction, regardless of whether earlier ones have arrived.
+    /// At a fixed rate per second, one event per transaction, regardless of whether earlier ones have arrived.
     Steady { rate: u32 },
-    /// As fast as webhooks arrive: a semaphore holds one permit per webhook that may be in flight.
-    AsReceived { permits: Arc<Semaphore>, together: u32 },
+    /// As fast as webhooks arrive: the semaphore has one permit for each additional webhook that may be in flight.
+    AsReceived { permits: Arc<Semaphore>, events_per_transaction: u32 },
 }
 
 /// The numbers of the committed events, and when each was committed.
 #[derive(Default)]
 struct Commits {
-    next: AtomicU64,
-    at: Mutex<HashMap<u64, Instant>>,
+    /// The number of the most recently numbered event; 0 before the first.
+    last_number: AtomicU64,
+    committed_at: Mutex<HashMap<u64, Instant>>,
 }
 
 impl Commits {
-    async fn commit(&self, host: &Host, together: u32) -> Result<()> {
-        let first = 1 + self.next.fetch_add(together.into(), Ordering::Relaxed);
-        let numbers = first..first + u64::from(together);
-        host.commit(numbers.clone()).await?;
+    async fn commit(&self, source: &EventSource, events_per_transaction: u32) -> Result<()> {
+        let first = 1 + self.last_number.fetch_add(events_per_transaction.into(), Ordering::Relaxed);
+        let numbers = first..first + u64::from(events_per_transaction);
+        source.commit(numbers.clone()).await?;
         let now = Instant::now();
-        let mut at = self.at.lock().unwrap_or_else(PoisonError::into_inner);
-        at.extend(numbers.map(|number| (number, now)));
+        let mut committed_at = self.committed_at.lock().unwrap_or_else(PoisonError::into_inner);
+        committed_at.extend(numbers.map(|number| (number, now)));
         Ok(())
     }
 }
 
-/// Commits at this pace through a warm-up and a window, waits until all webhooks have arrived, and returns the figures of the
-/// window.
+/// Commits at this pace through a warm-up and a window, waits up to 30 seconds for the remaining webhooks, and returns
+/// the figures of the window.
 ///
 /// # Errors
-/// Returns an error when the database fails or no webhook arrives.
+/// Returns an error when the database fails or no webhook arrives in the window.
 pub async fn measure(
-    host: &Arc<Host>,
+    source: &Arc<EventSource>,
     receiver: &BenchReceiver,
     pace: CommitPace,
     subscriptions: u32,
     window: Duration,
 ) -> Result<EventFigures> {
     let commits = Arc::new(Commits::default());
-    let from = Instant::now() + WARM_UP;
-    let until = from + window;
+    let window_start = Instant::now() + WARM_UP;
+    let window_end = window_start + window;
     match pace {
-        CommitPace::Steady { rate } => commit_steadily(host, &commits, rate, until).await?,
-        CommitPace::AsReceived { permits, together } => {
-            commit_as_received(host, &commits, (&permits, subscriptions), together, until).await?;
+        CommitPace::Steady { rate } => commit_steadily(source, &commits, rate, window_end).await?,
+        CommitPace::AsReceived { permits, events_per_transaction } => {
+            commit_as_received(
+                source,
+                &commits,
+                (&permits, subscriptions),
+                events_per_transaction,
+                window_end,
+            )
+            .await?;
         }
     }
-    let at = std::mem::take(&mut *commits.at.lock().unwrap_or_else(PoisonError::into_inner));
-    let due = at.len() as u64 * u64::from(subscriptions);
+    let committed_at =
+        std::mem::take(&mut *commits.committed_at.lock().unwrap_or_else(PoisonError::into_inner));
+    let expected = committed_at.len() as u64 * u64::from(subscriptions);
     let started_waiting = Instant::now();
-    while receiver.count() < due && started_waiting.elapsed() < ARRIVAL_TIMEOUT {
+    while receiver.count() < expected && started_waiting.elapsed() < ARRIVAL_TIMEOUT {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    figures(&at, &receiver.receipts(), subscriptions, from, until)
+    figures(&committed_at, &receiver.receipts(), subscriptions, window_start, window_end)
 }
 
-async fn commit_steadily(host: &Arc<Host>, commits: &Arc<Commits>, rate: u32, until: Instant) -> Result<()> {
+async fn commit_steadily(
+    source: &Arc<EventSource>,
+    commits: &Arc<Commits>,
+    rate: u32,
+    window_end: Instant,
+) -> Result<()> {
     let mut ticks = tokio::time::interval(Duration::from_secs(1) / rate);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
     let mut running = JoinSet::new();
-    while Instant::now() < until {
+    while Instant::now() < window_end {
         ticks.tick().await;
-        let (host, commits) = (Arc::clone(host), Arc::clone(commits));
-        running.spawn(async move { commits.commit(&host, 1).await });
+        let (source, commits) = (Arc::clone(source), Arc::clone(commits));
+        running.spawn(async move { commits.commit(&source, 1).await });
         while let Some(ended) = running.try_join_next() {
             ended??;
         }
@@ -100,25 +114,26 @@ async fn commit_steadily(host: &Arc<Host>, commits: &Arc<Commits>, rate: u32, un
 }
 
 async fn commit_as_received(
-    host: &Arc<Host>,
+    source: &Arc<EventSource>,
     commits: &Arc<Commits>,
     (permits, subscriptions): (&Arc<Semaphore>, u32),
-    together: u32,
-    until: Instant,
+    events_per_transaction: u32,
+    window_end: Instant,
 ) -> Result<()> {
     let mut running = JoinSet::new();
     for _ in 0..COMMITTERS {
-        let (host, commits, permits) = (Arc::clone(host), Arc::clone(commits), Arc::clone(permits));
+        let (source, commits, permits) = (Arc::clone(source), Arc::clone(commits), Arc::clone(permits));
         running.spawn(async move {
-            while Instant::now() < until {
-                let wait = (until - Instant::now()).min(ARRIVAL_TIMEOUT);
+            while Instant::now() < window_end {
+                let wait = (window_end - Instant::now()).min(ARRIVAL_TIMEOUT);
                 let Ok(acquired) =
-                    tokio::time::timeout(wait, permits.acquire_many(together * subscriptions)).await
+                    tokio::time::timeout(wait, permits.acquire_many(events_per_transaction * subscriptions))
+                        .await
                 else {
                     break;
                 };
                 acquired?.forget();
-                commits.commit(&host, together).await?;
+                commits.commit(&source, events_per_transaction).await?;
             }
             anyhow::Ok(())
         });
@@ -129,35 +144,36 @@ async fn commit_as_received(
     Ok(())
 }
 
-/// Computes the figures of the webhooks received in the window.
+/// Computes the figures of the webhooks received in the window. Missing and duplicate webhooks are counted for the
+/// whole run.
 fn figures(
-    at: &HashMap<u64, Instant>,
+    committed_at: &HashMap<u64, Instant>,
     receipts: &[WebhookReceipt],
     subscriptions: u32,
-    from: Instant,
-    until: Instant,
+    window_start: Instant,
+    window_end: Instant,
 ) -> Result<EventFigures> {
-    let mut measured = Measurement::new(until - from);
-    let mut times: HashMap<u64, u64> = HashMap::with_capacity(at.len());
+    let mut measured = Measurement::new(window_end - window_start);
+    let mut receipt_counts: HashMap<u64, u64> = HashMap::with_capacity(committed_at.len());
     for receipt in receipts {
-        *times.entry(receipt.number).or_default() += 1;
-        let Some(committed) = at.get(&receipt.number) else {
+        *receipt_counts.entry(receipt.number).or_default() += 1;
+        let Some(commit) = committed_at.get(&receipt.number) else {
             bail!("received an event that was not committed")
         };
-        if (from..until).contains(&receipt.at) {
-            measured.record(receipt.at.saturating_duration_since(*committed));
+        if (window_start..window_end).contains(&receipt.received_at) {
+            measured.record(receipt.received_at.saturating_duration_since(*commit));
         }
     }
     if measured.count() == 0 {
         bail!("no webhook arrived in the window");
     }
     let expected = u64::from(subscriptions);
-    let received_times = |number: &u64| times.get(number).copied().unwrap_or(0);
+    let receipt_count = |number: &u64| receipt_counts.get(number).copied().unwrap_or(0);
     Ok(EventFigures {
         received: measured.count(),
         per_second: measured.per_second(),
-        ms: [50.0, 95.0, 99.0].map(|percent| measured.percentile_ms(percent)),
-        missing: at.keys().map(|number| expected.saturating_sub(received_times(number))).sum(),
-        duplicates: at.keys().map(|number| received_times(number).saturating_sub(expected)).sum(),
+        latency_percentiles_ms: [50.0, 95.0, 99.0].map(|percent| measured.percentile_ms(percent)),
+        missing: committed_at.keys().map(|number| expected.saturating_sub(receipt_count(number))).sum(),
+        duplicates: committed_at.keys().map(|number| receipt_count(number).saturating_sub(expected)).sum(),
     })
 }

@@ -20,14 +20,15 @@ const MAX_HEADERS: usize = 32;
 
 const RESPONSE: &[u8] = b"HTTP/1.1 204 No Content\r\n\r\n";
 
-/// One received event.
+/// The receipt of one webhook.
 #[derive(Debug, Clone, Copy)]
 pub struct WebhookReceipt {
+    /// The number of the event.
     pub number: u64,
-    pub at: Instant,
+    pub received_at: Instant,
 }
 
-/// A receiver that listens until it is dropped.
+/// A receiver that listens until the process ends.
 pub struct BenchReceiver {
     pub address: SocketAddr,
     state: Arc<ReceiverState>,
@@ -37,11 +38,12 @@ pub struct BenchReceiver {
 struct ReceiverState {
     receipts: Mutex<Vec<WebhookReceipt>>,
     count: AtomicU64,
+    /// Gets one permit for each received webhook.
     permits: Option<Arc<Semaphore>>,
 }
 
 impl BenchReceiver {
-    /// Starts to listen. Adds a permit to `permits` for each request received.
+    /// Starts to listen. Adds a permit to `permits` for each received webhook.
     ///
     /// # Errors
     /// Returns an error when no port is free.
@@ -60,12 +62,12 @@ impl BenchReceiver {
         format!("http://{}/hook", self.address)
     }
 
-    /// Returns the number of requests received so far.
+    /// Returns the number of webhooks received so far.
     pub fn count(&self) -> u64 {
         self.state.count.load(Ordering::Relaxed)
     }
 
-    /// Returns all requests so far, in order of receipt.
+    /// Returns the receipts of all webhooks so far, in order of receipt.
     pub fn receipts(&self) -> Vec<WebhookReceipt> {
         self.state.receipts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -75,7 +77,7 @@ impl BenchReceiver {
 ///
 /// # Errors
 /// Returns an error when no port is free.
-pub fn hung() -> Result<String> {
+pub fn start_hung_endpoint() -> Result<String> {
     let address = listen(|mut stream| async move {
         let mut rest = Vec::new();
         drop(stream.read_to_end(&mut rest).await);
@@ -83,9 +85,9 @@ pub fn hung() -> Result<String> {
     Ok(format!("http://{address}/hook"))
 }
 
-/// Handles each connection with `each`, on a separate thread that ends with the process.
+/// Listens on a free port and calls `handle` for each connection, on a separate thread that ends with the process.
 fn listen<F: Future<Output = ()> + 'static>(
-    each: impl Fn(TcpStream) -> F + Send + 'static,
+    handle: impl Fn(TcpStream) -> F + Send + 'static,
 ) -> Result<SocketAddr> {
     let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no port is free")?;
     listener.set_nonblocking(true)?;
@@ -95,7 +97,7 @@ fn listen<F: Future<Output = ()> + 'static>(
         tokio::task::LocalSet::new().block_on(&runtime, async move {
             let Ok(listener) = TcpListener::from_std(listener) else { return };
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::task::spawn_local(each(stream));
+                tokio::task::spawn_local(handle(stream));
             }
         });
     })?;
@@ -131,8 +133,8 @@ fn find_body(bytes: &[u8]) -> Result<Option<(usize, usize)>> {
 
 /// Returns the number of the event with this body; 0 if it has none.
 fn number(body: &[u8]) -> u64 {
-    let mark = body.windows(EVENT_MARKER.len()).position(|window| window == EVENT_MARKER.as_bytes());
-    let digits = mark.map_or(&[][..], |mark| &body[mark + EVENT_MARKER.len()..]);
+    let marker = body.windows(EVENT_MARKER.len()).position(|window| window == EVENT_MARKER.as_bytes());
+    let digits = marker.map_or(&[][..], |marker| &body[marker + EVENT_MARKER.len()..]);
     digits
         .iter()
         .take_while(|byte| byte.is_ascii_digit())
@@ -141,8 +143,11 @@ fn number(body: &[u8]) -> u64 {
 
 impl ReceiverState {
     fn record(&self, number: u64) {
-        let at = Instant::now();
-        self.receipts.lock().unwrap_or_else(PoisonError::into_inner).push(WebhookReceipt { number, at });
+        let received_at = Instant::now();
+        self.receipts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(WebhookReceipt { number, received_at });
         self.count.fetch_add(1, Ordering::Relaxed);
         if let Some(permits) = &self.permits {
             permits.add_permits(1);

@@ -51,7 +51,7 @@ async fn measure(
         Some(("fixed body", fixed.per_second())),
         Goal::AtLeast(0.5),
     );
-    let size = format!("{} bytes, {} keys; {}", body.len(), requests.len(), describe(&ours, Some(&fixed)));
-    bench.report(row.detail(size));
+    let detail = format!("{} bytes, {} keys; {}", body.len(), requests.len(), describe(&ours, Some(&fixed)));
+    bench.report(row.detail(detail));
     limit.stop().await
 }

@@ -10,18 +10,19 @@ use crate::compare::{CONNECTIONS, HttpLoad, compare};
 use crate::measurement::Measurement;
 use crate::process::BenchServer;
 use crate::report::{Goal, ResultRow, describe};
-use crate::site::{BenchSite, DatabaseKind, SYNTHETIC};
+use crate::site::{BenchSite, DatabaseKind, GENERATED_WORKSPACE};
 
 pub const NAME: &str = "lists";
 
 /// Items per page.
-const LIMIT: u32 = 25;
+const PAGE_SIZE: u32 = 25;
 
+/// The operations and their paths.
 const OPERATIONS: [(&str, &str); 2] =
     [("listStudents", "/api/v1/students"), ("listOrders", "/api/v1/orders")];
 
 pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
-    let key = site.generated(bench.scale().large()).await?;
+    let key = site.generate_workspace(bench.scale().large_students()).await?;
     let server = site.serve().await?;
     for (operation, path) in OPERATIONS {
         measure(bench, site, &server, operation, ListSource::new(&server, path, &key).await?).await?;
@@ -37,11 +38,11 @@ async fn measure(
     list: ListSource,
 ) -> Result<()> {
     let page_contents = page_contents(server, &list).await?;
-    let workspace = site.workspace_id(SYNTHETIC).await?;
+    let workspace = site.workspace_id(GENERATED_WORKSPACE).await?;
     let statements = if operation == "listStudents" { reads::STUDENTS } else { reads::ORDERS };
     let mut limit =
         reads::BareReads::new(BareDatabase::open(site).await?, statements, list.clone(), workspace);
-    let script = |number: usize| list.page_walk(number, LIMIT);
+    let script = |number: usize| list.page_walk(number, PAGE_SIZE);
     let mut ours = HttpLoad { server, connections: CONNECTIONS, status: 200, script };
     let (bare, ours) = compare(bench, Measurement::per_second, &mut limit, &mut ours).await?;
     let row = ResultRow::new(
@@ -49,7 +50,7 @@ async fn measure(
         title(operation, site.kind),
         (ours.per_second(), "req/s"),
         Some(("the same rows, bare database", bare.per_second())),
-        Goal::Without("2 x Fastify + pg (measured elsewhere)"),
+        Goal::NotEvaluated("2 x Fastify + pg (measured elsewhere)"),
     );
     bench.report(row.detail(format!("{page_contents}; {}", describe(&ours, None))));
     Ok(())
@@ -59,7 +60,7 @@ fn title(operation: &str, kind: DatabaseKind) -> String {
     format!("{operation}, {}", kind.name())
 }
 
-/// Describes the child rows of a page's items, and the size of the page.
+/// Describes the average number of child rows of an item, from 100 items in the middle of the list.
 async fn page_contents(server: &BenchServer, list: &ListSource) -> Result<String> {
     let middle = foundation::clock::from_ms(i64::midpoint(list.created_range_ms.0, list.created_range_ms.1));
     let page =
@@ -77,14 +78,14 @@ async fn page_contents(server: &BenchServer, list: &ListSource) -> Result<String
 
 /// Returns the rows that compare SQLite with PostgreSQL, if both were measured.
 pub fn compare_databases(rows: &[ResultRow]) -> Vec<ResultRow> {
-    let figure = |what: &str| rows.iter().find(|row| row.what == what).map(|row| row.figure);
+    let figure = |name: &str| rows.iter().find(|row| row.name == name).map(|row| row.figure);
     let pair = |(operation, _): &(&str, &str)| {
         let [sqlite, postgres] =
             [DatabaseKind::Sqlite, DatabaseKind::Postgres].map(|kind| figure(&title(operation, kind)));
-        let what = format!("{operation}, SQLite compared with PostgreSQL");
+        let name = format!("{operation}, SQLite compared with PostgreSQL");
         Some(ResultRow::new(
             NAME,
-            what,
+            name,
             (sqlite?, "req/s"),
             Some(("PostgreSQL", postgres?)),
             Goal::AtLeast(1.0),

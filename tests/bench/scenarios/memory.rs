@@ -11,7 +11,7 @@ use crate::http::get;
 use crate::load::{RequestCycle, RequestScript};
 use crate::process::{MemoryPeak, memory};
 use crate::report::{Goal, ResultRow};
-use crate::site::{BenchSite, SYNTHETIC};
+use crate::site::{BenchSite, GENERATED_WORKSPACE};
 
 pub const NAME: &str = "memory";
 
@@ -22,27 +22,28 @@ const KEYS: usize = 10_000;
 const IDLE_TIME: Duration = Duration::from_secs(2);
 
 pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
-    site.generated(bench.scale().large()).await?;
-    let keys = site.keys(SYNTHETIC, KEYS).await?;
+    site.generate_workspace(bench.scale().large_students()).await?;
+    let keys = site.insert_keys(GENERATED_WORKSPACE, KEYS).await?;
     let server = site.serve().await?;
     tokio::time::sleep(IDLE_TIME).await;
     let idle = memory(server.id)?.resident;
-    let row = |what: &str, bytes: u64, goal| {
-        let what = format!("memory {what}, {}", site.kind.name());
-        ResultRow::new(NAME, what, (bytes as f64 / 1e6, "MB"), None, Goal::Below(goal))
+    let row = |condition: &str, bytes: u64, goal_mb| {
+        let name = format!("memory {condition}, {}", site.kind.name());
+        ResultRow::new(NAME, name, (bytes as f64 / 1e6, "MB"), None, Goal::Below(goal_mb))
     };
     bench.report(row("idle", idle, 40.0));
 
-    let all: Vec<Vec<u8>> = keys.iter().map(|key| get("/api/v1/courses", Some(key))).collect();
-    // Each connection uses a share of the keys, so that all of them are soon in use.
+    let requests: Vec<Vec<u8>> = keys.iter().map(|key| get("/api/v1/courses", Some(key))).collect();
+    // Each connection uses different keys, so that all keys are soon in use.
     let round_robin = |number: usize| -> Box<dyn RequestScript> {
-        RequestCycle::script(all.iter().skip(number % CONNECTIONS).step_by(CONNECTIONS).cloned().collect(), 0)
+        let requests = requests.iter().skip(number % CONNECTIONS).step_by(CONNECTIONS);
+        RequestCycle::script(requests.cloned().collect(), 0)
     };
     let peak = MemoryPeak::start(server.id);
     let (warm_up, window) = (Duration::from_millis(500), bench.window());
     let mut courses =
         HttpLoad { server: &server, connections: CONNECTIONS, status: 200, script: round_robin };
-    let used = courses.measure(0, warm_up, window).await?;
+    let courses_load = courses.measure(0, warm_up, window).await?;
     let students = ListSource::new(&server, "/api/v1/students", &keys[0]).await?;
     let orders = ListSource::new(&server, "/api/v1/orders", &keys[0]).await?;
     let mixed = |number: usize| match number % 3 {
@@ -51,17 +52,17 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
         _ => round_robin(number),
     };
     let mut mixed = HttpLoad { server: &server, connections: CONNECTIONS, status: 200, script: mixed };
-    let load = mixed.measure(0, warm_up, window).await?;
+    let mixed_load = mixed.measure(0, warm_up, window).await?;
     let peak = peak.finish().await?;
     tokio::time::sleep(IDLE_TIME).await;
-    let rest = memory(server.id)?.resident;
+    let afterwards = memory(server.id)?.resident;
     let detail = format!(
         "peak of {} requests with {KEYS} keys, then {} requests for pages of 100; {:.1} MB when shared pages count once per \
          mapping; {:.1} MB by that measure afterwards",
-        used.count(),
-        load.count(),
+        courses_load.count(),
+        mixed_load.count(),
         peak.resident as f64 / 1e6,
-        rest as f64 / 1e6
+        afterwards as f64 / 1e6
     );
     bench.report(row("under full load", peak.proportional, 150.0).detail(detail));
     server.stop().await

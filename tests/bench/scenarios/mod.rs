@@ -53,14 +53,18 @@ pub const ALL: &[Scenario] = &[
     Scenario { name: tenants::NAME, run: |bench, site| Box::pin(tenants::run(bench, site)) },
 ];
 
-/// Sends one request on a new connection and returns the body of the response.
+/// Sends one request on a new connection and returns the body of the response, which must have this status.
 async fn fetch(server: &BenchServer, request: &[u8], status: u16) -> Result<Vec<u8>> {
     let mut connection = Connection::open(server.address).await?;
-    let answer = connection.exchange(request).await?;
-    if answer.status != status {
-        bail!("expected status {status}, got {}: {}", answer.status, String::from_utf8_lossy(answer.body));
+    let response = connection.exchange(request).await?;
+    if response.status != status {
+        bail!(
+            "expected status {status}, got {}: {}",
+            response.status,
+            String::from_utf8_lossy(response.body)
+        );
     }
-    Ok(answer.body.to_vec())
+    Ok(response.body.to_vec())
 }
 
 /// Fetches a path and parses the JSON body.

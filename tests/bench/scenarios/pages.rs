@@ -14,13 +14,13 @@ use crate::site::BenchSite;
 
 pub const NAME: &str = "pages";
 
-/// Rows per page.
-const LIMIT: u64 = 100;
+/// Items per page.
+const PAGE_SIZE: u64 = 100;
 
 pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
-    let key = site.generated(bench.scale().large()).await?;
+    let key = site.generate_workspace(bench.scale().large_students()).await?;
     let server = site.serve().await?;
-    let (last, count, rows) = walk_to_the_end(&server, &key, bench.scale().large()).await?;
+    let (last_cursor, count, rows) = walk_to_the_end(&server, &key, bench.scale().large_students()).await?;
     let side = |path: String| {
         let request = get(&path, Some(&key));
         let script = move |_| RequestCycle::script(vec![request.clone()], 0);
@@ -28,7 +28,7 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
     };
     // The list in reverse order starts with the same rows, so both pages have the same content.
     let mut first = side(format!("/api/v1/students?sort=-created_at&limit={rows}"));
-    let mut last = side(format!("/api/v1/students?sort=created_at&limit={LIMIT}&cursor={last}"));
+    let mut last = side(format!("/api/v1/students?sort=created_at&limit={PAGE_SIZE}&cursor={last_cursor}"));
     let (first, last) = compare(bench, Measurement::median_ms, &mut first, &mut last).await?;
     let row = ResultRow::new(
         NAME,
@@ -50,19 +50,19 @@ async fn walk_to_the_end(server: &BenchServer, key: &str, expected: u64) -> Resu
     let mut pages = 0;
     loop {
         let separator = if last_cursor.is_empty() { "" } else { "&cursor=" };
-        let path = format!("/api/v1/students?sort=created_at&limit={LIMIT}{separator}{last_cursor}");
-        let answer = connection.exchange(&get(&path, Some(key))).await?;
-        if answer.status != 200 {
-            bail!("page {pages}: {} {}", answer.status, String::from_utf8_lossy(answer.body));
+        let path = format!("/api/v1/students?sort=created_at&limit={PAGE_SIZE}{separator}{last_cursor}");
+        let response = connection.exchange(&get(&path, Some(key))).await?;
+        if response.status != 200 {
+            bail!("page {pages}: {} {}", response.status, String::from_utf8_lossy(response.body));
         }
         pages += 1;
-        if pages > expected / LIMIT + 10 {
+        if pages > expected / PAGE_SIZE + 10 {
             bail!("the list of {expected} students does not end");
         }
-        let Some(next) = cursor(answer.body) else {
-            let page: serde_json::Value = serde_json::from_slice(answer.body)?;
+        let Some(next) = cursor(response.body) else {
+            let page: serde_json::Value = serde_json::from_slice(response.body)?;
             let items = page["data"].as_array().map_or(0, Vec::len) as u64;
-            return Ok((last_cursor, (pages - 1) * LIMIT + items, items));
+            return Ok((last_cursor, (pages - 1) * PAGE_SIZE + items, items));
         };
         last_cursor = next.to_owned();
     }

@@ -10,7 +10,7 @@ use crate::site::BenchSite;
 
 pub const NAME: &str = "start";
 
-/// The number of starts; the median counts.
+/// The number of starts. The result is the median time.
 const STARTS: usize = 7;
 
 pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
@@ -20,12 +20,12 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
     for _ in 0..STARTS {
         let server = site.serve().await?;
         fetch(&server, &request, 200).await?;
-        times.push(server.started.elapsed().as_secs_f64() * 1000.0);
+        times.push(server.started_at.elapsed().as_secs_f64() * 1000.0);
         server.stop().await?;
     }
     times.sort_by(f64::total_cmp);
-    let what = format!("start to first response, {}", site.kind.name());
-    let row = ResultRow::new(NAME, what, (times[STARTS / 2], "ms"), None, Goal::Below(150.0));
+    let name = format!("start to first response, {}", site.kind.name());
+    let row = ResultRow::new(NAME, name, (times[STARTS / 2], "ms"), None, Goal::Below(150.0));
     bench.report(row.detail(format!("{STARTS} starts, {:.0} to {:.0} ms", times[0], times[STARTS - 1])));
     Ok(())
 }

@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
 
 use crate::bench::Bench;
-use crate::events::{BenchReceiver, EVENT_MARKER, Host};
+use crate::events::{BenchReceiver, EVENT_MARKER, EventSource};
 use crate::http::{Connection, write_post};
 use crate::measurement::Measurement;
 use crate::process::BenchServer;
@@ -25,7 +25,7 @@ const NOISY_STUDENTS_PER_SECOND: u32 = 2;
 /// Students created per second in the measured workspace.
 const QUIET_STUDENTS_PER_SECOND: u32 = 20;
 
-/// Time for the noisy workspace to use up its share of the in-flight set.
+/// Time until the noisy workspace has as many deliveries in flight as the server allows a workspace to have.
 const WARM_UP: Duration = Duration::from_secs(5);
 
 /// Longer than the timeout of an attempt, so that attempts time out and are retried inside the window.
@@ -35,51 +35,51 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
     let kind = site.kind;
     for subscriptions in SUBSCRIPTIONS {
         let site = BenchSite::new(bench, kind, &format!("tenants{subscriptions}")).await?;
-        let (quiet, noisy) = (site.empty("quiet").await?, site.empty("noisy").await?);
+        let (quiet, noisy) = (site.create_workspace("quiet").await?, site.create_workspace("noisy").await?);
         let receiver = BenchReceiver::start(None)?;
         subscribe(&site, "quiet", 1, receiver.url()).await?;
-        subscribe(&site, "noisy", subscriptions, crate::events::hung()?).await?;
+        subscribe(&site, "noisy", subscriptions, crate::events::start_hung_endpoint()?).await?;
         let server = site.serve_with("tenants", &["--webhook-allow", "127.0.0.0/8"]).await?;
 
         let window = WINDOW.max(bench.window());
         let mut numbers = 1..;
         let alone = measure(&server, &quiet, &receiver, &mut numbers, window).await?;
-        let load = load(&server, &noisy).await?;
+        let noisy_load = start_noisy_load(&server, &noisy).await?;
         tokio::time::sleep(WARM_UP).await;
-        let beside = measure(&server, &quiet, &receiver, &mut numbers, window).await?;
-        if load.is_finished() {
-            load.await??;
+        let with_noise = measure(&server, &quiet, &receiver, &mut numbers, window).await?;
+        if noisy_load.is_finished() {
+            noisy_load.await??;
             bail!("the noisy workspace stopped creating students");
         }
-        load.abort();
+        noisy_load.abort();
         server.stop().await?;
 
-        for (what, alone, beside) in [
-            ("createStudent", &alone.writes, &beside.writes),
-            ("request to webhook", &alone.receipts, &beside.receipts),
+        for (latency_name, alone, with_noise) in [
+            ("createStudent", &alone.writes, &with_noise.writes),
+            ("request to webhook", &alone.receipts, &with_noise.receipts),
         ] {
             let row = ResultRow::new(
                 NAME,
                 format!(
-                    "{what} beside a workspace with {subscriptions} hung endpoints, p95, {}",
+                    "{latency_name} beside a workspace with {subscriptions} hung endpoints, p95, {}",
                     kind.name()
                 ),
-                (beside.percentile_ms(95.0), "ms"),
+                (with_noise.percentile_ms(95.0), "ms"),
                 Some(("without that workspace", alone.percentile_ms(95.0))),
                 Goal::AtMost(1.5),
             );
-            bench.report(row.detail(format!("{}; alone {}", beside.latencies(), alone.latencies())));
+            bench.report(row.detail(format!("{}; alone {}", with_noise.latencies(), alone.latencies())));
         }
     }
     Ok(())
 }
 
 async fn subscribe(site: &BenchSite, workspace: &str, count: u32, url: String) -> Result<()> {
-    let host = Host::open(site.folder(), site.url(), workspace).await?;
+    let source = EventSource::open(site.folder(), site.url(), workspace).await?;
     for _ in 0..count {
-        host.subscribe(url.clone()).await?;
+        source.subscribe(url.clone()).await?;
     }
-    host.app.db.close().await;
+    source.app.db.close().await;
     Ok(())
 }
 
@@ -91,7 +91,7 @@ struct Latencies {
     receipts: Measurement,
 }
 
-/// Creates students of the quiet workspace at its pace, and waits for their webhooks.
+/// Creates students in the quiet workspace at a fixed rate, and waits for their webhooks.
 async fn measure(
     server: &BenchServer,
     key: &str,
@@ -99,38 +99,38 @@ async fn measure(
     numbers: &mut impl Iterator<Item = u64>,
     window: Duration,
 ) -> Result<Latencies> {
-    /// The webhooks of the last requests arrive within this time.
+    /// The time limit for the arrival of the last webhooks.
     const ARRIVAL_TIMEOUT: Duration = Duration::from_secs(30);
 
     let (mut writes, mut receipts) = (Measurement::new(window), Measurement::new(window));
     let mut sent = std::collections::HashMap::new();
     let mut client = StudentClient::open(server, key, QUIET_STUDENTS_PER_SECOND).await?;
     let before = receiver.count();
-    let until = Instant::now() + window;
-    while Instant::now() < until {
-        let Some(number) = numbers.next() else { bail!("no number is left") };
-        let (at, took) = client.create(number).await?;
-        sent.insert(number, at);
-        writes.record(took);
+    let window_end = Instant::now() + window;
+    while Instant::now() < window_end {
+        let Some(number) = numbers.next() else { bail!("all event numbers are used") };
+        let (sent_at, latency) = client.create(number).await?;
+        sent.insert(number, sent_at);
+        writes.record(latency);
     }
-    let waited = Instant::now();
-    while receiver.count() < before + sent.len() as u64 && waited.elapsed() < ARRIVAL_TIMEOUT {
+    let started_waiting = Instant::now();
+    while receiver.count() < before + sent.len() as u64 && started_waiting.elapsed() < ARRIVAL_TIMEOUT {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     for receipt in receiver.receipts() {
-        if let Some(at) = sent.remove(&receipt.number) {
-            receipts.record(receipt.at.saturating_duration_since(at));
+        if let Some(sent_at) = sent.remove(&receipt.number) {
+            receipts.record(receipt.received_at.saturating_duration_since(sent_at));
         }
     }
-    // A webhook that never arrived counts with the time waited for it.
-    for at in sent.into_values() {
-        receipts.record(at.elapsed());
+    // A webhook that has not arrived counts with the time from the request until now.
+    for sent_at in sent.into_values() {
+        receipts.record(sent_at.elapsed());
     }
     Ok(Latencies { writes, receipts })
 }
 
-/// Creates students of the noisy workspace until it is aborted.
-async fn load(server: &BenchServer, key: &str) -> Result<JoinHandle<Result<()>>> {
+/// Creates students in the noisy workspace until the task is aborted.
+async fn start_noisy_load(server: &BenchServer, key: &str) -> Result<JoinHandle<Result<()>>> {
     let mut client = StudentClient::open(server, key, NOISY_STUDENTS_PER_SECOND).await?;
     Ok(tokio::spawn(async move {
         for number in 1.. {
@@ -140,7 +140,7 @@ async fn load(server: &BenchServer, key: &str) -> Result<JoinHandle<Result<()>>>
     }))
 }
 
-/// One connection that creates students at a fixed pace.
+/// A connection that creates students at a fixed rate.
 struct StudentClient {
     connection: Connection,
     key: String,
@@ -161,11 +161,11 @@ impl StudentClient {
         let body = format!(r#"{{"email":"{EVENT_MARKER}{number}@example.com","name":"A Student"}}"#);
         let mut request = Vec::with_capacity(512);
         write_post(&mut request, "/api/v1/students", &self.key, body.as_bytes());
-        let at = Instant::now();
-        let answer = self.connection.exchange(&request).await?;
-        if answer.status != 201 {
-            bail!("createStudent: {} {}", answer.status, String::from_utf8_lossy(answer.body));
+        let sent_at = Instant::now();
+        let response = self.connection.exchange(&request).await?;
+        if response.status != 201 {
+            bail!("createStudent: {} {}", response.status, String::from_utf8_lossy(response.body));
         }
-        Ok((at, at.elapsed()))
+        Ok((sent_at, sent_at.elapsed()))
     }
 }

@@ -1,21 +1,22 @@
-//! Checks pages with axe-core, in the vendored version.
+//! Checks the accessibility of pages with a vendored version of axe-core.
 //!
-//! The driver runs it outside of the page's Content-Security-Policy.
+//! The page's Content-Security-Policy does not apply to scripts that the driver runs.
 
 use serde_json::{Value, json};
 
 use super::window::Window;
 
-/// <https://github.com/dequelabs/axe-core>, with its licenses in the same folder.
+/// The script of <https://github.com/dequelabs/axe-core>. Its licenses are in the same folder.
 const AXE: &str = include_str!("axe/axe.min.js");
 
-/// The rules: WCAG 2.2 at level AA, all earlier versions, and best practices.
+/// The checked rules: WCAG 2.2 and all earlier versions at level AA, and best practices.
 const TAGS: [&str; 6] = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
+/// Runs axe-core, and returns one line for each violation.
 const RUN: &str = "
 const [options, done] = arguments;
 axe.run(document, options).then(
-  (found) => done(found.violations.flatMap((rule) => rule.nodes.map(
+  (result) => done(result.violations.flatMap((rule) => rule.nodes.map(
     (node) => `${rule.id}: ${node.target.join(' ')}: ${node.failureSummary.replace(/\\s+/g, ' ')}`))),
   (error) => done([`axe failed: ${error}`]),
 );";
@@ -25,13 +26,13 @@ pub async fn install(window: &Window) {
     window.devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": AXE})).await;
 }
 
-/// Returns the violations on the page: rule, element and remedy.
-pub async fn findings(window: &Window) -> Vec<String> {
+/// Returns the violations on the page, each with its rule, element and remedy.
+pub async fn violations(window: &Window) -> Vec<String> {
     // The rule for target sizes belongs to WCAG 2.2, but is disabled by default.
     let rules = json!({"target-size": {"enabled": true}});
     let tags = json!({"type": "tag", "values": TAGS});
     let options = json!({"runOnly": tags, "rules": rules, "resultTypes": ["violations"]});
-    let found = window.run_async(RUN, vec![options]).await;
-    let text = |finding: &Value| finding.as_str().expect("a text").to_owned();
-    found.as_array().expect("a list").iter().map(text).collect()
+    let violations = window.run_async(RUN, vec![options]).await;
+    let text = |violation: &Value| violation.as_str().expect("a violation is a string").to_owned();
+    violations.as_array().expect("a list").iter().map(text).collect()
 }

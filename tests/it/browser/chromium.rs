@@ -1,7 +1,8 @@
-//! Starts a Chromium for a test and ends it with the test, however the test ends.
+//! Starts a Chromium for a test, and stops it at the end of the test, even if the test panics or its process is killed.
 //!
-//! Driver and browser form one process group. A small shell process waits on a pipe that the test holds open. When the pipe
-//! closes, because of a panic or because the test program was killed, it ends the group by its id and removes the folder.
+//! The driver and the browser form one process group. A shell process, the cleaner, reads a pipe that the test holds
+//! open. When the pipe closes, because the test ended or its process was killed, the cleaner kills the group and
+//! removes its folder.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt as _;
@@ -11,14 +12,14 @@ use fantoccini::{Client, ClientBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 
-/// Waits until the pipe closes, then ends the process group and removes the folder.
-const KEEPER: &str = r#"
+/// Waits until the pipe closes, then kills the process group and removes the folder.
+const CLEANER: &str = r#"
 read -r _
 kill -s KILL -- "-$GROUP" 2>/dev/null
 cd / && rm -rf "$FOLDER"
 "#;
 
-/// Arguments for a browser that root runs in a container.
+/// Arguments for a browser that can run as root in a container.
 const ARGUMENTS: &[&str] = &[
     "--headless",
     "--no-sandbox",
@@ -36,13 +37,13 @@ const ARGUMENTS: &[&str] = &[
 /// A running browser.
 pub struct Chromium {
     driver: Child,
-    keeper: Child,
-    /// Held open, since the driver would end when it writes into a closed pipe.
+    cleaner: Child,
+    /// Held open, because the driver would end when it writes to a closed pipe.
     _output: BufReader<ChildStdout>,
 }
 
 impl Chromium {
-    /// Starts a browser with a new profile.
+    /// Starts a browser with a new profile, and connects a WebDriver client to it.
     pub async fn start() -> (Self, Client) {
         let folder =
             tempfile::Builder::new().prefix("creator-api-chromium-").tempdir().expect("a folder").keep();
@@ -60,60 +61,62 @@ impl Chromium {
             .unwrap_or_else(|error| {
                 panic!("cannot start `{program}`: {error}; `cargo xtask test --only browser` installs it")
             });
-        let keeper = Command::new("sh")
-            .args(["-c", KEEPER])
+        let cleaner = Command::new("sh")
+            .args(["-c", CLEANER])
             .env("GROUP", driver.id().to_string())
             .env("FOLDER", &folder)
             .process_group(0)
             .stdin(Stdio::piped())
             .spawn()
             .expect("`sh` starts");
-        let mut output = BufReader::new(driver.stdout.take().expect("its output"));
+        let mut output = BufReader::new(driver.stdout.take().expect("stdout is piped"));
         let port = port(&mut output);
-        // From here on, any failure ends the browser.
-        let chromium = Self { driver, keeper, _output: output };
+        // Dropping this value stops the browser, also when a later step fails.
+        let chromium = Self { driver, cleaner, _output: output };
         let profile = folder.join("profile").display().to_string();
         let client = ClientBuilder::new(HttpConnector::new())
             .capabilities(capabilities(&profile))
             .connect(&format!("http://127.0.0.1:{port}"))
             .await
-            .expect("Chromium starts and is of the same version as its driver");
+            .expect("Chromium starts, and has the same version as its driver");
         (chromium, client)
     }
 }
 
 impl Drop for Chromium {
     fn drop(&mut self) {
-        drop(self.keeper.stdin.take());
-        let _ = self.keeper.wait();
+        drop(self.cleaner.stdin.take());
+        let _ = self.cleaner.wait();
         let _ = self.driver.wait();
     }
 }
 
-/// Returns the program that the test step found, or its name for a search in `PATH`.
-fn program(variable: &str, name: &str) -> String {
-    std::env::var(variable).unwrap_or_else(|_| name.to_owned())
+/// Returns the value of an environment variable that `cargo xtask test` sets to the path of a program, or else
+/// `default`, which is a path or a name to find in `PATH`.
+fn program(variable: &str, default: &str) -> String {
+    std::env::var(variable).unwrap_or_else(|_| default.to_owned())
 }
 
 /// Returns the port that the driver listens on.
 fn port(output: &mut impl BufRead) -> u16 {
-    let mut output_text = String::new();
-    while output.read_line(&mut output_text).expect("the driver's output is text") > 0 {
-        let line = output_text.lines().last().unwrap_or_default();
+    let mut lines = String::new();
+    while output.read_line(&mut lines).expect("the driver's output is text") > 0 {
+        let line = lines.lines().last().unwrap_or_default();
         if let Some((_, port)) = line.split_once("started successfully on port ") {
             return port.trim_end_matches('.').parse().expect("a port");
         }
     }
-    panic!("the driver ended: {output_text}");
+    panic!("the driver ended: {lines}");
 }
 
+/// Returns the WebDriver capabilities for a browser with this profile folder.
 fn capabilities(profile: &str) -> serde_json::Map<String, Value> {
     let mut arguments: Vec<String> = ARGUMENTS.iter().map(|argument| (*argument).to_owned()).collect();
     arguments.push(format!("--user-data-dir={profile}"));
-    let wanted = json!({
+    let capabilities = json!({
         "browserName": "chrome",
         "goog:loggingPrefs": {"browser": "ALL"},
         "goog:chromeOptions": {"binary": program("TEST_CHROMIUM", "/usr/bin/chromium"), "args": arguments},
     });
-    wanted.as_object().expect("an object").clone()
+    capabilities.as_object().expect("an object").clone()
 }

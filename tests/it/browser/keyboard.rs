@@ -1,4 +1,4 @@
-//! The dashboard with the keyboard only: Tab reaches everything, and the focus is visible.
+//! The dashboard can be used with the keyboard only: Tab reaches every element, and the focus is always visible.
 
 use fantoccini::key::Key;
 
@@ -6,38 +6,39 @@ use super::window::Window;
 use crate::support::TestApp;
 use crate::support::browser::PASSWORD;
 
-/// Returns the accessible name of the focused element, and whether its focus is visible: an outline of two pixels, within the
-/// screen.
+/// Returns the accessible name of the focused element, and whether its focus is visible: the element has an outline of
+/// at least two pixels and is on the screen. Without a focused element, returns an empty name and true.
 const FOCUS: &str = "
-const one = document.activeElement;
-if (!one || one === document.body) return ['', true];
-const label = one.labels && one.labels.length ? one.labels[0].innerText : one.innerText;
-const style = getComputedStyle(one);
-const box = one.getBoundingClientRect();
-const lined = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2;
-const inside = box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
-return [(one.getAttribute('aria-label') || label || '').trim(), lined && inside && box.width > 0];";
+const element = document.activeElement;
+if (!element || element === document.body) return ['', true];
+const label = element.labels && element.labels.length ? element.labels[0].innerText : element.innerText;
+const style = getComputedStyle(element);
+const box = element.getBoundingClientRect();
+const outlined = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2;
+const onScreen = box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
+return [(element.getAttribute('aria-label') || label || '').trim(), outlined && onScreen && box.width > 0];";
 
-/// Presses Tab until the element with this name has the focus. The focus must be visible all the time.
-async fn tab_to(window: &Window, words: &str) {
-    let mut way = Vec::new();
+/// Presses Tab, up to 40 times, until an element whose name starts with this text has the focus. Asserts that the
+/// focus is always visible.
+async fn tab_to(window: &Window, expected_name: &str) {
+    let mut focused_names = Vec::new();
     for _ in 0..40 {
         window.press_key(Key::Tab).await;
         let focus = window.run(FOCUS, Vec::new()).await;
         let name = focus[0].as_str().unwrap_or_default().to_owned();
         assert_eq!(focus[1], true, "the focus on {name:?} is not visible");
-        if name.starts_with(words) {
+        if name.starts_with(expected_name) {
             return;
         }
-        way.push(name);
+        focused_names.push(name);
     }
-    panic!("Tab does not lead to {words:?}, but over {way:?}");
+    panic!("Tab does not reach {expected_name:?}, only {focused_names:?}");
 }
 
 #[tokio::test]
 async fn a_key_is_created_and_revoked_with_the_keyboard() {
     let app = TestApp::start().await;
-    app.workspace("acme").await.person("ada@acme.example").await;
+    app.workspace("acme").await.add_user("ada@acme.example").await;
     let window = Window::open(&app).await;
     window.open_path("/login").await;
     tab_to(&window, "Email").await;
@@ -71,13 +72,13 @@ async fn a_key_is_created_and_revoked_with_the_keyboard() {
     tab_to(&window, "Revoke key").await;
     window.press_key(Key::Enter).await;
     window.wait_for_text("was revoked.").await;
-    window.assert_quiet_console().await;
+    window.assert_no_console_entries().await;
 }
 
 #[tokio::test]
 async fn the_first_tab_offers_to_skip_the_navigation() {
     let app = TestApp::start().await;
-    let window = Window::signed_in(&app).await;
+    let window = Window::open_signed_in(&app).await;
     window.open_path("/dashboard/developer").await;
     tab_to(&window, "Skip to content").await;
     window.press_key(Key::Enter).await;
@@ -93,7 +94,7 @@ async fn the_first_tab_offers_to_skip_the_navigation() {
 #[tokio::test]
 async fn the_phone_menu_opens_with_the_keyboard() {
     let app = TestApp::start().await;
-    let window = Window::signed_in(&app).await;
+    let window = Window::open_signed_in(&app).await;
     window.set_screen(390, false).await;
     window.open_path("/dashboard").await;
     tab_to(&window, "Overview").await;
@@ -101,5 +102,5 @@ async fn the_phone_menu_opens_with_the_keyboard() {
     tab_to(&window, "Settings").await;
     window.press_key(Key::Enter).await;
     window.wait_for_text("Your sessions").await;
-    window.assert_quiet_console().await;
+    window.assert_no_console_entries().await;
 }

@@ -1,4 +1,4 @@
-//! API keys in the browser, from creation to revocation.
+//! API keys on the dashboard in a browser, from creation to revocation.
 
 use serde_json::json;
 
@@ -6,12 +6,13 @@ use super::window::Window;
 use crate::support::TestApp;
 
 /// Returns the secret that the page shows.
-async fn secret(window: &Window) -> String {
+async fn shown_secret(window: &Window) -> String {
     window.wait_for_text("API key created").await;
-    window.find("//*[contains(@class,'reveal')]//code").await.text().await.expect("a text")
+    window.find("//*[contains(@class,'reveal')]//code").await.text().await.expect("the secret is shown")
 }
 
-async fn make_key(window: &Window, name: &str, scopes: &[&str]) -> String {
+/// Creates an API key, and returns its secret.
+async fn create_key(window: &Window, name: &str, scopes: &[&str]) -> String {
     window.open_path("/dashboard/developer").await;
     window.click("New API key").await;
     window.wait_for_text("Select only the scopes").await;
@@ -20,15 +21,15 @@ async fn make_key(window: &Window, name: &str, scopes: &[&str]) -> String {
         window.select(scope).await;
     }
     window.click("Create key").await;
-    secret(window).await
+    shown_secret(window).await
 }
 
 #[tokio::test]
 async fn a_key_is_created_shown_once_and_revoked() {
     let app = TestApp::start().await;
-    let window = Window::signed_in(&app).await;
-    let secret = make_key(&window, "CRM sync", &["read:courses", "read:orders"]).await;
-    let key = app.key_of(String::new(), secret.clone());
+    let window = Window::open_signed_in(&app).await;
+    let secret = create_key(&window, "CRM sync", &["read:courses", "read:orders"]).await;
+    let key = app.key_with_secret(String::new(), secret.clone());
     key.get("/api/v1/courses").await.assert_status(200);
     key.get("/api/v1/orders").await.assert_status(200);
     key.get("/api/v1/students").await.assert_status(403);
@@ -42,31 +43,32 @@ async fn a_key_is_created_shown_once_and_revoked() {
     window.click("Revoke key").await;
     window.wait_for_text("was revoked.").await;
     key.get("/api/v1/courses").await.assert_status(401);
-    window.assert_quiet_console().await;
+    window.assert_no_console_entries().await;
 }
 
 #[tokio::test]
 async fn the_secret_is_copied_with_a_click() {
     let app = TestApp::start().await;
-    let window = Window::signed_in(&app).await;
-    let secret = make_key(&window, "CRM sync", &["read:courses"]).await;
+    let window = Window::open_signed_in(&app).await;
+    let secret = create_key(&window, "CRM sync", &["read:courses"]).await;
     for name in ["clipboard-read", "clipboard-write"] {
         window.grant_permission(name).await;
     }
     window.click(&format!("Copy {secret}")).await;
     window.find("//button[@aria-label='Copied']").await;
-    let read = "navigator.clipboard.readText().then(arguments[0], (error) => arguments[0](`${error}`));";
-    assert_eq!(window.run_async(read, Vec::new()).await, secret.as_str());
+    let read_clipboard =
+        "navigator.clipboard.readText().then(arguments[0], (error) => arguments[0](`${error}`));";
+    assert_eq!(window.run_async(read_clipboard, Vec::new()).await, secret.as_str());
     // The button shows its original label again.
     window.find(&format!("//button[@aria-label='Copy {secret}']")).await;
-    window.assert_quiet_console().await;
+    window.assert_no_console_entries().await;
 }
 
 #[tokio::test]
 async fn going_back_does_not_show_the_secret_again() {
     let app = TestApp::start().await;
-    let window = Window::signed_in(&app).await;
-    let secret = make_key(&window, "CRM sync", &["read:courses"]).await;
+    let window = Window::open_signed_in(&app).await;
+    let secret = create_key(&window, "CRM sync", &["read:courses"]).await;
     window.click("I have copied the key").await;
     window.wait_for_text("CRM sync").await;
     window.back().await;
@@ -74,8 +76,10 @@ async fn going_back_does_not_show_the_secret_again() {
         let source = window.try_run("return document.documentElement.outerHTML", Vec::new()).await;
         source.ok().and_then(|source| source.as_str().map(str::to_owned)).unwrap_or_default()
     };
-    window.wait_until("a page without the secret", async || !source().await.contains(&secret)).await;
-    // The same applies after the form was submitted again.
+    window
+        .wait_until("the page does not contain the secret", async || !source().await.contains(&secret))
+        .await;
+    // The list does not show the secret either.
     window.open_path("/dashboard/developer").await;
     window.wait_for_text("CRM sync").await;
     assert!(!source().await.contains(&secret));
@@ -87,20 +91,21 @@ async fn going_back_does_not_show_the_secret_again() {
 #[tokio::test]
 async fn an_interrupted_form_can_be_submitted_again() {
     let app = TestApp::start().await;
-    let window = Window::signed_in(&app).await;
-    // Returns whether the form would be submitted. The event alone submits nothing, like an interrupted submission.
-    let sends = async |form: &str| {
-        let sent = "return document.querySelector(arguments[0])
+    let window = Window::open_signed_in(&app).await;
+    // Returns whether the browser would submit the form. The event alone submits nothing, like an interrupted
+    // submission.
+    let would_submit = async |form: &str| {
+        let dispatch = "return document.querySelector(arguments[0])
             .dispatchEvent(new Event('submit', {bubbles: true, cancelable: true}));";
-        window.run(sent, vec![json!(form)]).await == true
+        window.run(dispatch, vec![json!(form)]).await == true
     };
     window.open_path("/dashboard/developer/keys/new").await;
     let new = "form[action='/dashboard/developer/keys/new']";
-    assert!(sends(new).await && !sends(new).await, "a second press");
-    window.wait_until("it is sent again", async || sends(new).await).await;
+    assert!(would_submit(new).await && !would_submit(new).await, "a second click is ignored");
+    window.wait_until("the form can be submitted again", async || would_submit(new).await).await;
     // A form that only requests a page can be submitted again at once.
     window.open_path("/dashboard/orders").await;
     let search = "form[role='search']";
-    assert!(sends(search).await && sends(search).await);
-    window.assert_quiet_console().await;
+    assert!(would_submit(search).await && would_submit(search).await);
+    window.assert_no_console_entries().await;
 }

@@ -1,4 +1,4 @@
-//! The dashboard without scripts: everything works, with less comfort.
+//! The dashboard in a browser that runs no scripts: all functions work, without live updates and local times.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::support::browser::PASSWORD;
 #[tokio::test]
 async fn signing_in_and_creating_a_key_work_without_scripts() {
     let app = TestApp::start().await;
-    app.workspace("acme").await.person("ada@acme.example").await;
+    app.workspace("acme").await.add_user("ada@acme.example").await;
     let window = Window::open(&app).await;
     window.devtools("Emulation.setScriptExecutionDisabled", json!({"value": true})).await;
     window.open_path("/login").await;
@@ -26,11 +26,11 @@ async fn signing_in_and_creating_a_key_work_without_scripts() {
     window.click("Create key").await;
     window.wait_for_text("API key created").await;
     let secret = window.find("//*[contains(@class,'reveal')]//code").await.text().await.unwrap();
-    app.key_of(String::new(), secret).get("/api/v1/courses").await.assert_status(200);
+    app.key_with_secret(String::new(), secret).get("/api/v1/courses").await.assert_status(200);
     // Without scripts, a button that needs one is hidden, and times are shown in UTC.
     let copy = window.find("//*[contains(@class,'reveal')]//button").await;
-    assert!(!copy.is_displayed().await.unwrap(), "a button that does nothing");
+    assert!(!copy.is_displayed().await.unwrap(), "the copy button is hidden");
     window.click("I have copied the key").await;
     window.wait_for_text("2026-03-02 10:00:30 UTC").await;
-    window.assert_quiet_console().await;
+    window.assert_no_console_entries().await;
 }

@@ -1,4 +1,4 @@
-//! Signing in, switching workspaces, and local times.
+//! Signing in, switching workspaces, and local times in a browser.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::support::browser::PASSWORD;
 #[tokio::test]
 async fn signing_in_leads_to_the_requested_page() {
     let app = TestApp::start().await;
-    app.workspace("acme").await.person("ada@acme.example").await;
+    app.workspace("acme").await.add_user("ada@acme.example").await;
     let window = Window::open(&app).await;
     window.open_path("/dashboard/settings").await;
     window.wait_for_text("Sign in").await;
@@ -29,30 +29,30 @@ async fn signing_in_leads_to_the_requested_page() {
     window.back().await;
     window.open_path("/dashboard/settings").await;
     assert_eq!(window.path().await, "/login?next=%2Fdashboard%2Fsettings");
-    window.assert_quiet_console().await;
+    window.assert_no_console_entries().await;
 }
 
 #[tokio::test]
 async fn a_user_of_two_workspaces_switches_between_them() {
     let app = TestApp::start().await;
-    app.workspace("acme").await.person("ada@acme.example").await;
-    app.workspace("beta").await.person("ada@acme.example").await;
+    app.workspace("acme").await.add_user("ada@acme.example").await;
+    app.workspace("beta").await.add_user("ada@acme.example").await;
     let window = Window::open(&app).await;
     window.open_path("/login").await;
     window.fill("Email", "ada@acme.example").await;
     window.fill("Password", PASSWORD).await;
     window.click("Sign in").await;
-    let school = async || {
+    let current_workspace = async || {
         window.wait_for_text("Needs attention").await;
-        window.find("//a[@class='brand']").await.text().await.expect("a text")
+        window.find("//a[@class='brand']").await.text().await.expect("the name of the workspace is shown")
     };
-    let first = school().await;
+    let first = current_workspace().await;
     let other = if first == "acme" { "beta" } else { "acme" };
     window.click(&format!("Switch to {other}")).await;
     window.find(&format!("//a[@class='brand'][.='{other}']")).await;
     window.click(&format!("Switch to {first}")).await;
     window.find(&format!("//a[@class='brand'][.='{first}']")).await;
-    window.assert_quiet_console().await;
+    window.assert_no_console_entries().await;
 }
 
 #[tokio::test]
@@ -64,35 +64,35 @@ async fn a_time_filter_uses_the_browser_s_time_zone() {
     let items = [json!({"course": "ink", "unit_amount": 100})];
     let order = json!({"key": "o1", "number": "2026-1", "student": "ada", "currency": "EUR", "items": items});
     acme.change("order.pay", order).await;
-    let window = Window::signed_in(&app).await;
+    let window = Window::open_signed_in(&app).await;
     window.devtools("Emulation.setLocaleOverride", json!({"locale": "en-GB"})).await;
     window.devtools("Emulation.setTimezoneOverride", json!({"timezoneId": "Asia/Tokyo"})).await;
     window.open_path("/dashboard/orders").await;
     window.wait_for_text("2 Mar 2026, 19:00").await;
     window.wait_for_text("Paid from, Asia/Tokyo").await;
-    let choose = "document.getElementById('from').value = arguments[0];";
-    window.run(choose, vec![json!("2026-03-02T19:00")]).await;
+    let set_start = "document.getElementById('from').value = arguments[0];";
+    window.run(set_start, vec![json!("2026-03-02T19:00")]).await;
     window.click("Search").await;
     window.wait_for_text("Clear").await;
     window.wait_for_text("2026-1").await;
-    // The URL contains UTC, so that it means the same for everybody; the field shows local time.
+    // The URL contains UTC, because other users may open it in another time zone. The field shows local time.
     assert_eq!(window.path().await, "/dashboard/orders?q=&status=&from=2026-03-02T10%3A00&to=");
-    let shown = async || window.run("return document.getElementById('from').value", Vec::new()).await;
-    assert_eq!(shown().await, "2026-03-02T19:00");
-    window.run(choose, vec![json!("2026-03-02T19:01")]).await;
+    let shown_start = async || window.run("return document.getElementById('from').value", Vec::new()).await;
+    assert_eq!(shown_start().await, "2026-03-02T19:00");
+    window.run(set_start, vec![json!("2026-03-02T19:01")]).await;
     window.click("Search").await;
     window.wait_for_text("No matching orders").await;
     window.devtools("Emulation.setTimezoneOverride", json!({"timezoneId": "America/New_York"})).await;
     window.open_path("/dashboard/orders?from=2026-03-02T10:00").await;
-    assert_eq!(shown().await, "2026-03-02T05:00");
+    assert_eq!(shown_start().await, "2026-03-02T05:00");
     window.wait_for_text("2026-1").await;
-    window.assert_quiet_console().await;
+    window.assert_no_console_entries().await;
 }
 
 #[tokio::test]
 async fn times_are_shown_in_the_browser_s_time_zone_with_utc_on_hover() {
     let app = TestApp::start().await;
-    let window = Window::signed_in(&app).await;
+    let window = Window::open_signed_in(&app).await;
     window.devtools("Emulation.setLocaleOverride", json!({"locale": "en-GB"})).await;
     for (zone, shown) in [("Asia/Tokyo", "2 Mar 2026, 19:00"), ("America/New_York", "2 Mar 2026, 05:00")] {
         window.devtools("Emulation.setTimezoneOverride", json!({"timezoneId": zone})).await;
@@ -102,5 +102,5 @@ async fn times_are_shown_in_the_browser_s_time_zone_with_utc_on_hover() {
         assert_eq!(time.text().await.unwrap(), shown);
         assert_eq!(time.attr("title").await.unwrap().as_deref(), Some("2026-03-02 10:00:30 UTC"));
     }
-    window.assert_quiet_console().await;
+    window.assert_no_console_entries().await;
 }

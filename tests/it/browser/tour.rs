@@ -1,6 +1,6 @@
-//! Checks every page with axe, on phone and desktop, in light and dark, and stores a screenshot.
+//! Opens every scene on a phone and a desktop screen, in light and dark, checks it with axe, and takes a screenshot.
 //!
-//! The screenshots are in `target/pages`, named by page, width and color scheme.
+//! The screenshots are in `target/pages`. Their names consist of the scene, the width and the color scheme.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use reqwest::Method;
 
 use super::axe;
+use super::scene_data::SceneData;
 use super::scenes::{Scene, scenes};
-use super::school::School;
 use super::window::Window;
 use crate::support::TestApp;
 
@@ -18,38 +18,38 @@ const WIDTHS: [u32; 2] = [390, 1440];
 
 #[tokio::test]
 async fn every_page_passes_axe_on_phone_and_desktop_in_light_and_dark() {
-    let app = TestApp::start_beside_receivers().await;
-    let school = School::of(&app).await;
-    let scenes = scenes(&school);
+    let app = TestApp::start_with_local_webhooks().await;
+    let data = SceneData::create(&app).await;
+    let scenes = scenes(&data);
     assert_eq!(
-        unvisited(&scenes),
+        pages_without_scene(&scenes),
         BTreeSet::new(),
-        "pages that no scene opens; add one for each to scenes.rs"
+        "these pages have no scene; add one for each to scenes.rs"
     );
     let folder = screenshot_folder();
-    // Two browsers check half of the pages each.
-    let (one, other) = scenes.split_at(scenes.len() / 2);
-    let (mut violations, others) =
-        tokio::join!(tour(&app, &school, one, &folder), tour(&app, &school, other, &folder));
-    violations.extend(others);
-    assert!(violations.is_empty(), "{} findings:\n{}", violations.len(), violations.join("\n"));
+    // Two browsers check half of the scenes each.
+    let (first_half, second_half) = scenes.split_at(scenes.len() / 2);
+    let (mut violations, second_violations) =
+        tokio::join!(tour(&app, &data, first_half, &folder), tour(&app, &data, second_half, &folder));
+    violations.extend(second_violations);
+    assert!(violations.is_empty(), "{} violations:\n{}", violations.len(), violations.join("\n"));
 }
 
-/// Returns the violations found in these scenes.
-async fn tour(app: &TestApp, school: &School, scenes: &[Scene], folder: &Path) -> Vec<String> {
+/// Opens these scenes, writes their screenshots to the folder, and returns the violations and the console entries.
+async fn tour(app: &TestApp, data: &SceneData, scenes: &[Scene], folder: &Path) -> Vec<String> {
     let window = Window::open(app).await;
     axe::install(&window).await;
     let mut violations = Vec::new();
     for scene in scenes {
-        scene.perform(&window, school).await;
+        scene.perform(&window, data).await;
         for (width, dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
             window.set_screen(width, dark).await;
-            let look = format!("{}-{width}-{}", scene.name, if dark { "dark" } else { "light" });
-            std::fs::write(folder.join(format!("{look}.png")), window.screenshot().await)
+            let name = format!("{}-{width}-{}", scene.name, if dark { "dark" } else { "light" });
+            std::fs::write(folder.join(format!("{name}.png")), window.screenshot().await)
                 .expect("the screenshot is written");
-            let mut found = axe::findings(&window).await;
-            found.extend(overflow(&window).await);
-            violations.extend(found.into_iter().map(|finding| format!("{look}: {finding}")));
+            let mut screen_violations = axe::violations(&window).await;
+            screen_violations.extend(horizontal_overflow(&window).await);
+            violations.extend(screen_violations.into_iter().map(|violation| format!("{name}: {violation}")));
         }
         violations.extend(
             window.console().await.into_iter().map(|line| format!("{}: console: {line}", scene.name)),
@@ -59,31 +59,31 @@ async fn tour(app: &TestApp, school: &School, scenes: &[Scene], folder: &Path) -
 }
 
 /// Returns a violation if the page scrolls horizontally.
-async fn overflow(window: &Window) -> Option<String> {
-    let wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
-    let pixels = window.run(wide, Vec::new()).await.as_i64().expect("pixels");
+async fn horizontal_overflow(window: &Window) -> Option<String> {
+    let excess_width = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    let pixels = window.run(excess_width, Vec::new()).await.as_i64().expect("pixels");
     (pixels > 0).then(|| format!("the page is {pixels} px wider than the screen"))
 }
 
 /// Returns the pages that no scene opens.
-fn unvisited(scenes: &[Scene]) -> BTreeSet<&'static str> {
+fn pages_without_scene(scenes: &[Scene]) -> BTreeSet<&'static str> {
     let pages = dashboard::routes().into_iter().filter(|(method, _)| *method == Method::GET);
-    let mut unvisited: BTreeSet<&str> = pages.map(|(_, path)| path).collect();
+    let mut remaining: BTreeSet<&str> = pages.map(|(_, path)| path).collect();
     for scene in scenes {
         let path = scene.path.split('?').next().unwrap_or_default();
         // If two routes match, the router prefers the one with fewer parameters.
-        let leads = unvisited.iter().copied().filter(|page| leads(page, path));
-        let page = leads.min_by_key(|page| page.matches(':').count());
-        page.map(|page| unvisited.remove(page));
+        let matching = remaining.iter().copied().filter(|route| matches_route(route, path));
+        let page = matching.min_by_key(|page| page.matches(':').count());
+        page.map(|page| remaining.remove(page));
     }
-    unvisited
+    remaining
 }
 
-/// Returns whether a path matches a route.
-fn leads(page: &str, path: &str) -> bool {
-    let (page, path): (Vec<&str>, Vec<&str>) = (page.split('/').collect(), path.split('/').collect());
-    page.len() == path.len()
-        && page.iter().zip(&path).all(|(one, other)| one.starts_with(':') || one == other)
+/// Returns whether a path matches a route, whose parameters start with `:`.
+fn matches_route(route: &str, path: &str) -> bool {
+    let (route, path): (Vec<&str>, Vec<&str>) = (route.split('/').collect(), path.split('/').collect());
+    route.len() == path.len()
+        && route.iter().zip(&path).all(|(expected, segment)| expected.starts_with(':') || expected == segment)
 }
 
 /// Creates an empty folder for the screenshots.

@@ -1,14 +1,14 @@
-//! Webhooks in the browser: creation, a failed delivery, and its replay.
+//! Webhooks on the dashboard in a browser: creation, a failed delivery, and its replay.
 
 use super::window::Window;
 use crate::support::{Endpoint, TestApp};
 
 #[tokio::test]
 async fn a_failed_delivery_is_replayed_from_the_dead_letters() {
-    let app = TestApp::start_beside_receivers().await;
+    let app = TestApp::start_with_local_webhooks().await;
     let workspace = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
-    let window = Window::signed_in(&app).await;
+    let window = Window::open_signed_in(&app).await;
     window.open_path("/dashboard").await;
     window.click("Webhooks").await;
     window.wait_for_text("No webhooks yet").await;
@@ -23,13 +23,13 @@ async fn a_failed_delivery_is_replayed_from_the_dead_letters() {
     window.wait_for_text("Deliveries").await;
     assert!(!window.text().await.contains(&secret), "the page of the webhook shows the secret");
 
-    // The receiver rejects the delivery with 410, which is not retried.
-    endpoint.always_answers(410);
+    // The endpoint responds with 410, so the delivery is not retried.
+    endpoint.always_respond_with(410);
     workspace.student("ada").await;
     assert_eq!(app.deliver_due().await, 1);
-    // The list updates itself.
+    // The list is updated without a reload.
     window.wait_for_text("410").await;
-    // So does the head of the page.
+    // The head of the page is updated, too.
     window.wait_for_text("Every attempt has failed since").await;
     window.click("student.created").await;
     window.wait_for_text("Attempt 1").await;
@@ -39,33 +39,34 @@ async fn a_failed_delivery_is_replayed_from_the_dead_letters() {
     window.wait_for_text("Replay 1 dead letter").await;
     window.click("Replay 1 dead letter").await;
     window.wait_for_text("with the same event ID and body").await;
-    endpoint.always_answers(204);
+    endpoint.always_respond_with(204);
     window.click("Replay dead letter").await;
     window.wait_for_text("0 of 1 dead letters replayed").await;
     app.deliver_due().await;
-    // The progress bar updates itself until the end.
+    // The progress bar is updated until the replay ends.
     window.wait_for_text("1 of 1 dead letters replayed").await;
-    assert!(!window.text().await.contains("Cancel"), "a finished replay can be canceled");
+    assert!(!window.text().await.contains("Cancel"), "a finished replay cannot be canceled");
     app.deliver_due().await;
-    let sent = endpoint.sent();
-    assert_eq!(sent.len(), 2);
-    assert_eq!(sent[0].body, sent[1].body, "the same event to the byte");
-    assert!(sent[1].is_signed(&secret, app.clock.now().as_second()));
+    let requests = endpoint.requests();
+    assert_eq!(requests.len(), 2);
+    assert_eq!(requests[0].body, requests[1].body, "the replay sends the same bytes");
+    assert!(requests[1].is_signed(&secret, app.clock.now().as_second()));
     window.click("Dead letters").await;
     window.wait_for_text("No dead letters").await;
-    window.assert_quiet_console().await;
+    window.assert_no_console_entries().await;
 }
 
 #[tokio::test]
 async fn the_page_of_a_webhook_updates_its_buttons() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let of = acme.subscribe_to("https://partner.example/hooks".to_owned(), &["student.created"]).await;
-    let window = Window::signed_in(&app).await;
-    window.open_path(&format!("/dashboard/developer/webhooks/{}", of.id)).await;
+    let subscription =
+        acme.subscribe_url("https://partner.example/hooks".to_owned(), &["student.created"]).await;
+    let window = Window::open_signed_in(&app).await;
+    window.open_path(&format!("/dashboard/developer/webhooks/{}", subscription.id)).await;
     window.find("//button[.='Pause']").await;
     // Another user pauses it while the page is open.
-    of.pause().await;
+    subscription.pause().await;
     window.find("//a[.='Enable']").await;
     assert!(!window.text().await.contains("Pause\n"), "{}", window.text().await);
     window.wait_for_text("paused").await;
@@ -75,5 +76,5 @@ async fn the_page_of_a_webhook_updates_its_buttons() {
     window.click("Pause").await;
     window.wait_for_text("Webhook paused.").await;
     window.find("//a[.='Enable']").await;
-    window.assert_quiet_console().await;
+    window.assert_no_console_entries().await;
 }

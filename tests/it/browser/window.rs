@@ -1,6 +1,6 @@
-//! A browser window for tests: finds fields by label and buttons by text.
+//! A Chromium window for tests. It finds fields by label, and buttons and links by text.
 //!
-//! No fixed sleeps: each expectation is checked repeatedly until it holds or ten seconds have passed.
+//! Its methods wait at most ten seconds for an expected state, and panic if it does not occur.
 
 use std::time::{Duration, Instant};
 
@@ -18,19 +18,19 @@ use url::{ParseError, Url};
 use super::chromium::Chromium;
 use crate::support::TestApp;
 
-/// Maximum time until an expectation holds.
+/// The maximum time that a method waits for an expected state.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Interval between two checks.
+/// The interval between two checks of an expected state.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A window on one server. Dropping it closes the browser.
+/// A browser window that opens pages of one server. Dropping it closes the browser.
 pub struct Window {
     client: Client,
-    base: String,
+    base_url: String,
     _chromium: Chromium,
 }
 
-/// A command of Chromium's driver that is not part of the standard.
+/// A command of Chromium's driver that is not part of the WebDriver standard.
 #[derive(Debug)]
 struct DriverCommand {
     path: &'static str,
@@ -38,8 +38,8 @@ struct DriverCommand {
 }
 
 impl WebDriverCompatibleCommand for DriverCommand {
-    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
-        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
+    fn endpoint(&self, base_url: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        base_url.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
     }
 
     fn method_and_body(&self, _: &Url) -> (reqwest::Method, Option<String>) {
@@ -51,49 +51,49 @@ impl Window {
     /// Opens a window in a new browser.
     pub async fn open(app: &TestApp) -> Self {
         let (chromium, client) = Chromium::start().await;
-        let window = Self { client, base: app.base.clone(), _chromium: chromium };
+        let window = Self { client, base_url: app.base_url.clone(), _chromium: chromium };
         window.devtools("Emulation.setFocusEmulationEnabled", json!({"enabled": true})).await;
         window
     }
 
     /// Opens this path and waits until the page is loaded.
     pub async fn open_path(&self, path: &str) {
-        self.client.goto(&format!("{}{path}", self.base)).await.expect("the page is loaded");
+        self.client.goto(&format!("{}{path}", self.base_url)).await.expect("the page is loaded");
     }
 
-    /// Goes back in the history.
+    /// Goes back to the previous page.
     pub async fn back(&self) {
-        self.client.back().await.expect("there is a page before");
+        self.client.back().await.expect("the window goes back");
     }
 
     /// Returns the path and query of the page.
     pub async fn path(&self) -> String {
-        let url = self.client.current_url().await.expect("a page").to_string();
-        url.strip_prefix(&self.base).unwrap_or(&url).to_owned()
+        let url = self.client.current_url().await.expect("the window has a URL").to_string();
+        url.strip_prefix(&self.base_url).unwrap_or(&url).to_owned()
     }
 
     /// Fills the field with this label, replacing its content.
     pub async fn fill(&self, label: &str, text: &str) {
         let field = self.find(&format!("//*[@id=//label[normalize-space()='{label}']/@for]")).await;
         field.clear().await.expect("the field can be emptied");
-        field.send_keys(text).await.expect("the field takes text");
+        field.send_keys(text).await.expect("text can be typed into the field");
     }
 
     /// Selects the checkbox with this label.
     pub async fn select(&self, label: &str) {
-        let path = format!("//label[contains(@class,'box')][.//*[normalize-space()='{label}']]");
-        self.find(&path).await.click().await.expect("the box can be ticked");
+        let xpath = format!("//label[contains(@class,'box')][.//*[normalize-space()='{label}']]");
+        self.find(&xpath).await.click().await.expect("the checkbox can be clicked");
     }
 
-    /// Clicks the first visible button or link with this text or accessible label.
-    pub async fn click(&self, words: &str) {
-        let path = format!(
-            "//*[self::button or self::a or self::summary][normalize-space()='{words}' or @aria-label='{words}']"
+    /// Clicks the first visible button, link or `<summary>` with this text or accessible label.
+    pub async fn click(&self, label: &str) {
+        let xpath = format!(
+            "//*[self::button or self::a or self::summary][normalize-space()='{label}' or @aria-label='{label}']"
         );
-        self.wait_until(&format!("{words:?} can be pressed"), async || {
-            for one in self.client.find_all(Locator::XPath(&path)).await.unwrap_or_default() {
-                if one.is_displayed().await.unwrap_or_default() {
-                    return one.click().await.is_ok();
+        self.wait_until(&format!("{label:?} can be clicked"), async || {
+            for element in self.client.find_all(Locator::XPath(&xpath)).await.unwrap_or_default() {
+                if element.is_displayed().await.unwrap_or_default() {
+                    return element.click().await.is_ok();
                 }
             }
             false
@@ -101,29 +101,31 @@ impl Window {
         .await;
     }
 
-    /// Returns the element with this XPath, once it exists.
-    pub async fn find(&self, path: &str) -> Element {
-        let found =
-            self.client.wait().at_most(TIMEOUT).every(POLL_INTERVAL).for_element(Locator::XPath(path)).await;
-        match found {
+    /// Waits until an element with this XPath exists, and returns it.
+    pub async fn find(&self, xpath: &str) -> Element {
+        let element =
+            self.client.wait().at_most(TIMEOUT).every(POLL_INTERVAL).for_element(Locator::XPath(xpath)).await;
+        match element {
             Ok(element) => element,
-            Err(error) => panic!("no {path} on {}: {error}\n{}", self.path().await, self.text().await),
+            Err(error) => {
+                panic!("no element {xpath} on {}: {error}\n{}", self.path().await, self.text().await)
+            }
         }
     }
 
     /// Waits until the page contains this text.
-    pub async fn wait_for_text(&self, words: &str) {
-        self.wait_until(&format!("the page says {words:?}"), async || self.text().await.contains(words))
+    pub async fn wait_for_text(&self, text: &str) {
+        self.wait_until(&format!("the page contains {text:?}"), async || self.text().await.contains(text))
             .await;
     }
 
-    /// Waits until the condition holds.
-    pub async fn wait_until(&self, condition: &str, mut holds: impl AsyncFnMut() -> bool) {
+    /// Waits until the condition is true. `condition` describes it for the panic message.
+    pub async fn wait_until(&self, condition: &str, mut is_true: impl AsyncFnMut() -> bool) {
         let start = Instant::now();
-        while !holds().await {
+        while !is_true().await {
             if start.elapsed() > TIMEOUT {
                 panic!(
-                    "not within {TIMEOUT:?}: {condition}\n{} shows:\n{}",
+                    "timed out after {TIMEOUT:?}: {condition}\n{} shows:\n{}",
                     self.path().await,
                     self.text().await
                 );
@@ -141,7 +143,7 @@ impl Window {
         body.unwrap_or_default()
     }
 
-    /// Presses a key.
+    /// Presses this key of the keyboard.
     pub async fn press_key(&self, key: Key) {
         self.send_keys(&[char::from(key)]).await;
     }
@@ -156,21 +158,22 @@ impl Window {
         for &value in keys {
             actions = actions.then(KeyAction::Down { value }).then(KeyAction::Up { value });
         }
-        self.client.perform_actions(actions).await.expect("keys can be pressed");
+        self.client.perform_actions(actions).await.expect("the keys are pressed");
     }
 
-    /// Returns the result of a JavaScript function with this body and these arguments. It runs outside of the page's
-    /// Content-Security-Policy.
+    /// Calls a JavaScript function with this body and these arguments, and returns its result. The page's
+    /// Content-Security-Policy does not apply to it.
     pub async fn run(&self, body: &str, arguments: Vec<Value>) -> Value {
         self.try_run(body, arguments).await.unwrap_or_else(|error| panic!("{body:.200}: {error}"))
     }
 
-    /// Runs a function like [`run`](Self::run), on a page that may be unloading.
+    /// Like [`run`](Self::run), but returns an error, for example while another page is being loaded.
     pub async fn try_run(&self, body: &str, arguments: Vec<Value>) -> Result<Value, CmdError> {
         self.client.execute(body, arguments).await
     }
 
-    /// Returns the value that the function passes to its last argument.
+    /// Like [`run`](Self::run), but the function is asynchronous: it passes its result to its last argument, a
+    /// callback.
     pub async fn run_async(&self, body: &str, arguments: Vec<Value>) -> Value {
         let value = self.client.execute_async(body, arguments).await;
         value.unwrap_or_else(|error| panic!("{body:.200}: {error}"))
@@ -187,16 +190,16 @@ impl Window {
     }
 
     async fn send_command(&self, path: &'static str, body: Value) -> Value {
-        let answer = self.client.issue_cmd(DriverCommand { path, body }).await;
-        answer.unwrap_or_else(|error| panic!("{path}: {error}"))
+        let response = self.client.issue_cmd(DriverCommand { path, body }).await;
+        response.unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    /// Sets the width of the screen and the color scheme.
+    /// Sets the width of the screen in pixels, and the color scheme. Screens below 600 pixels are phones.
     pub async fn set_screen(&self, width: u32, dark: bool) {
         let screen = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600});
         self.devtools("Emulation.setDeviceMetricsOverride", screen).await;
         let scheme = if dark { "dark" } else { "light" };
-        // Disables transitions, in which colors are between light and dark.
+        // Disables transitions, during which colors would be between light and dark.
         let media = json!({"features": [
             {"name": "prefers-color-scheme", "value": scheme},
             {"name": "prefers-reduced-motion", "value": "reduce"},
@@ -208,36 +211,36 @@ impl Window {
     pub async fn screenshot(&self) -> Vec<u8> {
         let size = self.devtools("Page.getLayoutMetrics", json!({})).await["cssContentSize"].clone();
         let clip = json!({"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1});
-        let wanted =
+        let options =
             json!({"format": "png", "captureBeyondViewport": true, "optimizeForSpeed": true, "clip": clip});
-        let picture = self.devtools("Page.captureScreenshot", wanted).await;
-        BASE64_STANDARD.decode(picture["data"].as_str().expect("a screenshot")).expect("base64")
+        let screenshot = self.devtools("Page.captureScreenshot", options).await;
+        BASE64_STANDARD.decode(screenshot["data"].as_str().expect("a screenshot")).expect("base64")
     }
 
-    /// Signs in with this session token, or signs out.
+    /// Deletes all cookies, and sets the session cookie to this token unless it is `None`.
     pub async fn set_session(&self, session: Option<&str>) {
         self.devtools("Network.clearBrowserCookies", json!({})).await;
         if let Some(value) = session {
-            let cookie = json!({"name": "session", "value": value, "url": self.base, "httpOnly": true});
+            let cookie = json!({"name": "session", "value": value, "url": self.base_url, "httpOnly": true});
             self.devtools("Network.setCookie", cookie).await;
         }
     }
 
-    /// Returns the new entries of the console: script errors, policy violations and warnings. Leaves out error statuses of
-    /// pages.
+    /// Returns the entries of the console since the last call: script errors, policy violations and warnings. Omits
+    /// entries about pages with a 4xx status, which tests request on purpose.
     pub async fn console(&self) -> Vec<String> {
         let entries = self.send_command("se/log", json!({"type": "browser"})).await;
         let entries = entries.as_array().cloned().unwrap_or_default();
-        let is_page = |text: &str| {
+        let is_page_status = |text: &str| {
             text.contains("the server responded with a status of 4") && !text.contains("/dashboard/static/")
         };
         let texts = entries.iter().map(|entry| format!("{} {}", entry["level"], entry["message"]));
-        texts.filter(|text| !is_page(text)).collect()
+        texts.filter(|text| !is_page_status(text)).collect()
     }
 
-    /// Fails if the console has new entries.
-    pub async fn assert_quiet_console(&self) {
-        let said = self.console().await;
-        assert!(said.is_empty(), "the console says on {}: {said:#?}", self.path().await);
+    /// Asserts that the console has no new entries.
+    pub async fn assert_no_console_entries(&self) {
+        let entries = self.console().await;
+        assert!(entries.is_empty(), "the console has entries on {}: {entries:#?}", self.path().await);
     }
 }

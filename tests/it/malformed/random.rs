@@ -1,4 +1,4 @@
-//! For any bytes: each response is valid and has a request id, or there is no response because the request is incomplete.
+//! Random bytes: each response is valid and has a request id. An incomplete request may get no response.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -9,22 +9,22 @@ const VALID: &[u8] = b"POST /api/v1/students?a=b HTTP/1.1\r\nHost: api.test:80\r
       Transfer-Encoding: chunked\r\nX-Request-Id: mine\r\n\r\n5\r\nhello\r\n0\r\n\r\nGET /docs/ HTTP/1.1\r\nHost: api\r\n\
       Content-Length: 3\r\n\r\nabcGET /healthz HTTP/1.1\r\nHost: api\r\nConnection: close\r\n\r\n";
 
-/// Bytes with a meaning in HTTP, and others.
+/// Generates bytes, often those with a meaning in HTTP.
 fn byte() -> impl Strategy<Value = u8> {
     prop_oneof![proptest::sample::select(b"\r\n \t:;,/#?\0\x0b-_0159aF\"\\\x7f\xff".to_vec()), any::<u8>()]
 }
 
-/// Returns a valid sequence of requests with a few bytes replaced, removed or inserted.
+/// Generates a valid sequence of requests with one to three bytes replaced, removed or inserted.
 fn mutated_requests() -> impl Strategy<Value = Vec<u8>> {
     let edit = (0..VALID.len(), 0_u8..3, byte());
     proptest::collection::vec(edit, 1..4).prop_map(|edits| {
         let mut bytes = VALID.to_vec();
-        for (at, kind, byte) in edits {
-            let at = at.min(bytes.len() - 1);
-            match kind {
-                0 => bytes[at] = byte,
-                1 => drop(bytes.remove(at)),
-                _ => bytes.insert(at, byte),
+        for (index, edit, byte) in edits {
+            let index = index.min(bytes.len() - 1);
+            match edit {
+                0 => bytes[index] = byte,
+                1 => drop(bytes.remove(index)),
+                _ => bytes.insert(index, byte),
             }
         }
         bytes

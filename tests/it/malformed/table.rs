@@ -1,11 +1,11 @@
 //! The table of malformed requests: each kind of error, for each part of the server.
 
-/// The part of the server that responds.
+/// The part of the server that a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerPart {
-    /// The API, with its error body.
+    /// The API, which responds with a JSON error.
     Api,
-    /// Pages, with plain text.
+    /// All other paths, which respond with plain text.
     Pages,
 }
 
@@ -16,11 +16,11 @@ pub struct MalformedRequest {
     pub bytes: Vec<u8>,
     pub server_part: ServerPart,
     pub status: u16,
-    /// Whether the client closes its side after these bytes.
+    /// Whether the client closes its sending side after these bytes.
     pub is_truncated: bool,
 }
 
-/// A path of each part of the server.
+/// Paths of different parts of the server.
 const PATHS: [&str; 4] = ["/api/v1/courses", "/dashboard", "/docs/", "/healthz"];
 
 /// Returns all cases.
@@ -53,22 +53,24 @@ pub fn cases() -> Vec<MalformedRequest> {
     cases.extend(no_path().into_iter().map(|(name, bytes, status)| api(name, &bytes, status)));
     cases.extend(chunks().into_iter().map(|body| {
         let head = "POST /api/v1/students HTTP/1.1\r\nHost: api\r\nTransfer-Encoding: chunked\r\n\r\n";
-        let name = format!("/api/v1/students: chunked body {:?}", short(body));
+        let name = format!("/api/v1/students: chunked body {:?}", beginning(body));
         api(&name, format!("{head}{body}").as_bytes(), 422)
     }));
     cases
 }
 
-/// Returns the beginning of a string.
-fn short(text: &str) -> &str {
+/// Returns the first 40 bytes of a string.
+fn beginning(text: &str) -> &str {
     &text[..text.len().min(40)]
 }
 
+/// Adds a case with this name, these bytes and this expected status. A name that begins with `truncated` means that
+/// the client closes its sending side after these bytes.
 type Add<'a> = dyn FnMut(&str, Vec<u8>, u16) + 'a;
 
 fn request_lines(path: &str, add: &mut Add<'_>) {
     let mut line = |text: String, status: u16| {
-        let name = format!("line {:?}", short(&text.replace(path, "PATH")));
+        let name = format!("line {:?}", beginning(&text.replace(path, "PATH")));
         add(&name, format!("{text}\r\nHost: api\r\n\r\n").into_bytes(), status);
     };
     for version in ["HTTP/2.0", "HTTP/1.2", "HTTP/0.9", "HTTP/9.9"] {
@@ -151,7 +153,7 @@ fn hosts(path: &str, add: &mut Add<'_>) {
 
 fn headers(path: &str, add: &mut Add<'_>) {
     let mut header = |text: &str, status: u16| {
-        let name = format!("header {:?}", short(text));
+        let name = format!("header {:?}", beginning(text));
         add(&name, format!("GET {path} HTTP/1.1\r\nHost: api\r\n{text}\r\n\r\n").into_bytes(), status);
     };
     for text in [
@@ -180,10 +182,10 @@ fn headers(path: &str, add: &mut Add<'_>) {
     ] {
         header(text, 400);
     }
-    let many = |count: usize| "X: y\r\n".repeat(count);
+    let extra_headers = |count: usize| "X: y\r\n".repeat(count);
     for count in [100, 101, 1_000] {
         let name = format!("{} headers", count + 1);
-        let bytes = format!("GET {path} HTTP/1.1\r\nHost: api\r\n{}\r\n", many(count)).into_bytes();
+        let bytes = format!("GET {path} HTTP/1.1\r\nHost: api\r\n{}\r\n", extra_headers(count)).into_bytes();
         add(&name, bytes, 431);
     }
     let value = "x".repeat(66_000);
@@ -197,7 +199,7 @@ fn headers(path: &str, add: &mut Add<'_>) {
 
 fn lengths(path: &str, add: &mut Add<'_>) {
     let mut header = |version: &str, text: &str, status: u16| {
-        let name = format!("HTTP/{version} with {:?}", short(text));
+        let name = format!("HTTP/{version} with {:?}", beginning(text));
         let head = format!("POST {path} HTTP/{version}\r\nHost: api\r\n{text}\r\n\r\n");
         add(
             &name,
@@ -211,8 +213,8 @@ fn lengths(path: &str, add: &mut Add<'_>) {
     for length in ["18446744073709551614", "18446744073709551616", "99999999999999999999999999"] {
         header("1.1", &format!("Content-Length: {length}"), 413);
     }
-    for pair in ["5\r\nContent-Length: 5", "5\r\nContent-Length: 6", "5\r\ncontent-length: -5"] {
-        header("1.1", &format!("Content-Length: {pair}"), 400);
+    for values in ["5\r\nContent-Length: 5", "5\r\nContent-Length: 6", "5\r\ncontent-length: -5"] {
+        header("1.1", &format!("Content-Length: {values}"), 400);
     }
     for coding in [
         "gzip",
@@ -235,17 +237,18 @@ fn lengths(path: &str, add: &mut Add<'_>) {
     for coding in ["gzip, chunked", "identity,chunked", "gzip, deflate, chunked"] {
         header("1.1", &format!("Transfer-Encoding: {coding}"), 501);
     }
-    for both in [
+    for headers in [
         "Content-Length: 5\r\nTransfer-Encoding: chunked",
         "Transfer-Encoding: chunked\r\nContent-Length: 5",
         "Transfer-Encoding: gzip, chunked\r\nContent-Length: 0",
     ] {
-        header("1.1", both, 400);
+        header("1.1", headers, 400);
     }
     header("1.0", "Transfer-Encoding: chunked", 400);
 }
 
-/// Requests whose target has no path, and bytes that are no HTTP request.
+/// Returns requests whose target has no path, and bytes that are no HTTP request, each with a name and the expected
+/// status.
 fn no_path() -> Vec<(&'static str, Vec<u8>, u16)> {
     let text = |text: &str| format!("{text}\r\nHost: api\r\n\r\n").into_bytes();
     vec![
@@ -277,7 +280,7 @@ fn no_path() -> Vec<(&'static str, Vec<u8>, u16)> {
     ]
 }
 
-/// Bodies that are not a valid sequence of chunks. The operation responds that it cannot read the body.
+/// Returns bodies that are not a valid sequence of chunks. The operation responds that it cannot read the body.
 fn chunks() -> Vec<&'static str> {
     vec![
         "\r\n",

@@ -21,22 +21,24 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::database::{TestDatabase, on_postgres};
-use super::{Key, START, TestResponse, Workspace, send};
+use super::{START, TestKey, TestResponse, TestWorkspace, send};
 
-/// The master key of all tests.
+/// The master key of all test servers, in hexadecimal.
 pub(super) const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
-/// A server with a database of its own. Dropping it stops the server, and fails the test when the server has ended before.
+/// A server with its own database. Dropping it stops the server, and panics if the server has already ended by itself.
 pub struct TestApp {
     pub app: App,
+    /// The simulated clock of the server.
     pub clock: Clock,
-    pub base: String,
+    /// The URL of the server, without a slash at the end.
+    pub base_url: String,
     pub http: reqwest::Client,
     pub database: TestDatabase,
-    flags: Vec<(&'static str, String)>,
+    settings: Vec<(&'static str, String)>,
     stop: Option<oneshot::Sender<()>>,
-    served: Option<JoinHandle<anyhow::Result<()>>>,
-    changes: AtomicU64,
+    server_task: Option<JoinHandle<anyhow::Result<()>>>,
+    next_change_number: AtomicU64,
 }
 
 impl TestApp {
@@ -45,14 +47,14 @@ impl TestApp {
         Self::start_with(&[]).await
     }
 
-    /// Starts a server with these settings: names of the configuration file and their values.
+    /// Starts a server with these settings: their names in the configuration file, and their values.
     pub async fn start_with(settings: &[(&'static str, &str)]) -> Self {
-        let flags = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         let clock = Clock::simulated(START.parse().expect("a time"));
-        Self::serve(TestDatabase::create().await, clock, flags, |_| ()).await
+        Self::serve(TestDatabase::create().await, clock, settings, |_| ()).await
     }
 
-    /// Starts a server with the default configuration and changed connection limits.
+    /// Starts a server with the default configuration. `change` changes its connection limits.
     pub async fn start_with_connection_limits(change: impl FnOnce(&mut ConnectionLimits)) -> Self {
         let clock = Clock::simulated(START.parse().expect("a time"));
         Self::serve(TestDatabase::create().await, clock, Vec::new(), change).await
@@ -61,68 +63,69 @@ impl TestApp {
     async fn serve(
         database: TestDatabase,
         clock: Clock,
-        flags: Vec<(&'static str, String)>,
+        settings: Vec<(&'static str, String)>,
         change: impl FnOnce(&mut ConnectionLimits),
     ) -> Self {
-        let config = config(&database, &flags);
+        let config = config(&database, &settings);
         let app = app(&database, &clock, config).await;
-        let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.expect("a port");
-        let base = format!("http://{}", listener.local_addr().expect("an address"));
+        let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.expect("a free port");
+        let base_url = format!("http://{}", listener.local_addr().expect("an address"));
         let master = MasterKey::from_hex(MASTER_KEY, "the test").expect("a key");
         let mut limits = ConnectionLimits::new(&app.config.server);
         change(&mut limits);
         let server = Server::new(app.clone(), &master, "http://api.test").expect("a server");
         let server = server.with_connection_limits(limits);
         let (stop, stopped) = oneshot::channel();
-        let served = tokio::spawn(server.run(listener, async move {
+        let server_task = tokio::spawn(server.run(listener, async move {
             let _ = stopped.await;
         }));
         Self {
             app,
             clock,
-            base,
+            base_url,
             http: client(),
             database,
-            flags,
+            settings,
             stop: Some(stop),
-            served: Some(served),
-            changes: AtomicU64::new(0),
+            server_task: Some(server_task),
+            next_change_number: AtomicU64::new(0),
         }
     }
 
-    /// Stops the server gracefully and starts it again on the same data.
+    /// Stops the server gracefully and starts it again on the same data, with the default connection limits.
     pub async fn restart(mut self) -> Self {
         self.stop().await;
         let (database, clock) =
-            (std::mem::replace(&mut self.database, TestDatabase::gone()), self.clock.clone());
-        let (flags, changes) = (std::mem::take(&mut self.flags), self.changes.load(Ordering::Relaxed));
+            (std::mem::replace(&mut self.database, TestDatabase::placeholder()), self.clock.clone());
+        let settings = std::mem::take(&mut self.settings);
+        let next_change_number = self.next_change_number.load(Ordering::Relaxed);
         self.app.db.close().await;
-        let restarted = Self::serve(database, clock, flags, |_| ()).await;
-        restarted.changes.store(changes, Ordering::Relaxed);
+        let restarted = Self::serve(database, clock, settings, |_| ()).await;
+        restarted.next_change_number.store(next_change_number, Ordering::Relaxed);
         restarted
     }
 
-    /// Stops the server as a signal does, and waits for its end.
+    /// Stops the server gracefully, and waits until it has ended.
     pub async fn stop(&mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }
-        if let Some(served) = self.served.take() {
-            tokio::time::timeout(Duration::from_secs(20), served)
+        if let Some(server_task) = self.server_task.take() {
+            tokio::time::timeout(Duration::from_secs(20), server_task)
                 .await
                 .expect("the server stops in time")
                 .expect("no panic")
-                .expect("the last counts are saved");
+                .expect("the server stops without an error");
         }
     }
 
-    /// Returns the state of another process on the same data and the same clock.
+    /// Returns an application with its own state, like another process, on the same database and with the same clock.
     pub async fn other_process(&self) -> App {
-        app(&self.database, &self.clock, config(&self.database, &self.flags)).await
+        app(&self.database, &self.clock, config(&self.database, &self.settings)).await
     }
 
-    /// Returns a workspace, and creates it on first use.
-    pub async fn workspace(&self, name: &'static str) -> Workspace<'_> {
+    /// Returns the workspace with this key. Creates it if it does not exist.
+    pub async fn workspace(&self, name: &'static str) -> TestWorkspace<'_> {
         if workspaces::by_key(&self.app, name).await.is_err() {
             let data = json!({"key": name, "name": name, "owner_email": format!("owner@{name}.example")});
             let at = self.clock.now().to_string();
@@ -132,11 +135,11 @@ impl TestApp {
             ])
             .await;
         }
-        let id = workspaces::by_key(&self.app, name).await.expect("the workspace is there").id;
-        Workspace { app: self, name, id }
+        let id = workspaces::by_key(&self.app, name).await.expect("the workspace exists").id;
+        TestWorkspace { app: self, name, id }
     }
 
-    /// Applies changes, none of which may be rejected.
+    /// Applies changes, and asserts that none is rejected.
     pub async fn apply(&self, changes: &[Value]) {
         let lines: String = changes.iter().map(|change| format!("{change}\n")).collect();
         let (outcome, rejects) = self.try_apply(&lines).await;
@@ -144,84 +147,85 @@ impl TestApp {
         assert_eq!(outcome.rejected, 0);
     }
 
-    /// Applies a stream of changes, and returns the outcome and the reasons of rejected changes.
+    /// Applies changes in the format of the change feed, one per line. Returns the outcome and the reasons why
+    /// changes were rejected.
     pub async fn try_apply(&self, lines: &str) -> (ApplyOutcome, Vec<String>) {
         let mut rejects = Vec::new();
         let options = apply::ApplyOptions {
-            rejected: Box::new(|reject| rejects.push(reject.to_string())),
+            on_rejected: Box::new(|reject| rejects.push(reject.to_string())),
             ..apply::ApplyOptions::default()
         };
         let outcome = apply::apply(&self.app, lines.as_bytes(), options).await.expect("the stream is read");
         (outcome, rejects)
     }
 
-    /// Returns a unique number for a change.
+    /// Returns a number that is unique in this test, for the id of a change.
     pub fn next_change_number(&self) -> u64 {
-        self.changes.fetch_add(1, Ordering::Relaxed)
+        self.next_change_number.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Begins a write at the clock's time.
-    pub async fn write(&self) -> Write {
-        self.app.begin_write().await.expect("a write begins")
+    /// Begins a write transaction at the clock's time.
+    pub async fn begin_write(&self) -> Write {
+        self.app.begin_write().await.expect("the transaction begins")
     }
 
-    /// Builds a request without a key.
+    /// Builds a request without an API key.
     pub fn request(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.base))
+        self.http.request(method, format!("{}{path}", self.base_url))
     }
 
-    /// Requests a page without a key.
+    /// Sends a GET request without an API key.
     pub async fn get(&self, path: &str) -> TestResponse {
         send(self.request(reqwest::Method::GET, path)).await
     }
 
-    /// Returns a key with this secret.
-    pub fn key_of(&self, id: String, secret: String) -> Key {
-        Key { secret, id, base: self.base.clone(), http: self.http.clone() }
+    /// Returns an existing API key, for requests to this server.
+    pub fn key_with_secret(&self, id: String, secret: String) -> TestKey {
+        TestKey { secret, id, base_url: self.base_url.clone(), http: self.http.clone() }
     }
 
-    /// Returns the exact bodies of all events, in order of creation.
-    pub async fn bodies(&self) -> Vec<Vec<u8>> {
+    /// Returns the stored bytes of the bodies of all events, in order of creation.
+    pub async fn event_bodies(&self) -> Vec<Vec<u8>> {
         let backend = self.app.db.backend();
         let statement = Statement::from_string(backend, "SELECT body FROM events ORDER BY id");
-        let rows = self.app.db.read().query_all_raw(statement).await.expect("the outbox is read");
-        rows.iter().map(|row| row.try_get_by_index(0).expect("a body")).collect()
+        let rows = self.app.db.read().query_all_raw(statement).await.expect("the query succeeds");
+        rows.iter().map(|row| row.try_get_by_index(0).expect("a body column")).collect()
     }
 
-    /// Returns the bodies of all events, in order of creation.
+    /// Returns the bodies of all events as JSON, in order of creation.
     pub async fn events(&self) -> Vec<Value> {
-        let bodies = self.bodies().await;
+        let bodies = self.event_bodies().await;
         bodies.iter().map(|body| serde_json::from_slice(body).expect("JSON")).collect()
     }
 
-    /// Returns the events of one type.
-    pub async fn events_of(&self, kind: &str) -> Vec<Value> {
+    /// Returns the bodies of all events of one type, in order of creation.
+    pub async fn events_of_type(&self, event_type: &str) -> Vec<Value> {
         let mut events = self.events().await;
-        events.retain(|event| event["type"] == kind);
+        events.retain(|event| event["type"] == event_type);
         events
     }
 
     /// Returns the id of a course of any status, by its key.
-    pub async fn course_id(&self, workspace: &Workspace<'_>, key: &str) -> String {
+    pub async fn course_id(&self, workspace: &TestWorkspace<'_>, key: &str) -> String {
         let course = entity::courses::in_workspace(workspace.id.uuid())
             .by_key(self.app.db.read(), key)
             .await
-            .expect("the database answers")
-            .unwrap_or_else(|| panic!("no course {key}"));
+            .expect("the query succeeds")
+            .unwrap_or_else(|| panic!("no course with the key {key}"));
         foundation::id::CourseId::from_uuid(course.id).to_string()
     }
 
-    /// Returns whether several writes can be open at once, as on PostgreSQL.
-    pub fn has_many_writers(&self) -> bool {
+    /// Returns whether the test runs on PostgreSQL, where several write transactions can be open at once.
+    pub fn uses_postgres(&self) -> bool {
         on_postgres()
     }
 
-    /// Returns the database URL, as in `DATABASE_URL`.
-    pub fn url(&self) -> String {
+    /// Returns the URL of the database, as in `DATABASE_URL`.
+    pub fn database_url(&self) -> String {
         self.database.url()
     }
 
-    /// Returns the test's folder.
+    /// Returns the data folder of the test.
     pub fn folder(&self) -> &std::path::Path {
         self.database.folder.path()
     }
@@ -229,8 +233,8 @@ impl TestApp {
 
 impl Drop for TestApp {
     fn drop(&mut self) {
-        // Checked before the stop: on other threads, the server may end while this runs.
-        let has_ended = self.served.as_ref().is_some_and(|served| served.is_finished());
+        // Checked before the stop signal is sent, because the server runs on other threads and may end immediately.
+        let has_ended = self.server_task.as_ref().is_some_and(|server_task| server_task.is_finished());
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }
@@ -240,40 +244,44 @@ impl Drop for TestApp {
     }
 }
 
-/// Returns the configuration of a test: its own folder and database, and nothing of this machine's environment.
-fn config(database: &TestDatabase, flags: &[(&'static str, String)]) -> Config {
-    let mut all = vec![
+/// Returns the configuration of a test server. It reads no environment variables.
+fn config(database: &TestDatabase, overrides: &[(&'static str, String)]) -> Config {
+    let mut settings = vec![
         ("data_dir", database.folder.path().display().to_string()),
         ("database_url", database.url()),
         ("database_max_connections", "8".to_owned()),
     ];
-    all.retain(|(name, _)| !flags.iter().any(|(overridden, _)| overridden == name));
-    all.extend_from_slice(flags);
-    Config::read(all, std::iter::empty()).expect("the settings are valid").0
+    settings.retain(|(name, _)| !overrides.iter().any(|(overridden, _)| overridden == name));
+    settings.extend_from_slice(overrides);
+    Config::read(settings, std::iter::empty()).expect("the settings are valid").0
 }
 
 async fn app(database: &TestDatabase, clock: &Clock, config: Config) -> App {
-    App::new(AppParts {
-        db: database.open(config.database.database_max_connections.get()).await,
-        config,
-        clock: clock.clone(),
-        ids: Ids::default(),
-        encode: api::events::encode,
-        example: api::events::example,
-        principals: PrincipalCache::default(),
-    })
+    let db = database.open(config.database.database_max_connections.get()).await;
+    App::new(
+        db,
+        AppParts {
+            config,
+            clock: clock.clone(),
+            ids: Ids::default(),
+            encode: api::events::encode,
+            example: api::events::example,
+            principals: PrincipalCache::default(),
+        },
+    )
 }
 
-/// Returns a client builder for calls to the server. Clients require a default TLS provider, though these calls do not use TLS.
-pub fn http() -> reqwest::ClientBuilder {
-    // Fails if another test has installed it, which changes nothing.
+/// Returns a builder of HTTP clients. Clients require a default TLS provider, although requests to the test server
+/// use no TLS.
+pub fn client_builder() -> reqwest::ClientBuilder {
+    // Fails if another test has already installed the provider, which can be ignored.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().no_proxy()
 }
 
 /// Returns a client that neither follows redirects nor requests compression.
 fn client() -> reqwest::Client {
-    http()
+    client_builder()
         .redirect(reqwest::redirect::Policy::none())
         .no_gzip()
         .no_brotli()

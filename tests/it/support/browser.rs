@@ -1,4 +1,7 @@
-//! A browser without scripts: stores cookies, sends forms with their CSRF tokens, and does not follow redirects.
+//! A simulated browser without scripts: it stores cookies, sends forms with their CSRF tokens, and does not follow
+//! redirects.
+//!
+//! The tests in `browser/` use Chromium instead.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -10,30 +13,30 @@ use reqwest::{Method, RequestBuilder};
 use secrecy::{ExposeSecret, SecretString};
 use url::form_urlencoded;
 
-use super::{TestApp, TestResponse, Workspace, send};
+use super::{TestApp, TestResponse, TestWorkspace, send};
 
-/// The password used by all tests.
+/// The password of all users in tests.
 pub const PASSWORD: &str = "correct horse battery";
 
-/// A browser for the dashboard.
+/// A simulated browser that uses the dashboard.
 pub struct Browser<'a> {
     app: &'a TestApp,
-    base: String,
+    base_url: String,
     cookies: Mutex<BTreeMap<String, String>>,
 }
 
 impl<'a> Browser<'a> {
     pub fn new(app: &'a TestApp) -> Self {
-        Self::at(app, &app.base)
+        Self::at(app, &app.base_url)
     }
 
     /// Creates a browser for the server with this base URL.
-    pub fn at(app: &'a TestApp, base: &str) -> Self {
-        Self { app, base: base.to_owned(), cookies: Mutex::default() }
+    pub fn at(app: &'a TestApp, base_url: &str) -> Self {
+        Self { app, base_url: base_url.to_owned(), cookies: Mutex::default() }
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.app.http.request(method, format!("{}{path}", self.base))
+        self.app.http.request(method, format!("{}{path}", self.base_url))
     }
 
     /// Requests the page at this path, with cookies.
@@ -41,13 +44,13 @@ impl<'a> Browser<'a> {
         self.send(self.request(Method::GET, path)).await
     }
 
-    /// Sends the form of a page: its CSRF token and these fields.
+    /// Loads `page`, and submits these fields with the page's CSRF token to `action`.
     pub async fn submit(&self, page: &str, action: &str, fields: &[(&str, &str)]) -> TestResponse {
-        let token = csrf(&self.get(page).await);
+        let token = csrf_token(&self.get(page).await);
         self.post(action, &token, fields).await
     }
 
-    /// Sends a form with this CSRF token.
+    /// Submits these fields with this CSRF token to `action`.
     pub async fn post(&self, action: &str, token: &str, fields: &[(&str, &str)]) -> TestResponse {
         self.send(self.form(action, token, fields)).await
     }
@@ -60,11 +63,11 @@ impl<'a> Browser<'a> {
         request.header("content-type", "application/x-www-form-urlencoded")
     }
 
-    /// Sends a request with the cookies, and stores those of the response.
+    /// Sends a request with the stored cookies, and sets or deletes cookies as the response requests.
     pub async fn send(&self, request: RequestBuilder) -> TestResponse {
-        let sent: Vec<String> =
+        let cookies: Vec<String> =
             self.cookies.lock().unwrap().iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let response = send(request.header("cookie", sent.join("; "))).await;
+        let response = send(request.header("cookie", cookies.join("; "))).await;
         for line in response.headers.get_all("set-cookie") {
             let line = line.to_str().expect("ASCII");
             let (name, value) = line.split(';').next().unwrap().split_once('=').expect("a cookie");
@@ -84,40 +87,40 @@ impl<'a> Browser<'a> {
     }
 
     /// Sets a cookie.
-    pub fn put(&self, name: &str, value: &str) {
+    pub fn set_cookie(&self, name: &str, value: &str) {
         self.cookies.lock().unwrap().insert(name.to_owned(), value.to_owned());
     }
 
-    /// Signs in.
+    /// Submits the sign-in form.
     pub async fn sign_in(&self, email: &str, password: &str) -> TestResponse {
         self.submit("/login", "/login", &[("email", email), ("password", password)]).await
     }
 }
 
-impl<'a> Workspace<'a> {
-    /// Adds a user with the [`PASSWORD`].
-    pub async fn person(&self, email: &str) -> users::User {
+impl<'a> TestWorkspace<'a> {
+    /// Adds a user, unless the user exists, and sets the user's password to [`PASSWORD`].
+    pub async fn add_user(&self, email: &str) -> users::User {
         let app = &self.app.app;
-        let token = self.link(email).await;
+        let token = self.password_link(email).await;
         let password = SecretString::from(PASSWORD);
-        let set = users::set_password(app, &token, &password, |_| Actor::operator()).await.unwrap();
-        set.expect("a new link opens")
+        let user = users::set_password(app, &token, &password, |_| Actor::operator()).await.unwrap();
+        user.expect("the new link is valid")
     }
 
-    /// Adds a user and returns the token of the password link.
-    pub async fn link(&self, email: &str) -> String {
+    /// Adds a user, unless the user exists, and returns the token of a new password link.
+    pub async fn password_link(&self, email: &str) -> String {
         let app = &self.app.app;
-        let mut write = self.app.write().await;
+        let mut write = self.app.begin_write().await;
         let user = users::ensure(app, &mut write, self.id, email).await.unwrap();
         let token = users::create_link(app, &mut write, &user, &Actor::operator()).await.unwrap();
         write.commit().await.unwrap();
         token.expose_secret().to_owned()
     }
 
-    /// Returns a browser in which the owner is signed in.
-    pub async fn signed_in(&self) -> Browser<'a> {
+    /// Returns a browser in which the owner of the workspace is signed in.
+    pub async fn owner_browser(&self) -> Browser<'a> {
         let email = format!("owner@{}.example", self.name);
-        self.person(&email).await;
+        self.add_user(&email).await;
         let browser = Browser::new(self.app);
         browser.sign_in(&email, PASSWORD).await.assert_status(303);
         browser
@@ -128,21 +131,21 @@ impl<'a> Workspace<'a> {
 #[track_caller]
 pub fn html(response: &TestResponse) -> String {
     assert!(response.header("content-type").starts_with("text/html"), "{response:?}");
-    String::from_utf8(response.body.clone()).expect("UTF-8")
+    String::from_utf8(response.body.clone()).expect("the page is UTF-8")
 }
 
 /// Returns the CSRF token of a page's forms.
 #[track_caller]
-pub fn csrf(response: &TestResponse) -> String {
+pub fn csrf_token(response: &TestResponse) -> String {
     let page = html(response);
-    let field = Regex::new("name=\"csrf\" value=\"([^\"]+)\"").expect("a pattern");
-    field.captures(&page).unwrap_or_else(|| panic!("no form: {page}"))[1].to_owned()
+    let field = Regex::new("name=\"csrf\" value=\"([^\"]+)\"").expect("a valid pattern");
+    field.captures(&page).unwrap_or_else(|| panic!("no form with a CSRF token: {page}"))[1].to_owned()
 }
 
-/// Returns the first match of a pattern on a page: its group if it has one.
+/// Returns the first match of a regular expression in a page; if the expression has a group, the match of the group.
 #[track_caller]
-pub fn first(page: &str, pattern: &str) -> String {
-    let found = Regex::new(pattern).expect("a pattern").captures(page);
-    let found = found.unwrap_or_else(|| panic!("no {pattern}: {page}"));
-    found.get(1).unwrap_or_else(|| found.get(0).expect("all of it")).as_str().to_owned()
+pub fn first_match(page: &str, pattern: &str) -> String {
+    let captures = Regex::new(pattern).expect("a valid pattern").captures(page);
+    let captures = captures.unwrap_or_else(|| panic!("no match of {pattern}: {page}"));
+    captures.get(1).unwrap_or_else(|| captures.get(0).expect("the whole match")).as_str().to_owned()
 }

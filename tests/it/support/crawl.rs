@@ -1,7 +1,7 @@
-//! Crawls the dashboard: from the first page along every link and every form that changes nothing. It collects all forms on the
-//! way.
+//! Crawls the dashboard: follows links and GET forms from the first page, up to a few pages of each kind, and collects all
+//! links and forms.
 //!
-//! Tests of all pages need no list of pages this way, and a new page is crawled as soon as another links to it.
+//! Tests of all pages need no list of pages, and a new page is included as soon as another page links to it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,18 +11,20 @@ use url::form_urlencoded;
 use super::Browser;
 use super::browser::html;
 
-/// An id of any type.
+/// A regular expression that matches an id of any type.
 pub const ID: &str = "[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}";
-/// Pages to visit of one kind: records differ in state, and so in their actions.
+/// The maximum number of pages of one kind. It is more than one, because the actions on a page depend on the record's
+/// state.
 const MAX_PAGES_OF_A_KIND: usize = 4;
 
-/// A link, or a form with its values.
+/// A link or a form on a page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PageAction {
-    pub is_form: bool,
+    /// Whether this is a form with the method POST. A form with the method GET counts as a link.
+    pub is_post_form: bool,
     /// The path without a query.
     pub path: String,
-    /// The fields of the form without its token, or of the query.
+    /// The fields of the query and of the form, without the CSRF token.
     pub fields: Vec<(String, String)>,
 }
 
@@ -31,90 +33,93 @@ pub struct PageAction {
 pub struct Crawl {
     /// The pages by path and query, with their HTML.
     pub pages: BTreeMap<String, String>,
-    /// All links and forms on the pages.
-    pub offers: BTreeSet<PageAction>,
+    /// The links and forms on all pages.
+    pub actions: BTreeSet<PageAction>,
 }
 
 impl Crawl {
-    /// Follows all links, and all forms that change nothing.
-    pub async fn of(browser: &Browser<'_>) -> Self {
+    /// Follows links and GET forms from the first page of the dashboard.
+    pub async fn run(browser: &Browser<'_>) -> Self {
         let mut crawl = Self::default();
-        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+        let mut requests_by_kind: BTreeMap<String, usize> = BTreeMap::new();
         let mut queue = VecDeque::from(["/dashboard".to_owned()]);
         while let Some(address) = queue.pop_front() {
-            let seen = kinds.entry(kind(&address)).or_default();
-            if crawl.pages.contains_key(&address) || *seen == MAX_PAGES_OF_A_KIND {
+            let requests = requests_by_kind.entry(kind(&address)).or_default();
+            if crawl.pages.contains_key(&address) || *requests == MAX_PAGES_OF_A_KIND {
                 continue;
             }
-            *seen += 1;
+            *requests += 1;
             let response = browser.get(&address).await;
-            // An action that is no longer possible redirects to the page that offered it.
+            // The page of an action that is no longer possible redirects to the page that links to it.
             if response.status == 303 {
                 continue;
             }
             let page = html(&response.assert_status(200));
             for link in links(&page) {
-                crawl.offers.insert(PageAction::of(false, &link, Vec::new()));
+                crawl.actions.insert(PageAction::new(false, &link, Vec::new()));
                 queue.push_back(link);
             }
             let forms = forms(&page);
-            queue.extend(forms.iter().filter(|form| !form.is_form).map(PageAction::address));
-            crawl.offers.extend(forms);
+            queue.extend(forms.iter().filter(|form| !form.is_post_form).map(PageAction::address));
+            crawl.actions.extend(forms);
             crawl.pages.insert(address, page);
         }
         crawl
     }
 
-    /// Returns the ids found, by prefix: the last one of each type.
+    /// Returns one id of each type in the addresses, links and forms, by its prefix, for example `stu`. If there are
+    /// several, the last one found: addresses are searched first, then actions.
     pub fn ids(&self) -> BTreeMap<String, String> {
-        let offers = self.offers.iter().map(|offer| format!("{offer:?}"));
-        let text: String = self.pages.keys().cloned().chain(offers).collect();
+        let actions = self.actions.iter().map(|action| format!("{action:?}"));
+        let text: String = self.pages.keys().cloned().chain(actions).collect();
         pattern(ID).find_iter(&text).map(|id| (id.as_str()[..3].to_owned(), id.as_str().to_owned())).collect()
     }
 }
 
 impl PageAction {
-    fn of(is_form: bool, address: &str, fields: Vec<(String, String)>) -> Self {
+    fn new(is_post_form: bool, address: &str, fields: Vec<(String, String)>) -> Self {
         let (path, query) = address.split_once('?').unwrap_or((address, ""));
-        let mut all: Vec<_> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-        all.extend(fields);
-        Self { is_form, path: path.to_owned(), fields: all }
+        let mut all_fields: Vec<_> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+        all_fields.extend(fields);
+        Self { is_post_form, path: path.to_owned(), fields: all_fields }
     }
 
-    /// Returns the path with the query; of a form, the path.
+    /// Returns the path with the query; for a POST form, only the path.
     pub fn address(&self) -> String {
-        if self.is_form || self.fields.is_empty() {
+        if self.is_post_form || self.fields.is_empty() {
             return self.path.clone();
         }
         let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.fields).finish();
         format!("{}?{query}", self.path)
     }
 
-    /// Returns the ids in it, in order.
+    /// Returns the ids in the path and the fields, in order.
     pub fn ids(&self) -> Vec<String> {
         let values = self.fields.iter().map(|(_, value)| value.as_str());
-        let places = std::iter::once(self.path.as_str()).chain(values);
+        let texts = std::iter::once(self.path.as_str()).chain(values);
         let id = pattern(ID);
-        places
-            .flat_map(|place| id.find_iter(place).map(|id| id.as_str().to_owned()).collect::<Vec<_>>())
+        texts
+            .flat_map(|text| id.find_iter(text).map(|id| id.as_str().to_owned()).collect::<Vec<_>>())
             .collect()
     }
 
-    /// Returns a copy with its ids replaced by these.
-    pub fn with(&self, ids: &[String]) -> Self {
+    /// Returns a copy with its ids replaced by these, in order.
+    pub fn with_ids(&self, ids: &[String]) -> Self {
         let mut ids = ids.iter();
         let id = pattern(ID);
-        let mut put = |text: &str| {
-            id.replace_all(text, |_: &regex::Captures<'_>| ids.next().expect("an id for each").clone())
-                .into_owned()
+        let mut replace_ids = |text: &str| {
+            id.replace_all(text, |_: &regex::Captures<'_>| {
+                ids.next().expect("one id for each id in the action").clone()
+            })
+            .into_owned()
         };
-        let path = put(&self.path);
-        let fields = self.fields.iter().map(|(name, value)| (name.clone(), put(value))).collect();
-        Self { is_form: self.is_form, path, fields }
+        let path = replace_ids(&self.path);
+        let fields = self.fields.iter().map(|(name, value)| (name.clone(), replace_ids(value))).collect();
+        Self { is_post_form: self.is_post_form, path, fields }
     }
 }
 
-/// Returns the kind of a page: its address with ids masked.
+/// Returns the kind of a page: its address with ids and cursors masked.
 fn kind(address: &str) -> String {
     let address = pattern("after=[^&]+").replace_all(address, "after=");
     pattern(ID).replace_all(&address, "ID").into_owned()
@@ -122,58 +127,58 @@ fn kind(address: &str) -> String {
 
 fn links(page: &str) -> BTreeSet<String> {
     let link = pattern("(?:href|hx-get)=\"((?:/dashboard|/logout)[^\"#]*)\"");
-    let links = link.captures_iter(page).map(|found| unescape(&found[1]));
+    let links = link.captures_iter(page).map(|captures| unescape(&captures[1]));
     links.filter(|link| !link.starts_with("/dashboard/static/")).collect()
 }
 
 fn forms(page: &str) -> Vec<PageAction> {
     let form = pattern("(?s)<form([^>]*)>(.*?)</form>");
-    let offers = form.captures_iter(page).map(|found| {
-        let action = attribute(&found[1], "action").expect("a form says where it goes");
-        let is_form =
-            attribute(&found[1], "method").is_some_and(|method| method.eq_ignore_ascii_case("post"));
-        let mut fields = inputs(&found[2]);
-        fields.extend(selects(&found[2]));
-        PageAction::of(is_form, &action, fields)
+    let actions = form.captures_iter(page).map(|captures| {
+        let address = attribute(&captures[1], "action").expect("a form has an action");
+        let is_post_form =
+            attribute(&captures[1], "method").is_some_and(|method| method.eq_ignore_ascii_case("post"));
+        let mut fields = inputs(&captures[2]);
+        fields.extend(selects(&captures[2]));
+        PageAction::new(is_post_form, &address, fields)
     });
-    offers.collect()
+    actions.collect()
 }
 
-/// Returns the inputs with a value: hidden fields, checkboxes and text fields.
+/// Returns the names and values of the inputs of a form, without the CSRF token.
 fn inputs(form: &str) -> Vec<(String, String)> {
     let inputs = pattern("<input([^>]*)>");
     let field = |tag: &str| Some((attribute(tag, "name")?, attribute(tag, "value").unwrap_or_default()));
     inputs
         .captures_iter(form)
-        .filter_map(|found| field(&found[1]))
+        .filter_map(|captures| field(&captures[1]))
         .filter(|(name, _)| name != "csrf")
         .collect()
 }
 
-/// Returns the selects: with the first option that is an id, or else the first option.
+/// Returns the names of the selects of a form, each with its first option that is an id, or else its first option.
 fn selects(form: &str) -> Vec<(String, String)> {
     let (select, option, id) =
         (pattern("(?s)<select([^>]*)>(.*?)</select>"), pattern("<option([^>]*)>"), pattern(ID));
-    let field = |tag: &str, choices: &str| {
+    let field = |tag: &str, options: &str| {
         let values: Vec<String> =
-            option.captures_iter(choices).filter_map(|found| attribute(&found[1], "value")).collect();
-        let chosen = values.iter().find(|value| id.is_match(value)).or_else(|| values.first());
-        Some((attribute(tag, "name")?, chosen.cloned().unwrap_or_default()))
+            option.captures_iter(options).filter_map(|captures| attribute(&captures[1], "value")).collect();
+        let selected = values.iter().find(|value| id.is_match(value)).or_else(|| values.first());
+        Some((attribute(tag, "name")?, selected.cloned().unwrap_or_default()))
     };
-    select.captures_iter(form).filter_map(|found| field(&found[1], &found[2])).collect()
+    select.captures_iter(form).filter_map(|captures| field(&captures[1], &captures[2])).collect()
 }
 
 fn attribute(tag: &str, name: &str) -> Option<String> {
-    pattern(&format!("\\s{name}=\"([^\"]*)\"")).captures(tag).map(|found| unescape(&found[1]))
+    pattern(&format!("\\s{name}=\"([^\"]*)\"")).captures(tag).map(|captures| unescape(&captures[1]))
 }
 
-/// Decodes the text of an attribute.
+/// Replaces the HTML entities in the value of an attribute.
 fn unescape(text: &str) -> String {
     let entities =
         [("&#38;", "&"), ("&amp;", "&"), ("&#34;", "\""), ("&#39;", "'"), ("&#60;", "<"), ("&#62;", ">")];
-    entities.iter().fold(text.to_owned(), |text, (entity, sign)| text.replace(entity, sign))
+    entities.iter().fold(text.to_owned(), |text, (entity, character)| text.replace(entity, character))
 }
 
 fn pattern(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("a pattern")
+    Regex::new(pattern).expect("a valid pattern")
 }

@@ -1,4 +1,4 @@
-//! A database per test, copied from a migrated template.
+//! A database for each test, copied from a migrated template.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,36 +11,37 @@ use tokio::sync::{Mutex, OnceCell};
 #[derive(Debug)]
 pub struct TestDatabase {
     pub source: DatabaseSource,
-    /// Contains the SQLite file and other files of the test; deleted with it.
+    /// Contains the SQLite file and other files of the test. Dropping this value deletes it.
     pub folder: tempfile::TempDir,
 }
 
-/// The variable with the URL of a PostgreSQL server on which databases can be created.
-const SERVER: &str = "TEST_POSTGRES_URL";
+/// The environment variable with the URL of a PostgreSQL server on which databases can be created.
+const SERVER_VARIABLE: &str = "TEST_POSTGRES_URL";
 
 /// Returns whether the tests run on PostgreSQL.
 pub fn on_postgres() -> bool {
-    std::env::var_os(SERVER).is_some()
+    std::env::var_os(SERVER_VARIABLE).is_some()
 }
 
 impl TestDatabase {
     /// Creates a migrated, empty database.
     pub async fn create() -> Self {
         let folder = tempfile::Builder::new().prefix("creator-api-it-").tempdir().expect("a folder");
-        let source = match std::env::var(SERVER) {
+        let source = match std::env::var(SERVER_VARIABLE) {
             Ok(server) => postgres(&server).await,
             Err(_) => sqlite(folder.path()).await,
         };
         Self { source, folder }
     }
 
-    /// Returns a placeholder for a database that was moved elsewhere.
-    pub fn gone() -> Self {
+    /// Returns a placeholder that replaces a database after it was moved to another owner.
+    pub fn placeholder() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        Self { source: DatabaseSource::Sqlite { path: folder.path().join("gone.db") }, folder }
+        Self { source: DatabaseSource::Sqlite { path: folder.path().join("placeholder.db") }, folder }
     }
 
-    /// Opens the database with this number of connections. SQLite uses up to four of them to read, and one more to write.
+    /// Opens the database with up to `max_connections` connections on PostgreSQL. On SQLite, as many connections read, but at
+    /// most four, and one more writes.
     pub async fn open(&self, max_connections: u32) -> Database {
         open(self.source.clone(), max_connections).await
     }
@@ -60,7 +61,7 @@ async fn open(source: DatabaseSource, max_connections: u32) -> Database {
     Database::connect(options).await.expect("the database opens")
 }
 
-/// Copies a SQLite file that is migrated once per run.
+/// Copies an SQLite file that is migrated once for all tests.
 async fn sqlite(folder: &Path) -> DatabaseSource {
     static TEMPLATE: OnceCell<Vec<u8>> = OnceCell::const_new();
     let template = TEMPLATE
@@ -70,7 +71,7 @@ async fn sqlite(folder: &Path) -> DatabaseSource {
             let database = open(DatabaseSource::Sqlite { path: path.clone() }, 1).await;
             database.migrate().await.expect("the migrations apply");
             database.close().await;
-            std::fs::read(path).expect("the template is there")
+            std::fs::read(path).expect("the template can be read")
         })
         .await;
     let path: PathBuf = folder.join("creator-api.db");
@@ -78,7 +79,7 @@ async fn sqlite(folder: &Path) -> DatabaseSource {
     DatabaseSource::Sqlite { path }
 }
 
-/// Creates a database from a template that is migrated once per run.
+/// Creates a database from a template that is migrated once for all tests.
 async fn postgres(server: &str) -> DatabaseSource {
     static TEMPLATE: OnceCell<String> = OnceCell::const_new();
     static CREATION: Mutex<()> = Mutex::const_new(());
@@ -88,29 +89,30 @@ async fn postgres(server: &str) -> DatabaseSource {
         .get_or_init(|| async {
             let name = format!("it_template_{}", std::process::id());
             execute(server, &format!("CREATE DATABASE {name}")).await;
-            let database = open(DatabaseSource::Postgres { url: with_name(server, &name) }, 1).await;
+            let database = open(DatabaseSource::Postgres { url: database_url(server, &name) }, 1).await;
             database.migrate().await.expect("the migrations apply");
             database.close().await;
             name
         })
         .await;
     let name = format!("it_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    // Two copies of one template cannot be created at once.
+    // Many copies at once would slow down the tests that run meanwhile.
     let _creation = CREATION.lock().await;
     execute(server, &format!("CREATE DATABASE {name} TEMPLATE {template}")).await;
-    DatabaseSource::Postgres { url: with_name(server, &name) }
+    DatabaseSource::Postgres { url: database_url(server, &name) }
 }
 
-/// Returns the server's URL with another database name.
-fn with_name(server: &str, name: &str) -> String {
+/// Returns the server's URL with this database name.
+fn database_url(server: &str, name: &str) -> String {
     let mut url: reqwest::Url = server.parse().expect("the server's URL is valid");
     url.set_path(name);
     url.to_string()
 }
 
+/// Runs a statement on the database in the server's URL.
 async fn execute(server: &str, statement: &str) {
     let options = sea_orm::ConnectOptions::new(server);
-    let connection = sea_orm::Database::connect(options).await.expect("the server answers");
+    let connection = sea_orm::Database::connect(options).await.expect("the server accepts a connection");
     connection.execute_unprepared(statement).await.expect("the statement runs");
     connection.close().await.expect("the connection closes");
 }

@@ -5,19 +5,20 @@ use serde_json::Value;
 
 use super::TestResponse;
 
-/// A key and the server that it belongs to.
+/// An API key and the server that accepts it.
 #[derive(Debug, Clone)]
-pub struct Key {
+pub struct TestKey {
     pub secret: String,
+    /// The key's id; empty if the test does not know it.
     pub id: String,
-    pub base: String,
+    pub base_url: String,
     pub http: reqwest::Client,
 }
 
-impl Key {
+impl TestKey {
     /// Builds a request with this key.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.secret)
+        self.http.request(method, format!("{}{path}", self.base_url)).bearer_auth(&self.secret)
     }
 
     pub async fn get(&self, path: &str) -> TestResponse {
@@ -37,40 +38,40 @@ impl Key {
         send(self.request(Method::POST, path).header("content-type", "application/json").body(body)).await
     }
 
-    /// Posts with an idempotency key.
-    pub async fn post_once(&self, path: &str, idempotency_key: &str, body: &Value) -> TestResponse {
+    /// Posts a JSON body with an `Idempotency-Key` header.
+    pub async fn post_idempotent(&self, path: &str, idempotency_key: &str, body: &Value) -> TestResponse {
         send(self.request(Method::POST, path).header("idempotency-key", idempotency_key).json(body)).await
     }
 
-    /// Returns every item of a list, page by page.
-    pub async fn all(&self, path: &str) -> Vec<Value> {
+    /// Reads a list page by page and returns all of its items.
+    pub async fn list_all(&self, path: &str) -> Vec<Value> {
         let mut items = Vec::new();
         let mut next = path.to_owned();
         loop {
             let page = self.get(&next).await.assert_status(200);
-            items.extend(page.json()["data"].as_array().expect("a page has data").clone());
+            items.extend(page.json()["data"].as_array().expect("`data` is a list").clone());
             let Some(cursor) = page.cursor() else { return items };
-            let glue = if path.contains('?') { '&' } else { '?' };
-            next = format!("{path}{glue}cursor={cursor}");
+            let separator = if path.contains('?') { '&' } else { '?' };
+            next = format!("{path}{separator}cursor={cursor}");
         }
     }
 }
 
 /// Sends a request and reads the response.
 pub async fn send(request: RequestBuilder) -> TestResponse {
-    TestResponse::read(request.send().await.expect("the server answers")).await
+    TestResponse::read(request.send().await.expect("the server responds")).await
 }
 
-/// Returns an unknown key of the right form and with the right checksum.
-pub fn invented_key() -> String {
+/// Returns a random key that does not exist, but has a valid form and checksum.
+pub fn well_formed_unknown_key() -> String {
     const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    let letter = |_| char::from(ALPHABET[rand::random_range(0..ALPHABET.len())]);
-    let head = format!("svc_live_{}", (0..32).map(letter).collect::<String>());
-    let mut rest = crc32fast::hash(head.as_bytes()) as usize;
+    let random_character = |_| char::from(ALPHABET[rand::random_range(0..ALPHABET.len())]);
+    let prefix = format!("svc_live_{}", (0..32).map(random_character).collect::<String>());
+    let mut remaining_value = crc32fast::hash(prefix.as_bytes()) as usize;
     let mut checksum = ['0'; 6];
     for digit in checksum.iter_mut().rev() {
-        *digit = char::from(ALPHABET[rest % ALPHABET.len()]);
-        rest /= ALPHABET.len();
+        *digit = char::from(ALPHABET[remaining_value % ALPHABET.len()]);
+        remaining_value /= ALPHABET.len();
     }
-    head + &checksum.iter().collect::<String>()
+    prefix + &checksum.iter().collect::<String>()
 }

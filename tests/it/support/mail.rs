@@ -1,4 +1,4 @@
-//! Helpers for tests of mail: the queue, and one pass over it.
+//! Helpers for tests of mail: queue mails, deliver them, and read the queue.
 
 use domain::app::App;
 use entity::mails::{self, Model};
@@ -7,9 +7,9 @@ use foundation::id::{MailId, SubscriptionId};
 use mail::queue::{self, QueueContext};
 use mail::{Message, Transport};
 
-use super::{Mailbox, START, TestApp, Workspace};
+use super::{START, SmtpServer, TestApp, TestWorkspace};
 
-/// The recipient of the mail.
+/// The recipient of the mails that tests queue.
 pub const OWNER: &str = "owner@acme.example";
 
 /// Returns the state that the queue needs.
@@ -22,45 +22,45 @@ pub fn transport(app: &App) -> Transport {
     Transport::open(&app.config.mail, &app.config.storage.data_dir).expect("a transport")
 }
 
-/// Makes one pass over the queue and returns the number of mails sent.
+/// Attempts to send each due mail once, and returns the number of mails sent.
 pub async fn deliver_mail(app: &TestApp) -> u64 {
-    queue::deliver_due(queue_context(&app.app), &transport(&app.app)).await.expect("the database answers")
+    queue::deliver_due(queue_context(&app.app), &transport(&app.app)).await.expect("the query succeeds")
 }
 
-/// Starts a server that sends its mail to this mailbox. It does not know its own URL, so a new workspace mails no link to its
-/// owner.
-pub async fn app_sending_to(mailbox: &Mailbox) -> TestApp {
+/// Starts a server that sends its mail to this SMTP server. The server does not know its public URL, because
+/// its port is not fixed, so a new workspace mails no link to its owner.
+pub async fn app_sending_to(smtp_server: &SmtpServer) -> TestApp {
     let from = ("mail_from", "Acme <no-reply@school.example>");
-    TestApp::start_with(&[("smtp_url", &mailbox.url()), from, ("listen", "127.0.0.1:0")]).await
+    TestApp::start_with(&[("smtp_url", &smtp_server.url()), from, ("listen", "127.0.0.1:0")]).await
 }
 
-impl Workspace<'_> {
-    /// Queues a mail to the owner in this write.
-    pub async fn mail_in(&self, write: &mut Write) -> MailId {
+impl TestWorkspace<'_> {
+    /// Queues a mail about a disabled webhook to [`OWNER`] in this write transaction.
+    pub async fn enqueue_mail_in(&self, write: &mut Write) -> MailId {
         let message = Message::WebhookDisabled {
             workspace: "Müller & Söhne".to_owned(),
             subscription: SubscriptionId::from_uuid(self.id.uuid()),
             url: "https://hooks.acme.example/in".to_owned(),
             page: Some("https://api.example.com/dashboard/developer/webhooks".to_owned()),
-            failed_since: START.parse().expect("a time"),
+            failing_since: START.parse().expect("a time"),
             last_error: "status 503".to_owned(),
         };
         let app = &self.app.app;
         queue::enqueue(write, &app.ids, self.id, OWNER, &message).await.expect("the mail is queued")
     }
 
-    /// Queues a mail to the owner.
-    pub async fn mail(&self) -> MailId {
-        let mut write = self.app.write().await;
-        let id = self.mail_in(&mut write).await;
-        write.commit().await.expect("it commits");
+    /// Queues the same mail in its own transaction.
+    pub async fn enqueue_mail(&self) -> MailId {
+        let mut write = self.app.begin_write().await;
+        let id = self.enqueue_mail_in(&mut write).await;
+        write.commit().await.expect("the commit succeeds");
         id
     }
 
     /// Returns the mails of the workspace, including sent ones.
     pub async fn mails(&self) -> Vec<Model> {
         let mails = mails::in_workspace(self.id.uuid()).list(self.app.app.db.read(), 1000).await;
-        mails.expect("the database answers")
+        mails.expect("the query succeeds")
     }
 
     /// Returns the only mail of the workspace.

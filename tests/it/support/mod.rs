@@ -1,4 +1,5 @@
-//! Helpers for tests: a running server, workspaces, keys, requests and responses.
+//! Helpers for tests: a running server, its workspaces and API keys, HTTP requests, webhook endpoints, and a mail
+//! server.
 
 mod app;
 pub mod browser;
@@ -7,26 +8,38 @@ mod database;
 mod endpoint;
 mod key;
 pub mod mail;
-mod mailbox;
 mod raw;
 mod receiver;
 mod response;
 mod rows;
+mod smtp_server;
 mod subscription;
 mod webhook;
 mod workspace;
 
-pub use app::{TestApp, http};
+use std::time::Duration;
+
+pub use app::{TestApp, client_builder};
 pub use browser::Browser;
 pub use endpoint::Endpoint;
-pub use key::{Key, invented_key, send};
-pub use mailbox::{Mailbox, Security, SmtpReply};
+pub use key::{TestKey, send, well_formed_unknown_key};
 pub use raw::RawExchange;
-pub use receiver::{Receiver, request};
+pub use receiver::{Receiver, read_request};
 pub use response::TestResponse;
+pub use smtp_server::{SmtpReaction, SmtpSecurity, SmtpServer};
 pub use subscription::in_transaction;
 pub use webhook::TestSubscription;
-pub use workspace::{Workspace, course};
+pub use workspace::{TestWorkspace, course_data};
 
 /// The time at which every test starts.
 pub const START: &str = "2026-03-02T10:00:30Z";
+
+/// Waits until `is_true` returns true, at most 60 seconds. `condition` describes it for the panic message.
+pub async fn wait_until(condition: &str, is_true: impl AsyncFn() -> bool) {
+    let result = tokio::time::timeout(Duration::from_secs(60), async {
+        while !is_true().await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    });
+    result.await.unwrap_or_else(|_| panic!("timed out: {condition}"));
+}

@@ -1,4 +1,4 @@
-//! A receiver of webhooks that handles each connection with a function of the test.
+//! A TCP server that receives webhooks. The test provides the function that handles each connection.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// Listens on a free port until it is dropped.
+/// Listens on a free port of 127.0.0.1 until it is dropped.
 pub struct Receiver {
     pub address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -23,34 +23,36 @@ impl Receiver {
         F: Fn(TcpStream) -> R + Send + Sync + 'static,
         R: Future<Output = ()> + Send + 'static,
     {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let connections = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&connections);
+        let connection_count = Arc::clone(&connections);
         let task = tokio::spawn(async move {
-            // Dropped with the receiver, which closes all connections.
-            let mut serving = tokio::task::JoinSet::new();
+            // Dropped together with the receiver, which closes all connections.
+            let mut handlers = tokio::task::JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                counted.fetch_add(1, Ordering::SeqCst);
-                serving.spawn(handle(stream));
+                connection_count.fetch_add(1, Ordering::SeqCst);
+                handlers.spawn(handle(stream));
             }
         });
         Self { address, connections, task }
     }
 
     /// Starts a receiver that responds to each request with these bytes and keeps the connection open.
-    pub async fn answering(response: impl Into<Vec<u8>>) -> Self {
+    pub async fn responding_with(response: impl Into<Vec<u8>>) -> Self {
         let response: Arc<[u8]> = response.into().into();
         Self::start(move |mut stream| {
             let response = Arc::clone(&response);
             async move {
-                while !request(&mut stream).await.is_empty() && stream.write_all(&response).await.is_ok() {}
+                while !read_request(&mut stream).await.is_empty() && stream.write_all(&response).await.is_ok()
+                {
+                }
             }
         })
         .await
     }
 
-    /// The number of connections so far.
+    /// Returns the number of connections accepted so far.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
@@ -67,15 +69,15 @@ impl Drop for Receiver {
     }
 }
 
-/// Reads one request, head and body. Returns no bytes when the connection is closed.
-pub async fn request(stream: &mut (impl AsyncRead + Unpin)) -> Vec<u8> {
+/// Reads one request, with head and body. Returns an empty vector if the connection ends before the request does.
+pub async fn read_request(stream: &mut (impl AsyncRead + Unpin)) -> Vec<u8> {
     let mut bytes = Vec::new();
     loop {
-        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
-            let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
-            let length =
+        if let Some(head_length) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            let head = String::from_utf8_lossy(&bytes[..head_length]).to_lowercase();
+            let body_length =
                 head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
-            if bytes.len() >= end + 4 + length.unwrap_or(0_usize) {
+            if bytes.len() >= head_length + 4 + body_length.unwrap_or(0_usize) {
                 return bytes;
             }
         }

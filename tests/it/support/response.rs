@@ -12,13 +12,15 @@ pub struct TestResponse {
 }
 
 impl TestResponse {
+    /// Reads the whole body.
     pub async fn read(response: reqwest::Response) -> Self {
         let status = response.status().as_u16();
         let headers = response.headers().clone();
-        let body = response.bytes().await.expect("the body arrives whole").to_vec();
+        let body = response.bytes().await.expect("the body is complete").to_vec();
         Self { status, headers, body }
     }
 
+    /// Asserts the status, and returns the response.
     #[track_caller]
     pub fn assert_status(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.body));
@@ -49,23 +51,25 @@ impl TestResponse {
         text(&self.json()["error"]["message"])
     }
 
-    /// Returns the errors in order, each as `in field: message`.
+    /// Returns the entries of `error.details` in order, each as `in field: message`.
     #[track_caller]
     pub fn errors(&self) -> Vec<String> {
         let body = self.json();
         let Some(details) = body["error"]["details"].as_array() else { return Vec::new() };
-        let line = |d: &Value| format!("{} {}: {}", text(&d["in"]), text(&d["field"]), text(&d["message"]));
+        let line = |detail: &Value| {
+            format!("{} {}: {}", text(&detail["in"]), text(&detail["field"]), text(&detail["message"]))
+        };
         details.iter().map(line).collect()
     }
 
-    /// Returns the locations of the errors in order, each as `in field`.
+    /// Returns the locations of the entries of `error.details` in order, each as `in field`.
     #[track_caller]
     pub fn error_locations(&self) -> Vec<String> {
-        let cut = |line: String| line.split(": ").next().unwrap_or_default().to_owned();
-        self.errors().into_iter().map(cut).collect()
+        let location = |error: String| error.split(": ").next().unwrap_or_default().to_owned();
+        self.errors().into_iter().map(location).collect()
     }
 
-    /// Asserts a 422 with errors at exactly these locations.
+    /// Asserts that the status is 422, with errors at exactly these locations, each as `in field`.
     #[track_caller]
     pub fn assert_errors_at(&self, error_locations: &[&str]) {
         assert_eq!(self.status, 422, "{}", String::from_utf8_lossy(&self.body));
@@ -73,14 +77,14 @@ impl TestResponse {
         assert_eq!(self.error_locations(), error_locations, "{:?}", self.errors());
     }
 
-    /// Returns the ids of a page's items.
+    /// Returns the ids of the items of a list page.
     #[track_caller]
     pub fn ids(&self) -> Vec<String> {
         let page = self.json();
-        page["data"].as_array().expect("a page has data").iter().map(|item| text(&item["id"])).collect()
+        page["data"].as_array().expect("`data` is a list").iter().map(|item| text(&item["id"])).collect()
     }
 
-    /// Returns the cursor of the next page.
+    /// Returns the cursor of the next page; `None` on the last page.
     #[track_caller]
     pub fn cursor(&self) -> Option<String> {
         let page = self.json();

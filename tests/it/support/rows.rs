@@ -1,29 +1,31 @@
-//! All database rows of a workspace as text, to detect changes.
+//! Reads all database rows of a workspace as text, so that a test can detect changes.
 
 use sea_orm::{ConnectionTrait, Statement};
 
-use super::Workspace;
+use super::TestWorkspace;
 
-impl Workspace<'_> {
-    /// Returns every row of every table that belongs to this workspace, and the row of the workspace itself.
+impl TestWorkspace<'_> {
+    /// Returns the rows of this workspace in all tables, and the row of the workspace itself. Each is one string with
+    /// the table and the values; the strings are sorted.
     pub async fn rows(&self) -> Vec<String> {
-        let postgres = self.app.has_many_writers();
-        let (tables, id) = if postgres {
-            let of = "SELECT table_name FROM information_schema.columns WHERE column_name = 'workspace_id' \
+        let postgres = self.app.uses_postgres();
+        let (tables_query, id) = if postgres {
+            let query = "SELECT table_name FROM information_schema.columns WHERE column_name = 'workspace_id' \
                       AND table_schema = 'public'";
-            (of, format!("'{}'", self.id.uuid()))
+            (query, format!("'{}'", self.id.uuid()))
         } else {
-            let of = "SELECT t.name FROM sqlite_master t, pragma_table_info(t.name) c \
+            let query = "SELECT t.name FROM sqlite_master t, pragma_table_info(t.name) c \
                       WHERE t.type = 'table' AND c.name = 'workspace_id'";
-            (of, format!("X'{}'", self.id.uuid().simple()))
+            (query, format!("X'{}'", self.id.uuid().simple()))
         };
         let mut rows = Vec::new();
-        let tables = self.query_strings(tables).await;
+        let tables = self.query_strings(tables_query).await;
         assert!(tables.len() > 10, "{tables:?}");
         for (table, column) in
             tables.iter().map(|table| (table.as_str(), "workspace_id")).chain([("workspaces", "id")])
         {
-            let row = if postgres { "CAST(whole_row AS text)".to_owned() } else { self.columns(table).await };
+            let row =
+                if postgres { "CAST(whole_row AS text)".to_owned() } else { self.row_as_text(table).await };
             let statement =
                 format!("SELECT '{table}' || ' ' || {row} FROM {table} whole_row WHERE {column} = {id}");
             rows.extend(self.query_strings(&statement).await);
@@ -32,8 +34,8 @@ impl Workspace<'_> {
         rows
     }
 
-    /// Returns an SQL expression for a row of SQLite as text; PostgreSQL does this by a cast.
-    async fn columns(&self, table: &str) -> String {
+    /// Returns an SQL expression that converts a row of this SQLite table to text. On PostgreSQL, a cast does this.
+    async fn row_as_text(&self, table: &str) -> String {
         let columns = self
             .query_strings(&format!("SELECT 'quote(' || name || ')' FROM pragma_table_info('{table}')"))
             .await;
@@ -43,7 +45,7 @@ impl Workspace<'_> {
     async fn query_strings(&self, statement: &str) -> Vec<String> {
         let db = &self.app.app.db;
         let statement = Statement::from_string(db.backend(), statement);
-        let rows = db.read().query_all_raw(statement).await.expect("the tables are read");
-        rows.iter().map(|row| row.try_get_by_index(0).expect("a text")).collect()
+        let rows = db.read().query_all_raw(statement).await.expect("the query succeeds");
+        rows.iter().map(|row| row.try_get_by_index(0).expect("a text column")).collect()
     }
 }

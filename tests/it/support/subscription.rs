@@ -1,4 +1,5 @@
-//! Creates webhook subscriptions, and claims and settles their deliveries without a worker.
+//! Creates webhook subscriptions, and claims and settles their deliveries without a worker. Settling a delivery stores
+//! the outcome of an attempt and the next state of the delivery.
 
 use domain::Result;
 use domain::page::PageRequest;
@@ -12,25 +13,29 @@ use secrecy::ExposeSecret;
 use uuid::Uuid;
 
 use super::app::MASTER_KEY;
-use super::{TestApp, Workspace};
+use super::{TestApp, TestWorkspace};
 
-/// Runs a function in a write transaction, and commits it on success.
-pub async fn in_transaction<T>(app: &TestApp, act: impl AsyncFnOnce(&mut Write) -> Result<T>) -> Result<T> {
-    let mut write = app.write().await;
-    let outcome = act(&mut write).await?;
+/// Runs `operation` in a write transaction, and commits the transaction on success.
+pub async fn in_transaction<T>(
+    app: &TestApp,
+    operation: impl AsyncFnOnce(&mut Write) -> Result<T>,
+) -> Result<T> {
+    let mut write = app.begin_write().await;
+    let outcome = operation(&mut write).await?;
     write.commit().await.expect("the commit succeeds");
     Ok(outcome)
 }
 
 impl TestApp {
-    /// The seal that encrypts webhook secrets.
+    /// Returns the seal that encrypts webhook secrets.
     pub fn seal(&self) -> Seal {
         Seal::new(&MasterKey::from_hex(MASTER_KEY, "the test").expect("a key"), Purpose::WebhookSecrets)
     }
 
-    /// Claims all due deliveries and settles each with one attempt of this status. Returns their number.
+    /// Claims all due deliveries, records one attempt with this status for each, and settles them with this
+    /// transition. A `status` of `None` records a timeout. Returns the number of deliveries.
     pub async fn settle_due(&self, status: Option<i32>, transition: DeliveryTransition) -> usize {
-        let write = self.write().await;
+        let write = self.begin_write().await;
         let now = write.now_ms();
         let lease_token = self.app.ids.next::<Attempt>(self.clock.now()).uuid();
         let claim = ClaimQuery {
@@ -79,14 +84,14 @@ impl TestApp {
     }
 }
 
-impl Workspace<'_> {
-    /// Creates a subscription to these event types. Returns its id and its secret.
-    pub async fn subscribe(&self, kinds: &[&str]) -> (SubscriptionId, String) {
+impl TestWorkspace<'_> {
+    /// Creates a subscription to these event types with a URL that does not exist. Returns its id and its secret.
+    pub async fn subscribe(&self, event_types: &[&str]) -> (SubscriptionId, String) {
         let new = NewSubscription {
             url: format!("https://hooks.example/{}", self.name),
-            event_types: kinds.iter().map(|&kind| kind.to_owned()).collect(),
+            event_types: event_types.iter().map(|&event_type| event_type.to_owned()).collect(),
         };
-        let mut write = self.app.write().await;
+        let mut write = self.app.begin_write().await;
         let created = webhooks::create(&self.app.app, &mut write, &self.app.seal(), self.id, new).await;
         let (subscription, secret) = created.expect("a subscription");
         write.commit().await.expect("the commit succeeds");
@@ -94,16 +99,16 @@ impl Workspace<'_> {
     }
 
     /// Returns all deliveries of a subscription, oldest first.
-    pub async fn deliveries(&self, of: SubscriptionId) -> Vec<Delivery> {
+    pub async fn deliveries(&self, subscription_id: SubscriptionId) -> Vec<Delivery> {
         let page = webhooks::deliveries(
             &self.app.app,
             self.id,
-            of,
+            subscription_id,
             &Default::default(),
             PageRequest::newest_first(None, 10_000),
         )
         .await
-        .expect("deliveries");
+        .expect("the query succeeds");
         assert_eq!(page.next, None);
         page.items.into_iter().rev().collect()
     }

@@ -1,4 +1,4 @@
-//! Webhook subscriptions, and a worker that sends deliveries on demand.
+//! Creates webhook subscriptions that a test can change, and sends their deliveries on demand.
 
 use ::webhooks::{Worker, maintenance};
 use domain::webhooks::{self, Delivery, HeldAction, NewSubscription, Subscription};
@@ -6,25 +6,29 @@ use entity::webhook_deliveries::queue::ClaimQuery;
 use foundation::id::SubscriptionId;
 use secrecy::ExposeSecret;
 
-use super::{Endpoint, TestApp, Workspace};
+use super::{Endpoint, TestApp, TestWorkspace};
 
 /// A subscription of a test's workspace.
 pub struct TestSubscription<'a> {
-    pub workspace: Workspace<'a>,
+    pub workspace: TestWorkspace<'a>,
     pub id: SubscriptionId,
     pub secret: String,
 }
 
-impl<'a> Workspace<'a> {
-    /// Subscribes an endpoint to these event types.
-    pub async fn subscribe_at(&self, endpoint: &Endpoint, event_types: &[&str]) -> TestSubscription<'a> {
-        self.subscribe_to(endpoint.url(), event_types).await
+impl<'a> TestWorkspace<'a> {
+    /// Creates a subscription of this endpoint to these event types.
+    pub async fn subscribe_endpoint(
+        &self,
+        endpoint: &Endpoint,
+        event_types: &[&str],
+    ) -> TestSubscription<'a> {
+        self.subscribe_url(endpoint.url(), event_types).await
     }
 
-    /// Subscribes a URL to these event types.
-    pub async fn subscribe_to(&self, url: String, event_types: &[&str]) -> TestSubscription<'a> {
-        let event_types = event_types.iter().map(|&kind| kind.to_owned()).collect();
-        let mut write = self.app.write().await;
+    /// Creates a subscription with this URL to these event types.
+    pub async fn subscribe_url(&self, url: String, event_types: &[&str]) -> TestSubscription<'a> {
+        let event_types = event_types.iter().map(|&event_type| event_type.to_owned()).collect();
+        let mut write = self.app.begin_write().await;
         let new = NewSubscription { url, event_types };
         let created = webhooks::create(&self.app.app, &mut write, &self.app.seal(), self.id, new).await;
         let (created, secret) = created.expect("a subscription");
@@ -54,7 +58,7 @@ impl TestSubscription<'_> {
 
     /// Enables the subscription, which releases its held deliveries.
     pub async fn enable(&self) {
-        let mut write = self.workspace.app.write().await;
+        let mut write = self.workspace.app.begin_write().await;
         let app = &self.workspace.app.app;
         webhooks::enable(app, &mut write, self.workspace.id, self.id, HeldAction::Send)
             .await
@@ -64,15 +68,15 @@ impl TestSubscription<'_> {
 
     /// Pauses the subscription.
     pub async fn pause(&self) {
-        let mut write = self.workspace.app.write().await;
+        let mut write = self.workspace.app.begin_write().await;
         webhooks::pause(&mut write, self.workspace.id, self.id).await.expect("pausing succeeds");
         write.commit().await.expect("the commit succeeds");
     }
 }
 
 impl TestApp {
-    /// Starts a server that may send webhooks to the loopback network.
-    pub async fn start_beside_receivers() -> Self {
+    /// Starts a server that may send webhooks to 127.0.0.0/8.
+    pub async fn start_with_local_webhooks() -> Self {
         Self::start_with(&[("webhook_allow", "127.0.0.0/8")]).await
     }
 
@@ -81,15 +85,15 @@ impl TestApp {
         Worker::new(self.app.clone(), self.seal().into()).expect("a worker")
     }
 
-    /// Runs the maintenance jobs, and sends all due deliveries. Returns the number of attempts.
+    /// Runs the maintenance jobs, then sends all due deliveries. Returns the number of attempts.
     pub async fn deliver_due(&self) -> usize {
         maintenance::run_once(&self.app).await.expect("maintenance succeeds");
         self.worker().deliver_due().await.expect("the deliveries are sent")
     }
 
-    /// Claims due deliveries and sends none, as a worker that is killed after its claim.
+    /// Claims due deliveries without sending them, like a worker that is killed after its claim.
     pub async fn claim_and_crash(&self) {
-        let write = self.write().await;
+        let write = self.begin_write().await;
         let (now, lease_token) = (write.now_ms(), uuid::Uuid::from_u128(1));
         let claim = ClaimQuery {
             now,
@@ -101,16 +105,16 @@ impl TestApp {
             limit: 64,
             last_workspace: None,
         };
-        assert!(!claim.run(write.conn()).await.expect("a claim").is_empty());
+        assert!(!claim.run(write.conn()).await.expect("the claim succeeds").is_empty());
         write.commit().await.expect("the commit succeeds");
     }
 
-    /// Returns all mail in the queues of all workspaces, oldest first.
+    /// Returns the mails of all workspaces, including sent ones, oldest first.
     pub async fn mails(&self) -> Vec<entity::mails::Model> {
         let mut mails = Vec::new();
-        for workspace in domain::workspaces::list(&self.app).await.expect("workspaces") {
+        for workspace in domain::workspaces::list(&self.app).await.expect("the query succeeds") {
             let scope = entity::mails::in_workspace(workspace.id.uuid());
-            mails.extend(scope.list(self.app.db.read(), 100).await.expect("its mail"));
+            mails.extend(scope.list(self.app.db.read(), 100).await.expect("the query succeeds"));
         }
         mails.sort_by_key(|mail| mail.id);
         mails

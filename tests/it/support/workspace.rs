@@ -1,4 +1,4 @@
-//! A workspace: applies changes and creates keys.
+//! A workspace of a test: creates keys, courses and students, and applies changes.
 
 use domain::keys::{self, NewKey};
 use domain::scope::{Scope, Scopes};
@@ -7,51 +7,58 @@ use foundation::id::WorkspaceId;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
-use super::{Key, TestApp};
+use super::{TestApp, TestKey};
 
 /// A workspace of a running server.
 #[derive(Clone, Copy)]
-pub struct Workspace<'a> {
+pub struct TestWorkspace<'a> {
     pub app: &'a TestApp,
+    /// The key and the display name of the workspace.
     pub name: &'static str,
     pub id: WorkspaceId,
 }
 
-impl Workspace<'_> {
-    /// Creates a key with these scopes and a quota that no test exhausts.
-    pub async fn key(&self, scopes: &str) -> Key {
-        self.key_with(scopes, Quota { per_minute: Some(100_000), per_day: Some(1_000_000) }, None).await
+impl TestWorkspace<'_> {
+    /// Creates an API key with these scopes, separated by spaces, and a quota that no test exhausts.
+    pub async fn key(&self, scopes: &str) -> TestKey {
+        self.key_with_quota(scopes, Quota { per_minute: Some(100_000), per_day: Some(1_000_000) }, None).await
     }
 
-    /// Creates a key with all scopes.
-    pub async fn full_key(&self) -> Key {
-        let all: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
-        self.key(&all.join(" ")).await
+    /// Creates an API key with all scopes, and a quota that no test exhausts.
+    pub async fn full_key(&self) -> TestKey {
+        let scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
+        self.key(&scopes.join(" ")).await
     }
 
-    /// Creates a key with the default quota.
-    pub async fn plain_key(&self, scopes: &str) -> Key {
-        self.key_with(scopes, Quota::default(), None).await
+    /// Creates an API key with the default quota.
+    pub async fn key_with_default_quota(&self, scopes: &str) -> TestKey {
+        self.key_with_quota(scopes, Quota::default(), None).await
     }
 
-    /// Creates a key with this quota and expiry.
-    pub async fn key_with(&self, scopes: &str, quota: Quota, expires_at: Option<jiff::Timestamp>) -> Key {
-        let scopes: Scopes = scopes.split_whitespace().map(|text| text.parse::<Scope>().unwrap()).collect();
+    /// Creates an API key with this quota and expiry; it never expires if `expires_at` is `None`.
+    pub async fn key_with_quota(
+        &self,
+        scopes: &str,
+        quota: Quota,
+        expires_at: Option<jiff::Timestamp>,
+    ) -> TestKey {
+        let scopes: Scopes = scopes.split_whitespace().map(|scope| scope.parse::<Scope>().unwrap()).collect();
         let new = NewKey { name: "story".to_owned(), scopes, quota, expires_at };
-        let mut write = self.app.write().await;
+        let mut write = self.app.begin_write().await;
         let (record, secret) = keys::create(&self.app.app, &mut write, self.id, new).await.unwrap();
         write.commit().await.unwrap();
-        self.app.key_of(record.id.to_string(), secret.expose_secret().to_owned())
+        self.app.key_with_secret(record.id.to_string(), secret.expose_secret().to_owned())
     }
 
     /// Sets the quota of the workspace.
     pub async fn set_quota(&self, quota: Quota) {
-        let mut write = self.app.write().await;
+        let mut write = self.app.begin_write().await;
         workspaces::set_quota(&self.app.app, &mut write, self.id, quota).await.unwrap();
         write.commit().await.unwrap();
     }
 
-    /// Applies one change of this workspace, at the clock's time.
+    /// Applies one change of the change feed to this workspace, at the clock's time. `change` is its type, for example
+    /// `course.upsert`.
     pub async fn change(&self, change: &str, data: Value) {
         let at = self.app.clock.now().to_string();
         self.change_at(&at, change, data).await;
@@ -59,46 +66,47 @@ impl Workspace<'_> {
 
     /// Applies one change that happened at `at`.
     pub async fn change_at(&self, at: &str, change: &str, data: Value) {
-        let line = self.line(at, change, data);
-        self.app.apply(&[line]).await;
+        let change = self.build_change(at, change, data);
+        self.app.apply(&[change]).await;
     }
 
-    /// Builds a change with a new id.
-    pub fn line(&self, at: &str, change: &str, data: Value) -> Value {
+    /// Builds a change with a new id, as JSON.
+    pub fn build_change(&self, at: &str, change: &str, data: Value) -> Value {
         let id = format!("c-{}", self.app.next_change_number());
         json!({"change": change, "id": id, "workspace": self.name, "at": at, "data": data})
     }
 
-    /// Creates a published course with one module of `lessons` lessons (`{key}-1`, `{key}-2`, ...) and returns its id.
+    /// Creates a published course and returns its id. It has one module with `lessons` lessons: `{key}-1`, `{key}-2`,
+    /// and so on.
     pub async fn course(&self, key: &str, lessons: usize) -> String {
-        self.change("course.upsert", course(key, "published", lessons)).await;
+        self.change("course.upsert", course_data(key, "published", lessons)).await;
         self.id_of("courses", key).await
     }
 
-    /// Creates a student `{key}@example.com` and returns the id.
+    /// Creates a student with the email address `{key}@example.com` and returns the id.
     pub async fn student(&self, key: &str) -> String {
-        self.student_by_change(key).await;
+        self.upsert_student(key).await;
         self.id_of("students", key).await
     }
 
-    /// Creates a student by a change.
-    pub async fn student_by_change(&self, key: &str) {
+    /// Creates a student like [`student`](Self::student), but does not look up the id.
+    pub async fn upsert_student(&self, key: &str) {
         self.change("student.upsert", json!({"key": key, "email": format!("{key}@example.com")})).await;
     }
 
-    /// Finds the id of a published course or a student through the API.
+    /// Looks up the id of a published course or of a student through the API. `list` is `courses` or `students`.
     async fn id_of(&self, list: &str, key: &str) -> String {
         let path = match list {
             "courses" => format!("/api/v1/courses?slug={key}"),
             _ => format!("/api/v1/students?email={key}%40example.com"),
         };
-        let found = self.full_key().await.get(&path).await.assert_status(200).ids();
-        found.first().unwrap_or_else(|| panic!("{path} finds nothing")).clone()
+        let ids = self.full_key().await.get(&path).await.assert_status(200).ids();
+        ids.first().unwrap_or_else(|| panic!("{path} has no items")).clone()
     }
 }
 
 /// Returns the data of a `course.upsert` with one module of `lessons` lessons.
-pub fn course(key: &str, status: &str, lessons: usize) -> Value {
+pub fn course_data(key: &str, status: &str, lessons: usize) -> Value {
     let lessons: Vec<Value> = (1..=lessons)
         .map(|n| json!({"key": format!("{key}-{n}"), "title": format!("Lesson {n}"), "type": "video", "duration_seconds": 60}))
         .collect();

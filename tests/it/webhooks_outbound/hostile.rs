@@ -1,4 +1,4 @@
-//! Hostile receivers: they hang, respond slowly, never end, break off, or redirect.
+//! Hostile receivers, which hang, respond slowly or without end, close the connection early, or redirect.
 
 use std::time::Duration;
 
@@ -6,32 +6,34 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
-use webhooks::outbound::{AttemptFailure, BODY_KEPT_BYTES, DeliveryVerdict};
+use webhooks::outbound::{AttemptFailure, DeliveryVerdict, MAX_STORED_BODY_BYTES};
 
 use super::{OK, SLACK, at_the_deadline, client, failure_of, response_of, send, send_within};
-use crate::support::{Receiver, request};
+use crate::support::{Receiver, read_request};
 
 #[tokio::test]
 async fn a_hanging_receiver_is_disconnected_at_the_deadline() {
-    let (left, mut ends) = mpsc::unbounded_channel();
+    let (closed, mut closed_connections) = mpsc::unbounded_channel();
     let receiver = Receiver::start(move |mut stream: TcpStream| {
-        let left = left.clone();
+        let closed = closed.clone();
         async move {
-            request(&mut stream).await;
-            left.send(stream.read(&mut [0]).await.unwrap_or(0)).expect("the test receives");
+            read_request(&mut stream).await;
+            closed.send(stream.read(&mut [0]).await.unwrap_or(0)).expect("the test receives");
         }
     })
     .await;
     assert_eq!(at_the_deadline(failure_of(&receiver)).await, AttemptFailure::Timeout);
-    let end = tokio::time::timeout(SLACK, ends.recv()).await.expect("the connection is closed");
-    assert_eq!(end, Some(0));
+    let bytes =
+        tokio::time::timeout(SLACK, closed_connections.recv()).await.expect("the connection is closed");
+    assert_eq!(bytes, Some(0));
 }
 
 #[tokio::test]
 async fn a_slow_head_is_a_timeout_and_a_slow_body_is_a_response() {
+    // Sends the first text at once, and the second one slowly and repeatedly.
     let slow = |at_once: &'static str, slowly: &'static str| {
         Receiver::start(move |mut stream| async move {
-            request(&mut stream).await;
+            read_request(&mut stream).await;
             stream.write_all(at_once.as_bytes()).await.expect("the head");
             for byte in slowly.bytes().cycle() {
                 if stream.write_all(&[byte]).await.is_err() {
@@ -49,7 +51,7 @@ async fn a_slow_head_is_a_timeout_and_a_slow_body_is_a_response() {
     assert_eq!(response.status, 201);
     assert!(!response.body.is_empty() && response.body.len() < 100, "{}", response.body.len());
 
-    // Interim responses without end.
+    // The receiver sends interim responses without end.
     let interim = slow("", "HTTP/1.1 102 Processing\r\n\r\n").await;
     assert_eq!(at_the_deadline(failure_of(&interim)).await, AttemptFailure::Timeout);
 }
@@ -57,42 +59,42 @@ async fn a_slow_head_is_a_timeout_and_a_slow_body_is_a_response() {
 #[tokio::test]
 async fn an_endless_response_is_cut_and_uses_little_memory() {
     const HEAD: &str = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
-    let (wrote, mut written) = mpsc::unbounded_channel();
+    let (written, mut written_bytes) = mpsc::unbounded_channel();
     let receiver = Receiver::start(move |mut stream| {
-        let wrote = wrote.clone();
+        let written = written.clone();
         async move {
-            request(&mut stream).await;
+            read_request(&mut stream).await;
             let chunk = format!("1000\r\n{}\r\n", "x".repeat(0x1000));
             let mut bytes = 0;
-            let mut sent = stream.write_all(HEAD.as_bytes()).await;
-            while sent.is_ok() {
+            let mut result = stream.write_all(HEAD.as_bytes()).await;
+            while result.is_ok() {
                 bytes += chunk.len();
-                sent = stream.write_all(chunk.as_bytes()).await;
+                result = stream.write_all(chunk.as_bytes()).await;
             }
-            wrote.send(bytes).expect("the test receives");
+            written.send(bytes).expect("the test receives");
         }
     })
     .await;
     let (client, url) = (client(), receiver.url("http", "127.0.0.1"));
     for _ in 0..50 {
-        let began = Instant::now();
+        let started = Instant::now();
         let response = send_within(&client, &url, Duration::from_secs(15)).await.result.expect("a response");
-        assert!(began.elapsed() < Duration::from_secs(5), "it does not wait for the end");
-        assert_eq!((response.status, response.body.len()), (200, BODY_KEPT_BYTES));
-        assert!(response.body.capacity() <= 2 * BODY_KEPT_BYTES);
+        assert!(started.elapsed() < Duration::from_secs(5), "the client does not wait for the end");
+        assert_eq!((response.status, response.body.len()), (200, MAX_STORED_BODY_BYTES));
+        assert!(response.body.capacity() <= 2 * MAX_STORED_BODY_BYTES);
         // The receiver can fill the buffers of the system and the client, and no more.
-        let bytes = written.recv().await.unwrap();
+        let bytes = written_bytes.recv().await.unwrap();
         assert!(bytes < 16 << 20, "{bytes}");
     }
 }
 
 #[tokio::test]
-async fn endless_headers_are_a_protocol_failure_and_many_are_stored_in_part() {
+async fn endless_headers_are_a_protocol_failure_and_many_headers_are_truncated() {
     let endless = Receiver::start(|mut stream| async move {
-        request(&mut stream).await;
-        let mut sent = stream.write_all(b"HTTP/1.1 200 OK\r\n").await;
-        while sent.is_ok() {
-            sent = stream.write_all(format!("x-filler: {}\r\n", "y".repeat(1000)).as_bytes()).await;
+        read_request(&mut stream).await;
+        let mut result = stream.write_all(b"HTTP/1.1 200 OK\r\n").await;
+        while result.is_ok() {
+            result = stream.write_all(format!("x-filler: {}\r\n", "y".repeat(1000)).as_bytes()).await;
         }
     })
     .await;
@@ -101,24 +103,25 @@ async fn endless_headers_are_a_protocol_failure_and_many_are_stored_in_part() {
     assert_eq!(outcome.result.unwrap_err(), AttemptFailure::Protocol);
 
     let filler = format!("x-filler: {}\r\n", "y".repeat(1000)).repeat(90);
-    let many = Receiver::answering(format!("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n{filler}\r\n")).await;
-    let stored: usize =
+    let many =
+        Receiver::responding_with(format!("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n{filler}\r\n")).await;
+    let stored_bytes: usize =
         response_of(&many).await.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
-    assert!(stored > 10_000 && stored <= 17_000, "{stored}");
+    assert!(stored_bytes > 10_000 && stored_bytes <= 17_000, "{stored_bytes}");
 }
 
 #[tokio::test]
 async fn a_broken_connection_is_a_failure_before_the_head_and_a_response_after_it() {
     let reset = Receiver::start(|mut stream| async move {
-        request(&mut stream).await;
+        read_request(&mut stream).await;
         stream.set_zero_linger().expect("a socket");
     })
     .await;
     assert_eq!(failure_of(&reset).await, AttemptFailure::Reset);
 
-    let breaking = |beginning: &'static str| {
+    let closing_after = |beginning: &'static str| {
         Receiver::start(move |mut stream| async move {
-            request(&mut stream).await;
+            read_request(&mut stream).await;
             stream.write_all(beginning.as_bytes()).await.expect("the beginning is written");
         })
     };
@@ -129,14 +132,14 @@ async fn a_broken_connection_is_a_failure_before_the_head_and_a_response_after_i
         ("HTTP/1.1 twenty OK\r\n\r\n", AttemptFailure::Protocol),
         ("HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n", AttemptFailure::Protocol),
     ] {
-        assert_eq!(failure_of(&breaking(beginning).await).await, expected, "{beginning:?}");
+        assert_eq!(failure_of(&closing_after(beginning).await).await, expected, "{beginning:?}");
     }
     for beginning in [
         "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf",
         "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\nwhat?",
         "HTTP/1.1 200 OK\r\n\r\nhalf",
     ] {
-        let response = response_of(&breaking(beginning).await).await;
+        let response = response_of(&closing_after(beginning).await).await;
         assert_eq!((response.status, response.body.as_slice()), (200, &b"half"[..]), "{beginning:?}");
     }
     let closed = Receiver::start(|_| async {}).await;
@@ -149,11 +152,11 @@ async fn a_broken_connection_is_a_failure_before_the_head_and_a_response_after_i
 
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
-    let target = Receiver::answering(OK).await;
+    let target = Receiver::responding_with(OK).await;
     for location in ["http://169.254.169.254/latest/meta-data/", target.url("http", "127.0.0.1").as_str()] {
         for status in [301, 302, 303, 307, 308] {
             let head = format!("HTTP/1.1 {status} X\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n");
-            let receiver = Receiver::answering(head).await;
+            let receiver = Receiver::responding_with(head).await;
             let outcome = send(&client(), &receiver.url("http", "127.0.0.1")).await;
             assert_eq!(outcome.verdict(), DeliveryVerdict::Dead);
             assert_eq!(outcome.result.unwrap().headers["location"], location);
@@ -164,17 +167,17 @@ async fn a_redirect_is_not_followed() {
 
 #[tokio::test]
 async fn a_gzip_bomb_is_stored_without_decoding() {
-    // 64 KiB of zeros, compressed. Concatenated gzip files are one gzip file: 640 MiB.
+    // A gzip file of 64 KiB of zeros. Concatenated gzip files are one gzip file, which decodes to 625 MiB here.
     let mut member =
         vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 3, 0xed, 0xc1, 1, 1, 0, 0, 0, 0x80, 0x90, 0xfe, 0xaf];
     member.extend([0xee, 8, 0x0a].into_iter().chain([0; 63]));
     member.extend([0x6a, 0xeb, 0x8e, 0x97, 0xd7, 0, 0, 1, 0]);
     let bomb = member.repeat(10_000);
-    let mut whole =
+    let mut response_bytes =
         format!("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n", bomb.len())
             .into_bytes();
-    whole.extend_from_slice(&bomb);
-    let response = response_of(&Receiver::answering(whole).await).await;
+    response_bytes.extend_from_slice(&bomb);
+    let response = response_of(&Receiver::responding_with(response_bytes).await).await;
     assert_eq!(response.headers["content-encoding"], "gzip");
-    assert!(response.body == bomb[..BODY_KEPT_BYTES]);
+    assert!(response.body == bomb[..MAX_STORED_BODY_BYTES]);
 }

@@ -1,4 +1,4 @@
-//! Single attempts at well-behaved and hostile receivers.
+//! Single attempts to send a webhook to well-behaved and hostile receivers.
 
 mod hostile;
 mod reach;
@@ -23,7 +23,7 @@ use webhooks::outbound::{
 use webhooks::sign::SigningKey;
 use webhooks::verify;
 
-use crate::support::{Receiver, request};
+use crate::support::{Receiver, read_request};
 
 const SECRETS: [&str; 2] = [
     "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=",
@@ -33,28 +33,29 @@ const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 const BODY: &str = r#"{ "id": "evt_01kdvdna00evqvqnxgeqgkd28a",  "data": "ä" }"#;
 /// The deadline of an attempt in these tests, instead of 15 seconds.
 const DEADLINE: Duration = Duration::from_millis(300);
-/// How long after the deadline an attempt may end on a busy machine.
+/// The time after the deadline within which an attempt must end, even on a busy machine.
 const SLACK: Duration = Duration::from_secs(2);
 
-/// A DNS lookup that resolves every name to the next of these lists of addresses, and then to the last one, with a counter of
-/// lookups.
+/// Returns a DNS lookup that ignores the name. Its calls return these lists of addresses in order, and further calls
+/// return the last list. Also returns a counter of the calls.
 fn lookup_returning(results: &'static [&'static [&'static str]]) -> (Lookup, Arc<AtomicUsize>) {
     let lookups = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&lookups);
     let lookup: Lookup = Arc::new(move |_| {
         let index = counted.fetch_add(1, Ordering::SeqCst).min(results.len() - 1);
-        let found: Vec<IpAddr> = results[index].iter().map(|ip| ip.parse().expect("an address")).collect();
-        Box::pin(async move { Ok(found) })
+        let addresses: Vec<IpAddr> =
+            results[index].iter().map(|ip| ip.parse().expect("an address")).collect();
+        Box::pin(async move { Ok(addresses) })
     });
     (lookup, lookups)
 }
 
 fn client_with(allow: &[&str], lookup: Lookup, roots: Vec<CertificateDer<'static>>) -> WebhookClient {
-    let allow = allow.iter().map(|network| network.parse().expect("a network")).collect();
-    WebhookClient::new(ClientOptions { allow, lookup, roots }).expect("a client")
+    let allowed_networks = allow.iter().map(|network| network.parse().expect("a network")).collect();
+    WebhookClient::new(ClientOptions { allowed_networks, lookup, additional_roots: roots }).expect("a client")
 }
 
-/// A client that may call the loopback network.
+/// Returns a client that may call the loopback network, and resolves all names to 127.0.0.1.
 fn client() -> WebhookClient {
     client_with(&["127.0.0.0/8"], lookup_returning(&[&["127.0.0.1"]]).0, Vec::new())
 }
@@ -84,33 +85,33 @@ async fn send_for(workspace: Uuid, client: &WebhookClient, url: &Url, deadline: 
     outbound::send(client, request).await
 }
 
-/// Returns the response to one attempt at this receiver.
+/// Makes one attempt to this receiver, and returns its response.
 async fn response_of(receiver: &Receiver) -> EndpointResponse {
     send(&client(), &receiver.url("http", "127.0.0.1")).await.result.expect("a response")
 }
 
-/// Returns why one attempt at this receiver got no response.
+/// Makes one attempt to this receiver, and returns why it got no response.
 async fn failure_of(receiver: &Receiver) -> AttemptFailure {
     let outcome = send(&client(), &receiver.url("http", "127.0.0.1")).await;
     assert_eq!(outcome.verdict(), DeliveryVerdict::Retry);
     outcome.result.expect_err("no response")
 }
 
-/// Asserts that this work ends at the deadline.
-async fn at_the_deadline<T>(work: impl Future<Output = T>) -> T {
-    let began = Instant::now();
-    let result = work.await;
-    assert!(began.elapsed() >= DEADLINE && began.elapsed() < DEADLINE + SLACK, "{:?}", began.elapsed());
+/// Asserts that this future ends at the deadline, and returns its output.
+async fn at_the_deadline<T>(future: impl Future<Output = T>) -> T {
+    let started = Instant::now();
+    let result = future.await;
+    assert!(started.elapsed() >= DEADLINE && started.elapsed() < DEADLINE + SLACK, "{:?}", started.elapsed());
     result
 }
 
 #[tokio::test]
 async fn a_request_has_the_headers_and_body_of_the_contract() {
-    let (seen, mut requests) = mpsc::unbounded_channel();
+    let (received, mut requests) = mpsc::unbounded_channel();
     let receiver = Receiver::start(move |mut stream| {
-        let seen = seen.clone();
+        let received = received.clone();
         async move {
-            seen.send(request(&mut stream).await).expect("the test receives");
+            received.send(read_request(&mut stream).await).expect("the test receives");
             stream.write_all(OK.as_bytes()).await.expect("the response is written");
         }
     })
@@ -137,13 +138,15 @@ async fn a_request_has_the_headers_and_body_of_the_contract() {
     x-svc-signature: t=1767225600,v1=6caf6b6d8cf4abdabe7dad800452e257c1fd1a2d97fc14f057b397c35ce7d152,v1=e63cbb0fa24c4e96db5020adc9b1818d6db01b979228704623b4881a165f680c
     ");
     assert_eq!(body, BODY);
-    let sent = &outcome.request_headers;
-    assert!(sent.iter().all(|(name, value)| lines.contains(&format!("{name}: {value}").as_str())));
-    assert_eq!(sent.len(), 8);
+    let recorded_headers = &outcome.request_headers;
+    assert!(
+        recorded_headers.iter().all(|(name, value)| lines.contains(&format!("{name}: {value}").as_str()))
+    );
+    assert_eq!(recorded_headers.len(), 8);
     for secret in SECRETS {
         verify::verify(
             body.as_bytes(),
-            &sent["x-svc-signature"],
+            &recorded_headers["x-svc-signature"],
             &[secret],
             1_767_225_601,
             verify::TOLERANCE,
@@ -170,7 +173,7 @@ async fn the_status_decides_the_verdict() {
         (600, DeliveryVerdict::Dead),
     ] {
         let head = format!("HTTP/1.1 {status} X\r\ncontent-length: 0\r\nretry-after: 90000\r\n\r\n");
-        let receiver = Receiver::answering(head).await;
+        let receiver = Receiver::responding_with(head).await;
         let outcome = send(&client(), &receiver.url("http", "127.0.0.1")).await;
         assert_eq!(outcome.verdict(), verdict, "{status}");
         let response = outcome.result.unwrap();
@@ -180,7 +183,7 @@ async fn the_status_decides_the_verdict() {
 
 #[tokio::test]
 async fn connections_are_reused() {
-    let receiver = Receiver::answering(OK).await;
+    let receiver = Receiver::responding_with(OK).await;
     let client = client();
     for host in ["127.0.0.1", "receiver.test"] {
         for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! Where an attempt may connect: names, IP addresses, and certificates.
+//! Which receivers an attempt may connect to: names, IP addresses, and certificates.
 
 use std::io;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use uuid::Uuid;
 use webhooks::outbound::{AttemptFailure, ClientOptions, Lookup, WebhookClient};
 
 use super::{OK, at_the_deadline, client, client_with, lookup_returning, send, send_for, send_within};
-use crate::support::{Receiver, request};
+use crate::support::{Receiver, read_request};
 
-/// Starts a receiver with TLS and a certificate for this name. Returns the certificate, too.
+/// Starts a receiver with TLS and a self-signed certificate for this name. Also returns the certificate.
 async fn tls_receiver(name: &str) -> (Receiver, CertificateDer<'static>) {
     let generated = rcgen::generate_simple_self_signed([name.to_owned()]).expect("a certificate");
     let certificate = generated.cert.der().clone();
@@ -21,16 +21,18 @@ async fn tls_receiver(name: &str) -> (Receiver, CertificateDer<'static>) {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .expect("versions")
+        .expect("the default versions are supported")
         .with_no_client_auth()
         .with_single_cert(vec![certificate.clone()], key)
-        .expect("a server's side");
+        .expect("the key matches the certificate");
     let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
     let receiver = Receiver::start(move |stream| {
         let acceptor = acceptor.clone();
         async move {
             let Ok(mut stream) = acceptor.accept(stream).await else { return };
-            while !request(&mut stream).await.is_empty() && stream.write_all(OK.as_bytes()).await.is_ok() {}
+            while !read_request(&mut stream).await.is_empty() && stream.write_all(OK.as_bytes()).await.is_ok()
+            {
+            }
         }
     })
     .await;
@@ -40,7 +42,8 @@ async fn tls_receiver(name: &str) -> (Receiver, CertificateDer<'static>) {
 #[tokio::test]
 async fn an_untrusted_certificate_is_a_tls_failure() {
     let (receiver, certificate) = tls_receiver("receiver.test").await;
-    let trusting = |allow: &[&str], roots| client_with(allow, lookup_returning(&[&["127.0.0.1"]]).0, roots);
+    let client_trusting =
+        |allow: &[&str], roots| client_with(allow, lookup_returning(&[&["127.0.0.1"]]).0, roots);
     let deadline = Duration::from_secs(10);
     let status = async |client: WebhookClient, name: &str| {
         send_within(&client, &receiver.url("https", name), deadline)
@@ -48,7 +51,7 @@ async fn an_untrusted_certificate_is_a_tls_failure() {
             .result
             .map(|response| response.status)
     };
-    let trusted = trusting(&["127.0.0.0/8"], vec![certificate.clone()]);
+    let trusted = client_trusting(&["127.0.0.0/8"], vec![certificate.clone()]);
     assert_eq!(status(trusted.clone(), "receiver.test").await, Ok(200));
     assert_eq!(
         status(trusted, "other.test").await,
@@ -56,21 +59,21 @@ async fn an_untrusted_certificate_is_a_tls_failure() {
         "the certificate is for another name"
     );
     assert_eq!(
-        status(trusting(&["127.0.0.0/8"], vec![]), "receiver.test").await,
+        status(client_trusting(&["127.0.0.0/8"], vec![]), "receiver.test").await,
         Err(AttemptFailure::Tls),
         "self-signed"
     );
     assert_eq!(
-        status(trusting(&[], vec![certificate]), "receiver.test").await,
+        status(client_trusting(&[], vec![certificate]), "receiver.test").await,
         Err(AttemptFailure::ForbiddenAddress)
     );
 
-    let without = Receiver::start(|mut stream| async move {
+    let without_tls = Receiver::start(|mut stream| async move {
         let _ = stream.write_all(OK.as_bytes()).await;
         let _ = stream.read_to_end(&mut Vec::new()).await;
     })
     .await;
-    let plain = send_within(&client(), &without.url("https", "127.0.0.1"), deadline).await;
+    let plain = send_within(&client(), &without_tls.url("https", "127.0.0.1"), deadline).await;
     assert_eq!(plain.result.unwrap_err(), AttemptFailure::Tls);
     let closing = Receiver::start(|_| async {}).await;
     let closed = send_within(&client(), &closing.url("https", "127.0.0.1"), deadline).await;
@@ -88,13 +91,13 @@ async fn an_untrusted_certificate_is_a_tls_failure() {
 async fn a_name_that_resolves_differently_is_checked_at_each_connection() {
     let closing = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
     let receiver = Receiver::start(move |mut stream| async move {
-        request(&mut stream).await;
+        read_request(&mut stream).await;
         stream.write_all(closing.as_bytes()).await.expect("the response is written");
     })
     .await;
     let results: &[&[&str]] =
         &[&["127.0.0.1"], &["169.254.169.254"], &["127.0.0.1", "10.0.0.1"], &["::ffff:7f00:1"]];
-    let (lookup, asked) = lookup_returning(results);
+    let (lookup, lookups) = lookup_returning(results);
     let client = client_with(&["127.0.0.0/8"], lookup, Vec::new());
     let url = receiver.url("http", "rebinding.test");
     let mut statuses = Vec::new();
@@ -104,7 +107,7 @@ async fn a_name_that_resolves_differently_is_checked_at_each_connection() {
     let forbidden = Err(AttemptFailure::ForbiddenAddress);
     assert_eq!(statuses, [Ok(200), forbidden, forbidden, Ok(200)]);
     assert_eq!(
-        (receiver.connections(), asked.load(Ordering::SeqCst)),
+        (receiver.connections(), lookups.load(Ordering::SeqCst)),
         (2, 4),
         "each connection makes a lookup"
     );
@@ -112,29 +115,30 @@ async fn a_name_that_resolves_differently_is_checked_at_each_connection() {
 
 #[tokio::test]
 async fn a_forbidden_address_is_not_connected_to() {
-    let receiver = Receiver::answering(OK).await;
+    let receiver = Receiver::responding_with(OK).await;
     let port = receiver.address.port();
     let (lookup, _) = lookup_returning(&[&["127.0.0.1"]]);
-    let closed = client_with(&[], Arc::clone(&lookup), Vec::new());
+    let without_allowed = client_with(&[], Arc::clone(&lookup), Vec::new());
     for host in
         ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.0.0.1.", "[::ffff:127.0.0.1]"]
             .into_iter()
             .chain(["[::1]", "[64:ff9b::7f00:1]", "localhost", "localhost.", "LOCALHOST", "receiver.test"])
     {
         for scheme in ["https", "http"] {
-            let outcome = send(&closed, &receiver.url(scheme, host)).await;
+            let outcome = send(&without_allowed, &receiver.url(scheme, host)).await;
             assert_eq!(outcome.result.unwrap_err(), AttemptFailure::ForbiddenAddress, "{scheme}://{host}");
         }
     }
-    let machines = WebhookClient::new(ClientOptions::new(&[])).expect("a client");
-    let outcome = send_within(&machines, &receiver.url("https", "localhost"), Duration::from_secs(15)).await;
+    let with_system_lookup = WebhookClient::new(ClientOptions::new(&[])).expect("a client");
+    let outcome =
+        send_within(&with_system_lookup, &receiver.url("https", "localhost"), Duration::from_secs(15)).await;
     assert_eq!(outcome.result.unwrap_err(), AttemptFailure::ForbiddenAddress, "with the system's lookup");
     // An allowed address does not allow others, and public addresses are not called without TLS.
-    let opened = client_with(&["127.0.0.9/32"], Arc::clone(&lookup), Vec::new());
+    let other_allowed = client_with(&["127.0.0.9/32"], Arc::clone(&lookup), Vec::new());
     let public = client_with(&["127.0.0.0/8"], lookup_returning(&[&["8.8.8.8"]]).0, Vec::new());
     for (client, url) in [
-        (&opened, format!("http://127.0.0.1:{port}/")),
-        (&opened, format!("https://receiver.test:{port}/")),
+        (&other_allowed, format!("http://127.0.0.1:{port}/")),
+        (&other_allowed, format!("https://receiver.test:{port}/")),
         (&public, "http://8.8.8.8/".to_owned()),
         (&public, "http://public.test/".to_owned()),
     ] {
@@ -163,8 +167,8 @@ async fn an_unknown_name_is_a_dns_failure_and_a_hanging_name_is_looked_up_once()
         let outcome = send(&client_with(&[], lookup, Vec::new()), &url).await;
         assert_eq!(outcome.result.unwrap_err(), AttemptFailure::Dns);
     }
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&asked);
+    let lookups = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&lookups);
     let hanging: Lookup = Arc::new(move |_| {
         counted.fetch_add(1, Ordering::SeqCst);
         Box::pin(std::future::pending())
@@ -174,14 +178,14 @@ async fn an_unknown_name_is_a_dns_failure_and_a_hanging_name_is_looked_up_once()
     for outcome in at_the_deadline(attempts).await {
         assert_eq!(outcome.result.unwrap_err(), AttemptFailure::Timeout);
     }
-    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    assert_eq!(lookups.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
 async fn hanging_names_of_one_workspace_leave_lookups_for_others() {
-    let receiver = Receiver::answering(OK).await;
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&asked);
+    let receiver = Receiver::responding_with(OK).await;
+    let lookups = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&lookups);
     let lookup: Lookup = Arc::new(move |name| {
         let counted = Arc::clone(&counted);
         Box::pin(async move {
@@ -194,33 +198,37 @@ async fn hanging_names_of_one_workspace_leave_lookups_for_others() {
     });
     let client = client_with(&["127.0.0.0/8"], lookup, Vec::new());
     let [hanging, healthy] = [1, 2].map(Uuid::from_u128);
-    let names = (0..300).map(|at| format!("http://hanging-{at}.test/").parse().expect("a URL"));
-    let names: Vec<reqwest::Url> = names.collect();
+    let urls = (0..300).map(|index| format!("http://hanging-{index}.test/").parse().expect("a URL"));
+    let urls: Vec<reqwest::Url> = urls.collect();
     let deadline = Duration::from_secs(15);
-    let attempts = names.iter().map(|url| send_for(hanging, &client, url, deadline));
+    let attempts = urls.iter().map(|url| send_for(hanging, &client, url, deadline));
     let mut attempts = Box::pin(futures_util::future::join_all(attempts));
     let others = async {
-        while asked.load(Ordering::SeqCst) < 32 {
+        while lookups.load(Ordering::SeqCst) < 32 {
             tokio::task::yield_now().await;
         }
-        let own = send_for(hanging, &client, &receiver.url("http", "own.test"), deadline).await;
-        assert_eq!(own.result.unwrap_err(), AttemptFailure::Exhausted, "the workspace has reached its limit");
-        let other = send_for(healthy, &client, &receiver.url("http", "other.test"), deadline).await;
-        assert_eq!(other.result.expect("a response").status, 200);
+        let same_workspace = send_for(hanging, &client, &receiver.url("http", "own.test"), deadline).await;
+        assert_eq!(
+            same_workspace.result.unwrap_err(),
+            AttemptFailure::Exhausted,
+            "the workspace has reached its limit"
+        );
+        let other_workspace = send_for(healthy, &client, &receiver.url("http", "other.test"), deadline).await;
+        assert_eq!(other_workspace.result.expect("a response").status, 200);
     };
     tokio::select! {
         () = others => {}
         _ = &mut attempts => panic!("the names do not hang"),
     }
-    assert_eq!(asked.load(Ordering::SeqCst), 32);
+    assert_eq!(lookups.load(Ordering::SeqCst), 32);
 }
 
 #[tokio::test]
 async fn finished_lookups_do_not_count_against_the_limit() {
-    let receiver = Receiver::answering(OK).await;
+    let receiver = Receiver::responding_with(OK).await;
     let client = client_with(&["127.0.0.0/8"], lookup_returning(&[&["127.0.0.1"]]).0, Vec::new());
-    for at in 0..100 {
-        let url = receiver.url("http", &format!("name-{at}.test"));
+    for index in 0..100 {
+        let url = receiver.url("http", &format!("name-{index}.test"));
         assert_eq!(send(&client, &url).await.result.expect("a response").status, 200);
     }
 }

@@ -1,4 +1,7 @@
-//! Finds the operations that a change affects, by following the origins of schema pairs.
+//! Finds the operations that a change affects.
+//!
+//! The search starts at the change. A pair consists of a schema in the base and its counterpart in the revision, and
+//! its origins are the operations and the other pairs that refer to it.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
@@ -9,36 +12,41 @@ use super::{Comparison, OperationPath, Origin};
 /// An affected operation and the shortest path to the change in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct AffectedOperation {
-    /// The operation id, or the method and path.
+    /// The operation id, or the method and path. For a change outside of operations, the object, such as `info`.
     pub operation: String,
     /// The path, for example `listOrders 200 -> data[] -> items[] -> title`.
     pub path: String,
 }
 
-/// Returns every operation that leads to one of the origins, each with its shortest path, shortest paths first.
+/// Returns every operation affected by a change with these origins, each with its shortest path to the change. Shorter
+/// paths come first.
 pub(crate) fn operations(comparison: &Comparison<'_>, origins: &[&Origin]) -> Vec<AffectedOperation> {
     let mut paths = BTreeMap::new();
     let mut seen = HashSet::new();
-    // Each step has the index of the following one. Paths are built only when an operation is found.
+    // The search goes from the change to the operations, so each step has the index of the next one toward the change.
+    // Paths are built only when an operation is found.
     let mut steps: Vec<(Option<usize>, &str)> = Vec::new();
     let mut queue: VecDeque<(&Origin, Option<usize>)> =
         origins.iter().map(|origin| (*origin, None)).collect();
-    while let Some((origin, after)) = queue.pop_front() {
+    while let Some((origin, next_step)) = queue.pop_front() {
         match origin {
-            Origin::Operation(used) => {
-                if !paths.contains_key(&used.operation) {
-                    paths.insert(used.operation.clone(), path(used, &steps, after));
+            Origin::Operation(operation_path) => {
+                if !paths.contains_key(&operation_path.operation) {
+                    paths.insert(
+                        operation_path.operation.clone(),
+                        format_path(operation_path, &steps, next_step),
+                    );
                 }
             }
             Origin::Pair(pair, step) => {
-                let after = if step.is_empty() {
-                    after
+                let next_step = if step.is_empty() {
+                    next_step
                 } else {
-                    steps.push((after, step));
+                    steps.push((next_step, step));
                     Some(steps.len() - 1)
                 };
                 if seen.insert(*pair) {
-                    queue.extend(comparison.origins(*pair).iter().map(|origin| (origin, after)));
+                    queue.extend(comparison.origins(*pair).iter().map(|origin| (origin, next_step)));
                 }
             }
         }
@@ -50,22 +58,28 @@ pub(crate) fn operations(comparison: &Comparison<'_>, origins: &[&Origin]) -> Ve
     paths
 }
 
-fn path(used: &OperationPath, steps: &[(Option<usize>, &str)], last: Option<usize>) -> String {
-    let mut path = used.operation.clone();
-    if !used.steps.is_empty() {
-        path = format!("{path} {}", used.steps);
+/// Formats the path to a change. `first_step` is the index of the step that follows the operation, or `None` if the
+/// change is in the operation itself.
+fn format_path(
+    operation_path: &OperationPath,
+    steps: &[(Option<usize>, &str)],
+    first_step: Option<usize>,
+) -> String {
+    let mut path = operation_path.operation.clone();
+    if !operation_path.steps.is_empty() {
+        path = format!("{path} {}", operation_path.steps);
     }
     let mut is_first = true;
-    let mut next = last;
-    while let Some(at) = next {
-        let (after, step) = steps[at];
+    let mut next_step = first_step;
+    while let Some(index) = next_step {
+        let (following_step, step) = steps[index];
         if step == "[]" && !is_first {
             path += step;
         } else {
             path = format!("{path} -> {step}");
         }
         is_first = false;
-        next = after;
+        next_step = following_step;
     }
     path
 }

@@ -1,19 +1,19 @@
-//! Compares the root of the documents: paths, webhooks, components, tags and version.
+//! Compares the roots of the documents: paths, webhooks, components, unknown keywords and the version of the API.
 //!
-//! Paths match regardless of the names of their parameters.
+//! Paths are matched regardless of the names of their parameters.
 
 use std::rc::Rc;
 
 use contract::node::{Entry, Node, Value};
 use contract::source::Span;
 
-use super::matching::by_key;
+use super::matching::match_by_key;
 use super::operations::{self, PathItem, compare_unknown_keywords};
 use super::{Comparison, OperationPath, Positions, lifecycle, security};
 use crate::rule::{Inverse, Level, Rule};
 use crate::schema::value;
 
-const NO_INVERSE: Inverse = Inverse::None("an increased version is not reported");
+const VERSION_INCREASED: Inverse = Inverse::None("an increased version is not reported");
 
 /// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[
@@ -24,23 +24,23 @@ pub(crate) const RULES: &[Rule] = &[
         "Receivers no longer receive the event.",
         "Keep sending the event, and mark it `deprecated` with an `x-sunset` date.",
     ),
-    Rule::info("api-schema-removed", Inverse::None("an added schema that is not used is not reported")),
-    Rule::info("api-version-not-bumped", NO_INVERSE),
-    Rule::info("api-version-decreased", NO_INVERSE),
-    Rule::info("api-major-version-not-bumped", NO_INVERSE),
+    Rule::info("api-schema-removed", Inverse::None("an added schema is not reported")),
+    Rule::info("api-version-not-bumped", VERSION_INCREASED),
+    Rule::info("api-version-decreased", VERSION_INCREASED),
+    Rule::info("api-major-version-not-bumped", VERSION_INCREASED),
 ];
 
-/// Compares the two documents.
+/// Compares the two documents, except for the schemas, which are queued, and the version.
 pub(crate) fn compare(comparison: &mut Comparison<'_>) {
     security::compare_components(comparison);
-    paths(comparison);
-    webhooks(comparison);
-    removed_schemas(comparison);
+    compare_paths(comparison);
+    compare_webhooks(comparison);
+    report_removed_schemas(comparison);
     compare_root_keywords(comparison);
 }
 
 /// Root keywords that are compared elsewhere or do not affect clients.
-const KNOWN: [&str; 8] = [
+const KNOWN_KEYWORDS: [&str; 8] = [
     "openapi",
     "info",
     "servers",
@@ -67,21 +67,22 @@ const SECTIONS: [&str; 9] = [
 /// Reports changes of unknown keywords at the root and in the components.
 fn compare_root_keywords(comparison: &mut Comparison<'_>) {
     let (base, revision) = (&comparison.base.document.root, &comparison.revision.document.root);
-    let head = |node: &Node| Span { start: node.span.start, end: node.span.start };
-    let known = |key: &str| KNOWN.contains(&key) || key == "jsonSchemaDialect";
+    let start_of = |node: &Node| Span { start: node.span.start, end: node.span.start };
+    let is_known = |key: &str| KNOWN_KEYWORDS.contains(&key) || key == "jsonSchemaDialect";
     compare_unknown_keywords(
         comparison,
         &OperationPath::of("the document"),
         base,
         revision,
-        (head(base), head(revision)),
-        known,
+        (start_of(base), start_of(revision)),
+        is_known,
     );
     let (before, after) = (base.entry("components"), revision.entry("components"));
-    let nothing = Node::without_span(Value::Mapping(Vec::new()));
-    let node = |entry: Option<&'_ Entry>| entry.map_or_else(|| nothing.clone(), |entry| entry.value.clone());
-    let at = |entry: Option<&Entry>, root| entry.map_or_else(|| head(root), |entry| entry.key.span);
-    let positions = (at(before, base), at(after, revision));
+    let empty_mapping = Node::without_span(Value::Mapping(Vec::new()));
+    let node =
+        |entry: Option<&'_ Entry>| entry.map_or_else(|| empty_mapping.clone(), |entry| entry.value.clone());
+    let span = |entry: Option<&Entry>, root| entry.map_or_else(|| start_of(root), |entry| entry.key.span);
+    let positions = (span(before, base), span(after, revision));
     compare_unknown_keywords(
         comparison,
         &OperationPath::of("components"),
@@ -92,31 +93,32 @@ fn compare_root_keywords(comparison: &mut Comparison<'_>) {
     );
 }
 
-/// Returns the entries of a root keyword and its position.
-fn top<'n>(root: &'n Node, key: &str) -> (&'n [Entry], Span) {
+/// Returns the entries of a root keyword and its position. Without the keyword, the position is the start of the document.
+fn root_entries<'n>(root: &'n Node, key: &str) -> (&'n [Entry], Span) {
     let entry = root.entry(key);
     let entries = entry.and_then(|entry| entry.value.entries()).unwrap_or_default();
     (entries, entry.map_or(Span { start: root.span.start, end: root.span.start }, |entry| entry.key.span))
 }
 
-fn paths(comparison: &mut Comparison<'_>) {
-    let (base, base_at) = top(&comparison.base.document.root, "paths");
-    let (revision, revision_at) = top(&comparison.revision.document.root, "paths");
+fn compare_paths(comparison: &mut Comparison<'_>) {
+    let (base, base_span) = root_entries(&comparison.base.document.root, "paths");
+    let (revision, revision_span) = root_entries(&comparison.revision.document.root, "paths");
     // All other keys are paths: validation rejects keys that do not begin with `/`.
     let is_path = |entry: &&Entry| !entry.key.text.starts_with("x-");
-    let mut left: Vec<&Entry> = revision.iter().filter(is_path).collect();
-    let exact: Vec<&Entry> = base.iter().filter(is_path).collect();
-    let mut others = Vec::new();
+    let mut remaining: Vec<&Entry> = revision.iter().filter(is_path).collect();
+    let mut unmatched = Vec::new();
     let mut pairs: Vec<(&Entry, Option<&Entry>)> = Vec::new();
-    for entry in exact {
-        match left.iter().position(|other| other.key.text == entry.key.text) {
-            Some(at) => pairs.push((entry, Some(left.remove(at)))),
-            None => others.push(entry),
+    // Equal paths are matched first, then paths that differ only in the names of their parameters.
+    for before in base.iter().filter(is_path) {
+        match remaining.iter().position(|after| after.key.text == before.key.text) {
+            Some(index) => pairs.push((before, Some(remaining.remove(index)))),
+            None => unmatched.push(before),
         }
     }
-    for entry in others {
-        let same = left.iter().position(|other| template(&other.key.text) == template(&entry.key.text));
-        pairs.push((entry, same.map(|at| left.remove(at))));
+    for before in unmatched {
+        let template = without_parameter_names(&before.key.text);
+        let index = remaining.iter().position(|after| without_parameter_names(&after.key.text) == template);
+        pairs.push((before, index.map(|index| remaining.remove(index))));
     }
     for (before, after) in pairs {
         let before = PathItem::new(&comparison.base, before, false);
@@ -125,39 +127,39 @@ fn paths(comparison: &mut Comparison<'_>) {
             comparison,
             Some(&before),
             after.as_ref(),
-            Positions::new(before.at, revision_at),
+            Positions::new(before.span, revision_span),
         );
     }
-    for entry in left {
+    for entry in remaining {
         let after = PathItem::new(&comparison.revision, entry, false);
-        operations::compare(comparison, None, Some(&after), Positions::new(base_at, after.at));
+        operations::compare(comparison, None, Some(&after), Positions::new(base_span, after.span));
     }
 }
 
 /// Removes the names of path parameters: `/a/{id}/b` becomes `/a/{}/b`.
-pub(crate) fn template(path: &str) -> String {
-    let mut text = String::new();
-    let mut inside = false;
+pub(crate) fn without_parameter_names(path: &str) -> String {
+    let mut template = String::new();
+    let mut inside_braces = false;
     for letter in path.chars() {
         match letter {
-            '{' => inside = true,
-            '}' => inside = false,
-            _ if inside => continue,
+            '{' => inside_braces = true,
+            '}' => inside_braces = false,
+            _ if inside_braces => continue,
             _ => {}
         }
-        text.push(letter);
+        template.push(letter);
     }
-    text
+    template
 }
 
-fn webhooks(comparison: &mut Comparison<'_>) {
-    let (base, base_at) = top(&comparison.base.document.root, "webhooks");
-    let (revision, revision_at) = top(&comparison.revision.document.root, "webhooks");
-    let webhooks = by_key(base, revision, |entry| &entry.key.text);
+fn compare_webhooks(comparison: &mut Comparison<'_>) {
+    let (base, base_span) = root_entries(&comparison.base.document.root, "webhooks");
+    let (revision, revision_span) = root_entries(&comparison.revision.document.root, "webhooks");
+    let webhooks = match_by_key(base, revision, |entry| &entry.key.text);
     for (before, after) in webhooks.common {
         let (before, after) =
             (PathItem::new(&comparison.base, before, true), PathItem::new(&comparison.revision, after, true));
-        operations::compare(comparison, Some(&before), Some(&after), Positions::new(before.at, after.at));
+        operations::compare(comparison, Some(&before), Some(&after), Positions::new(before.span, after.span));
     }
     for entry in webhooks.removed {
         let before = PathItem::new(&comparison.base, entry, true);
@@ -169,13 +171,20 @@ fn webhooks(comparison: &mut Comparison<'_>) {
             )
         });
         let level = if announced { Level::Info } else { Level::Error };
-        let positions = Positions::new(before.at, revision_at);
-        let at = OperationPath::of(&entry.key.text);
-        comparison.report_with_level(level, "webhook-removed", &at, positions, &entry.key.text, message);
+        let positions = Positions::new(before.span, revision_span);
+        let operation_path = OperationPath::of(&entry.key.text);
+        comparison.report_with_level(
+            level,
+            "webhook-removed",
+            &operation_path,
+            positions,
+            &entry.key.text,
+            message,
+        );
     }
     for entry in webhooks.added {
         let message = format!("the webhook `{}` was added", entry.key.text);
-        let positions = Positions::new(base_at, entry.key.span);
+        let positions = Positions::new(base_span, entry.key.span);
         comparison.report(
             "webhook-added",
             &OperationPath::of(&entry.key.text),
@@ -186,13 +195,13 @@ fn webhooks(comparison: &mut Comparison<'_>) {
     }
 }
 
-fn removed_schemas(comparison: &mut Comparison<'_>) {
+fn report_removed_schemas(comparison: &mut Comparison<'_>) {
     let base = comparison.base.section("schemas");
-    let revision_at = top(&comparison.revision.document.root, "components").1;
+    let revision_span = root_entries(&comparison.revision.document.root, "components").1;
     for entry in base {
         if comparison.revision.component("schemas", &entry.key.text).is_none() {
             let message = format!("the schema `{}` was removed from the components", entry.key.text);
-            let positions = Positions::new(entry.key.span, revision_at);
+            let positions = Positions::new(entry.key.span, revision_span);
             comparison.report(
                 "api-schema-removed",
                 &OperationPath::of("components"),
@@ -204,7 +213,8 @@ fn removed_schemas(comparison: &mut Comparison<'_>) {
     }
 }
 
-/// Checks whether the version of the API was increased as required by the changes found.
+/// Reports an API version that decreased, that stayed the same although there are changes, or that has the same major
+/// version although there are breaking changes.
 pub(crate) fn check_version(comparison: &mut Comparison<'_>) {
     let version = |root: &Node| {
         let entry = root.get("info").and_then(|info| info.entry("version"));
@@ -214,14 +224,14 @@ pub(crate) fn check_version(comparison: &mut Comparison<'_>) {
             (text.unwrap_or_else(|| value::display_value(&entry.value)), entry.key.span)
         })
     };
-    let (Some((before, base)), Some((after, revision))) =
+    let (Some((before, base_span)), Some((after, revision_span))) =
         (version(&comparison.base.document.root), version(&comparison.revision.document.root))
     else {
         return;
     };
-    let positions = Positions::new(base, revision);
-    let at: Rc<OperationPath> = OperationPath::of("info");
-    let breaks = comparison.changes().iter().any(|change| change.level == Level::Error);
+    let positions = Positions::new(base_span, revision_span);
+    let operation_path: Rc<OperationPath> = OperationPath::of("info");
+    let has_breaking_change = comparison.changes().iter().any(|change| change.level == Level::Error);
     let numbers = |version: &str| -> Vec<u64> {
         version.split(['.', '-', '+']).map_while(|part| part.parse().ok()).collect()
     };
@@ -229,7 +239,7 @@ pub(crate) fn check_version(comparison: &mut Comparison<'_>) {
         if !comparison.changes().is_empty() {
             comparison.report(
                 "api-version-not-bumped",
-                &at,
+                &operation_path,
                 positions,
                 &after,
                 format!("version {after} was not increased"),
@@ -238,14 +248,14 @@ pub(crate) fn check_version(comparison: &mut Comparison<'_>) {
     } else if numbers(&after) < numbers(&before) {
         comparison.report(
             "api-version-decreased",
-            &at,
+            &operation_path,
             positions,
             &after,
             format!("the version decreased from {before} to {after}"),
         );
     }
-    if breaks && numbers(&before).first() == numbers(&after).first() {
+    if has_breaking_change && numbers(&before).first() == numbers(&after).first() {
         let message = format!("breaking changes, but {after} has the same major version as {before}");
-        comparison.report("api-major-version-not-bumped", &at, positions, &after, message);
+        comparison.report("api-major-version-not-bumped", &operation_path, positions, &after, message);
     }
 }

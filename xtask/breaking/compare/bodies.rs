@@ -10,16 +10,17 @@ use super::{Comparison, OperationPath, Origin, Positions, encoding};
 use crate::rule::{Direction, Inverse, Rule, SchemaSite};
 use crate::schema::view::SchemaParts;
 
-const NO_SENDER: &str = "Requests with this media type fail with 415.";
-const NO_READER: &str = "Clients that accept only this media type receive no usable response.";
-const KEEP_TYPE: &str = "Keep the media type, and add the new one.";
+const REQUEST_TYPE_REJECTED: &str = "Requests with this media type fail with 415.";
+const RESPONSE_TYPE_NOT_ACCEPTED: &str =
+    "Clients that accept only this media type receive no usable response.";
+const KEEP_MEDIA_TYPE: &str = "Keep the media type, and add the new one.";
 
 /// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "request-body-added-required",
         Inverse::Of("request-body-removed"),
-        "Requests without a body, which existing clients do not send, are rejected.",
+        "Existing clients do not send a body, so their requests are rejected.",
         "Make the body optional (`required: false`).",
     ),
     Rule::info("request-body-added-optional", Inverse::Of("request-body-removed")),
@@ -40,8 +41,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "request-body-media-type-removed",
         Inverse::Of("request-body-media-type-added"),
-        NO_SENDER,
-        KEEP_TYPE,
+        REQUEST_TYPE_REJECTED,
+        KEEP_MEDIA_TYPE,
     ),
     Rule::error(
         "request-body-media-type-schema-added",
@@ -55,16 +56,16 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "response-media-type-removed",
         Inverse::Of("response-media-type-added"),
-        NO_READER,
-        KEEP_TYPE,
+        RESPONSE_TYPE_NOT_ACCEPTED,
+        KEEP_MEDIA_TYPE,
     ),
     Rule::info("response-media-type-added", Inverse::Of("response-media-type-removed")),
     Rule::info("response-media-type-name-changed", Inverse::Of("response-media-type-name-changed")),
     Rule::error(
         "response-media-type-name-generalized",
         Inverse::Of("response-media-type-name-specialized"),
-        NO_READER,
-        KEEP_TYPE,
+        RESPONSE_TYPE_NOT_ACCEPTED,
+        KEEP_MEDIA_TYPE,
     ),
     // A client that accepts `application/json` can parse types with the suffix `+json` (RFC 6839).
     Rule::info("response-media-type-name-specialized", Inverse::Of("response-media-type-name-generalized")),
@@ -97,13 +98,13 @@ pub(crate) const RULES: &[Rule] = &[
 /// Compares the body of a request, or the payload of a webhook.
 pub(super) fn compare<'n>(
     comparison: &mut Comparison<'n>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     before: OperationNode<'_, 'n>,
     after: OperationNode<'_, 'n>,
 ) {
-    let is_outgoing = at.is_outgoing;
+    let is_outgoing = operation_path.is_outgoing;
     let (base, revision) = (before.node.entry("requestBody"), after.node.entry("requestBody"));
-    let required =
+    let is_required =
         |body: &Node| matches!(body.get("required").map(|flag| &flag.value), Some(Value::Bool(true)));
     let (base, revision) = match (base, revision) {
         (None, None) => return,
@@ -111,8 +112,8 @@ pub(super) fn compare<'n>(
             let id = if is_outgoing { "webhook-payload-removed" } else { "request-body-removed" };
             comparison.report(
                 id,
-                at,
-                Positions::new(base.key.span, after.at),
+                operation_path,
+                Positions::new(base.key.span, after.span),
                 "",
                 "the body was removed".to_owned(),
             );
@@ -120,27 +121,35 @@ pub(super) fn compare<'n>(
         }
         (None, Some(revision)) => {
             let body = comparison.revision.follow(&revision.value);
-            let (id, message) = match (is_outgoing, required(body)) {
+            let (id, message) = match (is_outgoing, is_required(body)) {
                 (true, _) => ("webhook-payload-added", "a body was added"),
                 (false, true) => ("request-body-added-required", "a required body was added"),
                 (false, false) => ("request-body-added-optional", "an optional body was added"),
             };
-            comparison.report(id, at, Positions::new(before.at, revision.key.span), "", message.to_owned());
+            comparison.report(
+                id,
+                operation_path,
+                Positions::new(before.span, revision.key.span),
+                "",
+                message.to_owned(),
+            );
             return;
         }
         (Some(base), Some(revision)) => (base, revision),
     };
-    let (base, base_at) = comparison.base.follow_from(&base.value, base.key.span);
-    let (revision, revision_at) = comparison.revision.follow_from(&revision.value, revision.key.span);
-    let spans = (base_at, revision_at);
-    let positions =
-        Positions::new(position_of(base, "required", spans.0), position_of(revision, "required", spans.1));
+    let (base, base_span) = comparison.base.follow_with_position(&base.value, base.key.span);
+    let (revision, revision_span) =
+        comparison.revision.follow_with_position(&revision.value, revision.key.span);
+    let positions = Positions::new(
+        position_of(base, "required", base_span),
+        position_of(revision, "required", revision_span),
+    );
     let id_prefix = if is_outgoing { "webhook-payload" } else { "request-body" };
-    match (required(base), required(revision)) {
+    match (is_required(base), is_required(revision)) {
         (true, false) => {
             comparison.report(
                 &format!("{id_prefix}-became-optional"),
-                at,
+                operation_path,
                 positions,
                 "",
                 "the body became optional".to_owned(),
@@ -149,7 +158,7 @@ pub(super) fn compare<'n>(
         (false, true) => {
             comparison.report(
                 &format!("{id_prefix}-became-required"),
-                at,
+                operation_path,
                 positions,
                 "",
                 "the body became required".to_owned(),
@@ -158,53 +167,62 @@ pub(super) fn compare<'n>(
         _ => {}
     }
     let direction = if is_outgoing { Direction::Response } else { Direction::Request };
-    let at = at.step(if is_outgoing { "payload" } else { "body" });
-    compare_contents(comparison, &at, (base, spans.0), (revision, spans.1), direction);
-    compare_unknown_keywords(comparison, &at, base, revision, spans, |key| {
-        ["required", "content"].contains(&key)
-    });
+    let operation_path = operation_path.step(if is_outgoing { "payload" } else { "body" });
+    compare_contents(comparison, &operation_path, (base, base_span), (revision, revision_span), direction);
+    compare_unknown_keywords(
+        comparison,
+        &operation_path,
+        base,
+        revision,
+        (base_span, revision_span),
+        |key| ["required", "content"].contains(&key),
+    );
 }
 
 /// Compares the media types of a body.
 pub(super) fn compare_contents<'n>(
     comparison: &mut Comparison<'n>,
-    at: &Rc<OperationPath>,
-    (base, base_at): (&'n Node, Span),
-    (revision, revision_at): (&'n Node, Span),
+    operation_path: &Rc<OperationPath>,
+    (base, base_span): (&'n Node, Span),
+    (revision, revision_span): (&'n Node, Span),
     direction: Direction,
 ) {
     let entries = |node: &'n Node| node.get("content").and_then(Node::entries).unwrap_or_default();
-    let positions =
-        Positions::new(position_of(base, "content", base_at), position_of(revision, "content", revision_at));
-    let mut left: Vec<&Entry> = entries(revision).iter().collect();
+    let positions = Positions::new(
+        position_of(base, "content", base_span),
+        position_of(revision, "content", revision_span),
+    );
+    let mut remaining: Vec<&Entry> = entries(revision).iter().collect();
     let mut unmatched = Vec::new();
     for before in entries(base) {
-        match left
+        match remaining
             .iter()
             .position(|after| normalized_name(&after.key.text) == normalized_name(&before.key.text))
         {
-            Some(found) => compare_media_type(comparison, at, before, left.remove(found), direction),
+            Some(index) => {
+                compare_media_type(comparison, operation_path, before, remaining.remove(index), direction)
+            }
             None => unmatched.push(before),
         }
     }
-    // A wider media type accepts the requests of several narrower ones, so it can match repeatedly.
+    // A media range of the revision can cover several request types of the base, so it can match repeatedly.
     let candidates: Vec<&Entry> = match direction {
         Direction::Request => entries(revision).iter().collect(),
-        Direction::Response => left.clone(),
+        Direction::Response => remaining.clone(),
     };
     for before in unmatched {
         let name = &before.key.text;
-        let is_free = |after: &&&Entry| {
-            direction == Direction::Request || left.iter().any(|free| std::ptr::eq(*free, **after))
+        let is_available = |after: &&&Entry| {
+            direction == Direction::Request || remaining.iter().any(|entry| std::ptr::eq(*entry, **after))
         };
-        let found = candidates
+        let candidate = candidates
             .iter()
-            .filter(is_free)
+            .filter(is_available)
             .find_map(|after| Some((*after, renamed_media_type(direction, name, &after.key.text)?)));
-        if let Some((after, id)) = found {
-            left.retain(|free| !std::ptr::eq(*free, after));
-            report_renamed(comparison, at, id, before, after);
-            compare_media_type(comparison, at, before, after, direction);
+        if let Some((after, id)) = candidate {
+            remaining.retain(|entry| !std::ptr::eq(*entry, after));
+            report_renamed(comparison, operation_path, id, before, after);
+            compare_media_type(comparison, operation_path, before, after, direction);
             continue;
         }
         let id = match direction {
@@ -212,9 +230,15 @@ pub(super) fn compare_contents<'n>(
             Direction::Response => "response-media-type-removed",
         };
         let message = format!("the media type `{name}` was removed");
-        comparison.report(id, at, Positions::new(before.key.span, positions.revision), name, message);
+        comparison.report(
+            id,
+            operation_path,
+            Positions::new(before.key.span, positions.revision),
+            name,
+            message,
+        );
     }
-    for after in left {
+    for after in remaining {
         let name = &after.key.text;
         let id = match direction {
             Direction::Request => "request-body-media-type-added",
@@ -222,27 +246,27 @@ pub(super) fn compare_contents<'n>(
         };
         comparison.report(
             id,
-            at,
+            operation_path,
             Positions::new(positions.base, after.key.span),
             name,
             format!("the media type `{name}` was added"),
         );
-        // A media range covered this type before, so its schema is compared with the one of the new type.
-        if let Some(before) = nearest_wildcard(entries(base), name) {
-            compare_media_type(comparison, at, before, after, direction);
+        // If a media range covered this type before, its schema is compared with that of the new type.
+        if let Some(before) = narrowest_covering_range(entries(base), name) {
+            compare_media_type(comparison, operation_path, before, after, direction);
         }
     }
 }
 
-/// Returns the most specific media range that covers a media type.
-fn nearest_wildcard<'n>(entries: &'n [Entry], name: &str) -> Option<&'n Entry> {
+/// Returns the most specific media range (such as `text/*`) that covers a media type, or `None` if no range covers it.
+fn narrowest_covering_range<'n>(entries: &'n [Entry], name: &str) -> Option<&'n Entry> {
     let ranges = entries
         .iter()
-        .filter(|entry| is_within(&normalized_media_type(name), &normalized_media_type(&entry.key.text)));
+        .filter(|entry| is_covered_by(&normalized_media_type(name), &normalized_media_type(&entry.key.text)));
     ranges.max_by_key(|entry| normalized_name(&entry.key.text) != "*/*")
 }
 
-/// Normalizes a media type: lower case, without whitespace.
+/// Converts a media type to lower case and removes whitespace.
 fn normalized_name(name: &str) -> String {
     name.to_ascii_lowercase().chars().filter(|letter| !letter.is_whitespace()).collect()
 }
@@ -255,8 +279,8 @@ fn renamed_media_type(direction: Direction, before: &str, after: &str) -> Option
     }
 }
 
-/// Returns a media type and its parameters in sorted order. `charset` is left out, because the text declares its own encoding;
-/// all other parameters are part of the name.
+/// Returns a media type, followed by its parameters in sorted order. `charset` is left out, because it changes only the
+/// encoding of the text; all other parameters are part of the name.
 pub(super) fn normalized_media_type(name: &str) -> Vec<String> {
     let name = normalized_name(name);
     let (kind, parameters) = name.split_once(';').unwrap_or((&name, ""));
@@ -266,27 +290,28 @@ pub(super) fn normalized_media_type(name: &str) -> Vec<String> {
     [kind].into_iter().chain(parameters).map(str::to_owned).collect()
 }
 
-/// Whether a media range such as `text/*` covers a media type.
-fn is_within(name: &[String], range: &[String]) -> bool {
+/// Whether a media range such as `text/*` covers a media type. Both are normalized.
+fn is_covered_by(media_type: &[String], range: &[String]) -> bool {
     match range {
-        [all] if all == "*/*" => true,
+        [any] if any == "*/*" => true,
         [range] => {
-            range.strip_suffix('*').is_some_and(|kind| kind.ends_with('/') && name[0].starts_with(kind))
+            range.strip_suffix('*').is_some_and(|kind| kind.ends_with('/') && media_type[0].starts_with(kind))
         }
         _ => false,
     }
 }
 
-/// Returns the rule for a renamed request media type: equal, or widened so that it covers the old one.
+/// Returns the rule for a renamed request media type: the same type in another notation, or a range that covers the old type.
 fn renamed_request_type(before: &str, after: &str) -> Option<&'static str> {
     let (before, after) = (normalized_media_type(before), normalized_media_type(after));
     if before == after {
         return Some("request-body-media-type-name-changed");
     }
-    is_within(&before, &after).then_some("request-body-media-type-name-generalized")
+    is_covered_by(&before, &after).then_some("request-body-media-type-name-generalized")
 }
 
-/// Returns the rule for a renamed response media type: equal, generalized or specialized.
+/// Returns the rule for a renamed response media type: the same type in another notation, a more general type or a more
+/// specific one.
 fn renamed_response_type(before: &str, after: &str) -> Option<&'static str> {
     let (before, after) = (normalized_media_type(before), normalized_media_type(after));
     if before == after {
@@ -306,27 +331,33 @@ fn is_specialization_of(special: &[String], general: &[String]) -> bool {
     else {
         return false;
     };
-    let kinds = general_kind == "*" || kind == general_kind;
-    let suffix = || name.rsplit_once('+').is_some_and(|(_, suffix)| suffix == general_name);
-    let names = general_name == "*" || name == general_name || suffix();
-    kinds && names && general[1..].iter().all(|parameter| special[1..].contains(parameter))
+    let kind_matches = general_kind == "*" || kind == general_kind;
+    let suffix_matches = || name.rsplit_once('+').is_some_and(|(_, suffix)| suffix == general_name);
+    let name_matches = general_name == "*" || name == general_name || suffix_matches();
+    kind_matches && name_matches && general[1..].iter().all(|parameter| special[1..].contains(parameter))
 }
 
 fn report_renamed(
     comparison: &mut Comparison<'_>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     id: &str,
     before: &Entry,
     after: &Entry,
 ) {
     let details = format!("`{}` to `{}`", before.key.text, after.key.text);
     let positions = Positions::new(before.key.span, after.key.span);
-    comparison.report(id, at, positions, &details, format!("the media type changed from {details}"));
+    comparison.report(
+        id,
+        operation_path,
+        positions,
+        &details,
+        format!("the media type changed from {details}"),
+    );
 }
 
 fn compare_media_type<'n>(
     comparison: &mut Comparison<'n>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     before: &'n Entry,
     after: &'n Entry,
     direction: Direction,
@@ -339,37 +370,37 @@ fn compare_media_type<'n>(
         (None, None) => {}
         (Some(base), Some(revision)) => {
             comparison.queue(
-                SchemaParts::under(base),
-                SchemaParts::under(revision),
+                SchemaParts::of_entry(base),
+                SchemaParts::of_entry(revision),
                 site,
-                Origin::Operation(Rc::clone(at)),
+                Origin::Operation(Rc::clone(operation_path)),
             );
         }
         (base, revision) => {
             let (ending, name) =
                 if base.is_none() { ("added", &after.key.text) } else { ("removed", &before.key.text) };
-            let span = |entry: Option<&Entry>, otherwise: &Entry| {
-                entry.map_or(otherwise.key.span, |entry| entry.key.span)
+            let span = |entry: Option<&Entry>, fallback: &Entry| {
+                entry.map_or(fallback.key.span, |entry| entry.key.span)
             };
             let positions = Positions::new(span(base, before), span(revision, after));
             let message = format!("the schema of `{name}` was {ending}");
             comparison.report(
                 &format!("{id_prefix}-media-type-schema-{ending}"),
-                at,
+                operation_path,
                 positions,
                 name,
                 message,
             );
         }
     }
-    encoding::compare(comparison, at, before, after, direction);
-    let known = ["schema", "encoding"];
+    encoding::compare(comparison, operation_path, before, after, direction);
+    let known_keywords = ["schema", "encoding"];
     compare_unknown_keywords(
         comparison,
-        at,
+        operation_path,
         &before.value,
         &after.value,
         (before.key.span, after.key.span),
-        |key| known.contains(&key),
+        |key| known_keywords.contains(&key),
     );
 }

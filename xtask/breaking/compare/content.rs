@@ -13,16 +13,20 @@ fn content(node: &Node) -> Option<&Entry> {
 }
 
 /// Whether a parameter or a header is serialized as a media type.
-pub(super) fn is_named(node: &Node) -> bool {
+pub(super) fn has_media_type(node: &Node) -> bool {
     content(node).is_some()
 }
 
-/// Describes a change of the media type of a parameter or a header, with its positions. Values without a media type are plain
-/// text.
-pub(super) fn serialization(before: (&Node, Span), after: (&Node, Span)) -> Option<(String, Positions)> {
-    let type_of = |node| content(node).map(|entry| entry.key.text.as_str());
-    let (old, new) = (type_of(before.0), type_of(after.0));
-    if old.map(bodies::normalized_media_type) == new.map(bodies::normalized_media_type) {
+/// Describes a change of the media type of a parameter or a header (`old to new`), with its positions. Returns `None`
+/// if the media type did not change. Values without a media type are plain text. `before` and `after` are nodes with
+/// their positions.
+pub(super) fn serialization_change(
+    before: (&Node, Span),
+    after: (&Node, Span),
+) -> Option<(String, Positions)> {
+    let media_type = |node| content(node).map(|entry| entry.key.text.as_str());
+    let (old_type, new_type) = (media_type(before.0), media_type(after.0));
+    if old_type.map(bodies::normalized_media_type) == new_type.map(bodies::normalized_media_type) {
         return None;
     }
     let display_name = |name: Option<&str>| {
@@ -30,11 +34,11 @@ pub(super) fn serialization(before: (&Node, Span), after: (&Node, Span)) -> Opti
     };
     let positions =
         Positions::new(position_of(before.0, "content", before.1), position_of(after.0, "content", after.1));
-    Some((format!("{} to {}", display_name(old), display_name(new)), positions))
+    Some((format!("{} to {}", display_name(old_type), display_name(new_type)), positions))
 }
 
-/// Returns the schema of a parameter or a header: its own, or that of its media type.
-pub(super) fn schema<'n>((node, at): (&'n Node, Span)) -> SchemaParts<'n> {
+/// Returns the schema of a parameter or a header, or else that of its media type. Without either, every value is valid.
+pub(super) fn schema<'n>((node, span): (&'n Node, Span)) -> SchemaParts<'n> {
     let entry = node.entry("schema").or_else(|| content(node)?.value.entry("schema"));
-    entry.map_or_else(|| SchemaParts::any(at), SchemaParts::under)
+    entry.map_or_else(|| SchemaParts::any(span), SchemaParts::of_entry)
 }

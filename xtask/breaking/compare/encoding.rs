@@ -1,7 +1,7 @@
 //! Compares the encodings of form properties.
 //!
-//! A property without an encoding has the default one. Properties that the base lacks are skipped, because clients do not use
-//! them yet.
+//! A property without an encoding has the default encoding. Properties that the base does not declare are skipped,
+//! because clients do not use them yet.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -30,10 +30,10 @@ pub(crate) const RULES: &[Rule] = &[
     ),
 ];
 
-/// Compares the encodings of a media type.
+/// Compares the encodings of a media type. `before` and `after` are its entries in base and revision.
 pub(super) fn compare<'n>(
     comparison: &mut Comparison<'n>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     before: &'n Entry,
     after: &'n Entry,
     direction: Direction,
@@ -46,40 +46,40 @@ pub(super) fn compare<'n>(
         return;
     }
     let schema =
-        before.value.entry("schema").map_or_else(|| SchemaParts::any(before.key.span), SchemaParts::under);
+        before.value.entry("schema").map_or_else(|| SchemaParts::any(before.key.span), SchemaParts::of_entry);
     let view = SchemaView::of(&comparison.base, &schema);
-    let known = view.properties();
+    let base_properties = view.properties();
     let id = match direction {
         Direction::Request => "request-body-encoding-changed",
         Direction::Response => "response-body-encoding-changed",
     };
-    let find = |among: &'n [Entry], name: &str| among.iter().find(|entry| entry.key.text == name);
-    for name in names.into_iter().filter(|name| known.contains_key(name)) {
-        let (old, new) = (find(bases, name), find(revisions, name));
-        let (encoding_before, written) = (written(old), written(new));
-        if encoding_before == written {
+    let find = |encodings: &'n [Entry], name: &str| encodings.iter().find(|entry| entry.key.text == name);
+    for name in names.into_iter().filter(|name| base_properties.contains_key(name)) {
+        let (encoding_before, encoding_after) = (find(bases, name), find(revisions, name));
+        let (old, new) = (describe(encoding_before), describe(encoding_after));
+        if old == new {
             continue;
         }
-        let position = |entry: Option<&Entry>, otherwise: &Entry| {
+        let position = |entry: Option<&Entry>, media_type: &Entry| {
             entry.map_or_else(
-                || position_of(&otherwise.value, "encoding", otherwise.key.span),
+                || position_of(&media_type.value, "encoding", media_type.key.span),
                 |entry| entry.key.span,
             )
         };
-        let positions = Positions::new(position(old, before), position(new, after));
-        let details = format!("{name}: {encoding_before} to {written}");
+        let positions = Positions::new(position(encoding_before, before), position(encoding_after, after));
+        let details = format!("{name}: {old} to {new}");
         comparison.report(
             id,
-            at,
+            operation_path,
             positions,
             &details,
-            format!("the encoding of `{name}` changed from {encoding_before} to {written}"),
+            format!("the encoding of `{name}` changed from {old} to {new}"),
         );
     }
 }
 
-/// Describes the encoding of a property.
-fn written(encoding: Option<&Entry>) -> String {
+/// Describes the encoding of a property. Missing keywords have their defaults.
+fn describe(encoding: Option<&Entry>) -> String {
     let node = encoding.map(|entry| &entry.value);
     let get = |keyword| node.and_then(|node| node.get(keyword));
     let style = get("style").and_then(Node::as_str).unwrap_or("form");

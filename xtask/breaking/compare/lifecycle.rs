@@ -14,15 +14,15 @@ use crate::rule::{Inverse, Rule, SchemaRule, SchemaSite, Topic, ValueEffect};
 use crate::schema::SchemaPair;
 use crate::schema::view::SchemaView;
 
-/// The minimum number of days between a deprecation and its sunset.
+/// The minimum number of days between today and the sunset of a deprecated object.
 pub(super) const GRACE_DAYS: i32 = 180;
-/// The minimum number of days between a deprecation and its sunset at stability level beta.
+/// The minimum number of days between today and the sunset at stability level beta.
 pub(super) const BETA_GRACE_DAYS: i32 = 31;
 
 const LIFECYCLE: Topic = Topic::Lifecycle;
 const NO_INVERSE: &str = "the inverse change is not reported";
 
-const fn notice(suffix: &'static str, inverse: &'static str) -> SchemaRule {
+const fn harmless(suffix: &'static str, inverse: &'static str) -> SchemaRule {
     SchemaRule::new(LIFECYCLE, ValueEffect::Neutral, suffix, inverse)
 }
 
@@ -32,25 +32,25 @@ const fn violation(suffix: &'static str) -> SchemaRule {
 
 /// The rules about schemas.
 pub(crate) const SCHEMA_RULES: &[SchemaRule] = &[
-    notice("deprecated", "reactivated"),
-    notice("deprecated-with-sunset", "reactivated"),
+    harmless("deprecated", "reactivated"),
+    harmless("deprecated-with-sunset", "reactivated"),
     SchemaRule::new(LIFECYCLE, ValueEffect::Alters, "deprecated-sunset-missing", "reactivated"),
     violation("deprecated-sunset-invalid"),
-    notice("reactivated", "deprecated-sunset-missing"),
+    harmless("reactivated", "deprecated-sunset-missing"),
     violation("sunset-date-too-small"),
     violation("sunset-deleted"),
     violation("sunset-date-changed-too-small"),
     SchemaRule::new(LIFECYCLE, ValueEffect::Alters, "stability-decreased", "stability-increased"),
-    notice("stability-increased", "stability-decreased"),
+    harmless("stability-increased", "stability-decreased"),
 ];
 
-const TOO_SOON: &str = "Clients have too little time to migrate.";
-const LATER: &str =
+const SUNSET_TOO_SOON: &str = "Clients have too little time to migrate.";
+const SET_LATER_SUNSET: &str =
     "Set `x-sunset` to a date at least 180 days in the future (31 days at stability level beta).";
-const NO_DATE: &str = "Clients know that support ends, but not when.";
-const SET_DATE: &str = "Set `x-sunset` to a date (YYYY-MM-DD) at least 180 days in the future.";
-const STABLE: &str = "Clients rely on the stability level that was promised.";
-const KEEP_STABLE: &str = "Keep the level, and add unstable features separately.";
+const SUNSET_UNKNOWN: &str = "Clients know that support ends, but not when.";
+const SET_SUNSET: &str = "Set `x-sunset` to a date (YYYY-MM-DD) at least 180 days in the future.";
+const STABILITY_EXPECTED: &str = "Clients rely on the stability level that was promised.";
+const KEEP_STABILITY_LEVEL: &str = "Keep the level, and add unstable features separately.";
 const NOT_REPORTED: Inverse = Inverse::None(NO_INVERSE);
 
 /// The rules about operations.
@@ -58,12 +58,22 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::info("endpoint-deprecated", Inverse::Of("endpoint-reactivated")),
     Rule::info("endpoint-deprecated-with-sunset", Inverse::Of("endpoint-reactivated")),
     Rule::info("endpoint-reactivated", Inverse::Of("api-deprecated-sunset-missing")),
-    Rule::error("api-deprecated-sunset-missing", Inverse::Of("endpoint-reactivated"), NO_DATE, SET_DATE),
-    Rule::error("api-deprecated-sunset-parse", NOT_REPORTED, NO_DATE, SET_DATE),
-    Rule::error("api-sunset-date-too-small", NOT_REPORTED, TOO_SOON, LATER),
-    Rule::error("sunset-deleted", NOT_REPORTED, NO_DATE, "Keep `x-sunset` while it is deprecated."),
-    Rule::error("api-sunset-date-changed-too-small", NOT_REPORTED, TOO_SOON, LATER),
-    Rule::error("api-stability-decreased", Inverse::Of("api-stability-increased"), STABLE, KEEP_STABLE),
+    Rule::error(
+        "api-deprecated-sunset-missing",
+        Inverse::Of("endpoint-reactivated"),
+        SUNSET_UNKNOWN,
+        SET_SUNSET,
+    ),
+    Rule::error("api-deprecated-sunset-parse", NOT_REPORTED, SUNSET_UNKNOWN, SET_SUNSET),
+    Rule::error("api-sunset-date-too-small", NOT_REPORTED, SUNSET_TOO_SOON, SET_LATER_SUNSET),
+    Rule::error("sunset-deleted", NOT_REPORTED, SUNSET_UNKNOWN, "Keep `x-sunset` while it is deprecated."),
+    Rule::error("api-sunset-date-changed-too-small", NOT_REPORTED, SUNSET_TOO_SOON, SET_LATER_SUNSET),
+    Rule::error(
+        "api-stability-decreased",
+        Inverse::Of("api-stability-increased"),
+        STABILITY_EXPECTED,
+        KEEP_STABILITY_LEVEL,
+    ),
     Rule::info("api-stability-increased", Inverse::Of("api-stability-decreased")),
     Rule::error(
         "api-invalid-stability-level",
@@ -76,35 +86,40 @@ pub(crate) const RULES: &[Rule] = &[
 /// The lifecycle keywords of an object.
 struct Lifecycle {
     deprecated: bool,
+    /// The date of `x-sunset`, or its text if it is not a date.
     sunset: Option<Result<Date, String>>,
+    /// The index in [`STABILITY_LEVELS`], or the unknown level.
     stability: Option<Result<u8, String>>,
-    at: Span,
-    sunset_at: Span,
+    /// The position of `deprecated`, or that of the object if it lacks the keyword.
+    span: Span,
+    /// The position of `x-sunset`, or `span` if the object lacks the keyword.
+    sunset_span: Span,
 }
 
-const STABILITIES: [&str; 4] = ["draft", "alpha", "beta", "stable"];
+/// The stability levels, from the lowest to the highest.
+const STABILITY_LEVELS: [&str; 4] = ["draft", "alpha", "beta", "stable"];
 
 impl Lifecycle {
-    fn of<'n>(entry: impl Fn(&str) -> Option<&'n Entry>, at: Span) -> Self {
+    fn of<'n>(entry: impl Fn(&str) -> Option<&'n Entry>, span: Span) -> Self {
         let deprecated = entry("deprecated");
         let sunset = entry("x-sunset");
         let stability = entry("x-stability-level").map(|entry| {
             let level = entry.value.as_str().unwrap_or_default();
-            let known = STABILITIES.iter().position(|known| *known == level);
-            known.map(|level| u8::try_from(level).unwrap_or(u8::MAX)).ok_or_else(|| level.to_owned())
+            let index = STABILITY_LEVELS.iter().position(|name| *name == level);
+            index.map(|index| u8::try_from(index).unwrap_or(u8::MAX)).ok_or_else(|| level.to_owned())
         });
         let position_of = |entry: Option<&Entry>| entry.map(|entry| entry.key.span);
         Self {
             deprecated: deprecated.is_some_and(|entry| matches!(entry.value.value, Value::Bool(true))),
-            sunset: sunset.map(|entry| date(entry.value.as_str().unwrap_or_default())),
+            sunset: sunset.map(|entry| parse_date(entry.value.as_str().unwrap_or_default())),
             stability,
-            at: position_of(deprecated).unwrap_or(at),
-            sunset_at: position_of(sunset).or_else(|| position_of(deprecated)).unwrap_or(at),
+            span: position_of(deprecated).unwrap_or(span),
+            sunset_span: position_of(sunset).or_else(|| position_of(deprecated)).unwrap_or(span),
         }
     }
 
-    fn of_node(node: &Node, at: Span) -> Self {
-        Self::of(|key| node.entry(key), at)
+    fn of_node(node: &Node, span: Span) -> Self {
+        Self::of(|key| node.entry(key), span)
     }
 
     /// Returns the minimum number of days between today and the sunset.
@@ -116,17 +131,18 @@ impl Lifecycle {
         }
     }
 
-    fn level(&self) -> u8 {
+    /// Returns the index of the stability level; without a valid level, that of `stable`.
+    fn stability_level(&self) -> u8 {
         self.stability.as_ref().and_then(|level| level.as_ref().ok().copied()).unwrap_or(3)
     }
 }
 
-/// Parses the date of an RFC 3339 date or timestamp.
-fn date(text: &str) -> Result<Date, String> {
-    let day = text.get(..10).unwrap_or(text);
-    let rest = text.get(10..).unwrap_or_default();
-    let valid = rest.is_empty() || rest.starts_with(['T', 't', ' ']);
-    if valid { day.parse().map_err(|_| text.to_owned()) } else { Err(text.to_owned()) }
+/// Parses the date of an RFC 3339 date or timestamp. Returns the text itself if it is neither.
+fn parse_date(text: &str) -> Result<Date, String> {
+    let date = text.get(..10).unwrap_or(text);
+    let time = text.get(10..).unwrap_or_default();
+    let is_valid = time.is_empty() || time.starts_with(['T', 't', ' ']);
+    if is_valid { date.parse().map_err(|_| text.to_owned()) } else { Err(text.to_owned()) }
 }
 
 /// A lifecycle change: the rule without its prefix, the positions, the details and the message.
@@ -138,13 +154,12 @@ struct LifecycleChange {
 }
 
 fn lifecycle_changes(base: &Lifecycle, revision: &Lifecycle, today: Date) -> Vec<LifecycleChange> {
-    let mut lifecycle_changes = Vec::new();
+    let mut changes = Vec::new();
     let mut add = |suffix, positions, details: String, message: String| {
-        lifecycle_changes.push(LifecycleChange { suffix, positions, details, message })
+        changes.push(LifecycleChange { suffix, positions, details, message })
     };
-    let positions = Positions::new(base.at, revision.at);
-    let sunsets = Positions::new(base.sunset_at, revision.sunset_at);
-    let days = |date: Date| date.since(today).map_or(0, |span| span.get_days());
+    let positions = Positions::new(base.span, revision.span);
+    let sunset_positions = Positions::new(base.sunset_span, revision.sunset_span);
     let grace_days = revision.grace_days();
     match (base.deprecated, revision.deprecated) {
         (true, false) => {
@@ -156,68 +171,94 @@ fn lifecycle_changes(base: &Lifecycle, revision: &Lifecycle, today: Date) -> Vec
             }
             None => add("deprecated", positions, String::new(), "deprecated".to_owned()),
             Some(Err(text)) => {
-                add("sunset-invalid", sunsets, text.clone(), format!("the sunset `{text}` is not a date"));
+                add(
+                    "sunset-invalid",
+                    sunset_positions,
+                    text.clone(),
+                    format!("the sunset `{text}` is not a date"),
+                );
             }
-            Some(Ok(date)) if days(*date) < grace_days => {
+            Some(Ok(date)) if days_between(today, *date) < grace_days => {
                 add(
                     "sunset-too-small",
-                    sunsets,
+                    sunset_positions,
                     date.to_string(),
-                    too_small_message(*date, days(*date), grace_days),
+                    too_soon_message(*date, days_between(today, *date), grace_days),
                 );
             }
             Some(Ok(date)) => {
                 add("with-sunset", positions, date.to_string(), format!("deprecated with sunset on {date}"));
             }
         },
-        (true, true) => match (&base.sunset, &revision.sunset) {
-            (Some(_), None) => {
-                add("sunset-deleted", sunsets, String::new(), "`x-sunset` was removed".to_owned())
-            }
-            (_, Some(Err(text))) if base.sunset != revision.sunset => {
-                add("sunset-invalid", sunsets, text.clone(), format!("the sunset `{text}` is not a date"));
-            }
-            (Some(Ok(before)), Some(Ok(after))) if after < before && days(*after) < grace_days => {
-                let message = format!(
-                    "the sunset changed from {before} to {after}, which is in {} days; at least {grace_days} are required",
-                    days(*after)
-                );
-                add("sunset-changed-too-small", sunsets, format!("{before} to {after}"), message);
-            }
-            (Some(Ok(before)), Some(Ok(after))) if after != before => {
-                let message = format!("the sunset changed from {before} to {after}");
-                add("with-sunset", sunsets, format!("{before} to {after}"), message);
-            }
-            // The base had no valid sunset.
-            (None | Some(Err(_)), Some(Ok(after))) if days(*after) < grace_days => {
-                add(
-                    "sunset-too-small",
-                    sunsets,
-                    after.to_string(),
-                    too_small_message(*after, days(*after), grace_days),
-                );
-            }
-            (None | Some(Err(_)), Some(Ok(after))) => {
-                add("with-sunset", sunsets, after.to_string(), format!("the sunset was set to {after}"));
-            }
-            _ => {}
-        },
+        (true, true) => add_sunset_change(base, revision, today, &mut add),
         (false, false) => {}
     }
-    stability(base, revision, &mut add);
-    lifecycle_changes
+    add_stability_change(base, revision, &mut add);
+    changes
 }
 
-fn too_small_message(date: Date, days: i32, grace_days: i32) -> String {
+/// Adds the change of the sunset of an operation or a schema that was deprecated before.
+fn add_sunset_change(
+    base: &Lifecycle,
+    revision: &Lifecycle,
+    today: Date,
+    add: &mut impl FnMut(&'static str, Positions, String, String),
+) {
+    let sunset_positions = Positions::new(base.sunset_span, revision.sunset_span);
+    let grace_days = revision.grace_days();
+    match (&base.sunset, &revision.sunset) {
+        (Some(_), None) => {
+            add("sunset-deleted", sunset_positions, String::new(), "`x-sunset` was removed".to_owned())
+        }
+        (_, Some(Err(text))) if base.sunset != revision.sunset => {
+            add(
+                "sunset-invalid",
+                sunset_positions,
+                text.clone(),
+                format!("the sunset `{text}` is not a date"),
+            );
+        }
+        (Some(Ok(before)), Some(Ok(after))) if after < before && days_between(today, *after) < grace_days => {
+            let message = format!(
+                "the sunset changed from {before} to {after}, which is in {} days; at least {grace_days} are required",
+                days_between(today, *after)
+            );
+            add("sunset-changed-too-small", sunset_positions, format!("{before} to {after}"), message);
+        }
+        (Some(Ok(before)), Some(Ok(after))) if after != before => {
+            let message = format!("the sunset changed from {before} to {after}");
+            add("with-sunset", sunset_positions, format!("{before} to {after}"), message);
+        }
+        // The base had no valid sunset.
+        (None | Some(Err(_)), Some(Ok(after))) if days_between(today, *after) < grace_days => {
+            add(
+                "sunset-too-small",
+                sunset_positions,
+                after.to_string(),
+                too_soon_message(*after, days_between(today, *after), grace_days),
+            );
+        }
+        (None | Some(Err(_)), Some(Ok(after))) => {
+            add("with-sunset", sunset_positions, after.to_string(), format!("the sunset was set to {after}"));
+        }
+        _ => {}
+    }
+}
+
+fn days_between(today: Date, date: Date) -> i32 {
+    date.since(today).map_or(0, |span| span.get_days())
+}
+
+fn too_soon_message(date: Date, days: i32, grace_days: i32) -> String {
     format!("the sunset on {date} is in {days} days; at least {grace_days} are required")
 }
 
-fn stability(
+fn add_stability_change(
     base: &Lifecycle,
     revision: &Lifecycle,
     add: &mut impl FnMut(&'static str, Positions, String, String),
 ) {
-    let positions = Positions::new(base.at, revision.at);
+    let positions = Positions::new(base.span, revision.span);
     if let Some(Err(level)) = &revision.stability {
         if base.stability != revision.stability {
             let message = format!("`{level}` is not a stability level");
@@ -225,8 +266,8 @@ fn stability(
         }
         return;
     }
-    let (before, after) = (base.level(), revision.level());
-    let name = |level: u8| STABILITIES[usize::from(level).min(3)];
+    let (before, after) = (base.stability_level(), revision.stability_level());
+    let name = |level: u8| STABILITY_LEVELS[usize::from(level).min(3)];
     let details = format!("{} to {}", name(before), name(after));
     let message = format!("the stability level changed from {details}");
     match before.cmp(&after) {
@@ -239,7 +280,7 @@ fn stability(
 /// Compares the lifecycle of an operation.
 pub(super) fn compare_operation(
     comparison: &mut Comparison<'_>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     base: (&Node, Span),
     revision: (&Node, Span),
 ) {
@@ -256,18 +297,18 @@ pub(super) fn compare_operation(
             "stability-decreased" => "api-stability-decreased",
             "stability-increased" => "api-stability-increased",
             "stability-invalid" => "api-invalid-stability-level",
-            other => other,
+            suffix => suffix,
         };
-        comparison.report(id, at, change.positions, &change.details, change.message);
+        comparison.report(id, operation_path, change.positions, &change.details, change.message);
     }
 }
 
 /// Returns the rule of a change, without its prefix, for parameters and properties.
-fn rule_suffix(change: &LifecycleChange, parameter: bool) -> &'static str {
+fn rule_suffix(change: &LifecycleChange, is_parameter: bool) -> &'static str {
     match change.suffix {
         "with-sunset" => "deprecated-with-sunset",
         "sunset-missing" => "deprecated-sunset-missing",
-        "sunset-invalid" if parameter => "sunset-parse",
+        "sunset-invalid" if is_parameter => "sunset-parse",
         "sunset-invalid" => "deprecated-sunset-invalid",
         "sunset-too-small" => "sunset-date-too-small",
         "sunset-changed-too-small" => "sunset-date-changed-too-small",
@@ -279,7 +320,7 @@ fn rule_suffix(change: &LifecycleChange, parameter: bool) -> &'static str {
 /// Compares the lifecycle of a parameter.
 pub(super) fn compare_parameter(
     comparison: &mut Comparison<'_>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     base: (&Node, Span),
     revision: (&Node, Span),
 ) {
@@ -289,16 +330,16 @@ pub(super) fn compare_parameter(
         if suffix == "sunset-parse" {
             comparison.report(
                 "request-parameter-sunset-parse",
-                at,
+                operation_path,
                 change.positions,
                 &change.details,
                 change.message,
             );
         } else {
-            comparison.report_schema_change_at(
+            comparison.report_by_schema_rule(
                 SchemaSite::Parameter,
                 suffix,
-                at,
+                operation_path,
                 change.positions,
                 &change.details,
                 change.message,
@@ -308,19 +349,19 @@ pub(super) fn compare_parameter(
 }
 
 /// Compares the lifecycle of a header that the server sends.
-pub(super) fn compare_header(
+pub(super) fn compare_response_header(
     comparison: &mut Comparison<'_>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     base: (&Node, Span),
     revision: (&Node, Span),
 ) {
     let (base, revision) = (Lifecycle::of_node(base.0, base.1), Lifecycle::of_node(revision.0, revision.1));
     for change in lifecycle_changes(&base, &revision, comparison.today) {
         let suffix = rule_suffix(&change, false);
-        comparison.report_schema_change_at(
+        comparison.report_by_schema_rule(
             SchemaSite::ResponseHeader,
             suffix,
-            at,
+            operation_path,
             change.positions,
             &change.details,
             change.message,
@@ -330,7 +371,7 @@ pub(super) fn compare_header(
 
 /// Compares the lifecycle of a schema.
 pub(crate) fn compare_schema_lifecycle<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
-    let lifecycle = |view: &SchemaView<'n>| Lifecycle::of(|key| view.entry(key), view.at);
+    let lifecycle = |view: &SchemaView<'n>| Lifecycle::of(|key| view.entry(key), view.span);
     let (base, revision) = (lifecycle(&pair.base), lifecycle(&pair.revision));
     for change in lifecycle_changes(&base, &revision, comparison.today) {
         pair.report(
@@ -345,13 +386,13 @@ pub(crate) fn compare_schema_lifecycle<'n>(comparison: &mut Comparison<'n>, pair
 
 /// Whether an object can be removed.
 pub(super) enum RemovalStatus {
-    /// It was not deprecated.
+    /// It is not deprecated in the base.
     NotDeprecated,
     /// Its sunset is not a date.
     InvalidSunset(String),
     /// Its sunset is in the future.
     BeforeSunset(Date),
-    /// The removal was announced, or the object was unstable.
+    /// Its removal was announced, or its stability level (draft or alpha) requires no announcement.
     Announced,
 }
 

@@ -1,8 +1,9 @@
 //! Compares two documents.
 //!
-//! [`api`] compares everything outside of schemas, and queues each pair of schemas that it finds. Each pair is compared once
-//! for each [`SchemaSite`]; the queue ensures that recursion through `$ref` ends and that nesting does not consume stack. Each
-//! change is recorded with the origin that led to it.
+//! [`api`] compares everything outside of schemas, and queues each pair of schemas that it finds: a schema of the base
+//! and its counterpart in the revision. Each pair is compared once for each [`SchemaSite`]; the queue ensures that
+//! recursion through `$ref` ends and that nesting does not consume stack. Each change is recorded with its origin,
+//! which is the operation or pair that led to it.
 
 pub(crate) mod affected;
 pub(crate) mod api;
@@ -45,10 +46,11 @@ pub(crate) use self::responses::RULES as RESPONSE_RULES;
 pub(crate) use self::security::RULES as SECURITY_RULES;
 pub(crate) use self::servers::RULES as SERVER_RULES;
 
-/// A position in an operation: the operation and the steps to the compared object.
+/// The path to a compared object: its operation, and the steps within the operation.
 #[derive(Debug)]
 pub(crate) struct OperationPath {
-    /// The operation id, or the method and path.
+    /// The operation id, or the method and path if the operation has no id. For an object outside of operations, its
+    /// name, such as `info`, a path or a webhook.
     pub operation: String,
     /// The steps within the operation, for example `200` or `query limit`.
     pub steps: String,
@@ -57,7 +59,7 @@ pub(crate) struct OperationPath {
 }
 
 impl OperationPath {
-    /// Creates the position of a whole operation.
+    /// Creates the path to an object outside of operations, such as `info`.
     pub(crate) fn of(operation: impl Into<String>) -> Rc<Self> {
         Rc::new(Self { operation: operation.into(), steps: String::new(), is_outgoing: false })
     }
@@ -69,16 +71,17 @@ impl OperationPath {
     }
 }
 
-/// The object that refers to a schema.
+/// The object through which a change or a pair of schemas was found.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
-    /// An operation.
+    /// An operation, or an object within it.
     Operation(Rc<OperationPath>),
-    /// Another pair of schemas, by number, with the step from there.
+    /// A pair of schemas, by its index in the queue, and the step from it, such as the name of a property. The step is
+    /// empty for a change of the schema itself.
     Pair(usize, Rc<str>),
 }
 
-/// Two schemas in the queue, and where they are used.
+/// A queued pair of schemas, its site, and the origins that refer to the pair.
 struct QueuedPair<'n> {
     base: SchemaParts<'n>,
     revision: SchemaParts<'n>,
@@ -89,7 +92,7 @@ struct QueuedPair<'n> {
 /// The identity of a pair: the addresses of both schemas' nodes, and the site.
 type PairKey = (Vec<usize>, Vec<usize>, SchemaSite);
 
-/// The positions of a change in both documents. In a document that lacks the object, it is the position of the parent.
+/// The positions of a change in both documents. If a document lacks the object, its position is that of the parent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Positions {
     /// The position in the base.
@@ -109,11 +112,11 @@ impl Positions {
 pub(crate) struct DetectedChange {
     /// The rule id.
     pub id: String,
-    /// The level at this site.
+    /// The level of this change. It can differ from the default level of the rule.
     pub level: Level,
     /// The site, if the rule is a schema rule.
     pub site: Option<SchemaSite>,
-    /// The rule id, for schema rules without the prefix of the site.
+    /// The rule id; if the rule is a schema rule, without the prefix of the site.
     pub suffix: String,
     /// What changed: one sentence without a period.
     pub message: String,
@@ -132,15 +135,17 @@ pub(crate) struct Comparison<'n> {
     pub base: IndexedDocument<'n>,
     /// The revision.
     pub revision: IndexedDocument<'n>,
-    /// The current date, to which sunsets are compared.
+    /// The current date, with which sunsets are compared.
     pub today: Date,
     unchanged: Unchanged<'n>,
+    /// All pairs in the order in which they were queued. Compared pairs remain in the list.
     pairs: Vec<QueuedPair<'n>>,
-    index: HashMap<PairKey, usize>,
+    /// The index of each queued pair in `pairs`.
+    pair_index: HashMap<PairKey, usize>,
     changes: Vec<DetectedChange>,
 }
 
-/// Returns all changes, sorted by position in the revision.
+/// Compares two documents. Returns one finding for each change, sorted by position in the revision.
 pub(crate) fn compare(base: &OpenApiDocument, revision: &OpenApiDocument, today: Date) -> Vec<Finding> {
     let (base, revision) = (IndexedDocument::new(base), IndexedDocument::new(revision));
     let unchanged = Unchanged::of(&base, &revision);
@@ -150,21 +155,23 @@ pub(crate) fn compare(base: &OpenApiDocument, revision: &OpenApiDocument, today:
         today,
         unchanged,
         pairs: Vec::new(),
-        index: HashMap::new(),
+        pair_index: HashMap::new(),
         changes: Vec::new(),
     };
     api::compare(&mut comparison);
-    let mut next = 0;
-    while next < comparison.pairs.len() {
-        schema::compare(&mut comparison, next);
-        next += 1;
+    // Comparing a pair can queue more pairs.
+    let mut index = 0;
+    while index < comparison.pairs.len() {
+        schema::compare(&mut comparison, index);
+        index += 1;
     }
     api::check_version(&mut comparison);
     finding::merge_changes(&comparison)
 }
 
 impl<'n> Comparison<'n> {
-    /// Queues a pair of schemas, unless they are identical or already queued.
+    /// Queues a pair of schemas, unless they are identical. If the pair is already queued at this site, only the origin
+    /// is added to it.
     pub(crate) fn queue(
         &mut self,
         base: SchemaParts<'n>,
@@ -172,40 +179,40 @@ impl<'n> Comparison<'n> {
         site: SchemaSite,
         origin: Origin,
     ) {
-        if self.unchanged.parts(&base, &revision) {
+        if self.unchanged.is_schema_unchanged(&base, &revision) {
             return;
         }
         let key = (base.address(), revision.address(), site);
-        if let Some(index) = self.index.get(&key) {
+        if let Some(index) = self.pair_index.get(&key) {
             self.pairs[*index].origins.push(origin);
             return;
         }
-        self.index.insert(key, self.pairs.len());
+        self.pair_index.insert(key, self.pairs.len());
         self.pairs.push(QueuedPair { base, revision, site, origins: vec![origin] });
     }
 
-    /// Whether a pair of schemas is queued at a site.
+    /// Whether a pair of schemas was queued at a site. It may be compared already.
     pub(crate) fn is_queued(
         &self,
         base: &SchemaParts<'n>,
         revision: &SchemaParts<'n>,
         site: SchemaSite,
     ) -> bool {
-        self.index.contains_key(&(base.address(), revision.address(), site))
+        self.pair_index.contains_key(&(base.address(), revision.address(), site))
     }
 
-    /// Returns the two schemas of a pair and their site.
-    pub(crate) fn pair(&self, pair: usize) -> (SchemaParts<'n>, SchemaParts<'n>, SchemaSite) {
-        let QueuedPair { base, revision, site, .. } = &self.pairs[pair];
+    /// Returns the two schemas of a queued pair and their site.
+    pub(crate) fn pair(&self, index: usize) -> (SchemaParts<'n>, SchemaParts<'n>, SchemaSite) {
+        let QueuedPair { base, revision, site, .. } = &self.pairs[index];
         (base.clone(), revision.clone(), *site)
     }
 
-    /// Returns the origins of a pair.
-    pub(crate) fn origins(&self, pair: usize) -> &[Origin] {
-        &self.pairs[pair].origins
+    /// Returns the origins of a queued pair.
+    pub(crate) fn origins(&self, index: usize) -> &[Origin] {
+        &self.pairs[index].origins
     }
 
-    /// Returns what is identical in both documents.
+    /// Returns the components that are identical in both documents.
     pub(crate) const fn unchanged(&self) -> &Unchanged<'n> {
         &self.unchanged
     }
@@ -218,81 +225,110 @@ impl<'n> Comparison<'n> {
     /// Records a change of a schema.
     pub(crate) fn report_schema_change(
         &mut self,
-        pair: usize,
+        pair_index: usize,
         site: SchemaSite,
         suffix: &str,
         positions: Positions,
         details: &str,
         message: String,
     ) {
-        self.push_schema(site, suffix, positions, details, message, Origin::Pair(pair, Rc::from("")));
+        self.push_schema_change(
+            site,
+            suffix,
+            positions,
+            details,
+            message,
+            Origin::Pair(pair_index, Rc::from("")),
+        );
     }
 
     /// Records a change of a property of a schema.
     pub(crate) fn report_property_change(
         &mut self,
-        pair: usize,
+        pair_index: usize,
         site: SchemaSite,
         suffix: &str,
         name: &str,
         positions: Positions,
         message: String,
     ) {
-        self.push_schema(site, suffix, positions, name, message, Origin::Pair(pair, Rc::from(name)));
+        self.push_schema_change(
+            site,
+            suffix,
+            positions,
+            name,
+            message,
+            Origin::Pair(pair_index, Rc::from(name)),
+        );
     }
 
-    /// Records a schema rule that was found outside of the schema, such as a required parameter.
-    pub(crate) fn report_schema_change_at(
+    /// Records a change outside of schemas by a schema rule, such as a parameter that became required.
+    pub(crate) fn report_by_schema_rule(
         &mut self,
         site: SchemaSite,
         suffix: &str,
-        at: &Rc<OperationPath>,
+        operation_path: &Rc<OperationPath>,
         positions: Positions,
         details: &str,
         message: String,
     ) {
-        self.push_schema(site, suffix, positions, details, message, Origin::Operation(Rc::clone(at)));
+        self.push_schema_change(
+            site,
+            suffix,
+            positions,
+            details,
+            message,
+            Origin::Operation(Rc::clone(operation_path)),
+        );
     }
 
-    /// Records a change of a property by a rule that is not a schema rule.
+    /// Records a change of a property by a rule that is not a schema rule. Without `level`, the change has the default
+    /// level of its rule.
     pub(crate) fn report_property_rule(
         &mut self,
-        pair: usize,
+        pair_index: usize,
         id: &str,
         level: Option<Level>,
         positions: Positions,
         name: &str,
         message: String,
     ) {
-        self.push(id, positions, name, message, Origin::Pair(pair, Rc::from(name)), level);
+        self.push_change(id, positions, name, message, Origin::Pair(pair_index, Rc::from(name)), level);
     }
 
     /// Records a change outside of schemas.
     pub(crate) fn report(
         &mut self,
         id: &str,
-        at: &Rc<OperationPath>,
+        operation_path: &Rc<OperationPath>,
         positions: Positions,
         details: &str,
         message: String,
     ) {
-        self.push(id, positions, details, message, Origin::Operation(Rc::clone(at)), None);
+        self.push_change(id, positions, details, message, Origin::Operation(Rc::clone(operation_path)), None);
     }
 
-    /// Records a change outside of schemas with another level than the default.
+    /// Records a change outside of schemas with another level than the default of its rule.
     pub(crate) fn report_with_level(
         &mut self,
         level: Level,
         id: &str,
-        at: &Rc<OperationPath>,
+        operation_path: &Rc<OperationPath>,
         positions: Positions,
         details: &str,
         message: String,
     ) {
-        self.push(id, positions, details, message, Origin::Operation(Rc::clone(at)), Some(level));
+        self.push_change(
+            id,
+            positions,
+            details,
+            message,
+            Origin::Operation(Rc::clone(operation_path)),
+            Some(level),
+        );
     }
 
-    fn push_schema(
+    fn push_schema_change(
         &mut self,
         site: SchemaSite,
         suffix: &str,
@@ -313,7 +349,7 @@ impl<'n> Comparison<'n> {
         });
     }
 
-    fn push(
+    fn push_change(
         &mut self,
         id: &str,
         positions: Positions,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use contract::node::{Entry, Node, Value};
 use contract::source::Span;
 
-use super::matching::by_key;
+use super::matching::match_by_key;
 use super::{
     Comparison, OperationPath, Positions, bodies, lifecycle, parameters, responses, security, servers,
 };
@@ -14,23 +14,35 @@ use crate::document::IndexedDocument;
 use crate::rule::{Inverse, Rule};
 use crate::schema::{is_annotation, value};
 
-const GONE: &str = "Requests to the operation fail with 404 or 405.";
-const KEEP: &str =
+const REMOVED_OPERATION_FAILS: &str =
+    "Requests to the operation fail with 404 or 405; those of a webhook or callback are no longer sent.";
+const DEPRECATE_OPERATION: &str =
     "Keep the operation, mark it `deprecated`, and set `x-sunset` to a date at least 180 days in the future.";
-const ADDED: Inverse = Inverse::Of("endpoint-added");
+const KEEP_UNTIL_SUNSET: &str = "Keep it until the announced sunset date.";
+const ENDPOINT_ADDED: Inverse = Inverse::Of("endpoint-added");
 
 /// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[
     Rule::info("endpoint-added", Inverse::Of("api-removed-without-deprecation")),
-    Rule::error("api-removed-without-deprecation", ADDED, GONE, KEEP),
-    Rule::info("api-removed-with-deprecation", ADDED),
-    Rule::error("api-removed-before-sunset", ADDED, GONE, "Keep it until the announced sunset date."),
-    Rule::error("api-path-removed-without-deprecation", ADDED, GONE, KEEP),
-    Rule::info("api-path-removed-with-deprecation", ADDED),
-    Rule::error("api-path-removed-before-sunset", ADDED, GONE, "Keep it until the announced sunset date."),
+    Rule::error(
+        "api-removed-without-deprecation",
+        ENDPOINT_ADDED,
+        REMOVED_OPERATION_FAILS,
+        DEPRECATE_OPERATION,
+    ),
+    Rule::info("api-removed-with-deprecation", ENDPOINT_ADDED),
+    Rule::error("api-removed-before-sunset", ENDPOINT_ADDED, REMOVED_OPERATION_FAILS, KEEP_UNTIL_SUNSET),
+    Rule::error(
+        "api-path-removed-without-deprecation",
+        ENDPOINT_ADDED,
+        REMOVED_OPERATION_FAILS,
+        DEPRECATE_OPERATION,
+    ),
+    Rule::info("api-path-removed-with-deprecation", ENDPOINT_ADDED),
+    Rule::error("api-path-removed-before-sunset", ENDPOINT_ADDED, REMOVED_OPERATION_FAILS, KEEP_UNTIL_SUNSET),
     Rule::error(
         "api-path-sunset-parse",
-        ADDED,
+        ENDPOINT_ADDED,
         "The end of support is unknown.",
         "Keep it, and set `x-sunset` to a date (YYYY-MM-DD) at least 180 days in the future.",
     ),
@@ -62,10 +74,10 @@ const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "
 
 /// A path item: a path, a webhook or a callback with its operations.
 pub(super) struct PathItem<'n> {
-    /// The path, or the name of the webhook or callback.
+    /// The path, the name of the webhook, or the URL expression of the callback.
     pub name: &'n str,
     /// The position of its key.
-    pub at: Span,
+    pub span: Span,
     /// Whether the server sends the request, as in a webhook or a callback.
     pub is_outgoing: bool,
     /// The node of the item and the targets of its references. No keyword occurs in two of them.
@@ -77,7 +89,7 @@ impl<'n> PathItem<'n> {
     pub(super) fn new(side: &IndexedDocument<'n>, entry: &'n Entry, is_outgoing: bool) -> Self {
         Self {
             name: &entry.key.text,
-            at: entry.key.span,
+            span: entry.key.span,
             is_outgoing,
             nodes: side.reference_chain(&entry.value),
         }
@@ -98,17 +110,17 @@ impl<'n> PathItem<'n> {
         methods.map(|entry| (entry.key.text.as_str(), entry))
     }
 
-    /// Returns the keywords that are not compared elsewhere.
-    fn others(&self) -> Node {
-        let known = |key: &str| {
+    /// Returns a mapping of the keywords that have no comparison of their own, without annotations.
+    fn unknown_keywords(&self) -> Node {
+        let is_known = |key: &str| {
             METHODS.contains(&key) || ["parameters", "servers", "$ref"].contains(&key) || is_annotation(key)
         };
-        let others = self.entries().filter(|entry| !known(&entry.key.text));
-        Node::without_span(Value::Mapping(others.cloned().collect()))
+        let unknown = self.entries().filter(|entry| !is_known(&entry.key.text));
+        Node::without_span(Value::Mapping(unknown.cloned().collect()))
     }
 
-    /// Returns the operation by its id, or by method and path.
-    fn named(&self, method: &str, operation: &Node) -> Rc<OperationPath> {
+    /// Returns the path to an operation, which is named by its id, or else by method and path.
+    fn operation_path(&self, method: &str, operation: &Node) -> Rc<OperationPath> {
         let id = operation.get("operationId").and_then(Node::as_str).map(str::to_owned);
         let name = id.unwrap_or_else(|| format!("{} {}", method.to_uppercase(), self.name));
         Rc::new(OperationPath { operation: name, steps: String::new(), is_outgoing: self.is_outgoing })
@@ -123,7 +135,7 @@ pub(super) struct OperationNode<'a, 'n> {
     /// The node of the operation.
     pub node: &'n Node,
     /// The position of its key.
-    pub at: Span,
+    pub span: Span,
 }
 
 /// Compares the operations of two path items, one of which can be missing.
@@ -139,72 +151,86 @@ pub(super) fn compare<'n>(
     let (before, after) = (collect(base), collect(revision));
     for (method, entry) in &before {
         let Some(base) = base else { continue };
-        let at = base.named(method, &entry.value);
+        let operation_path = base.operation_path(method, &entry.value);
         match (revision, after.get(method)) {
-            (Some(revision), Some(other)) => {
-                let before = OperationNode { item: base, node: &entry.value, at: entry.key.span };
-                let after = OperationNode { item: revision, node: &other.value, at: other.key.span };
-                compare_both(comparison, &at, before, after);
+            (Some(revision), Some(revision_entry)) => {
+                let before = OperationNode { item: base, node: &entry.value, span: entry.key.span };
+                let after = OperationNode {
+                    item: revision,
+                    node: &revision_entry.value,
+                    span: revision_entry.key.span,
+                };
+                compare_both(comparison, &operation_path, before, after);
             }
             (_, _) => {
-                let parents = revision.map_or(positions.revision, |item| item.at);
-                report_removed(comparison, &at, base, entry, parents, after.is_empty());
+                let parent_span = revision.map_or(positions.revision, |item| item.span);
+                report_removed(comparison, &operation_path, base, entry, parent_span, after.is_empty());
             }
         }
     }
     for (method, entry) in after.iter().filter(|(method, _)| !before.contains_key(*method)) {
         let Some(revision) = revision else { continue };
-        let at = revision.named(method, &entry.value);
+        let operation_path = revision.operation_path(method, &entry.value);
         let message = format!("`{} {}` was added", method.to_uppercase(), revision.name);
-        let parents = base.map_or(positions.base, |item| item.at);
-        let positions = Positions::new(parents, entry.key.span);
-        comparison.report("endpoint-added", &at, positions, &format!("{method} {}", revision.name), message);
+        let parent_span = base.map_or(positions.base, |item| item.span);
+        let positions = Positions::new(parent_span, entry.key.span);
+        comparison.report(
+            "endpoint-added",
+            &operation_path,
+            positions,
+            &format!("{method} {}", revision.name),
+            message,
+        );
     }
     if let (Some(base), Some(revision)) = (base, revision) {
-        let at = Rc::new(OperationPath {
+        let operation_path = Rc::new(OperationPath {
             operation: base.name.to_owned(),
             steps: String::new(),
             is_outgoing: base.is_outgoing,
         });
         compare_unknown_keywords(
             comparison,
-            &at,
-            &base.others(),
-            &revision.others(),
-            (base.at, revision.at),
+            &operation_path,
+            &base.unknown_keywords(),
+            &revision.unknown_keywords(),
+            (base.span, revision.span),
             |_| false,
         );
     }
 }
 
+/// Reports a removed operation. `is_whole_path` is true if the path has no operation left.
 fn report_removed(
     comparison: &mut Comparison<'_>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     item: &PathItem<'_>,
     entry: &Entry,
-    parents: Span,
-    whole: bool,
+    parent_span: Span,
+    is_whole_path: bool,
 ) {
-    let path = if whole { "api-path" } else { "api" };
-    let display_value = format!("{} {}", entry.key.text.to_uppercase(), item.name);
-    let (id, why) = match lifecycle::removal_status(&entry.value, comparison.today) {
+    let id_prefix = if is_whole_path { "api-path" } else { "api" };
+    let method_and_path = format!("{} {}", entry.key.text.to_uppercase(), item.name);
+    let (id, reason) = match lifecycle::removal_status(&entry.value, comparison.today) {
         lifecycle::RemovalStatus::NotDeprecated => {
-            (format!("{path}-removed-without-deprecation"), String::new())
+            (format!("{id_prefix}-removed-without-deprecation"), String::new())
         }
-        lifecycle::RemovalStatus::Announced => (format!("{path}-removed-with-deprecation"), String::new()),
+        lifecycle::RemovalStatus::Announced => {
+            (format!("{id_prefix}-removed-with-deprecation"), String::new())
+        }
         lifecycle::RemovalStatus::BeforeSunset(date) => {
-            (format!("{path}-removed-before-sunset"), format!(" before its sunset on {date}"))
+            (format!("{id_prefix}-removed-before-sunset"), format!(" before its sunset on {date}"))
         }
         lifecycle::RemovalStatus::InvalidSunset(text) => {
             ("api-path-sunset-parse".to_owned(), format!("; its sunset `{text}` is not a date"))
         }
     };
-    let positions = Positions::new(entry.key.span, parents);
-    comparison.report(&id, at, positions, &display_value, format!("`{display_value}` was removed{why}"));
+    let positions = Positions::new(entry.key.span, parent_span);
+    let message = format!("`{method_and_path}` was removed{reason}");
+    comparison.report(&id, operation_path, positions, &method_and_path, message);
 }
 
-/// Keywords of an operation that are compared elsewhere.
-const KNOWN: [&str; 10] = [
+/// Keywords of an operation that have a comparison of their own.
+const KNOWN_KEYWORDS: [&str; 10] = [
     "operationId",
     "tags",
     "parameters",
@@ -219,64 +245,74 @@ const KNOWN: [&str; 10] = [
 
 fn compare_both<'n>(
     comparison: &mut Comparison<'n>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     before: OperationNode<'_, 'n>,
     after: OperationNode<'_, 'n>,
 ) {
-    operation_id(comparison, at, before, after);
-    tags(comparison, at, before, after);
-    lifecycle::compare_operation(comparison, at, (before.node, before.at), (after.node, after.at));
-    parameters::compare(comparison, at, before, after);
-    bodies::compare(comparison, at, before, after);
-    responses::compare(comparison, at, before, after);
-    security::compare(comparison, at, before, after);
-    servers::compare(comparison, at, before, after);
-    callbacks(comparison, at, before, after);
-    compare_unknown_keywords(comparison, at, before.node, after.node, (before.at, after.at), |key| {
-        KNOWN.contains(&key)
-    });
+    compare_operation_ids(comparison, operation_path, before, after);
+    compare_tags(comparison, operation_path, before, after);
+    lifecycle::compare_operation(
+        comparison,
+        operation_path,
+        (before.node, before.span),
+        (after.node, after.span),
+    );
+    parameters::compare(comparison, operation_path, before, after);
+    bodies::compare(comparison, operation_path, before, after);
+    responses::compare(comparison, operation_path, before, after);
+    security::compare(comparison, operation_path, before, after);
+    servers::compare(comparison, operation_path, before, after);
+    compare_callbacks(comparison, operation_path, before, after);
+    compare_unknown_keywords(
+        comparison,
+        operation_path,
+        before.node,
+        after.node,
+        (before.span, after.span),
+        |key| KNOWN_KEYWORDS.contains(&key),
+    );
 }
 
-/// Returns the position of a keyword, or `otherwise` if the node lacks it.
-pub(super) fn position_of(node: &Node, keyword: &str, otherwise: Span) -> Span {
-    node.entry(keyword).map_or(otherwise, |entry| entry.key.span)
+/// Returns the position of a keyword, or `fallback` if the node lacks it.
+pub(super) fn position_of(node: &Node, keyword: &str, fallback: Span) -> Span {
+    node.entry(keyword).map_or(fallback, |entry| entry.key.span)
 }
 
-fn operation_id(
+fn compare_operation_ids(
     comparison: &mut Comparison<'_>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     before: OperationNode<'_, '_>,
     after: OperationNode<'_, '_>,
 ) {
     let id = |node: &Node| node.get("operationId").and_then(Node::as_str).map(str::to_owned);
     let positions = Positions::new(
-        position_of(before.node, "operationId", before.at),
-        position_of(after.node, "operationId", after.at),
+        position_of(before.node, "operationId", before.span),
+        position_of(after.node, "operationId", after.span),
     );
-    let (old, new) = (id(before.node), id(after.node));
-    if old == new {
+    let (old_id, new_id) = (id(before.node), id(after.node));
+    if old_id == new_id {
         return;
     }
-    if let Some(old) = old {
-        let message = match &new {
-            Some(new) => format!("the operationId changed from `{old}` to `{new}`"),
-            None => format!("the operationId `{old}` was removed"),
+    if let Some(old_id) = old_id {
+        let message = match &new_id {
+            Some(new_id) => format!("the operationId changed from `{old_id}` to `{new_id}`"),
+            None => format!("the operationId `{old_id}` was removed"),
         };
-        comparison.report("api-operation-id-removed", at, positions, &old, message);
-    } else if let Some(new) = new {
+        comparison.report("api-operation-id-removed", operation_path, positions, &old_id, message);
+    } else if let Some(new_id) = new_id {
         comparison.report(
             "api-operation-id-added",
-            at,
+            operation_path,
             positions,
-            &new,
-            format!("the operationId `{new}` was added"),
+            &new_id,
+            format!("the operationId `{new_id}` was added"),
         );
     }
 }
 
-fn tags(
+fn compare_tags(
     comparison: &mut Comparison<'_>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     before: OperationNode<'_, '_>,
     after: OperationNode<'_, '_>,
 ) {
@@ -286,36 +322,54 @@ fn tags(
     };
     let (old, new) = (list(before.node), list(after.node));
     let positions = Positions::new(
-        position_of(before.node, "tags", before.at),
-        position_of(after.node, "tags", after.at),
+        position_of(before.node, "tags", before.span),
+        position_of(after.node, "tags", after.span),
     );
-    let tags = by_key(&old, &new, String::as_str);
+    let tags = match_by_key(&old, &new, String::as_str);
     for tag in tags.removed {
-        comparison.report("api-tag-removed", at, positions, tag, format!("the tag `{tag}` was removed"));
+        comparison.report(
+            "api-tag-removed",
+            operation_path,
+            positions,
+            tag,
+            format!("the tag `{tag}` was removed"),
+        );
     }
     for tag in tags.added {
-        comparison.report("api-tag-added", at, positions, tag, format!("the tag `{tag}` was added"));
+        comparison.report(
+            "api-tag-added",
+            operation_path,
+            positions,
+            tag,
+            format!("the tag `{tag}` was added"),
+        );
     }
 }
 
-fn callbacks<'n>(
+fn compare_callbacks<'n>(
     comparison: &mut Comparison<'n>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     before: OperationNode<'_, 'n>,
     after: OperationNode<'_, 'n>,
 ) {
     let entries = |node: &'n Node| node.get("callbacks").and_then(Node::entries).unwrap_or_default();
-    let callbacks = by_key(entries(before.node), entries(after.node), |entry| &entry.key.text);
-    for (entry, other) in callbacks.common {
-        let (old, new) = (comparison.base.follow(&entry.value), comparison.revision.follow(&other.value));
-        expressions(comparison, at, (old, entry.key.span), (new, other.key.span));
+    let callbacks = match_by_key(entries(before.node), entries(after.node), |entry| &entry.key.text);
+    for (before, after) in callbacks.common {
+        let base = comparison.base.follow(&before.value);
+        let revision = comparison.revision.follow(&after.value);
+        compare_callback_urls(
+            comparison,
+            operation_path,
+            (base, before.key.span),
+            (revision, after.key.span),
+        );
     }
     for entry in callbacks.removed {
         let name = &entry.key.text;
-        let positions = Positions::new(entry.key.span, position_of(after.node, "callbacks", after.at));
+        let positions = Positions::new(entry.key.span, position_of(after.node, "callbacks", after.span));
         comparison.report(
             "callback-removed",
-            at,
+            operation_path,
             positions,
             name,
             format!("the callback `{name}` was removed"),
@@ -323,42 +377,48 @@ fn callbacks<'n>(
     }
     for entry in callbacks.added {
         let name = &entry.key.text;
-        let positions = Positions::new(position_of(before.node, "callbacks", before.at), entry.key.span);
-        comparison.report("callback-added", at, positions, name, format!("the callback `{name}` was added"));
+        let positions = Positions::new(position_of(before.node, "callbacks", before.span), entry.key.span);
+        comparison.report(
+            "callback-added",
+            operation_path,
+            positions,
+            name,
+            format!("the callback `{name}` was added"),
+        );
     }
 }
 
 /// Compares the URL expressions of a callback.
-fn expressions<'n>(
+fn compare_callback_urls<'n>(
     comparison: &mut Comparison<'n>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     before: (&'n Node, Span),
     after: (&'n Node, Span),
 ) {
     let (bases, revisions) = (before.0.entries().unwrap_or_default(), after.0.entries().unwrap_or_default());
-    let addresses = by_key(bases, revisions, |entry| &entry.key.text);
-    for (entry, other) in addresses.common {
-        let (old, new) =
-            (PathItem::new(&comparison.base, entry, true), PathItem::new(&comparison.revision, other, true));
-        compare(comparison, Some(&old), Some(&new), Positions::new(old.at, new.at));
+    let urls = match_by_key(bases, revisions, |entry| &entry.key.text);
+    for (base, revision) in urls.common {
+        let base = PathItem::new(&comparison.base, base, true);
+        let revision = PathItem::new(&comparison.revision, revision, true);
+        compare(comparison, Some(&base), Some(&revision), Positions::new(base.span, revision.span));
     }
-    for entry in addresses.removed {
+    for entry in urls.removed {
         let name = &entry.key.text;
         let positions = Positions::new(entry.key.span, after.1);
         comparison.report(
             "callback-removed",
-            at,
+            operation_path,
             positions,
             name,
             format!("the callback to `{name}` was removed"),
         );
     }
-    for entry in addresses.added {
+    for entry in urls.added {
         let name = &entry.key.text;
         let positions = Positions::new(before.1, entry.key.span);
         comparison.report(
             "callback-added",
-            at,
+            operation_path,
             positions,
             name,
             format!("the callback to `{name}` was added"),
@@ -366,34 +426,35 @@ fn expressions<'n>(
     }
 }
 
-/// Reports changes of unknown keywords, except annotations and extensions.
+/// Reports changes of keywords that `is_known` rejects, except annotations and extensions. A keyword that a document lacks is
+/// reported at the position in `positions`.
 pub(super) fn compare_unknown_keywords(
     comparison: &mut Comparison<'_>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     base: &Node,
     revision: &Node,
     positions: (Span, Span),
-    known: impl Fn(&str) -> bool,
+    is_known: impl Fn(&str) -> bool,
 ) {
     let bases = base.entries().unwrap_or_default();
     let revisions = revision.entries().unwrap_or_default();
     let added = revisions.iter().filter(|entry| base.entry(&entry.key.text).is_none());
     for entry in bases.iter().chain(added) {
         let key = entry.key.text.as_str();
-        if known(key) || is_annotation(key) {
+        if is_known(key) || is_annotation(key) {
             continue;
         }
         let (before, after) = (base.entry(key), revision.entry(key));
-        let same = matches!((before, after), (Some(before), Some(after)) if value::is_equal(&before.value, &after.value));
-        if !same {
-            let span = |entry: Option<&Entry>, otherwise| entry.map_or(otherwise, |entry| entry.key.span);
+        let is_same = matches!((before, after), (Some(before), Some(after)) if value::is_equal(&before.value, &after.value));
+        if !is_same {
+            let span = |entry: Option<&Entry>, fallback| entry.map_or(fallback, |entry| entry.key.span);
             let positions = Positions::new(span(before, positions.0), span(after, positions.1));
             let display_value = |entry: Option<&Entry>| {
                 entry.map(|entry| value::display_value(&entry.value)).unwrap_or_default()
             };
             let details = format!("{key} {} {}", display_value(before), display_value(after));
             let message = format!("`{key}` changed, and no rule covers this keyword");
-            comparison.report("unclassified-change", at, positions, &details, message);
+            comparison.report("unclassified-change", operation_path, positions, &details, message);
         }
     }
 }

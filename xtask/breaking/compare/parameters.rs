@@ -1,15 +1,16 @@
 //! Compares parameters: their presence, whether they are required, and their serialization.
 //!
-//! Header parameters match regardless of case, path parameters by their position in the path. Parameters of a path item apply
-//! to each of its operations. Parameters of a webhook are headers that the server sends and a receiver reads.
+//! Header parameters are matched regardless of case, path parameters by their position in the path. Parameters of a
+//! path item apply to each of its operations. Parameters of a webhook or callback are compared like response headers,
+//! because the server sends them and a receiver reads them.
 
 use std::rc::Rc;
 
 use contract::node::{Node, Value};
 use contract::source::Span;
 
-use super::api::template;
-use super::matching::by_key;
+use super::api::without_parameter_names;
+use super::matching::match_by_key;
 use super::operations::{OperationNode, compare_unknown_keywords, position_of};
 use super::{Comparison, OperationPath, Origin, Positions, content, lifecycle, responses};
 use crate::document::IndexedDocument;
@@ -17,29 +18,34 @@ use crate::rule::{Inverse, Level, Rule, SchemaSite};
 use crate::schema::types::JsonTypes;
 use crate::schema::view::{SchemaParts, SchemaView};
 
-const REFUSED: &str = "Requests without the parameter, which existing clients do not send, are rejected.";
-const OPTIONAL: &str = "Make the parameter optional, with a default that preserves the old behavior.";
-const UNHEEDED: &str = "Requests with the parameter are rejected, or the parameter is ignored.";
-const DEPRECATE: &str =
+const MISSING_PARAMETER_REJECTED: &str =
+    "Existing clients do not send the parameter, so their requests are rejected.";
+const MAKE_PARAMETER_OPTIONAL: &str =
+    "Make the parameter optional, with a default that preserves the old behavior.";
+const PARAMETER_REJECTED_OR_IGNORED: &str =
+    "Requests with the parameter are rejected, or the parameter is ignored.";
+const DEPRECATE_PARAMETER: &str =
     "Keep the parameter, mark it `deprecated`, and set `x-sunset` to the date on which it ends.";
-const REWRITE: &str = "The server misinterprets the parameter as existing clients serialize it.";
-const BESIDE: &str = "Keep the serialization, and add a parameter with another name for the new one.";
-const ADDED: Inverse = Inverse::Of("new-optional-request-parameter");
+const PARAMETER_MISINTERPRETED: &str =
+    "The server misinterprets the parameter as existing clients serialize it.";
+const ADD_ANOTHER_PARAMETER: &str =
+    "Keep the serialization, and add a parameter with another name for the new one.";
+const PARAMETER_ADDED: Inverse = Inverse::Of("new-optional-request-parameter");
 
 /// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "new-required-request-parameter",
         Inverse::Of("request-parameter-removed"),
-        REFUSED,
-        OPTIONAL,
+        MISSING_PARAMETER_REJECTED,
+        MAKE_PARAMETER_OPTIONAL,
     ),
     Rule::info("new-optional-request-parameter", Inverse::Of("request-parameter-removed")),
     Rule::error(
         "new-required-request-default-parameter-to-existing-path",
         Inverse::Of("request-parameter-removed"),
-        REFUSED,
-        OPTIONAL,
+        MISSING_PARAMETER_REJECTED,
+        MAKE_PARAMETER_OPTIONAL,
     ),
     Rule::info(
         "new-optional-request-default-parameter-to-existing-path",
@@ -51,12 +57,17 @@ pub(crate) const RULES: &[Rule] = &[
         "Existing clients send requests to the old URL.",
         "Keep this path, and add a new one.",
     ),
-    Rule::error("request-parameter-removed", ADDED, UNHEEDED, DEPRECATE),
-    Rule::info("request-parameter-removed-with-deprecation", ADDED),
+    Rule::error(
+        "request-parameter-removed",
+        PARAMETER_ADDED,
+        PARAMETER_REJECTED_OR_IGNORED,
+        DEPRECATE_PARAMETER,
+    ),
+    Rule::info("request-parameter-removed-with-deprecation", PARAMETER_ADDED),
     Rule::error(
         "request-parameter-removed-before-sunset",
-        ADDED,
-        UNHEEDED,
+        PARAMETER_ADDED,
+        PARAMETER_REJECTED_OR_IGNORED,
         "Keep it until the announced sunset date.",
     ),
     Rule::error(
@@ -69,20 +80,20 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "request-parameter-style-changed",
         Inverse::Of("request-parameter-style-changed"),
-        REWRITE,
-        BESIDE,
+        PARAMETER_MISINTERPRETED,
+        ADD_ANOTHER_PARAMETER,
     ),
     Rule::error(
         "request-parameter-explode-changed",
         Inverse::Of("request-parameter-explode-changed"),
-        REWRITE,
-        BESIDE,
+        PARAMETER_MISINTERPRETED,
+        ADD_ANOTHER_PARAMETER,
     ),
     Rule::error(
         "request-parameter-allow-reserved-changed",
         Inverse::Of("request-parameter-allow-reserved-changed"),
-        REWRITE,
-        BESIDE,
+        PARAMETER_MISINTERPRETED,
+        ADD_ANOTHER_PARAMETER,
     ),
     Rule::error(
         "request-parameter-empty-value-refused",
@@ -94,8 +105,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "request-parameter-serialization-changed",
         Inverse::Of("request-parameter-serialization-changed"),
-        REWRITE,
-        BESIDE,
+        PARAMETER_MISINTERPRETED,
+        ADD_ANOTHER_PARAMETER,
     ),
 ];
 
@@ -104,14 +115,15 @@ struct OperationParameter<'n> {
     /// `path`, `query`, `header` or `cookie`.
     location: &'n str,
     name: &'n str,
+    /// Identifies the parameter within an operation: its location, and its normalized name or its index in the path.
     key: String,
     node: &'n Node,
     /// The position of its use.
-    used_at: Span,
-    /// The position of its definition.
-    at: Span,
+    use_span: Span,
+    /// The position of its definition. It differs from `use_span` if the use is a reference.
+    definition_span: Span,
     /// Whether it is a parameter of the path item.
-    of_path_item: bool,
+    is_of_path_item: bool,
 }
 
 impl OperationParameter<'_> {
@@ -129,34 +141,39 @@ fn is_true(node: &Node, keyword: &str) -> bool {
 }
 
 /// Headers that OpenAPI describes elsewhere and ignores as parameters.
-const IGNORED: [&str; 3] = ["Accept", "Content-Type", "Authorization"];
+const IGNORED_HEADERS: [&str; 3] = ["Accept", "Content-Type", "Authorization"];
 
-/// Returns the parameters of an operation: its own, and those of its path item that it does not override.
-fn all<'n>(side: &IndexedDocument<'n>, operation: OperationNode<'_, 'n>) -> Vec<OperationParameter<'n>> {
+/// Returns the parameters of an operation: those that it declares, and those of its path item that it does not
+/// override.
+fn all_parameters<'n>(
+    side: &IndexedDocument<'n>,
+    operation: OperationNode<'_, 'n>,
+) -> Vec<OperationParameter<'n>> {
     let mut parameters: Vec<OperationParameter<'n>> = Vec::new();
     let lists = [(operation.node.entry("parameters"), false), (operation.item.entry("parameters"), true)];
-    for (list, of_path_item) in lists {
+    for (list, is_of_path_item) in lists {
         for item in list.and_then(|list| list.value.items()).unwrap_or_default() {
-            let (node, at) = side.follow_from(item, item.span);
+            let (node, definition_span) = side.follow_with_position(item, item.span);
             let text = |key| node.get(key).and_then(Node::as_str);
             let (Some(location), Some(name)) = (text("in"), text("name")) else { continue };
-            if location == "header" && IGNORED.iter().any(|ignored| name.eq_ignore_ascii_case(ignored)) {
+            if location == "header" && IGNORED_HEADERS.iter().any(|header| name.eq_ignore_ascii_case(header))
+            {
                 continue;
             }
             let key = match location {
                 "header" => format!("header {}", name.to_ascii_lowercase()),
-                "path" => format!("path {}", path_index(operation.item.name, name)),
+                "path" => format!("path {}", path_key(operation.item.name, name)),
                 _ => format!("{location} {name}"),
             };
-            if !parameters.iter().any(|known| known.key == key) {
+            if !parameters.iter().any(|parameter| parameter.key == key) {
                 parameters.push(OperationParameter {
                     location,
                     name,
                     key,
                     node,
-                    used_at: item.span,
-                    at,
-                    of_path_item,
+                    use_span: item.span,
+                    definition_span,
+                    is_of_path_item,
                 });
             }
         }
@@ -164,49 +181,55 @@ fn all<'n>(side: &IndexedDocument<'n>, operation: OperationNode<'_, 'n>) -> Vec<
     parameters
 }
 
-/// Returns the index of a parameter in a path, or its name if the path does not contain it.
-fn path_index(path: &str, name: &str) -> String {
-    let names = path.split('{').skip(1).filter_map(|part| part.split('}').next());
-    names
+/// Returns the key of a path parameter: its index in the path, or its name if the path does not contain it.
+fn path_key(path: &str, name: &str) -> String {
+    let parameter_names = path.split('{').skip(1).filter_map(|part| part.split('}').next());
+    parameter_names
         .enumerate()
-        .find(|(_, other)| *other == name)
-        .map_or_else(|| name.to_owned(), |(at, _)| at.to_string())
+        .find(|(_, parameter_name)| *parameter_name == name)
+        .map_or_else(|| name.to_owned(), |(index, _)| index.to_string())
 }
 
 /// Compares the parameters of an operation.
 pub(super) fn compare<'n>(
     comparison: &mut Comparison<'n>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     before: OperationNode<'_, 'n>,
     after: OperationNode<'_, 'n>,
 ) {
-    let base = all(&comparison.base, before);
-    let revision = all(&comparison.revision, after);
-    let parents = Positions::new(
-        position_of(before.node, "parameters", before.at),
-        position_of(after.node, "parameters", after.at),
+    let base = all_parameters(&comparison.base, before);
+    let revision = all_parameters(&comparison.revision, after);
+    let parent_positions = Positions::new(
+        position_of(before.node, "parameters", before.span),
+        position_of(after.node, "parameters", after.span),
     );
-    let parameters = by_key(&base, &revision, |parameter| &parameter.key);
-    for (parameter, other) in parameters.common {
-        if at.is_outgoing {
-            compare_as_response_header(comparison, at, Some(parameter), Some(other), parents);
+    let parameters = match_by_key(&base, &revision, |parameter| &parameter.key);
+    for (before, after) in parameters.common {
+        if operation_path.is_outgoing {
+            compare_as_response_header(
+                comparison,
+                operation_path,
+                Some(before),
+                Some(after),
+                parent_positions,
+            );
         } else {
-            compare_both(comparison, at, parameter, other);
+            compare_both(comparison, operation_path, before, after);
         }
     }
     for parameter in parameters.removed {
-        if at.is_outgoing {
-            compare_as_response_header(comparison, at, Some(parameter), None, parents);
+        if operation_path.is_outgoing {
+            compare_as_response_header(comparison, operation_path, Some(parameter), None, parent_positions);
         } else {
-            report_removed(comparison, at, parameter, parents);
+            report_removed(comparison, operation_path, parameter, parent_positions);
         }
     }
-    let is_same_path = template(before.item.name) == template(after.item.name);
+    let is_same_path = without_parameter_names(before.item.name) == without_parameter_names(after.item.name);
     for parameter in parameters.added {
-        if at.is_outgoing {
-            compare_as_response_header(comparison, at, None, Some(parameter), parents);
+        if operation_path.is_outgoing {
+            compare_as_response_header(comparison, operation_path, None, Some(parameter), parent_positions);
         } else {
-            report_added(comparison, at, parameter, parents, is_same_path);
+            report_added(comparison, operation_path, parameter, parent_positions, is_same_path);
         }
     }
 }
@@ -214,69 +237,86 @@ pub(super) fn compare<'n>(
 /// Compares a parameter of a webhook as a header that the server sends.
 fn compare_as_response_header<'n>(
     comparison: &mut Comparison<'n>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     before: Option<&OperationParameter<'n>>,
     after: Option<&OperationParameter<'n>>,
-    parents: Positions,
+    parent_positions: Positions,
 ) {
     let header = |parameter: &OperationParameter<'n>| responses::HeaderUse {
         node: parameter.node,
-        used_at: parameter.used_at,
-        defined_at: parameter.at,
+        use_span: parameter.use_span,
+        definition_span: parameter.definition_span,
     };
     let name = before.or(after).map_or("", |parameter| parameter.name);
-    responses::header(comparison, at, name, before.map(header), after.map(header), parents);
+    responses::compare_header(
+        comparison,
+        operation_path,
+        name,
+        before.map(header),
+        after.map(header),
+        parent_positions,
+    );
 }
 
 /// Compares a response header of a webhook as a header parameter, because the receiver sends it.
 pub(super) fn compare_as_request_header<'n>(
     comparison: &mut Comparison<'n>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     name: &'n str,
     before: Option<responses::HeaderUse<'n>>,
     after: Option<responses::HeaderUse<'n>>,
-    parents: Positions,
+    parent_positions: Positions,
 ) {
     let parameter = |header: responses::HeaderUse<'n>| OperationParameter {
         location: "header",
         name,
         key: format!("header {}", name.to_ascii_lowercase()),
         node: header.node,
-        used_at: header.used_at,
-        at: header.defined_at,
-        of_path_item: false,
+        use_span: header.use_span,
+        definition_span: header.definition_span,
+        is_of_path_item: false,
     };
     match (before.map(parameter), after.map(parameter)) {
         (None, None) => {}
-        (None, Some(after)) => report_added(comparison, at, &after, parents, true),
-        (Some(before), None) => report_ignored(comparison, at, &before, parents),
-        (Some(before), Some(after)) => compare_both(comparison, at, &before, &after),
+        (None, Some(after)) => report_added(comparison, operation_path, &after, parent_positions, true),
+        (Some(before), None) => {
+            report_removed_request_header(comparison, operation_path, &before, parent_positions)
+        }
+        (Some(before), Some(after)) => compare_both(comparison, operation_path, &before, &after),
     }
 }
 
-/// Reports a header that the server no longer reads: receivers that still send it are not rejected.
-fn report_ignored(
+/// Reports a header that the server no longer reads from the responses of receivers. The finding is at most a warning,
+/// because a response that still has the header is not rejected.
+fn report_removed_request_header(
     comparison: &mut Comparison<'_>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     parameter: &OperationParameter<'_>,
-    parents: Positions,
+    parent_positions: Positions,
 ) {
     let level = match lifecycle::removal_status(parameter.node, comparison.today) {
         lifecycle::RemovalStatus::Announced => Level::Info,
         _ => Level::Warning,
     };
-    let positions = Positions::new(parameter.used_at, parents.revision);
+    let positions = Positions::new(parameter.use_span, parent_positions.revision);
     let message = format!("the {} was removed", parameter.display_name());
-    comparison.report_with_level(level, "request-parameter-removed", at, positions, &parameter.key, message);
+    comparison.report_with_level(
+        level,
+        "request-parameter-removed",
+        operation_path,
+        positions,
+        &parameter.key,
+        message,
+    );
 }
 
 fn report_removed(
     comparison: &mut Comparison<'_>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     parameter: &OperationParameter<'_>,
-    parents: Positions,
+    parent_positions: Positions,
 ) {
-    let (id, why) = match lifecycle::removal_status(parameter.node, comparison.today) {
+    let (id, reason) = match lifecycle::removal_status(parameter.node, comparison.today) {
         lifecycle::RemovalStatus::NotDeprecated => ("request-parameter-removed", String::new()),
         lifecycle::RemovalStatus::Announced => ("request-parameter-removed-with-deprecation", String::new()),
         lifecycle::RemovalStatus::BeforeSunset(date) => {
@@ -286,25 +326,25 @@ fn report_removed(
             ("request-parameter-sunset-parse", format!("; its sunset `{text}` is not a date"))
         }
     };
-    let positions = Positions::new(parameter.used_at, parents.revision);
+    let positions = Positions::new(parameter.use_span, parent_positions.revision);
     comparison.report(
         id,
-        at,
+        operation_path,
         positions,
         &parameter.key,
-        format!("the {} was removed{why}", parameter.display_name()),
+        format!("the {} was removed{reason}", parameter.display_name()),
     );
 }
 
 fn report_added(
     comparison: &mut Comparison<'_>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     parameter: &OperationParameter<'_>,
-    parents: Positions,
+    parent_positions: Positions,
     is_same_path: bool,
 ) {
-    let required = parameter.is_required();
-    let id = match (parameter.location, parameter.of_path_item, required) {
+    let is_required = parameter.is_required();
+    let id = match (parameter.location, parameter.is_of_path_item, is_required) {
         // The URL stays the same, because the path already contained the parameter.
         ("path", _, _) if is_same_path => "new-optional-request-parameter",
         ("path", ..) => "new-request-path-parameter",
@@ -313,18 +353,19 @@ fn report_added(
         (_, false, true) => "new-required-request-parameter",
         (_, false, false) => "new-optional-request-parameter",
     };
-    let kind = if required { "required" } else { "optional" };
-    let positions = Positions::new(parents.base, parameter.used_at);
+    let kind = if is_required { "required" } else { "optional" };
+    let positions = Positions::new(parent_positions.base, parameter.use_span);
     comparison.report(
         id,
-        at,
+        operation_path,
         positions,
         &parameter.key,
         format!("the {kind} {} was added", parameter.display_name()),
     );
 }
 
-const KNOWN: [&str; 11] = [
+/// Keywords of a parameter that are compared elsewhere.
+const KNOWN_KEYWORDS: [&str; 11] = [
     "name",
     "in",
     "required",
@@ -340,25 +381,25 @@ const KNOWN: [&str; 11] = [
 
 fn compare_both<'n>(
     comparison: &mut Comparison<'n>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     before: &OperationParameter<'n>,
     after: &OperationParameter<'n>,
 ) {
-    if comparison.unchanged().nodes(before.node, after.node) && before.name == after.name {
+    if comparison.unchanged().are_nodes_unchanged(before.node, after.node) && before.name == after.name {
         return;
     }
-    let at = &at.step(&format!("{} {}", after.location, after.name));
+    let operation_path = &operation_path.step(&format!("{} {}", after.location, after.name));
     let positions = Positions::new(
-        position_of(before.node, "required", before.at),
-        position_of(after.node, "required", after.at),
+        position_of(before.node, "required", before.definition_span),
+        position_of(after.node, "required", after.definition_span),
     );
     match (before.is_required(), after.is_required()) {
         (false, true) => {
             let message = format!("the {} became required", after.display_name());
-            comparison.report_schema_change_at(
+            comparison.report_by_schema_rule(
                 SchemaSite::Parameter,
                 "became-required",
-                at,
+                operation_path,
                 positions,
                 "",
                 message,
@@ -366,10 +407,10 @@ fn compare_both<'n>(
         }
         (true, false) => {
             let message = format!("the {} became optional", after.display_name());
-            comparison.report_schema_change_at(
+            comparison.report_by_schema_rule(
                 SchemaSite::Parameter,
                 "became-optional",
-                at,
+                operation_path,
                 positions,
                 "",
                 message,
@@ -379,25 +420,35 @@ fn compare_both<'n>(
     }
     if before.location == "path" && before.name != after.name {
         let positions = Positions::new(
-            position_of(before.node, "name", before.at),
-            position_of(after.node, "name", after.at),
+            position_of(before.node, "name", before.definition_span),
+            position_of(after.node, "name", after.definition_span),
         );
         let details = format!("{} to {}", before.name, after.name);
         let message = format!("the path parameter `{}` was renamed to `{}`", before.name, after.name);
-        comparison.report("request-path-parameter-renamed", at, positions, &details, message);
+        comparison.report("request-path-parameter-renamed", operation_path, positions, &details, message);
     }
-    compare_serialization(comparison, at, before, after);
-    lifecycle::compare_parameter(comparison, at, (before.node, before.at), (after.node, after.at));
-    schemas(comparison, at, before, after);
-    compare_unknown_keywords(comparison, at, before.node, after.node, (before.at, after.at), |key| {
-        KNOWN.contains(&key)
-    });
+    compare_serialization(comparison, operation_path, before, after);
+    lifecycle::compare_parameter(
+        comparison,
+        operation_path,
+        (before.node, before.definition_span),
+        (after.node, after.definition_span),
+    );
+    compare_schemas(comparison, operation_path, before, after);
+    compare_unknown_keywords(
+        comparison,
+        operation_path,
+        before.node,
+        after.node,
+        (before.definition_span, after.definition_span),
+        |key| KNOWN_KEYWORDS.contains(&key),
+    );
 }
 
 /// Compares the serialization of a parameter.
 fn compare_serialization(
     comparison: &mut Comparison<'_>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     before: &OperationParameter<'_>,
     after: &OperationParameter<'_>,
 ) {
@@ -412,48 +463,56 @@ fn compare_serialization(
         };
     let positions_of = |keyword| {
         Positions::new(
-            position_of(before.node, keyword, before.at),
-            position_of(after.node, keyword, after.at),
+            position_of(before.node, keyword, before.definition_span),
+            position_of(after.node, keyword, after.definition_span),
         )
     };
-    let (old, new) = (style(before), style(after));
-    if old != new {
-        let details = format!("`{old}` to `{new}`");
+    let (old_style, new_style) = (style(before), style(after));
+    if old_style != new_style {
+        let details = format!("`{old_style}` to `{new_style}`");
         let message = format!("`style` changed from {details}");
-        comparison.report("request-parameter-style-changed", at, positions_of("style"), &details, message);
+        comparison.report(
+            "request-parameter-style-changed",
+            operation_path,
+            positions_of("style"),
+            &details,
+            message,
+        );
     }
     // `explode` affects only arrays and objects.
     if explode(before) != explode(after)
-        && old == new
-        && !(is_plain(&comparison.base, before) && is_plain(&comparison.revision, after))
+        && old_style == new_style
+        && !(has_only_plain_types(&comparison.base, before)
+            && has_only_plain_types(&comparison.revision, after))
     {
         let message = format!("`explode` changed from {} to {}", explode(before), explode(after));
         comparison.report(
             "request-parameter-explode-changed",
-            at,
+            operation_path,
             positions_of("explode"),
             &explode(after).to_string(),
             message,
         );
     }
-    let reserved = |parameter: &OperationParameter<'_>| is_true(parameter.node, "allowReserved");
-    if reserved(before) != reserved(after) {
-        let message = format!("`allowReserved` changed from {} to {}", reserved(before), reserved(after));
+    let allows_reserved = |parameter: &OperationParameter<'_>| is_true(parameter.node, "allowReserved");
+    if allows_reserved(before) != allows_reserved(after) {
+        let message =
+            format!("`allowReserved` changed from {} to {}", allows_reserved(before), allows_reserved(after));
         comparison.report(
             "request-parameter-allow-reserved-changed",
-            at,
+            operation_path,
             positions_of("allowReserved"),
             "",
             message,
         );
     }
-    let empty = |parameter: &OperationParameter<'_>| is_true(parameter.node, "allowEmptyValue");
-    match (empty(before), empty(after)) {
+    let allows_empty_value = |parameter: &OperationParameter<'_>| is_true(parameter.node, "allowEmptyValue");
+    match (allows_empty_value(before), allows_empty_value(after)) {
         (true, false) => {
             let message = "an empty value is no longer accepted".to_owned();
             comparison.report(
                 "request-parameter-empty-value-refused",
-                at,
+                operation_path,
                 positions_of("allowEmptyValue"),
                 "",
                 message,
@@ -463,7 +522,7 @@ fn compare_serialization(
             let message = "an empty value is accepted".to_owned();
             comparison.report(
                 "request-parameter-empty-value-allowed",
-                at,
+                operation_path,
                 positions_of("allowEmptyValue"),
                 "",
                 message,
@@ -473,27 +532,34 @@ fn compare_serialization(
     }
 }
 
-fn is_plain<'n>(side: &IndexedDocument<'n>, parameter: &OperationParameter<'n>) -> bool {
+/// Whether the schema of a parameter accepts neither arrays nor objects. Returns false if the parameter has no schema.
+fn has_only_plain_types<'n>(side: &IndexedDocument<'n>, parameter: &OperationParameter<'n>) -> bool {
     parameter.node.entry("schema").is_some_and(|entry| {
-        let types = SchemaView::of(side, &SchemaParts::under(entry)).types;
+        let types = SchemaView::of(side, &SchemaParts::of_entry(entry)).types;
         JsonTypes::PLAIN.contains(types)
     })
 }
 
 /// Compares the schemas of a parameter and the media types of its content.
-fn schemas<'n>(
+fn compare_schemas<'n>(
     comparison: &mut Comparison<'n>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     before: &OperationParameter<'n>,
     after: &OperationParameter<'n>,
 ) {
-    let (base, revision) = ((before.node, before.at), (after.node, after.at));
-    if let Some((details, positions)) = content::serialization(base, revision) {
+    let (base, revision) = ((before.node, before.definition_span), (after.node, after.definition_span));
+    if let Some((details, positions)) = content::serialization_change(base, revision) {
         let message = format!("the serialization changed from {details}");
-        comparison.report("request-parameter-serialization-changed", at, positions, &details, message);
+        comparison.report(
+            "request-parameter-serialization-changed",
+            operation_path,
+            positions,
+            &details,
+            message,
+        );
     }
-    let is_text = !content::is_named(before.node) && !content::is_named(after.node);
-    let site = match (before.location, is_text) {
+    let is_plain_text = !content::has_media_type(before.node) && !content::has_media_type(after.node);
+    let site = match (before.location, is_plain_text) {
         ("header", true) => SchemaSite::HeaderParameter,
         ("header", false) => SchemaSite::HeaderContent,
         (_, true) => SchemaSite::Parameter,
@@ -503,6 +569,6 @@ fn schemas<'n>(
         content::schema(base),
         content::schema(revision),
         site,
-        Origin::Operation(Rc::clone(at)),
+        Origin::Operation(Rc::clone(operation_path)),
     );
 }

@@ -1,11 +1,11 @@
-//! Compares the servers of an operation: its own, those of its path item, or those of the document.
+//! Compares the servers of an operation: those that it declares, or else those of its path item or of the document.
 
 use std::rc::Rc;
 
 use contract::node::{Entry, Node, Value};
 use contract::source::Span;
 
-use super::matching::by_key;
+use super::matching::match_by_key;
 use super::operations::OperationNode;
 use super::{Comparison, OperationPath, Positions};
 use crate::rule::{Inverse, Rule};
@@ -32,73 +32,74 @@ pub(crate) const RULES: &[Rule] = &[
 /// A server.
 struct ApiServer<'n> {
     url: &'n str,
-    at: Span,
+    /// The position of `url`.
+    span: Span,
     variables: Option<&'n Node>,
 }
 
-/// Compares the servers of an operation. Webhooks are skipped, because their receivers define the URL.
+/// Compares the servers of an operation. Webhooks and callbacks are skipped, because their receivers define the URL.
 pub(super) fn compare(
     comparison: &mut Comparison<'_>,
-    at: &Rc<OperationPath>,
+    operation_path: &Rc<OperationPath>,
     before: OperationNode<'_, '_>,
     after: OperationNode<'_, '_>,
 ) {
-    if at.is_outgoing {
+    if operation_path.is_outgoing {
         return;
     }
-    let (base, base_at) = effective(&comparison.base.document.root, before);
-    let (revision, revision_at) = effective(&comparison.revision.document.root, after);
-    compare_lists(comparison, at, (base, base_at), (revision, revision_at));
+    let (base, base_span) = effective_servers(&comparison.base.document.root, before);
+    let (revision, revision_span) = effective_servers(&comparison.revision.document.root, after);
+    compare_lists(comparison, operation_path, (base, base_span), (revision, revision_span));
 }
 
-/// Returns the servers of an operation and their position.
-fn effective<'n>(root: &'n Node, operation: OperationNode<'_, 'n>) -> (Vec<ApiServer<'n>>, Span) {
-    let head = Span { start: root.span.start, end: root.span.start };
-    let owners = [operation.node.entry("servers"), operation.item.entry("servers"), root.entry("servers")];
-    for owner in owners.into_iter().flatten() {
-        if let Some(servers) = of(&owner.value).filter(|servers| !servers.is_empty()) {
-            return (servers, owner.key.span);
+/// Returns the servers that apply to an operation, and their position. An empty list counts as missing.
+fn effective_servers<'n>(root: &'n Node, operation: OperationNode<'_, 'n>) -> (Vec<ApiServer<'n>>, Span) {
+    let document_start = Span { start: root.span.start, end: root.span.start };
+    let lists = [operation.node.entry("servers"), operation.item.entry("servers"), root.entry("servers")];
+    for list in lists.into_iter().flatten() {
+        if let Some(servers) = parse_servers(&list.value).filter(|servers| !servers.is_empty()) {
+            return (servers, list.key.span);
         }
     }
     // Without `servers`, the URL is relative to that of the document.
-    (vec![ApiServer { url: "/", at: head, variables: None }], head)
+    (vec![ApiServer { url: "/", span: document_start, variables: None }], document_start)
 }
 
-/// Parses a list of servers.
-fn of(list: &Node) -> Option<Vec<ApiServer<'_>>> {
+/// Parses a list of servers. Returns `None` if the node is not a list.
+fn parse_servers(list: &Node) -> Option<Vec<ApiServer<'_>>> {
     let servers = list.items()?.iter().filter_map(|item| {
         let url = item.entry("url")?;
-        Some(ApiServer { url: url.value.as_str()?, at: url.key.span, variables: item.get("variables") })
+        Some(ApiServer { url: url.value.as_str()?, span: url.key.span, variables: item.get("variables") })
     });
     Some(servers.collect())
 }
 
 fn compare_lists(
     comparison: &mut Comparison<'_>,
-    at: &Rc<OperationPath>,
-    (before, was_at): (Vec<ApiServer<'_>>, Span),
-    (after, now_at): (Vec<ApiServer<'_>>, Span),
+    operation_path: &Rc<OperationPath>,
+    (before, base_span): (Vec<ApiServer<'_>>, Span),
+    (after, revision_span): (Vec<ApiServer<'_>>, Span),
 ) {
-    let servers = by_key(&before, &after, |server| server.url.trim_end_matches('/'));
-    for (server, other) in servers.common {
-        let (id, what) = match variables(server.variables, other.variables) {
+    let servers = match_by_key(&before, &after, |server| server.url.trim_end_matches('/'));
+    for (before, after) in servers.common {
+        let (id, change) = match compare_variables(before.variables, after.variables) {
             VariablesChange::Unchanged => continue,
             VariablesChange::Extended => ("api-server-variables-extended", "accept more values"),
             VariablesChange::Changed => ("api-server-variables-changed", "changed"),
         };
-        let positions = Positions::new(server.at, other.at);
-        let message = format!("the variables of the server `{}` {what}", server.url);
-        comparison.report(id, at, positions, server.url, message);
+        let positions = Positions::new(before.span, after.span);
+        let message = format!("the variables of the server `{}` {change}", before.url);
+        comparison.report(id, operation_path, positions, before.url, message);
     }
     for server in servers.removed {
-        let positions = Positions::new(server.at, now_at);
+        let positions = Positions::new(server.span, revision_span);
         let message = format!("the server `{}` was removed", server.url);
-        comparison.report("api-server-removed", at, positions, server.url, message);
+        comparison.report("api-server-removed", operation_path, positions, server.url, message);
     }
     for server in servers.added {
-        let positions = Positions::new(was_at, server.at);
+        let positions = Positions::new(base_span, server.span);
         let message = format!("the server `{}` was added", server.url);
-        comparison.report("api-server-added", at, positions, server.url, message);
+        comparison.report("api-server-added", operation_path, positions, server.url, message);
     }
 }
 
@@ -106,33 +107,35 @@ fn compare_lists(
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum VariablesChange {
     Unchanged,
-    /// All old values remain valid.
+    /// All old values remain valid, and more values became valid.
     Extended,
+    /// Some old values are no longer valid, another keyword differs, or a variable was added or removed.
     Changed,
 }
 
-fn variables(before: Option<&Node>, after: Option<&Node>) -> VariablesChange {
+/// Compares the variables of two servers with the same URL.
+fn compare_variables(before: Option<&Node>, after: Option<&Node>) -> VariablesChange {
     fn entries(node: Option<&Node>) -> &[Entry] {
         node.and_then(Node::entries).unwrap_or_default()
     }
-    let matched = by_key(entries(before), entries(after), |entry| &entry.key.text);
+    let matched = match_by_key(entries(before), entries(after), |entry| &entry.key.text);
     if !(matched.removed.is_empty() && matched.added.is_empty()) {
         return VariablesChange::Changed;
     }
-    let became = matched.common.iter().map(|(before, after)| variable(&before.value, &after.value));
-    became.max().unwrap_or(VariablesChange::Unchanged)
+    let changes = matched.common.iter().map(|(before, after)| compare_variable(&before.value, &after.value));
+    changes.max().unwrap_or(VariablesChange::Unchanged)
 }
 
-fn variable(before: &Node, after: &Node) -> VariablesChange {
-    let without = |node: &Node| {
-        let counts = |entry: &&Entry| entry.key.text != "enum" && !is_annotation(&entry.key.text);
-        let left = node.entries().unwrap_or_default().iter().filter(counts).cloned();
-        Node::without_span(Value::Mapping(left.collect()))
+fn compare_variable(before: &Node, after: &Node) -> VariablesChange {
+    let without_enum = |node: &Node| {
+        let is_kept = |entry: &&Entry| entry.key.text != "enum" && !is_annotation(&entry.key.text);
+        let kept = node.entries().unwrap_or_default().iter().filter(is_kept).cloned();
+        Node::without_span(Value::Mapping(kept.collect()))
     };
-    if !value::is_equal(&without(before), &without(after)) {
+    if !value::is_equal(&without_enum(before), &without_enum(after)) {
         return VariablesChange::Changed;
     }
-    let contains = |list: &[Node], item: &Node| list.iter().any(|other| value::is_equal(other, item));
+    let contains = |list: &[Node], item: &Node| list.iter().any(|listed| value::is_equal(listed, item));
     match (before.get("enum").and_then(Node::items), after.get("enum").and_then(Node::items)) {
         (None, None) => VariablesChange::Unchanged,
         (Some(_), None) => VariablesChange::Extended,

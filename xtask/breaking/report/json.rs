@@ -15,8 +15,10 @@ struct JsonFinding<'a> {
     id: &'a str,
     level: Level,
     message: &'a str,
-    who: &'a str,
-    instead: &'a str,
+    #[serde(rename = "who")]
+    impact: &'a str,
+    #[serde(rename = "instead")]
+    remedy: &'a str,
     base: JsonPosition<'a>,
     revision: JsonPosition<'a>,
     path: &'a str,
@@ -38,7 +40,8 @@ struct JsonTotals<'a> {
     warnings: usize,
     harmless: usize,
     waived: usize,
-    waiver_faults: &'a [String],
+    #[serde(rename = "waiver_faults")]
+    waiver_errors: &'a [String],
 }
 
 pub(super) fn lines(result: &ComparisonResult, findings: &[&Finding]) -> String {
@@ -49,7 +52,7 @@ pub(super) fn lines(result: &ComparisonResult, findings: &[&Finding]) -> String 
         warnings: totals.warnings,
         harmless: totals.harmless,
         waived: totals.waived,
-        waiver_faults: &result.waiver_errors,
+        waiver_errors: &result.waiver_errors,
     });
     text
 }
@@ -59,8 +62,8 @@ fn json_finding<'a>(result: &'a ComparisonResult, finding: &'a Finding) -> JsonF
         id: &finding.id,
         level: finding.level,
         message: &finding.message,
-        who: &finding.impact,
-        instead: &finding.remedy,
+        impact: &finding.impact,
+        remedy: &finding.remedy,
         base: position_of(&result.base, finding.base),
         revision: position_of(&result.revision, finding.revision),
         path: &finding.path,

@@ -1,19 +1,19 @@
 //! Markdown for a comment or a release note.
 
 use super::super::finding::Finding;
-use super::{ComparisonResult, affected_operations, groups, verdict};
+use super::{ComparisonResult, affected_operations, groups, summary};
 
 pub(super) fn gate(result: &ComparisonResult, findings: &[&Finding]) -> String {
-    let mut text = format!("{}\n", verdict(result));
+    let mut text = format!("{}\n", summary(result));
     for finding in findings {
         text += &format!("\n### {}: {}\n\n", finding.level, finding.message);
         text += &format!(
             "`{}` at `{}` (base: `{}`)\n\n",
             finding.id,
-            result.revision_place(finding),
-            result.base_place(finding)
+            result.revision_position(finding),
+            result.base_position(finding)
         );
-        text += &format!("- Affects: {}\n", code(&affected_operations(finding)));
+        text += &format!("- Affects: {}\n", path_as_code(&affected_operations(finding)));
         text += &format!("- Impact: {}\n- Remedy: {}\n", finding.impact, finding.remedy);
         text += &format!("- Fingerprint: `{}`\n", finding.fingerprint);
         if let Some(reason) = &finding.waived {
@@ -35,7 +35,7 @@ pub(super) fn changelog(result: &ComparisonResult) -> String {
     for (heading, findings) in groups {
         text += &format!("{}## {heading}\n\n", if text.is_empty() { "" } else { "\n" });
         for finding in findings {
-            text += &format!("- {}: {}", code(&affected_operations(finding)), finding.message);
+            text += &format!("- {}: {}", path_as_code(&affected_operations(finding)), finding.message);
             if !finding.remedy.is_empty() {
                 text += &format!(". {}", finding.impact);
             }
@@ -45,10 +45,10 @@ pub(super) fn changelog(result: &ComparisonResult) -> String {
     text
 }
 
-/// Formats a path through the contract as code.
-fn code(path: &str) -> String {
-    match path.rsplit_once(" and ").filter(|(_, rest)| rest.ends_with(" more")) {
-        Some((path, rest)) => format!("`{path}` and {rest}"),
-        None => format!("`{path}`"),
+/// Formats the path in the description of affected operations as code, without the number of further operations.
+fn path_as_code(description: &str) -> String {
+    match description.rsplit_once(" and ").filter(|(_, count)| count.ends_with(" more")) {
+        Some((path, count)) => format!("`{path}` and {count}"),
+        None => format!("`{description}`"),
     }
 }

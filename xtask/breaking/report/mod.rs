@@ -1,4 +1,4 @@
-//! Renders findings: as text with source excerpts, JSON, GitHub workflow commands or Markdown.
+//! Renders the result of a comparison: as text with source excerpts, JSON, GitHub workflow commands or Markdown.
 
 mod github;
 mod json;
@@ -28,11 +28,11 @@ pub(crate) struct ComparisonResult {
 pub(crate) struct Totals {
     /// Breaking changes that are not waived.
     pub breaking: usize,
-    /// Warnings.
+    /// Warnings that are not waived.
     pub warnings: usize,
-    /// Harmless changes.
+    /// Harmless changes that are not waived.
     pub harmless: usize,
-    /// Waived findings.
+    /// Waived findings of any level.
     pub waived: usize,
 }
 
@@ -51,12 +51,12 @@ impl ComparisonResult {
     }
 
     /// Formats the position in the base as `file:line:column`.
-    fn base_place(&self, finding: &Finding) -> String {
+    fn base_position(&self, finding: &Finding) -> String {
         position_of(&self.base, finding.base)
     }
 
     /// Formats the position in the revision as `file:line:column`.
-    fn revision_place(&self, finding: &Finding) -> String {
+    fn revision_position(&self, finding: &Finding) -> String {
         position_of(&self.revision, finding.revision)
     }
 }
@@ -66,32 +66,33 @@ fn position_of(document: &OpenApiDocument, span: contract::source::Span) -> Stri
     format!("{}:{}:{}", document.source.name, position.line, position.column)
 }
 
-/// Renders breaking changes and warnings.
+/// Renders breaking changes and warnings, including waived ones, and the waiver errors.
 pub(crate) fn gate(result: &ComparisonResult, format: ReportFormat) -> String {
-    let shown: Vec<&Finding> =
+    let findings: Vec<&Finding> =
         result.findings.iter().filter(|finding| finding.level != Level::Info).collect();
     match format {
-        ReportFormat::Text => text::gate(result, &shown),
-        ReportFormat::Json => json::lines(result, &shown),
-        ReportFormat::Github => github::commands(result, &shown),
-        ReportFormat::Markdown => markdown::gate(result, &shown),
+        ReportFormat::Text => text::gate(result, &findings),
+        ReportFormat::Json => json::lines(result, &findings),
+        ReportFormat::Github => github::commands(result, &findings),
+        ReportFormat::Markdown => markdown::gate(result, &findings),
     }
 }
 
-/// Renders every change that clients can notice.
+/// Renders all findings, including harmless changes and waived findings.
 pub(crate) fn changelog(result: &ComparisonResult, format: ReportFormat) -> String {
-    let shown: Vec<&Finding> = result.findings.iter().collect();
+    let findings: Vec<&Finding> = result.findings.iter().collect();
     match format {
         ReportFormat::Text => text::changelog(result),
-        ReportFormat::Json => json::lines(result, &shown),
-        ReportFormat::Github => github::commands(result, &shown),
+        ReportFormat::Json => json::lines(result, &findings),
+        ReportFormat::Github => github::commands(result, &findings),
         ReportFormat::Markdown => markdown::changelog(result),
     }
 }
 
-/// Groups the findings under the headings of a changelog.
+/// Groups the findings under the headings of a changelog. Empty groups are left out.
 fn groups(result: &ComparisonResult) -> Vec<(&'static str, Vec<&Finding>)> {
-    let heading = |finding: &Finding| match finding.level {
+    // Returns the index in `headings`.
+    let heading_index = |finding: &Finding| match finding.level {
         Level::Error => 0,
         Level::Warning => 1,
         Level::Info
@@ -104,30 +105,31 @@ fn groups(result: &ComparisonResult) -> Vec<(&'static str, Vec<&Finding>)> {
         Level::Info => 5,
     };
     let headings = ["Breaking", "May break", "Deprecations", "Added", "Removed", "Changed"];
-    let mut groups: Vec<(&str, Vec<&Finding>)> = headings.iter().map(|name| (*name, Vec::new())).collect();
+    let mut groups: Vec<(&str, Vec<&Finding>)> =
+        headings.iter().map(|heading| (*heading, Vec::new())).collect();
     for finding in &result.findings {
-        groups[heading(finding)].1.push(finding);
+        groups[heading_index(finding)].1.push(finding);
     }
     groups.retain(|(_, findings)| !findings.is_empty());
     groups
 }
 
-/// Describes the affected operations: the path in the first one, and the number of others.
+/// Describes the affected operations: the path to the change in the first one, and the number of further operations.
 fn affected_operations(finding: &Finding) -> String {
     match finding.operations.as_slice() {
         [] => "no operation".to_owned(),
-        [one] => one.path.clone(),
-        [one, rest @ ..] => format!("{} and {} more", one.path, rest.len()),
+        [only] => only.path.clone(),
+        [first, further @ ..] => format!("{} and {} more", first.path, further.len()),
     }
 }
 
 /// Formats a count with its noun.
-fn count(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+fn count(count: usize, singular: &str, plural: &str) -> String {
+    format!("{count} {}", if count == 1 { singular } else { plural })
 }
 
 /// Formats the summary line with the totals.
-fn verdict(result: &ComparisonResult) -> String {
+fn summary(result: &ComparisonResult) -> String {
     let totals = result.totals();
     let mut parts = vec![
         count(totals.breaking, "breaking change", "breaking changes"),

@@ -6,19 +6,19 @@ use contract::source::Span;
 use super::super::document::OpenApiDocument;
 use super::super::finding::Finding;
 use super::super::rule::Level;
-use super::{ComparisonResult, affected_operations, count, groups, verdict};
+use super::{ComparisonResult, affected_operations, count, groups, summary};
 
-/// The number of operations that are named; the others are counted.
-const NAMED: usize = 3;
-/// The length in characters from which lines are shortened. A JSON document can be one long line.
-const LONGEST_LINE: usize = 400;
+/// The maximum number of affected operations that are listed; further ones are only counted.
+const MAX_LISTED_OPERATIONS: usize = 3;
+/// The maximum length of an excerpt's line in bytes; longer lines are shortened. A JSON document can be one long line.
+const MAX_LINE_LENGTH: usize = 400;
 
 pub(super) fn gate(result: &ComparisonResult, findings: &[&Finding]) -> String {
     let mut text: String = findings.iter().map(|finding| render(result, finding) + "\n\n").collect();
     for waiver_error in &result.waiver_errors {
         text += &format!("error[waiver]: {waiver_error}\n\n");
     }
-    text + &verdict(result) + "\n"
+    text + &summary(result) + "\n"
 }
 
 pub(super) fn changelog(result: &ComparisonResult) -> String {
@@ -27,11 +27,11 @@ pub(super) fn changelog(result: &ComparisonResult) -> String {
         text += &format!("{heading}\n");
         for finding in findings {
             text += &format!("  {}: {}\n", affected_operations(finding), finding.message);
-            text += &format!("    {} at {}\n", finding.id, result.revision_place(finding));
+            text += &format!("    {} at {}\n", finding.id, result.revision_position(finding));
         }
         text.push('\n');
     }
-    text + &verdict(result) + "\n"
+    text + &summary(result) + "\n"
 }
 
 fn render(result: &ComparisonResult, finding: &Finding) -> String {
@@ -52,7 +52,8 @@ fn render(result: &ComparisonResult, finding: &Finding) -> String {
     Renderer::plain().render(&[group])
 }
 
-/// Creates an excerpt of one line. Only that line is passed to the renderer, which otherwise scans the whole document.
+/// Creates an excerpt of one line. Only that line is passed to the renderer, which would otherwise scan the whole
+/// document.
 fn snippet<'a>(
     document: &'a OpenApiDocument,
     span: Span,
@@ -61,15 +62,15 @@ fn snippet<'a>(
     let source = &document.source;
     let position = source.position(span);
     let range = source.first_line_range(span);
-    let start = source.text[..range.start].rfind('\n').map_or(0, |at| at + 1);
-    let end = source.text[range.start..].find('\n').map_or(source.text.len(), |at| range.start + at);
+    let start = source.text[..range.start].rfind('\n').map_or(0, |newline| newline + 1);
+    let end = source.text[range.start..].find('\n').map_or(source.text.len(), |offset| range.start + offset);
     let line = &source.text[start..end];
     let mut label = label.to_owned();
-    let (line, within) = if line.len() > LONGEST_LINE {
+    let (line, highlighted) = if line.len() > MAX_LINE_LENGTH {
         label = format!("{label}, at column {}", position.column);
-        let end = (range.start..=range.end.min(range.start + LONGEST_LINE))
+        let end = (range.start..=range.end.min(range.start + MAX_LINE_LENGTH))
             .rev()
-            .find(|at| source.text.is_char_boundary(*at));
+            .find(|end| source.text.is_char_boundary(*end));
         let line = &source.text[range.start..end.unwrap_or(range.start)];
         (line, 0..line.len())
     } else {
@@ -78,16 +79,19 @@ fn snippet<'a>(
     Snippet::source(line)
         .line_start(position.line)
         .path(source.name.as_str())
-        .annotation(AnnotationKind::Primary.span(within).label(label))
+        .annotation(AnnotationKind::Primary.span(highlighted).label(label))
 }
 
 fn notes(finding: &Finding) -> Vec<(&'static str, String)> {
     let mut notes = Vec::new();
-    for affected in finding.operations.iter().take(NAMED) {
+    for affected in finding.operations.iter().take(MAX_LISTED_OPERATIONS) {
         notes.push(("affects", affected.path.clone()));
     }
-    if finding.operations.len() > NAMED {
-        notes.push(("affects", count(finding.operations.len() - NAMED, "more operation", "more operations")));
+    if finding.operations.len() > MAX_LISTED_OPERATIONS {
+        notes.push((
+            "affects",
+            count(finding.operations.len() - MAX_LISTED_OPERATIONS, "more operation", "more operations"),
+        ));
     }
     for (name, sentence) in [("impact", &finding.impact), ("remedy", &finding.remedy)] {
         if !sentence.is_empty() {

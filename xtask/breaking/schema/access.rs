@@ -1,6 +1,6 @@
 //! Compares `readOnly` and `writeOnly`: read-only properties are not in requests, write-only properties are not in responses.
 //!
-//! Also declares the rules whose ids distinguish required from optional properties.
+//! Also declares the rules about added and removed properties. Their ids distinguish required from optional properties.
 
 use super::SchemaPair;
 use super::view::SchemaView;
@@ -14,9 +14,10 @@ pub(super) struct PropertyAccess {
     write_only: bool,
 }
 
-const NO_CLIENT_SENDS: &str = "Requests without the property are rejected.";
-const NO_CLIENT_READS: &str = "Clients that read the property fail.";
-const ADD_OPTIONAL: &str = "Make the property optional, with a default that preserves the old behavior.";
+const MISSING_PROPERTY_REJECTED: &str = "Requests without the property are rejected.";
+const CLIENTS_MISS_PROPERTY: &str = "Clients that read the property fail.";
+const MAKE_PROPERTY_OPTIONAL: &str =
+    "Make the property optional, with a default that preserves the old behavior.";
 const KEEP_PROPERTY: &str =
     "Keep the property, mark it `deprecated`, and remove it in the next version of the API.";
 
@@ -32,26 +33,26 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "new-required-request-property",
         Inverse::Of("request-property-removed"),
-        "Requests without the property, which existing clients do not send, are rejected.",
-        ADD_OPTIONAL,
+        "Existing clients do not send the property, so their requests are rejected.",
+        MAKE_PROPERTY_OPTIONAL,
     ),
     Rule::error(
         "new-required-request-property-with-default",
         Inverse::Of("request-property-removed"),
-        "Requests without the property, which existing clients do not send, are rejected: `required` applies despite the default.",
+        "Existing clients do not send the property, so their requests are rejected: `required` applies despite the default.",
         "Remove the property from `required`, so that its default preserves the old behavior.",
     ),
     Rule::error(
         "new-required-request-header-property",
         Inverse::Of("request-property-removed"),
         "Requests without the property in the header are rejected.",
-        ADD_OPTIONAL,
+        MAKE_PROPERTY_OPTIONAL,
     ),
     Rule::info("new-optional-request-property", Inverse::Of("request-property-removed")),
     Rule::error(
         "response-required-property-removed",
         Inverse::Of("response-required-property-added"),
-        NO_CLIENT_READS,
+        CLIENTS_MISS_PROPERTY,
         KEEP_PROPERTY,
     ),
     Rule::warning(
@@ -113,19 +114,19 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "request-required-property-became-not-read-only",
         Inverse::Of("request-required-property-became-read-only"),
-        NO_CLIENT_SENDS,
-        ADD_OPTIONAL,
+        MISSING_PROPERTY_REJECTED,
+        MAKE_PROPERTY_OPTIONAL,
     ),
     Rule::warning(
         "response-optional-property-became-write-only",
         Inverse::Of("response-optional-property-became-not-write-only"),
-        NO_CLIENT_READS,
+        CLIENTS_MISS_PROPERTY,
         KEEP_PROPERTY,
     ),
     Rule::error(
         "response-required-property-became-write-only",
         Inverse::Of("response-required-property-became-not-write-only"),
-        NO_CLIENT_READS,
+        CLIENTS_MISS_PROPERTY,
         KEEP_PROPERTY,
     ),
     Rule::info(
@@ -171,9 +172,9 @@ impl PropertyAccess {
     }
 }
 
-/// Returns the rule id for a removed property.
-pub(super) fn removed_id(site: SchemaSite, required: bool) -> String {
-    let kind = if required { "required" } else { "optional" };
+/// Returns the id of the rule for a removed property.
+pub(super) fn removal_rule_id(site: SchemaSite, is_required: bool) -> String {
+    let kind = if is_required { "required" } else { "optional" };
     match site {
         SchemaSite::RequestReadOnly => "request-read-only-property-removed".to_owned(),
         SchemaSite::ResponseProperty => format!("response-{kind}-property-removed"),
@@ -182,8 +183,8 @@ pub(super) fn removed_id(site: SchemaSite, required: bool) -> String {
     }
 }
 
-/// Compares `readOnly` and `writeOnly` of a property. `required_before` and `required_after` say whether it is required in base
-/// and revision.
+/// Compares `readOnly` and `writeOnly` of a property. `required_before` and `required_after` are true if it is required in the
+/// base and the revision.
 pub(super) fn compare<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
@@ -192,25 +193,32 @@ pub(super) fn compare<'n>(
     (view_before, before): (&SchemaView<'n>, PropertyAccess),
     (view_after, after): (&SchemaView<'n>, PropertyAccess),
 ) {
-    let side = match pair.site.direction() {
+    let id_prefix = match pair.site.direction() {
         Direction::Request => "request",
         Direction::Response => "response",
     };
-    let kind = |required| if required { "required" } else { "optional" };
-    for (keyword, words, before, after) in [
+    let kind = |is_required| if is_required { "required" } else { "optional" };
+    for (keyword, adjective, before, after) in [
         ("readOnly", "read-only", before.read_only, after.read_only),
         ("writeOnly", "write-only", before.write_only, after.write_only),
     ] {
         if before == after {
             continue;
         }
-        // A restriction breaks the promise of the base, a lifted one that of the revision.
+        // An added restriction affects clients of the base, so the rule depends on whether the property was required
+        // there. A removed restriction has an effect only in the revision.
         let (id, message) = if after {
             let kind = kind(required_before);
-            (format!("{side}-{kind}-property-became-{words}"), format!("`{name}` became {words}"))
+            (
+                format!("{id_prefix}-{kind}-property-became-{adjective}"),
+                format!("`{name}` became {adjective}"),
+            )
         } else {
             let kind = kind(required_after);
-            (format!("{side}-{kind}-property-became-not-{words}"), format!("`{name}` is no longer {words}"))
+            (
+                format!("{id_prefix}-{kind}-property-became-not-{adjective}"),
+                format!("`{name}` is no longer {adjective}"),
+            )
         };
         let positions = Positions::new(view_before.position(keyword), view_after.position(keyword));
         comparison.report_property_rule(pair.index, &id, None, positions, name, message);

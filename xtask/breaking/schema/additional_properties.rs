@@ -5,8 +5,8 @@
 use contract::node::Value;
 
 use super::SchemaPair;
-use super::patterns::{is_readable, may_meet};
-use super::structure::{entries, narrowing, schema, widening};
+use super::patterns::{is_supported, may_overlap};
+use super::structure::{compare_subschemas, named_schemas, narrowing, widening};
 use super::view::{SchemaParts, SchemaView};
 use crate::compare::{Comparison, Positions};
 use crate::rule::{SchemaRule, Topic, ValueEffect};
@@ -56,14 +56,15 @@ enum AdditionalProperties<'n> {
 }
 
 impl<'n> AdditionalProperties<'n> {
-    /// Reads `additionalProperties`, or `unevaluatedProperties` if it is missing.
+    /// Reads `additionalProperties`, or `unevaluatedProperties` if the schema lacks the former.
     fn of(view: &SchemaView<'n>) -> Self {
         let keywords = ["additionalProperties", "unevaluatedProperties"];
         let keyword = keywords.into_iter().find(|keyword| view.entry(keyword).is_some());
-        Self::under(view, keyword.unwrap_or_default())
+        Self::of_keyword(view, keyword.unwrap_or_default())
     }
 
-    fn under(view: &SchemaView<'n>, keyword: &str) -> Self {
+    /// Reads one of the two keywords.
+    fn of_keyword(view: &SchemaView<'n>, keyword: &str) -> Self {
         match view.parts(keyword) {
             None => Self::Any,
             Some(parts) if parts.nodes.iter().any(|node| matches!(node.value, Value::Bool(false))) => {
@@ -76,21 +77,21 @@ impl<'n> AdditionalProperties<'n> {
 
 /// Compares the undeclared properties of two schemas.
 pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
-    beside(comparison, pair);
+    compare_additional(comparison, pair);
     // With `additionalProperties`, no property is unevaluated.
-    let rest = |view: &SchemaView<'n>| {
+    let unevaluated = |view: &SchemaView<'n>| {
         view.parts("unevaluatedProperties").filter(|_| view.entry("additionalProperties").is_none())
     };
     let names = ("unevaluatedProperties", "unevaluated-properties");
-    schema(comparison, pair, names, rest(&pair.base), rest(&pair.revision));
-    patterns(comparison, pair);
+    compare_subschemas(comparison, pair, names, unevaluated(&pair.base), unevaluated(&pair.revision));
+    compare_patterns(comparison, pair);
 }
 
 /// Compares additional properties.
-fn beside<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+fn compare_additional<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let positions = pair.positions("additionalProperties");
-    let of = |view: &SchemaView<'n>| AdditionalProperties::under(view, "additionalProperties");
-    let (suffix, message) = match (of(&pair.base), of(&pair.revision)) {
+    let additional = |view: &SchemaView<'n>| AdditionalProperties::of_keyword(view, "additionalProperties");
+    let (suffix, message) = match (additional(&pair.base), additional(&pair.revision)) {
         (AdditionalProperties::Any | AdditionalProperties::Matching(_), AdditionalProperties::Forbidden) => {
             ("closed", "additional properties are no longer valid")
         }
@@ -113,79 +114,84 @@ fn beside<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     pair.report(comparison, &format!("additional-properties-{suffix}"), positions, "", message.to_owned());
 }
 
-fn patterns<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+fn compare_patterns<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let keyword = "patternProperties";
-    let (before, after) = (entries(&pair.base, keyword), entries(&pair.revision, keyword));
+    let (before, after) = (named_schemas(&pair.base, keyword), named_schemas(&pair.revision, keyword));
     let positions = pair.positions(keyword);
     for (pattern, parts) in &before {
         match after.get(pattern) {
-            Some(other) => queue(comparison, pair, pattern, parts.clone(), other.clone()),
-            None => removed_pattern(
+            Some(parts_after) => queue(comparison, pair, pattern, parts.clone(), parts_after.clone()),
+            None => report_removed_pattern(
                 comparison,
                 pair,
                 pattern,
                 parts,
-                Positions::new(parts.at, positions.revision),
+                Positions::new(parts.span, positions.revision),
             ),
         }
     }
     for (pattern, parts) in after.into_iter().filter(|(pattern, _)| !before.contains_key(pattern)) {
-        let positions = Positions::new(positions.base, parts.at);
-        added_pattern(comparison, pair, pattern, parts, positions);
+        let positions = Positions::new(positions.base, parts.span);
+        report_added_pattern(comparison, pair, pattern, parts, positions);
     }
 }
 
-/// Names that match only the new pattern were additional properties; names that also match another pattern must now match both.
-fn added_pattern<'n>(
+/// Reports an added pattern. Properties whose name matches only the new pattern were additional properties; those whose
+/// name also matches another pattern must now match both schemas.
+fn report_added_pattern<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
     pattern: &str,
     after: SchemaParts<'n>,
     positions: Positions,
 ) {
-    let others = AdditionalProperties::of(&pair.base);
-    if matches!(others, AdditionalProperties::Any) || is_shared(&pair.base, pattern) {
+    let additional = AdditionalProperties::of(&pair.base);
+    if matches!(additional, AdditionalProperties::Any) || overlaps_other_names(&pair.base, pattern) {
         let message = format!("`{pattern}` was added to `patternProperties`");
         pair.report(comparison, "pattern-property-added", positions, pattern, message);
     }
-    match others {
+    match additional {
         AdditionalProperties::Any => {}
         AdditionalProperties::Forbidden => {
             let message = format!("properties that match `{pattern}` became valid");
             pair.report(comparison, "additional-properties-opened", positions, pattern, message);
         }
-        AdditionalProperties::Matching(others) => queue(comparison, pair, pattern, others, after),
+        AdditionalProperties::Matching(additional) => queue(comparison, pair, pattern, additional, after),
     }
 }
 
-fn removed_pattern<'n>(
+/// Reports a removed pattern. Properties whose name matched only this pattern are now additional properties.
+fn report_removed_pattern<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
     pattern: &str,
     before: &SchemaParts<'n>,
     positions: Positions,
 ) {
-    let others = AdditionalProperties::of(&pair.revision);
-    if matches!(others, AdditionalProperties::Any) || is_shared(&pair.revision, pattern) {
+    let additional = AdditionalProperties::of(&pair.revision);
+    if matches!(additional, AdditionalProperties::Any) || overlaps_other_names(&pair.revision, pattern) {
         let message = format!("`{pattern}` was removed from `patternProperties`");
         pair.report(comparison, "pattern-property-removed", positions, pattern, message);
     }
-    match others {
+    match additional {
         AdditionalProperties::Any => {}
         AdditionalProperties::Forbidden => {
             let message = format!("properties that match `{pattern}` are no longer valid");
             pair.report(comparison, "additional-properties-closed", positions, pattern, message);
         }
-        AdditionalProperties::Matching(others) => queue(comparison, pair, pattern, before.clone(), others),
+        AdditionalProperties::Matching(additional) => {
+            queue(comparison, pair, pattern, before.clone(), additional)
+        }
     }
 }
 
-/// Whether another keyword can apply to names that match a pattern. Declared properties are compared with all patterns that
-/// match them, so only unsupported patterns can match them unnoticed.
-fn is_shared(view: &SchemaView<'_>, pattern: &str) -> bool {
-    let others = entries(view, "patternProperties");
-    others.keys().any(|other| may_meet(pattern, other))
-        || !is_readable(pattern) && !view.properties().is_empty()
+/// Whether another pattern or a declared property can have the same names as a pattern. Declared properties are
+/// compared together with the patterns that match them, so they matter only if the pattern is not a supported regular
+/// expression.
+fn overlaps_other_names(view: &SchemaView<'_>, pattern: &str) -> bool {
+    let patterns = named_schemas(view, "patternProperties");
+    patterns.keys().any(|other_pattern| may_overlap(pattern, other_pattern))
+        || !is_supported(pattern) && !view.properties().is_empty()
 }
 
 fn queue<'n>(

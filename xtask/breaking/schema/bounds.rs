@@ -1,4 +1,4 @@
-//! Compares lengths, counts, ranges and patterns.
+//! Compares lengths, counts, ranges, `multipleOf`, `uniqueItems` and patterns.
 
 use contract::node::{Entry, Value};
 use contract::source::Span;
@@ -72,8 +72,8 @@ pub(super) const SCHEMA_RULES: &[SchemaRule] = &[
     narrowing("unique-items-added", "unique-items-removed"),
     widening("unique-items-removed", "unique-items-added"),
     narrowing("pattern-added", "pattern-removed"),
-    widening("pattern-removed", "pattern-added").in_responses(Level::Info),
     // Clients do not validate responses against patterns; they rely on lengths and ranges.
+    widening("pattern-removed", "pattern-added").in_responses(Level::Info),
     SchemaRule::new(BOUNDS, ValueEffect::Alters, "pattern-changed", "pattern-changed")
         .in_responses(Level::Info),
     widening("pattern-generalized", "pattern-changed").in_responses(Level::Info),
@@ -99,33 +99,37 @@ pub(super) const KEYWORDS: &[&str] = &[
 /// A bound of a length or count.
 struct CountKeyword {
     keyword: &'static str,
+    /// The ids of its rules without the ending, for example `max-length`.
     suffix: &'static str,
-    upper: bool,
-    /// The default, if the keyword has one.
+    is_upper: bool,
+    /// The bound with which the keyword is compared if one of the schemas lacks it. Without a default, the keyword is
+    /// reported as set or unset.
     default: Option<f64>,
 }
 
 const COUNTS: [CountKeyword; 6] = [
-    CountKeyword { keyword: "maxLength", suffix: "max-length", upper: true, default: None },
-    CountKeyword { keyword: "minLength", suffix: "min-length", upper: false, default: Some(0.0) },
-    CountKeyword { keyword: "maxItems", suffix: "max-items", upper: true, default: None },
-    CountKeyword { keyword: "minItems", suffix: "min-items", upper: false, default: None },
-    CountKeyword { keyword: "maxProperties", suffix: "max-properties", upper: true, default: None },
-    CountKeyword { keyword: "minProperties", suffix: "min-properties", upper: false, default: None },
+    CountKeyword { keyword: "maxLength", suffix: "max-length", is_upper: true, default: None },
+    CountKeyword { keyword: "minLength", suffix: "min-length", is_upper: false, default: Some(0.0) },
+    CountKeyword { keyword: "maxItems", suffix: "max-items", is_upper: true, default: None },
+    CountKeyword { keyword: "minItems", suffix: "min-items", is_upper: false, default: None },
+    CountKeyword { keyword: "maxProperties", suffix: "max-properties", is_upper: true, default: None },
+    CountKeyword { keyword: "minProperties", suffix: "min-properties", is_upper: false, default: None },
 ];
 
 const CONTAINS_COUNTS: [CountKeyword; 2] = [
-    CountKeyword { keyword: "minContains", suffix: "min-contains", upper: false, default: Some(1.0) },
-    CountKeyword { keyword: "maxContains", suffix: "max-contains", upper: true, default: None },
+    CountKeyword { keyword: "minContains", suffix: "min-contains", is_upper: false, default: Some(1.0) },
+    CountKeyword { keyword: "maxContains", suffix: "max-contains", is_upper: true, default: None },
 ];
 
 impl CountKeyword {
-    /// Returns the tightest bound.
-    fn bound<'n>(&self, entries: impl Iterator<Item = &'n Entry>, at: Span) -> Option<Bound> {
-        let found = tightest(entries, self.upper, false);
-        // A minimum of zero is not a bound.
-        let found = found.filter(|bound| self.upper || self.default.is_some() || bound.value > 0.0);
-        found.or_else(|| self.default.map(|value| Bound { value, exclusive: false, at }))
+    /// Returns the tightest bound of several entries, or else the default at the position of the schema, if there is
+    /// one.
+    fn bound<'n>(&self, entries: impl Iterator<Item = &'n Entry>, schema_span: Span) -> Option<Bound> {
+        let bound = tightest(entries, self.is_upper, false);
+        // A minimum of zero has no effect. It is kept only for keywords with a default, because a missing keyword is
+        // then compared too.
+        let bound = bound.filter(|bound| self.is_upper || self.default.is_some() || bound.value > 0.0);
+        bound.or_else(|| self.default.map(|value| Bound { value, exclusive: false, span: schema_span }))
     }
 }
 
@@ -135,48 +139,49 @@ struct Bound {
     value: f64,
     /// Whether the bound excludes the value itself.
     exclusive: bool,
-    at: Span,
+    span: Span,
 }
 
 impl Bound {
-    /// Returns the tightest equivalent bound for integers, or the bound itself beyond the exact range of doubles.
-    fn integer_bound(self, upper: bool) -> (f64, bool) {
+    /// Returns the tightest equivalent bound for integers as an inclusive value, or the bound itself if it is so large
+    /// that a double does not represent all integers exactly. The second value is true if the bound is exclusive.
+    fn integer_bound(self, is_upper: bool) -> (f64, bool) {
         const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
         if self.value.abs() >= EXACT {
             return (self.value, self.exclusive);
         }
-        let last = match (upper, self.exclusive) {
+        let last_valid = match (is_upper, self.exclusive) {
             (true, false) => self.value.floor(),
             (true, true) => self.value.ceil() - 1.0,
             (false, false) => self.value.ceil(),
             (false, true) => self.value.floor() + 1.0,
         };
-        (last, false)
+        (last_valid, false)
     }
 }
 
 /// Compares all bounds.
 pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     for count in &COUNTS {
-        let bound = |view: &SchemaView<'n>| count.bound(view.entries(count.keyword), view.at);
+        let bound = |view: &SchemaView<'n>| count.bound(view.entries(count.keyword), view.span);
         let names = (count.suffix, count.keyword);
-        compare_bound(comparison, pair, names, count.upper, bound(&pair.base), bound(&pair.revision));
+        compare_bound(comparison, pair, names, count.is_upper, bound(&pair.base), bound(&pair.revision));
     }
-    for (upper, plain, exclusive) in [
+    for (is_upper, inclusive, exclusive) in [
         (true, ("max", "maximum"), ("exclusive-max", "exclusiveMaximum")),
         (false, ("min", "minimum"), ("exclusive-min", "exclusiveMinimum")),
     ] {
-        let (base, revision) = (range(&pair.base, upper), range(&pair.revision, upper));
+        let (base, revision) = (range(&pair.base, is_upper), range(&pair.revision, is_upper));
         if is_integer_only(pair)
-            && base
-                .zip(revision)
-                .is_some_and(|(before, after)| before.integer_bound(upper) == after.integer_bound(upper))
+            && base.zip(revision).is_some_and(|(before, after)| {
+                before.integer_bound(is_upper) == after.integer_bound(is_upper)
+            })
         {
             continue;
         }
-        let named = revision.or(base);
-        let names = if named.is_some_and(|bound| bound.exclusive) { exclusive } else { plain };
-        compare_bound(comparison, pair, names, upper, base, revision);
+        let reported = revision.or(base);
+        let names = if reported.is_some_and(|bound| bound.exclusive) { exclusive } else { inclusive };
+        compare_bound(comparison, pair, names, is_upper, base, revision);
     }
     compare_multiple_of(comparison, pair);
     compare_unique_items(comparison, pair);
@@ -191,44 +196,49 @@ pub(super) fn compare_contains_counts<'n>(
     revision: [Option<&'n Entry>; 2],
 ) {
     for (count, (before, after)) in CONTAINS_COUNTS.iter().zip(base.into_iter().zip(revision)) {
-        let before = count.bound(before.into_iter(), pair.base.at);
-        let after = count.bound(after.into_iter(), pair.revision.at);
-        compare_bound(comparison, pair, (count.suffix, count.keyword), count.upper, before, after);
+        let before = count.bound(before.into_iter(), pair.base.span);
+        let after = count.bound(after.into_iter(), pair.revision.span);
+        compare_bound(comparison, pair, (count.suffix, count.keyword), count.is_upper, before, after);
     }
 }
 
-fn tightest<'n>(entries: impl Iterator<Item = &'n Entry>, upper: bool, exclusive: bool) -> Option<Bound> {
+/// Returns the tightest bound of several entries. `exclusive` applies to all of them.
+fn tightest<'n>(entries: impl Iterator<Item = &'n Entry>, is_upper: bool, exclusive: bool) -> Option<Bound> {
     let bounds = entries
-        .filter_map(|entry| Some(Bound { value: number(&entry.value)?, exclusive, at: entry.key.span }));
-    bounds.reduce(|left, right| if tighter_than(right, left, upper) { right } else { left })
+        .filter_map(|entry| Some(Bound { value: number(&entry.value)?, exclusive, span: entry.key.span }));
+    bounds.reduce(|left, right| if is_tighter(right, left, is_upper) { right } else { left })
 }
 
 /// Whether the first bound is tighter than the second.
-fn tighter_than(left: Bound, right: Bound, upper: bool) -> bool {
+fn is_tighter(left: Bound, right: Bound, is_upper: bool) -> bool {
     if left.value.to_bits() == right.value.to_bits() || (left.value - right.value).abs() < f64::EPSILON {
         return left.exclusive && !right.exclusive;
     }
-    (left.value < right.value) == upper
+    (left.value < right.value) == is_upper
 }
 
 /// Returns the upper or lower bound of a range, from any of its keywords.
-fn range(view: &SchemaView<'_>, upper: bool) -> Option<Bound> {
-    let (plain, exclusive) =
-        if upper { ("maximum", "exclusiveMaximum") } else { ("minimum", "exclusiveMinimum") };
-    let flagged = view.entries(plain).filter(|entry| view.is_flagged(entry, exclusive));
-    let unflagged = view.entries(plain).filter(|entry| !view.is_flagged(entry, exclusive));
-    let own = view.entries(exclusive);
-    let all = [tightest(unflagged, upper, false), tightest(flagged, upper, true), tightest(own, upper, true)];
+fn range(view: &SchemaView<'_>, is_upper: bool) -> Option<Bound> {
+    let (inclusive, exclusive) =
+        if is_upper { ("maximum", "exclusiveMaximum") } else { ("minimum", "exclusiveMinimum") };
+    let flagged = view.entries(inclusive).filter(|entry| view.is_flagged_exclusive(entry, exclusive));
+    let unflagged = view.entries(inclusive).filter(|entry| !view.is_flagged_exclusive(entry, exclusive));
+    let declared_exclusive = view.entries(exclusive);
+    let all = [
+        tightest(unflagged, is_upper, false),
+        tightest(flagged, is_upper, true),
+        tightest(declared_exclusive, is_upper, true),
+    ];
     all.into_iter()
         .flatten()
-        .reduce(|left, right| if tighter_than(right, left, upper) { right } else { left })
+        .reduce(|left, right| if is_tighter(right, left, is_upper) { right } else { left })
 }
 
 fn compare_bound<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
     (suffix, keyword): (&str, &str),
-    upper: bool,
+    is_upper: bool,
     base: Option<Bound>,
     revision: Option<Bound>,
 ) {
@@ -240,23 +250,24 @@ fn compare_bound<'n>(
             ("unset", before.value.to_string(), format!("`{keyword}` {} was removed", before.value))
         }
         (Some(before), Some(after))
-            if tighter_than(after, before, upper) || tighter_than(before, after, upper) =>
+            if is_tighter(after, before, is_upper) || is_tighter(before, after, is_upper) =>
         {
-            let ending = if tighter_than(after, before, upper) == upper { "decreased" } else { "increased" };
-            let side = |bound: Bound| if bound.exclusive { " (itself excluded)" } else { "" };
-            let change = format!("{}{} to {}{}", before.value, side(before), after.value, side(after));
+            let ending =
+                if is_tighter(after, before, is_upper) == is_upper { "decreased" } else { "increased" };
+            let note = |bound: Bound| if bound.exclusive { " (itself excluded)" } else { "" };
+            let change = format!("{}{} to {}{}", before.value, note(before), after.value, note(after));
             (ending, change.clone(), format!("`{keyword}` changed from {change}"))
         }
         _ => return,
     };
     let positions = Positions::new(
-        base.map_or(pair.base.at, |before| before.at),
-        revision.map_or(pair.revision.at, |after| after.at),
+        base.map_or(pair.base.span, |before| before.span),
+        revision.map_or(pair.revision.span, |after| after.span),
     );
     pair.report(comparison, &format!("{suffix}-{ending}"), positions, &details, message);
 }
 
-/// Whether only integers are compared. If fractions were added or removed, that is a change of type.
+/// Whether only the integers among the values need to be compared. Added or removed fractions are a change of type.
 const fn is_integer_only(pair: &SchemaPair<'_>) -> bool {
     !(pair.base.types.has_fractions() && pair.revision.types.has_fractions())
 }
@@ -285,43 +296,47 @@ fn compare_multiple_of<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n
     pair.report(comparison, suffix, pair.positions("multipleOf"), &details, message);
 }
 
-/// Returns the steps of all subschemas: their least common multiple if they are integers, otherwise those that are not implied
-/// by another step.
+/// Returns the steps (`multipleOf`) of all subschemas: their least common multiple if they are integers, otherwise those
+/// that are not implied by another step.
 fn steps(view: &SchemaView<'_>) -> Vec<f64> {
     let steps: Vec<f64> = view
         .entries("multipleOf")
         .filter_map(|entry| number(&entry.value))
         .filter(|step| *step > 0.0)
         .collect();
-    let together = steps.iter().copied().reduce(|left, right| left / divisor(left, right) * right);
-    match together {
+    let least_common_multiple =
+        steps.iter().copied().reduce(|left, right| left / greatest_common_divisor(left, right) * right);
+    match least_common_multiple {
         Some(step) if steps.iter().all(|step| step.fract() == 0.0) => vec![step],
         _ => {
-            let is_implied = |at: usize, other: usize| {
-                other != at
-                    && divides(steps[at], steps[other])
-                    && (other < at || !divides(steps[other], steps[at]))
+            // Of two equal steps, the first one is kept.
+            let is_implied = |index: usize, other: usize| {
+                other != index
+                    && divides(steps[index], steps[other])
+                    && (other < index || !divides(steps[other], steps[index]))
             };
-            let own = (0..steps.len()).filter(|at| !(0..steps.len()).any(|other| is_implied(*at, other)));
-            own.map(|at| steps[at]).collect()
+            let kept =
+                (0..steps.len()).filter(|index| !(0..steps.len()).any(|other| is_implied(*index, other)));
+            kept.map(|index| steps[index]).collect()
         }
     }
 }
 
 /// Whether multiples of all of the first steps are also multiples of all of the second ones.
 fn implies(first: &[f64], second: &[f64]) -> bool {
-    second.iter().all(|step| first.iter().any(|other| divides(*step, *other)))
+    second.iter().all(|step| first.iter().any(|first_step| divides(*step, *first_step)))
 }
 
-fn divides(part: f64, whole: f64) -> bool {
-    let times = whole / part;
+/// Whether a number is a multiple of a step.
+fn divides(step: f64, number: f64) -> bool {
+    let quotient = number / step;
     // A quotient close to zero is not a multiple.
-    times.round() >= 1.0 && (times - times.round()).abs() < 1e-9
+    quotient.round() >= 1.0 && (quotient - quotient.round()).abs() < 1e-9
 }
 
 /// Returns the greatest common divisor of two integers.
-fn divisor(left: f64, right: f64) -> f64 {
-    if right < 1.0 { left } else { divisor(right, left % right) }
+fn greatest_common_divisor(left: f64, right: f64) -> f64 {
+    if right < 1.0 { left } else { greatest_common_divisor(right, left % right) }
 }
 
 fn compare_unique_items<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
@@ -351,11 +366,11 @@ fn compare_pattern<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
         texts.dedup();
         texts.join(" and ")
     };
-    let has = |view: &SchemaView<'_>| {
+    let has_pattern = |view: &SchemaView<'_>| {
         view.entries("pattern").any(|entry| matches!(entry.value.value, Value::String(_)))
     };
     let (base, revision) = (patterns(&pair.base), patterns(&pair.revision));
-    let (suffix, message) = match (has(&pair.base), has(&pair.revision)) {
+    let (suffix, message) = match (has_pattern(&pair.base), has_pattern(&pair.revision)) {
         (false, true) => ("pattern-added", format!("the pattern `{revision}` was added")),
         (true, false) => ("pattern-removed", format!("the pattern `{base}` was removed")),
         (true, true) if base != revision => {

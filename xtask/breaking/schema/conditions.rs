@@ -1,13 +1,13 @@
 //! Compares conditions: `if`, `then` and `else`.
 //!
-//! `if` has no effect without `then` or `else`, and they have none without `if`. `then` and `else` are compared like schemas
-//! that always apply.
+//! `if` has no effect without `then` or `else`, and `then` and `else` have none without `if`. `then` and `else` are
+//! compared like schemas that always apply.
 
 use contract::node::Entry;
 
 use super::SchemaPair;
 use super::keyword_groups::{KeywordGroup, match_groups};
-use super::structure::{altering, is_same, narrowing, schema, widening};
+use super::structure::{altering, compare_subschemas, is_equivalent_schema, narrowing, widening};
 use super::view::{SchemaParts, SchemaView, accepts_everything};
 use crate::compare::{Comparison, Positions};
 use crate::rule::SchemaRule;
@@ -31,11 +31,11 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
     let (base, revision) = (conditions(&pair.base), conditions(&pair.revision));
     for (before, after) in match_groups(comparison, base, revision) {
         match (before, after) {
-            (Some(before), Some(after)) => condition(comparison, pair, &before, &after),
+            (Some(before), Some(after)) => compare_condition(comparison, pair, &before, &after),
             (before, after) => {
                 let ending = if after.is_some() { "added" } else { "removed" };
                 let position_of = |group: Option<KeywordGroup<'n>>, view: &SchemaView<'n>| {
-                    group.map_or(view.at, |group| group.keyword.key.span)
+                    group.map_or(view.span, |group| group.keyword.key.span)
                 };
                 let positions =
                     Positions::new(position_of(before, &pair.base), position_of(after, &pair.revision));
@@ -45,39 +45,41 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
     }
 }
 
+/// Returns the conditions that have an effect.
 fn conditions<'n>(view: &SchemaView<'n>) -> Vec<KeywordGroup<'n>> {
     let mut groups = KeywordGroup::all(view, ["if", "then", "else"]);
     for group in &mut groups {
         group.dependents =
             group.dependents.map(|dependent| dependent.filter(|entry| !accepts_everything(&entry.value)));
     }
-    // Properties and items that match `if` are evaluated, even without `then` and `else`.
+    // Even without `then` and `else`, `if` evaluates properties and items, on which `unevaluatedItems` and
+    // `unevaluatedProperties` depend.
     let has_unevaluated =
         ["unevaluatedItems", "unevaluatedProperties"].iter().any(|key| view.entry(key).is_some());
     groups.retain(|group| has_unevaluated || group.dependents.iter().any(Option::is_some));
     groups
 }
 
-fn condition<'n>(
+fn compare_condition<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
     before: &KeywordGroup<'n>,
     after: &KeywordGroup<'n>,
 ) {
-    let (base, revision) = (SchemaParts::under(before.keyword), SchemaParts::under(after.keyword));
+    let (base, revision) = (SchemaParts::of_entry(before.keyword), SchemaParts::of_entry(after.keyword));
     // Widening `if` can narrow the schema as a whole, so only an equal `if` is safe.
-    if !is_same(comparison, &base, &revision) {
-        let positions = Positions::new(base.at, revision.at);
+    if !is_equivalent_schema(comparison, &base, &revision) {
+        let positions = Positions::new(base.span, revision.span);
         pair.report(comparison, "if-changed", positions, "", "`if` changed".to_owned());
     }
-    for (at, keyword) in ["then", "else"].into_iter().enumerate() {
-        let parts = |entry: Option<&'n Entry>| entry.map(SchemaParts::under);
-        schema(
+    for (index, keyword) in ["then", "else"].into_iter().enumerate() {
+        let parts = |entry: Option<&'n Entry>| entry.map(SchemaParts::of_entry);
+        compare_subschemas(
             comparison,
             pair,
             (keyword, keyword),
-            parts(before.dependents[at]),
-            parts(after.dependents[at]),
+            parts(before.dependents[index]),
+            parts(after.dependents[index]),
         );
     }
 }

@@ -64,22 +64,22 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
     if base.len() != 1 || revision.len() != 1 {
         // If there are several discriminators, they are matched by property.
         base.retain(|before| {
-            let at = revision.iter().position(|after| property(after) == property(before));
-            let after = at.map(|at| revision.remove(at));
+            let index = revision.iter().position(|after| property_name(after) == property_name(before));
+            let after = index.map(|index| revision.remove(index));
             after.is_none_or(|after| {
-                values(comparison, pair, before, after);
+                compare_values(comparison, pair, before, after);
                 false
             })
         });
     }
     if let ([before], [after]) = (base.as_slice(), revision.as_slice()) {
-        if property(before) != property(after) {
-            let details = format!("{} to {}", property(before), property(after));
+        if property_name(before) != property_name(after) {
+            let details = format!("{} to {}", property_name(before), property_name(after));
             let message = format!("the discriminator property changed from {details}");
             let positions = Positions::new(before.key.span, after.key.span);
             pair.report(comparison, "discriminator-property-name-changed", positions, &details, message);
         }
-        values(comparison, pair, before, after);
+        compare_values(comparison, pair, before, after);
         return;
     }
     let positions = pair.positions("discriminator");
@@ -91,18 +91,18 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
     });
 }
 
-/// Reports the discriminators that were added when a schema was wrapped in alternatives. Its own ones are compared with the
-/// matching alternative.
+/// Reports the discriminators that were added when a schema was wrapped in alternatives. The discriminators of the schema
+/// itself are compared with those of the matching alternative.
 pub(super) fn report_all_added<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     for after in distinct(&pair.revision, "discriminator") {
-        report_added(comparison, pair, Positions::new(pair.base.at, after.key.span));
+        report_added(comparison, pair, Positions::new(pair.base.span, after.key.span));
     }
 }
 
 /// Reports the discriminators that were removed when a schema was unwrapped from alternatives.
 pub(super) fn report_all_removed<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     for before in distinct(&pair.base, "discriminator") {
-        report_removed(comparison, pair, Positions::new(before.key.span, pair.revision.at));
+        report_removed(comparison, pair, Positions::new(before.key.span, pair.revision.span));
     }
 }
 
@@ -116,37 +116,46 @@ fn report_removed<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>, po
     pair.report(comparison, "discriminator-removed", positions, "", message);
 }
 
-fn property(discriminator: &Entry) -> &str {
+fn property_name(discriminator: &Entry) -> &str {
     discriminator.value.get("propertyName").and_then(Node::as_str).unwrap_or_default()
 }
 
 /// The schema that a discriminator value selects.
 #[derive(Clone, Copy)]
 struct SelectedSchema<'n> {
+    /// The reference or the name in the mapping, or the name of the schema.
     target: &'n str,
-    at: Span,
+    /// The position of the mapping entry, the alternative or the schema.
+    span: Span,
 }
 
 impl<'n> SelectedSchema<'n> {
-    /// Returns the name of the schema. A mapping can contain a reference or a name.
+    /// Returns the name of the schema.
     fn name(&self) -> &'n str {
         self.target.rsplit('/').next().unwrap_or(self.target)
     }
 
+    /// Returns the schema, or `None` if it does not exist.
     fn parts(&self, side: &IndexedDocument<'n>) -> Option<SchemaParts<'n>> {
         if self.target.starts_with('#') {
-            let at = side.target_position(self.target)?;
-            return Some(SchemaParts::one(side.resolve(self.target)?, at));
+            let span = side.target_position(self.target)?;
+            return Some(SchemaParts::of_node(side.resolve(self.target)?, span));
         }
         let entry = side.section("schemas").iter().find(|entry| entry.key.text == self.target)?;
-        Some(SchemaParts::under(entry))
+        Some(SchemaParts::of_entry(entry))
     }
 }
 
 /// Discriminator values with the schemas that they select.
 type DiscriminatorValues<'n> = BTreeMap<String, SelectedSchema<'n>>;
 
-fn values<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>, before: &'n Entry, after: &'n Entry) {
+/// Compares the values of two discriminators and the schemas that they select.
+fn compare_values<'n>(
+    comparison: &mut Comparison<'n>,
+    pair: &SchemaPair<'n>,
+    before: &'n Entry,
+    after: &'n Entry,
+) {
     let (base, revision) = (
         selected_schemas(&comparison.base, &pair.base, before),
         selected_schemas(&comparison.revision, &pair.revision, after),
@@ -157,7 +166,7 @@ fn values<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>, before: &'
     let discriminators = (before, after);
     for (value, selected_before) in &base {
         if let Some(selected_after) = revision.get(value).copied().or_else(|| members_after.by_name(value)) {
-            compare_both(
+            compare_selected(
                 comparison,
                 pair,
                 discriminators,
@@ -167,13 +176,13 @@ fn values<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>, before: &'
             );
         } else {
             let message = format!("the discriminator value `{value}` was removed");
-            let positions = Positions::new(selected_before.at, after.key.span);
+            let positions = Positions::new(selected_before.span, after.key.span);
             pair.report(comparison, "discriminator-mapping-deleted", positions, value, message);
         }
     }
     for (value, selected_after) in revision.iter().filter(|(value, _)| !base.contains_key(*value)) {
         if let Some(selected_before) = members_before.by_name(value) {
-            compare_both(
+            compare_selected(
                 comparison,
                 pair,
                 discriminators,
@@ -183,14 +192,14 @@ fn values<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>, before: &'
             );
         } else {
             let message = format!("the discriminator value `{value}` was added");
-            let positions = Positions::new(before.key.span, selected_after.at);
+            let positions = Positions::new(before.key.span, selected_after.span);
             pair.report(comparison, "discriminator-mapping-added", positions, value, message);
         }
     }
 }
 
 /// Compares the schemas that a value selects in base and revision.
-fn compare_both<'n>(
+fn compare_selected<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
     (discriminator_before, discriminator_after): (&'n Entry, &'n Entry),
@@ -202,7 +211,7 @@ fn compare_both<'n>(
         (members.0.0.get(selected_before.name()).copied(), members.1.0.get(selected_after.name()).copied());
     if selected_before.name() != selected_after.name() {
         let details = format!("{value}: {} to {}", selected_before.target, selected_after.target);
-        let positions = Positions::new(selected_before.at, selected_after.at);
+        let positions = Positions::new(selected_before.span, selected_after.span);
         if !is_renamed(comparison, pair, member, (selected_before, selected_after)) {
             let message = format!(
                 "the discriminator value `{value}` selects `{}` instead of `{}`",
@@ -222,8 +231,8 @@ fn compare_both<'n>(
     let is_compared = member.0.is_some() && member.1.is_some();
     // A schema that inherits the discriminator is one of the selected schemas, so the others do not apply to it.
     if !is_compared
-        && pair.base.discriminates(discriminator_before)
-        && pair.revision.discriminates(discriminator_after)
+        && pair.base.is_own_discriminator(discriminator_before)
+        && pair.revision.is_own_discriminator(discriminator_after)
         && let Some((before, after)) =
             selected_before.parts(&comparison.base).zip(selected_after.parts(&comparison.revision))
     {
@@ -241,8 +250,8 @@ fn is_renamed<'n>(
 ) -> bool {
     match member {
         (Some(before), Some(after)) => comparison.is_queued(
-            &SchemaParts::one(before, before.span),
-            &SchemaParts::one(after, after.span),
+            &SchemaParts::of_node(before, before.span),
+            &SchemaParts::of_node(after, after.span),
             pair.site,
         ),
         (None, None) => {
@@ -253,12 +262,13 @@ fn is_renamed<'n>(
     }
 }
 
-/// The alternatives that are named schemas.
+/// The alternatives that are references to named schemas, by name.
 struct NamedAlternatives<'n>(BTreeMap<&'n str, &'n Node>);
 
 impl<'n> NamedAlternatives<'n> {
     fn of(view: &SchemaView<'n>) -> Self {
-        let members = view.one_of.iter().chain(&view.any_of).flat_map(|among| among.members.iter());
+        let members =
+            view.one_of.iter().chain(&view.any_of).flat_map(|alternatives| alternatives.members.iter());
         let named =
             members.filter_map(|member| Some((member.get("$ref")?.as_str()?.rsplit('/').next()?, *member)));
         Self(named.collect())
@@ -266,11 +276,12 @@ impl<'n> NamedAlternatives<'n> {
 
     /// Returns the alternative whose name is the value.
     fn by_name(&self, value: &str) -> Option<SelectedSchema<'n>> {
-        self.0.get_key_value(value).map(|(name, member)| SelectedSchema { target: name, at: member.span })
+        self.0.get_key_value(value).map(|(name, member)| SelectedSchema { target: name, span: member.span })
     }
 }
 
-/// Returns the values of the mapping, and those of the schemas that inherit the discriminator and are not mapped.
+/// Returns the values of the mapping. If a named schema without alternatives declares the discriminator itself, also
+/// returns the values of the schemas that inherit the discriminator and do not occur in the mapping.
 fn selected_schemas<'n>(
     side: &IndexedDocument<'n>,
     view: &SchemaView<'n>,
@@ -282,11 +293,13 @@ fn selected_schemas<'n>(
         .filter_map(|entry| {
             Some((
                 entry.key.text.clone(),
-                SelectedSchema { target: entry.value.as_str()?, at: entry.key.span },
+                SelectedSchema { target: entry.value.as_str()?, span: entry.key.span },
             ))
         })
         .collect();
-    let Some(ancestor) = view.name.filter(|_| view.discriminates(discriminator)) else { return values };
+    let Some(ancestor) = view.name.filter(|_| view.is_own_discriminator(discriminator)) else {
+        return values;
+    };
     if !view.one_of.is_empty() || !view.any_of.is_empty() {
         return values;
     }
@@ -296,14 +309,14 @@ fn selected_schemas<'n>(
     {
         let name = descendant.key.text.as_str();
         if !mapped.contains(name) {
-            let own = discriminator_value(
+            let declared_value = discriminator_value(
                 side,
-                &SchemaView::of(side, &SchemaParts::under(descendant)),
-                property(discriminator),
+                &SchemaView::of(side, &SchemaParts::of_entry(descendant)),
+                property_name(discriminator),
             );
             values
-                .entry(own.unwrap_or_else(|| name.to_owned()))
-                .or_insert(SelectedSchema { target: name, at: descendant.key.span });
+                .entry(declared_value.unwrap_or_else(|| name.to_owned()))
+                .or_insert(SelectedSchema { target: name, span: descendant.key.span });
         }
     }
     values
@@ -313,14 +326,14 @@ fn selected_schemas<'n>(
 pub(crate) fn ancestors<'n>(side: &IndexedDocument<'n>, descendant: &'n Node) -> BTreeSet<&'n str> {
     let parts = |node: &'n Node| node.get("allOf").and_then(Node::items).unwrap_or_default();
     let mut ancestors = BTreeSet::new();
-    let mut left: Vec<&Node> = parts(descendant).iter().collect();
-    while let Some(part) = left.pop() {
-        left.extend(parts(part));
+    let mut pending: Vec<&Node> = parts(descendant).iter().collect();
+    while let Some(part) = pending.pop() {
+        pending.extend(parts(part));
         let target = part.get("$ref").and_then(Node::as_str);
         if let Some(name) = target.and_then(|target| target.strip_prefix("#/components/schemas/"))
             && ancestors.insert(name)
         {
-            left.extend(side.component("schemas", name));
+            pending.extend(side.component("schemas", name));
         }
     }
     ancestors

@@ -3,10 +3,10 @@
 //! Keywords apply within their own subschema: `items` covers the items after its `prefixItems`, and `minContains` counts the
 //! items that match its `contains`.
 
-use contract::node::{Entry, Value};
+use contract::node::Value;
 
 use super::keyword_groups::{KeywordGroup, match_groups};
-use super::structure::{altering, is_same, narrowing, schema, widening};
+use super::structure::{altering, compare_subschemas, is_equivalent_schema, narrowing, widening};
 use super::view::{SchemaParts, SchemaView, accepts_everything};
 use super::{SchemaPair, bounds};
 use crate::compare::{Comparison, Positions};
@@ -32,13 +32,13 @@ pub(super) const KEYWORDS: &[&str] =
 /// Compares the keywords of arrays.
 pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let items = |view: &SchemaView<'n>| view.parts("items");
-    schema(comparison, pair, ("items", "items-schema"), items(&pair.base), items(&pair.revision));
+    compare_subschemas(comparison, pair, ("items", "items-schema"), items(&pair.base), items(&pair.revision));
     // With `items`, no item is unevaluated.
-    let rest =
+    let unevaluated =
         |view: &SchemaView<'n>| view.parts("unevaluatedItems").filter(|_| view.entry("items").is_none());
     let names = ("unevaluatedItems", "unevaluated-items");
-    schema(comparison, pair, names, rest(&pair.base), rest(&pair.revision));
-    prefix(comparison, pair);
+    compare_subschemas(comparison, pair, names, unevaluated(&pair.base), unevaluated(&pair.revision));
+    compare_prefix_items(comparison, pair);
     compare_contains(comparison, pair);
 }
 
@@ -46,27 +46,28 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
 struct ItemSchemas<'n> {
     parts: SchemaParts<'n>,
     /// Whether `prefixItems` covers the index.
-    prefixed: bool,
+    is_prefixed: bool,
 }
 
 impl<'n> ItemSchemas<'n> {
-    fn of(view: &SchemaView<'n>, at: usize) -> Self {
-        let mut item = Self { parts: SchemaParts::any(view.position("prefixItems")), prefixed: false };
-        let mut evaluated = false;
+    fn of(view: &SchemaView<'n>, index: usize) -> Self {
+        let mut item = Self { parts: SchemaParts::any(view.position("prefixItems")), is_prefixed: false };
+        let mut is_evaluated = false;
         for subschema in view.subschemas() {
-            let own = subschema.entry("prefixItems").and_then(|entry| entry.value.items()?.get(at));
-            let others = || subschema.entry("items").map(|entry| &entry.value);
-            if let Some(own) = own {
-                if !item.prefixed {
-                    item.parts.at = own.span;
+            let prefix_item =
+                subschema.entry("prefixItems").and_then(|entry| entry.value.items()?.get(index));
+            let items = || subschema.entry("items").map(|entry| &entry.value);
+            if let Some(prefix_item) = prefix_item {
+                if !item.is_prefixed {
+                    item.parts.span = prefix_item.span;
                 }
-                item.prefixed = true;
+                item.is_prefixed = true;
             }
-            let found = own.or_else(others);
-            evaluated |= found.is_some();
-            item.parts.nodes.extend(found.filter(|node| !accepts_everything(node)));
+            let schema = prefix_item.or_else(items);
+            is_evaluated |= schema.is_some();
+            item.parts.nodes.extend(schema.filter(|node| !accepts_everything(node)));
         }
-        if !evaluated {
+        if !is_evaluated {
             item.parts.nodes.extend(view.parts("unevaluatedItems").into_iter().flat_map(|parts| parts.nodes));
         }
         item
@@ -78,52 +79,53 @@ impl<'n> ItemSchemas<'n> {
     }
 }
 
-fn prefix<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+/// Compares the items that `prefixItems` covers in base or revision, one by one.
+fn compare_prefix_items<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let length = |view: &SchemaView<'n>| {
         view.entries("prefixItems").filter_map(|entry| Some(entry.value.items()?.len())).max().unwrap_or(0)
     };
-    for at in 0..length(&pair.base).max(length(&pair.revision)) {
-        let (before, after) = (ItemSchemas::of(&pair.base, at), ItemSchemas::of(&pair.revision, at));
-        let positions = Positions::new(before.parts.at, after.parts.at);
-        let details = at.to_string();
+    for index in 0..length(&pair.base).max(length(&pair.revision)) {
+        let (before, after) = (ItemSchemas::of(&pair.base, index), ItemSchemas::of(&pair.revision, index));
+        let positions = Positions::new(before.parts.span, after.parts.span);
+        let details = index.to_string();
         if before.is_rejected() && after.is_rejected() {
             continue;
         }
-        if !before.prefixed && before.is_rejected() {
+        if !before.is_prefixed && before.is_rejected() {
             pair.report(
                 comparison,
                 "prefix-items-added",
                 positions,
                 &details,
-                format!("item {at} became valid"),
+                format!("item {index} became valid"),
             );
-        } else if !after.prefixed && after.is_rejected() {
+        } else if !after.is_prefixed && after.is_rejected() {
             pair.report(
                 comparison,
                 "prefix-items-removed",
                 positions,
                 &details,
-                format!("item {at} is no longer valid"),
+                format!("item {index} is no longer valid"),
             );
         } else {
-            pair.queue(comparison, before.parts, after.parts, pair.site.inner(), &format!("[{at}]"));
+            pair.queue(comparison, before.parts, after.parts, pair.site.inner(), &format!("[{index}]"));
         }
     }
 }
 
 /// `contains` with the keywords that depend on it.
-const COUNTED: [&str; 3] = ["contains", "minContains", "maxContains"];
+const CONTAINS_KEYWORDS: [&str; 3] = ["contains", "minContains", "maxContains"];
 
 fn compare_contains<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     // Items that match `contains` are evaluated, so `unevaluatedItems` does not apply to them.
     let has_unevaluated =
         [&pair.base, &pair.revision].iter().any(|view| view.entry("unevaluatedItems").is_some());
-    let of = |view: &SchemaView<'n>| {
-        let mut groups = KeywordGroup::all(view, COUNTED);
+    let groups_of = |view: &SchemaView<'n>| {
+        let mut groups = KeywordGroup::all(view, CONTAINS_KEYWORDS);
         groups.retain(|group| has_unevaluated || !has_no_effect(group));
         groups
     };
-    for (before, after) in match_groups(comparison, of(&pair.base), of(&pair.revision)) {
+    for (before, after) in match_groups(comparison, groups_of(&pair.base), groups_of(&pair.revision)) {
         match (before, after) {
             (Some(before), Some(after)) => {
                 compare_contains_pair(comparison, pair, &before, &after, has_unevaluated)
@@ -132,7 +134,7 @@ fn compare_contains<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) 
                 let change_kind = if after.is_some() { "added" } else { "removed" };
                 let ending = if has_unevaluated { "changed" } else { change_kind };
                 let position_of = |group: &Option<KeywordGroup<'n>>, view: &SchemaView<'n>| {
-                    group.as_ref().map_or(view.at, |group| group.keyword.key.span)
+                    group.as_ref().map_or(view.span, |group| group.keyword.key.span)
                 };
                 let positions =
                     Positions::new(position_of(&before, &pair.base), position_of(&after, &pair.revision));
@@ -148,7 +150,7 @@ fn compare_contains<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) 
     }
 }
 
-/// Whether any number of matching items is valid, including none.
+/// Whether any number of matching items is valid, including zero.
 fn has_no_effect(group: &KeywordGroup<'_>) -> bool {
     let [at_least, at_most] = group.dependents;
     at_most.is_none() && at_least.is_some_and(|entry| matches!(entry.value.value, Value::Integer(0)))
@@ -161,13 +163,12 @@ fn compare_contains_pair<'n>(
     after: &KeywordGroup<'n>,
     has_unevaluated: bool,
 ) {
-    let whole = |entry: &'n Entry| SchemaParts::under(entry);
-    let (base, revision) = (whole(before.keyword), whole(after.keyword));
+    let (base, revision) = (SchemaParts::of_entry(before.keyword), SchemaParts::of_entry(after.keyword));
     if has_unevaluated || before.dependents[1].or(after.dependents[1]).is_some() {
-        // Widening `contains` narrows the schema in other ways (`maxContains`) or widens it (`unevaluatedItems`), so only an
-        // equal schema is safe.
-        if !is_same(comparison, &base, &revision) {
-            let positions = Positions::new(base.at, revision.at);
+        // Widening `contains` also narrows the schema by `maxContains` and widens it by `unevaluatedItems`, so only an equal
+        // schema is safe.
+        if !is_equivalent_schema(comparison, &base, &revision) {
+            let positions = Positions::new(base.span, revision.span);
             pair.report(comparison, "contains-changed", positions, "", "`contains` changed".to_owned());
         }
     } else {

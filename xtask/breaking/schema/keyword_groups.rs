@@ -1,10 +1,11 @@
-//! Groups of keywords that depend on each other: a condition with its consequences, `contains` with its counts.
+//! Groups of keywords that depend on each other: `if` with `then` and `else`, `contains` with `minContains` and
+//! `maxContains`.
 //!
-//! Matches the groups of base and revision. The callers compare the matched groups.
+//! This module matches the groups of base and revision. Its callers compare the matched groups.
 
 use contract::node::Entry;
 
-use super::structure::is_same;
+use super::structure::is_equivalent_schema;
 use super::view::{SchemaParts, SchemaView};
 use crate::compare::Comparison;
 
@@ -19,11 +20,14 @@ pub(super) struct KeywordGroup<'n> {
 
 impl<'n> KeywordGroup<'n> {
     /// Returns the groups of a schema: one for each subschema with the main keyword.
-    pub(super) fn all(view: &SchemaView<'n>, [keyword, one, other]: [&str; 3]) -> Vec<Self> {
+    pub(super) fn all(
+        view: &SchemaView<'n>,
+        [keyword, first_dependent, second_dependent]: [&str; 3],
+    ) -> Vec<Self> {
         let groups = view.subschemas().filter_map(|subschema| {
             Some(Self {
                 keyword: subschema.entry(keyword)?,
-                dependents: [subschema.entry(one), subschema.entry(other)],
+                dependents: [subschema.entry(first_dependent), subschema.entry(second_dependent)],
             })
         });
         groups.collect()
@@ -34,13 +38,14 @@ impl<'n> KeywordGroup<'n> {
     }
 }
 
-/// Matches the groups of both schemas: groups with an equal main keyword first, then the others in their order. Equal groups
-/// are left out.
+/// Matches the groups of both schemas: groups with an equal main keyword first, then the remaining ones in their order. Equal
+/// groups are left out. A group without a match is returned alone.
 pub(super) fn match_groups<'n>(
     comparison: &Comparison<'n>,
     mut base: Vec<KeywordGroup<'n>>,
     mut revision: Vec<KeywordGroup<'n>>,
 ) -> Vec<(Option<KeywordGroup<'n>>, Option<KeywordGroup<'n>>)> {
+    // Equal groups are dropped.
     take_pairs(&mut base, &mut revision, |before, after| {
         before
             .entries()
@@ -62,7 +67,7 @@ fn is_equal<'n>(comparison: &Comparison<'n>, before: Option<&'n Entry>, after: O
     match (before, after) {
         (None, None) => true,
         (Some(before), Some(after)) => {
-            is_same(comparison, &SchemaParts::under(before), &SchemaParts::under(after))
+            is_equivalent_schema(comparison, &SchemaParts::of_entry(before), &SchemaParts::of_entry(after))
         }
         _ => false,
     }
@@ -71,11 +76,11 @@ fn is_equal<'n>(comparison: &Comparison<'n>, before: Option<&'n Entry>, after: O
 /// Removes matching entries from both lists and returns them as pairs.
 fn take_pairs<T>(base: &mut Vec<T>, revision: &mut Vec<T>, is_pair: impl Fn(&T, &T) -> bool) -> Vec<(T, T)> {
     let mut pairs = Vec::new();
-    let mut at = 0;
-    while at < base.len() {
-        match revision.iter().position(|after| is_pair(&base[at], after)) {
-            Some(matched_at) => pairs.push((base.remove(at), revision.remove(matched_at))),
-            None => at += 1,
+    let mut index = 0;
+    while index < base.len() {
+        match revision.iter().position(|after| is_pair(&base[index], after)) {
+            Some(matching_index) => pairs.push((base.remove(index), revision.remove(matching_index))),
+            None => index += 1,
         }
     }
     pairs

@@ -1,6 +1,6 @@
 //! Compares two schemas, keyword by keyword.
 //!
-//! Each module compares a group of keywords and declares its [`SchemaRule`]s. A changed keyword that no module knows is
+//! Each module with `SCHEMA_RULES` compares the keywords in its `KEYWORDS`; the others are helpers. A changed keyword that no module compares is
 //! reported as unclassified, so that no change is missed.
 
 mod access;
@@ -57,7 +57,7 @@ pub(crate) fn schema_rules() -> impl Iterator<Item = &'static SchemaRule> {
 const UNCLASSIFIED: &[SchemaRule] =
     &[SchemaRule::new(Topic::Structure, ValueEffect::Alters, "unclassified-change", "unclassified-change")];
 
-/// Keywords that do not constrain values.
+/// Keywords whose changes are not reported, because they do not constrain values.
 const ANNOTATIONS: [&str; 13] = [
     "title",
     "description",
@@ -71,18 +71,20 @@ const ANNOTATIONS: [&str; 13] = [
     "$dynamicAnchor",
     "$recursiveAnchor",
     "$anchor",
+    // Definitions are compared where they are used.
     "$defs",
     "definitions",
 ];
 
-/// Whether a keyword is an annotation or extension, whose changes do not affect clients.
+/// Whether a keyword is an annotation or an extension. Changes of extensions that affect clients, such as `x-sunset`,
+/// are compared by their own rules.
 pub(crate) fn is_annotation(keyword: &str) -> bool {
     ANNOTATIONS.contains(&keyword) || keyword.starts_with("x-")
 }
 
 /// A pair of schemas that is being compared.
 pub(crate) struct SchemaPair<'n> {
-    /// The number of the pair in the queue.
+    /// The index of the pair in the queue.
     pub index: usize,
     /// Where the schemas are used.
     pub site: SchemaSite,
@@ -110,7 +112,7 @@ impl<'n> SchemaPair<'n> {
         comparison.report_schema_change(self.index, self.site, suffix, positions, details, message);
     }
 
-    /// Queues a pair of subschemas.
+    /// Queues a pair of subschemas. `step` leads from this pair to them, for example the name of a property.
     pub(crate) fn queue(
         &self,
         comparison: &mut Comparison<'n>,
@@ -123,7 +125,7 @@ impl<'n> SchemaPair<'n> {
     }
 }
 
-/// Compares a pair of schemas.
+/// Compares the queued pair of schemas with this index.
 pub(crate) fn compare<'n>(comparison: &mut Comparison<'n>, index: usize) {
     let (base, revision, site) = comparison.pair(index);
     let pair = SchemaPair {
@@ -146,12 +148,12 @@ pub(crate) fn compare<'n>(comparison: &mut Comparison<'n>, index: usize) {
     conditions::compare(comparison, &pair);
     structure::compare(comparison, &pair);
     super::compare::compare_schema_lifecycle(comparison, &pair);
-    rest(comparison, &pair);
+    compare_unknown_keywords(comparison, &pair);
 }
 
-/// Whether a module compares the keyword.
+/// Whether a module compares the keyword at the site.
 fn is_known(keyword: &str, site: SchemaSite) -> bool {
-    let families = [
+    let keyword_lists = [
         typing::KEYWORDS,
         values::KEYWORDS,
         bounds::KEYWORDS,
@@ -163,26 +165,28 @@ fn is_known(keyword: &str, site: SchemaSite) -> bool {
         conditions::KEYWORDS,
         structure::KEYWORDS,
     ];
+    // `readOnly` and `writeOnly` are compared only for properties.
     if ["readOnly", "writeOnly"].contains(&keyword) {
         return !(site.is_parameter() || matches!(site, SchemaSite::RequestBody | SchemaSite::ResponseBody));
     }
-    ["deprecated", "$id"].contains(&keyword) || families.iter().any(|family| family.contains(&keyword))
+    ["deprecated", "$id"].contains(&keyword)
+        || keyword_lists.iter().any(|keywords| keywords.contains(&keyword))
 }
 
 /// Reports changes of unknown keywords.
-fn rest<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+fn compare_unknown_keywords<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let mut keywords: BTreeSet<&str> = pair.base.keywords();
     keywords.extend(pair.revision.keywords());
     keywords.retain(|keyword| !is_annotation(keyword) && !is_known(keyword, pair.site));
     for keyword in keywords {
         let base: Vec<&Entry> = pair.base.entries(keyword).collect();
         let revision: Vec<&Entry> = pair.revision.entries(keyword).collect();
-        let same = base.len() == revision.len()
+        let is_same = base.len() == revision.len()
             && base
                 .iter()
                 .zip(&revision)
                 .all(|(base, revision)| value::is_equal(&base.value, &revision.value));
-        if !same {
+        if !is_same {
             let message = format!("`{keyword}` changed, and no rule covers this keyword");
             let details: Vec<String> =
                 base.iter().chain(&revision).map(|entry| value::display_value(&entry.value)).collect();

@@ -8,8 +8,9 @@ use contract::version::Version;
 use super::types::JsonTypes;
 use crate::document::IndexedDocument;
 
-/// The maximum nesting of alternatives; below it, `null` counts as rejected. Deeper alternatives are compared on their own.
-const DEPTH: usize = 64;
+/// The maximum nesting of schemas that are evaluated. Deeper schemas count as rejecting `null`; their changes are found
+/// when they are compared themselves. Also limits the references that are followed, and repeated evaluations.
+const MAX_DEPTH: usize = 64;
 
 /// Whether `nullable: true` of OpenAPI 3.0 accepts `null` regardless of the other keywords.
 pub(super) fn is_nullable(entries: &[Entry], version: Version) -> bool {
@@ -39,7 +40,7 @@ fn constraint_accepts_null(entry: &Entry) -> bool {
 
 /// Whether a schema, after resolving its references, accepts `null` and nothing else.
 pub(super) fn accepts_only_null(side: &IndexedDocument<'_>, node: &Node) -> bool {
-    let only = |entry: &Entry| match entry.key.text.as_str() {
+    let accepts_only_null = |entry: &Entry| match entry.key.text.as_str() {
         "type" => JsonTypes::of_keyword(&entry.value) == JsonTypes::NULL,
         "enum" => entry
             .value
@@ -48,17 +49,17 @@ pub(super) fn accepts_only_null(side: &IndexedDocument<'_>, node: &Node) -> bool
         "const" => matches!(entry.value.value, Value::Null),
         _ => false,
     };
-    let aside = ["$ref", "description", "title", "$comment"];
-    let mut here = Some(node);
-    for _ in 0..DEPTH {
-        let Some(entries) = here.and_then(Node::entries) else { return false };
-        let is_aside = |entry: &Entry| aside.contains(&entry.key.text.as_str());
-        if !entries.iter().all(|entry| is_aside(entry) || only(entry)) {
+    let ignored_keywords = ["$ref", "description", "title", "$comment"];
+    let mut current = Some(node);
+    for _ in 0..MAX_DEPTH {
+        let Some(entries) = current.and_then(Node::entries) else { return false };
+        let is_ignored = |entry: &Entry| ignored_keywords.contains(&entry.key.text.as_str());
+        if !entries.iter().all(|entry| is_ignored(entry) || accepts_only_null(entry)) {
             return false;
         }
         match entries.iter().find(|entry| entry.key.text == "$ref") {
-            Some(reference) => here = reference.value.as_str().and_then(|target| side.resolve(target)),
-            None => return entries.iter().any(|entry| !is_aside(entry)),
+            Some(reference) => current = reference.value.as_str().and_then(|target| side.resolve(target)),
+            None => return entries.iter().any(|entry| !is_ignored(entry)),
         }
     }
     false
@@ -66,59 +67,65 @@ pub(super) fn accepts_only_null(side: &IndexedDocument<'_>, node: &Node) -> bool
 
 /// Whether any of several alternatives accepts `null`.
 ///
-/// Circular schemas are evaluated repeatedly, until no result depends on a wrong assumption.
+/// Circular schemas are evaluated repeatedly until no result depends on a wrong assumption. Returns false if that takes
+/// more than [`MAX_DEPTH`] evaluations.
 pub(super) fn any_accepts_null(side: &IndexedDocument<'_>, members: &[&Node]) -> bool {
     let mut evaluator =
-        NullEvaluator { side, assumed: HashMap::new(), known: HashMap::new(), in_progress: HashSet::new() };
-    for _ in 0..DEPTH {
+        NullEvaluator { side, assumed: HashMap::new(), results: HashMap::new(), in_progress: HashSet::new() };
+    for _ in 0..MAX_DEPTH {
         let accepts = members.iter().any(|member| evaluator.accepts(member, 0));
-        let known = std::mem::take(&mut evaluator.known);
-        let wrong =
-            evaluator.assumed.iter().any(|(address, assumption)| known.get(address) != Some(assumption));
-        if !wrong {
+        let results = std::mem::take(&mut evaluator.results);
+        let is_wrong =
+            evaluator.assumed.iter().any(|(address, assumption)| results.get(address) != Some(assumption));
+        if !is_wrong {
             return accepts;
         }
-        evaluator.assumed.retain(|address, _| known.contains_key(address));
+        evaluator.assumed.retain(|address, _| results.contains_key(address));
         for (address, assumption) in &mut evaluator.assumed {
-            *assumption = known[address];
+            *assumption = results[address];
         }
     }
     false
 }
 
-/// The results of evaluating schemas.
+/// The state of evaluating schemas.
 struct NullEvaluator<'a, 'n> {
     side: &'a IndexedDocument<'n>,
-    /// Assumed results of schemas that are still being evaluated: initially that they reject `null`.
+    /// The results that were assumed for schemas still being evaluated, by address of the node. The first assumption is that
+    /// they reject `null`.
     assumed: HashMap<usize, bool>,
-    known: HashMap<usize, bool>,
+    /// The results of this evaluation, by address of the node.
+    results: HashMap<usize, bool>,
+    /// The schemas that are being evaluated, by address of the node.
     in_progress: HashSet<usize>,
 }
 
 impl NullEvaluator<'_, '_> {
+    /// Whether a schema accepts `null`.
     fn accepts(&mut self, node: &Node, depth: usize) -> bool {
         let entries = match &node.value {
-            Value::Bool(all) => return *all,
+            Value::Bool(accepts) => return *accepts,
             Value::Mapping(entries) => entries,
             _ => return true,
         };
-        if depth > DEPTH {
+        if depth > MAX_DEPTH {
             return false;
         }
         let address = std::ptr::from_ref(node) as usize;
-        if let Some(known) = self.known.get(&address) {
-            return *known;
+        if let Some(result) = self.results.get(&address) {
+            return *result;
         }
         if !self.in_progress.insert(address) {
             return *self.assumed.entry(address).or_insert(false);
         }
-        let accepts = self.accepts_all(entries, depth + 1);
+        let accepts = self.all_accept(entries, depth + 1);
         self.in_progress.remove(&address);
-        self.known.insert(address, accepts);
+        self.results.insert(address, accepts);
         accepts
     }
 
-    fn accepts_all(&mut self, entries: &[Entry], depth: usize) -> bool {
+    /// Whether all keywords of a schema accept `null`.
+    fn all_accept(&mut self, entries: &[Entry], depth: usize) -> bool {
         let version = self.side.document.version;
         let reference = entries.iter().find(|entry| entry.key.text == "$ref");
         let target = reference.and_then(|entry| self.side.resolve(entry.value.as_str()?));

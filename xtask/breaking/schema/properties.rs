@@ -33,27 +33,27 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
     names.extend(required_after.keys().filter(|name| !required_before.contains_key(*name)));
     for name in names {
         let (before, after) = (base.get(name), revision.get(name));
-        let required_at = (required_before.get(name).copied(), required_after.get(name).copied());
-        let property = ComparedProperty { name, required_at };
-        match (before.named, after.named) {
-            (true, false) if required_at.1.is_none() => {
+        let required_spans = (required_before.get(name).copied(), required_after.get(name).copied());
+        let property = ComparedProperty { name, required_spans };
+        match (before.is_declared, after.is_declared) {
+            (true, false) if required_spans.1.is_none() => {
                 report_removed(comparison, pair, &property, before.parts, after)
             }
-            (false, true) if required_at.0.is_none() => {
+            (false, true) if required_spans.0.is_none() => {
                 report_added(comparison, pair, &property, before, after.parts)
             }
             (false, false) => {
-                required(comparison, pair, &property, pair.site.inner(), pair.revision.at, false)
+                compare_required(comparison, pair, &property, pair.site.inner(), pair.revision.span, false)
             }
             _ => compare_both(comparison, pair, &property, before.parts, after.parts),
         }
     }
 }
 
-/// A property, and the positions in `required` of both schemas.
+/// A property, and the positions of its name in `required` of both schemas; `None` if it is not required.
 struct ComparedProperty<'a> {
     name: &'a str,
-    required_at: (Option<Span>, Option<Span>),
+    required_spans: (Option<Span>, Option<Span>),
 }
 
 fn compare_both<'n>(
@@ -74,34 +74,35 @@ fn compare_both<'n>(
             comparison,
             pair,
             property.name,
-            (property.required_at.0.is_some(), property.required_at.1.is_some()),
+            (property.required_spans.0.is_some(), property.required_spans.1.is_some()),
             (&view_before, access_before),
             (&view_after, access_after),
         );
     }
     let has_default = view_after.entry("default").is_some();
-    required(comparison, pair, property, site, after.at, has_default);
+    compare_required(comparison, pair, property, site, after.span, has_default);
     pair.queue(comparison, before, after, site, property.name);
 }
 
-fn required<'n>(
+/// Reports that a property became required or optional.
+fn compare_required<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
     property: &ComparedProperty<'_>,
     site: SchemaSite,
-    at: Span,
+    revision_span: Span,
     has_default: bool,
 ) {
     let name = property.name;
-    let base = pair.base.properties().get(name).map_or(pair.base.at, |parts| parts.at);
-    let (suffix, positions, message) = match property.required_at {
+    let base_span = pair.base.properties().get(name).map_or(pair.base.span, |parts| parts.span);
+    let (suffix, positions, message) = match property.required_spans {
         (None, Some(after)) => {
-            let defaulted = has_default && site == SchemaSite::RequestProperty;
-            let suffix = if defaulted { "became-required-with-default" } else { "became-required" };
-            (suffix, Positions::new(base, after), format!("`{name}` became required"))
+            let has_request_default = has_default && site == SchemaSite::RequestProperty;
+            let suffix = if has_request_default { "became-required-with-default" } else { "became-required" };
+            (suffix, Positions::new(base_span, after), format!("`{name}` became required"))
         }
         (Some(before), None) => {
-            ("became-optional", Positions::new(before, at), format!("`{name}` became optional"))
+            ("became-optional", Positions::new(before, revision_span), format!("`{name}` became optional"))
         }
         _ => return,
     };
@@ -116,7 +117,7 @@ fn report_removed<'n>(
     after: PropertySchemas<'n>,
 ) {
     let name = property.name;
-    let positions = Positions::new(before.at, pair.revision.position("properties"));
+    let positions = Positions::new(before.span, pair.revision.position("properties"));
     let message = format!("the property `{name}` was removed");
     let access = PropertyAccess::of(&SchemaView::of(&comparison.base, &before));
     let direction = pair.site.direction();
@@ -124,23 +125,25 @@ fn report_removed<'n>(
     match direction {
         Direction::Request => {
             let site = if never_sent { SchemaSite::RequestReadOnly } else { SchemaSite::RequestProperty };
-            // A closed schema rejects unknown properties; otherwise they are ignored.
+            // A schema that forbids additional properties rejects the removed property; otherwise the server ignores
+            // it.
             let level = match (never_sent, after.is_rejected()) {
                 (true, _) => Level::Info,
                 (false, true) => Level::Error,
                 (false, false) => Level::Warning,
             };
-            let id = access::removed_id(site, false);
+            let id = access::removal_rule_id(site, false);
             comparison.report_property_rule(pair.index, &id, Some(level), positions, name, message);
         }
         Direction::Response => {
             let site = if never_sent { SchemaSite::ResponseWriteOnly } else { SchemaSite::ResponseProperty };
-            let id = access::removed_id(site, property.required_at.0.is_some());
+            let id = access::removal_rule_id(site, property.required_spans.0.is_some());
             comparison.report_property_rule(pair.index, &id, None, positions, name, message);
         }
     }
     if !after.is_rejected() && !after.accepts_everything() {
-        // The property is still valid as an additional property.
+        // The property is still valid as an additional property, so its schema is compared with that of those
+        // properties.
         pair.queue(
             comparison,
             before,
@@ -159,14 +162,14 @@ fn report_added<'n>(
     after: SchemaParts<'n>,
 ) {
     let name = property.name;
-    let positions = Positions::new(pair.base.position("properties"), after.at);
+    let positions = Positions::new(pair.base.position("properties"), after.span);
     let view = SchemaView::of(&comparison.revision, &after);
     let never_sent =
         pair.site.is_never_sent() || PropertyAccess::of(&view).is_never_sent(pair.site.direction());
-    let required_at = property.required_at.1.is_some();
+    let is_required = property.required_spans.1.is_some();
     let message =
-        format!("the {} property `{name}` was added", if required_at { "required" } else { "optional" });
-    let id = match (pair.site.direction(), required_at && !never_sent) {
+        format!("the {} property `{name}` was added", if is_required { "required" } else { "optional" });
+    let id = match (pair.site.direction(), is_required && !never_sent) {
         (Direction::Request, true) if pair.site.inner() == SchemaSite::HeaderProperty => {
             "new-required-request-header-property"
         }
@@ -175,7 +178,7 @@ fn report_added<'n>(
         }
         (Direction::Request, true) => "new-required-request-property",
         (Direction::Request, false) => "new-optional-request-property",
-        (Direction::Response, _) => match (required_at, never_sent) {
+        (Direction::Response, _) => match (is_required, never_sent) {
             (true, false) => "response-required-property-added",
             (true, true) => "response-required-write-only-property-added",
             (false, false) => "response-optional-property-added",
@@ -184,7 +187,8 @@ fn report_added<'n>(
     };
     comparison.report_property_rule(pair.index, id, None, positions, name, message);
     if !before.is_rejected() && !before.accepts_everything() {
-        // The property was valid before as an additional property.
+        // The property was already valid as an additional property, so its schema is compared with that of those
+        // properties.
         pair.queue(
             comparison,
             before.parts,

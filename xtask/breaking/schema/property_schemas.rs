@@ -1,4 +1,5 @@
-//! Finds the schemas that apply to a property: its own, those of matching patterns, or that of additional properties.
+//! Finds the schemas that apply to a property: its declared schema and those of matching patterns, or else those of
+//! additional or unevaluated properties.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,7 @@ pub(super) struct PropertySchemas<'n> {
     /// The schemas.
     pub parts: SchemaParts<'n>,
     /// Whether the property is declared in `properties`.
-    pub named: bool,
+    pub is_declared: bool,
 }
 
 impl PropertySchemas<'_> {
@@ -36,21 +37,22 @@ pub(super) struct SchemaProperties<'a, 'n> {
 
 /// The keywords of one subschema that apply to properties.
 struct SubschemaProperties<'n> {
-    named: Option<&'n Node>,
+    properties: Option<&'n Node>,
     patterns: Vec<(Regex, &'n Node)>,
-    others: Option<&'n Node>,
+    additional: Option<&'n Node>,
 }
 
 impl<'n> SubschemaProperties<'n> {
+    /// Reads the keywords of a subschema. Returns `None` if it has none of them.
     fn of(subschema: Subschema<'_, 'n>) -> Option<Self> {
         let value = |keyword| subschema.entry(keyword).map(|entry| &entry.value);
-        let (named, patterns, others) =
+        let (properties, patterns, additional) =
             (value("properties"), value("patternProperties"), value("additionalProperties"));
-        named.or(patterns).or(others)?;
+        properties.or(patterns).or(additional)?;
         let patterns = patterns.and_then(Node::entries).unwrap_or_default();
         // Unsupported patterns are ignored.
-        let read = |entry: &'n Entry| Some((Regex::new(&entry.key.text).ok()?, &entry.value));
-        Some(Self { named, patterns: patterns.iter().filter_map(read).collect(), others })
+        let compile = |entry: &'n Entry| Some((Regex::new(&entry.key.text).ok()?, &entry.value));
+        Some(Self { properties, patterns: patterns.iter().filter_map(compile).collect(), additional })
     }
 }
 
@@ -62,33 +64,35 @@ impl<'a, 'n> SchemaProperties<'a, 'n> {
 
     /// Returns the names of the declared properties.
     pub(super) fn names(&self) -> BTreeSet<&'n str> {
-        let named = self.subschemas.iter().filter_map(|subschema| subschema.named?.entries()).flatten();
-        named.map(|entry| entry.key.text.as_str()).collect()
+        let declared =
+            self.subschemas.iter().filter_map(|subschema| subschema.properties?.entries()).flatten();
+        declared.map(|entry| entry.key.text.as_str()).collect()
     }
 
     /// Returns the schemas that apply to a property.
     pub(super) fn get(&self, name: &str) -> PropertySchemas<'n> {
         let mut property =
-            PropertySchemas { parts: SchemaParts::any(self.view.position("properties")), named: false };
-        let mut evaluated = false;
+            PropertySchemas { parts: SchemaParts::any(self.view.position("properties")), is_declared: false };
+        let mut is_evaluated = false;
         for subschema in &self.subschemas {
-            let own = subschema.named.and_then(|named| named.entry(name));
-            if let Some(own) = own.filter(|_| !property.named) {
-                property.parts.at = own.key.span;
+            let declared = subschema.properties.and_then(|properties| properties.entry(name));
+            if let Some(declared) = declared.filter(|_| !property.is_declared) {
+                property.parts.span = declared.key.span;
             }
-            property.named |= own.is_some();
-            let own = own.map(|entry| &entry.value);
+            property.is_declared |= declared.is_some();
+            let declared = declared.map(|entry| &entry.value);
             let by_pattern = subschema.patterns.iter().filter(|(regex, _)| regex.is_match(name));
-            let mut found: Vec<&Node> = own.into_iter().chain(by_pattern.map(|(_, node)| *node)).collect();
-            if found.is_empty() {
-                found.extend(subschema.others);
+            let mut schemas: Vec<&Node> =
+                declared.into_iter().chain(by_pattern.map(|(_, node)| *node)).collect();
+            if schemas.is_empty() {
+                schemas.extend(subschema.additional);
             }
-            evaluated |= !found.is_empty();
-            property.parts.nodes.extend(found.into_iter().filter(|node| !accepts_everything(node)));
+            is_evaluated |= !schemas.is_empty();
+            property.parts.nodes.extend(schemas.into_iter().filter(|node| !accepts_everything(node)));
         }
-        if !evaluated {
-            let rest = self.view.parts("unevaluatedProperties");
-            property.parts.nodes.extend(rest.into_iter().flat_map(|parts| parts.nodes));
+        if !is_evaluated {
+            let unevaluated = self.view.parts("unevaluatedProperties");
+            property.parts.nodes.extend(unevaluated.into_iter().flat_map(|parts| parts.nodes));
         }
         property
     }

@@ -1,4 +1,4 @@
-//! Compares negation, dependencies and content keywords of JSON Schema 2020-12.
+//! Compares `not`, `propertyNames`, dependencies and content keywords of JSON Schema 2020-12.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ pub(super) const fn narrowing(suffix: &'static str, inverse: &'static str) -> Sc
     SchemaRule::new(STRUCTURE, ValueEffect::Narrows, suffix, inverse)
 }
 
-/// Creates a rule for a change that accepts other values; it is its own inverse.
+/// Creates a rule for a change that neither only widens nor only narrows a schema. The rule is its own inverse.
 pub(super) const fn altering(suffix: &'static str) -> SchemaRule {
     SchemaRule::new(STRUCTURE, ValueEffect::Alters, suffix, suffix)
 }
@@ -57,23 +57,23 @@ pub(super) const KEYWORDS: &[&str] = &[
     "contentEncoding",
 ];
 
-/// Keywords whose value is a schema, and the names of their rules.
-const SCHEMAS: [(&str, &str); 3] =
+/// Keywords whose value is a schema, and the start of the suffixes of their rules.
+const SCHEMA_KEYWORDS: [(&str, &str); 3] =
     [("not", "not"), ("propertyNames", "property-names"), ("contentSchema", "content-schema")];
 
-/// Compares negations, dependencies and content.
+/// Compares the keywords of this module.
 pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
-    for (keyword, suffix) in SCHEMAS {
-        schema(
+    for (keyword, suffix) in SCHEMA_KEYWORDS {
+        compare_subschemas(
             comparison,
             pair,
             (keyword, suffix),
-            parts(&pair.base, keyword),
-            parts(&pair.revision, keyword),
+            effective_parts(&pair.base, keyword),
+            effective_parts(&pair.revision, keyword),
         );
     }
-    dependent_schemas(comparison, pair);
-    dependent_required(comparison, pair);
+    compare_dependent_schemas(comparison, pair);
+    compare_dependent_required(comparison, pair);
     for (keyword, suffix) in
         [("contentMediaType", "content-media-type-changed"), ("contentEncoding", "content-encoding-changed")]
     {
@@ -97,18 +97,19 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
     }
 }
 
-/// Returns the schemas of a keyword, without those that have no effect.
-fn parts<'n>(view: &SchemaView<'n>, keyword: &str) -> Option<SchemaParts<'n>> {
+/// Returns the schemas of a keyword, without those that have no effect. Returns `None` if no schema remains.
+fn effective_parts<'n>(view: &SchemaView<'n>, keyword: &str) -> Option<SchemaParts<'n>> {
     let has_effect = |entry: &&Entry| match keyword {
         "not" => !matches!(entry.value.value, Value::Bool(false)),
         _ => !accepts_everything(&entry.value),
     };
     let nodes: Vec<&Node> = view.entries(keyword).filter(has_effect).map(|entry| &entry.value).collect();
-    (!nodes.is_empty()).then(|| SchemaParts { nodes, at: view.position(keyword) })
+    (!nodes.is_empty()).then(|| SchemaParts { nodes, span: view.position(keyword) })
 }
 
-/// Compares the schemas of a keyword, or reports that the keyword was added or removed.
-pub(super) fn schema<'n>(
+/// Compares the schemas of a keyword, or reports that the keyword was added or removed. `suffix` is the start of the
+/// suffixes of its rules.
+pub(super) fn compare_subschemas<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
     (keyword, suffix): (&str, &str),
@@ -134,7 +135,7 @@ pub(super) fn schema<'n>(
         ),
         (Some(before), Some(after)) if keyword == "not" => {
             // Widening `not` narrows the schema, so only an equal schema is safe.
-            if !is_same(comparison, &before, &after) {
+            if !is_equivalent_schema(comparison, &before, &after) {
                 pair.report(
                     comparison,
                     &format!("{suffix}-changed"),
@@ -151,17 +152,18 @@ pub(super) fn schema<'n>(
     }
 }
 
-/// Whether two schemas are equal except for annotations.
-pub(super) fn is_same(
+/// Whether two schemas are certainly equivalent: they are identical, including the components to which they refer, or
+/// they contain no references and are equal except for annotations.
+pub(super) fn is_equivalent_schema(
     comparison: &Comparison<'_>,
     before: &SchemaParts<'_>,
     after: &SchemaParts<'_>,
 ) -> bool {
-    comparison.unchanged().parts(before, after) || differs_in_annotations(before, after)
+    comparison.unchanged().is_schema_unchanged(before, after) || differs_only_in_annotations(before, after)
 }
 
-/// Whether two schemas without references differ only in annotations.
-fn differs_in_annotations(before: &SchemaParts<'_>, after: &SchemaParts<'_>) -> bool {
+/// Whether two schemas are equal except for annotations, and contain no references.
+fn differs_only_in_annotations(before: &SchemaParts<'_>, after: &SchemaParts<'_>) -> bool {
     before.nodes.len() == after.nodes.len()
         && before
             .nodes
@@ -180,29 +182,29 @@ fn has_reference(node: &Node) -> bool {
     }
 }
 
-/// Returns the schemas of a keyword that is a mapping, by name, merged from all subschemas.
-pub(super) fn entries<'n>(view: &SchemaView<'n>, keyword: &str) -> BTreeMap<&'n str, SchemaParts<'n>> {
+/// Returns the values of a keyword that is a mapping, by name, merged from all subschemas.
+pub(super) fn named_schemas<'n>(view: &SchemaView<'n>, keyword: &str) -> BTreeMap<&'n str, SchemaParts<'n>> {
     let mut named: BTreeMap<&str, SchemaParts<'_>> = BTreeMap::new();
     for entry in view.entries(keyword).filter_map(|entry| entry.value.entries()).flatten() {
         named
             .entry(entry.key.text.as_str())
             .and_modify(|parts| parts.nodes.push(&entry.value))
-            .or_insert_with(|| SchemaParts::under(entry));
+            .or_insert_with(|| SchemaParts::of_entry(entry));
     }
     named
 }
 
-fn dependent_schemas<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+fn compare_dependent_schemas<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let keyword = "dependentSchemas";
-    let (before, after) = (entries(&pair.base, keyword), entries(&pair.revision, keyword));
+    let (before, after) = (named_schemas(&pair.base, keyword), named_schemas(&pair.revision, keyword));
     let positions = pair.positions(keyword);
     for (name, parts) in &before {
-        if let Some(other) = after.get(name) {
+        if let Some(parts_after) = after.get(name) {
             let step = format!("{keyword} {name}");
-            pair.queue(comparison, parts.clone(), other.clone(), pair.site.inner(), &step);
+            pair.queue(comparison, parts.clone(), parts_after.clone(), pair.site.inner(), &step);
         } else {
             let message = format!("`{name}` was removed from `{keyword}`");
-            let positions = Positions::new(parts.at, positions.revision);
+            let positions = Positions::new(parts.span, positions.revision);
             pair.report(comparison, "dependent-schema-removed", positions, name, message);
         }
     }
@@ -211,16 +213,16 @@ fn dependent_schemas<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>)
         pair.report(
             comparison,
             "dependent-schema-added",
-            Positions::new(positions.base, parts.at),
+            Positions::new(positions.base, parts.span),
             name,
             message,
         );
     }
 }
 
-fn dependent_required<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+fn compare_dependent_required<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let keyword = "dependentRequired";
-    let (before, after) = (entries(&pair.base, keyword), entries(&pair.revision, keyword));
+    let (before, after) = (named_schemas(&pair.base, keyword), named_schemas(&pair.revision, keyword));
     let positions = pair.positions(keyword);
     for name in before.keys().chain(after.keys().filter(|name| !before.contains_key(*name))) {
         let (base, revision) = (before.get(name), after.get(name));
@@ -232,21 +234,21 @@ fn dependent_required<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
                 (false, true) => ("removed", format!("`{name}` requires fewer properties")),
                 (false, false) => ("changed", format!("`{name}` requires other properties")),
             };
-        let at = |parts: Option<&SchemaParts<'n>>, otherwise| parts.map_or(otherwise, |parts| parts.at);
-        let positions = Positions::new(at(base, positions.base), at(revision, positions.revision));
-        let only = |left: &BTreeSet<&str>, right: &BTreeSet<&str>| {
+        let span = |parts: Option<&SchemaParts<'n>>, fallback| parts.map_or(fallback, |parts| parts.span);
+        let positions = Positions::new(span(base, positions.base), span(revision, positions.revision));
+        let difference = |left: &BTreeSet<&str>, right: &BTreeSet<&str>| {
             left.difference(right).copied().collect::<Vec<_>>().join(" ")
         };
         let details = format!(
             "{name}: +{} -{}",
-            only(&required_after, &required_before),
-            only(&required_before, &required_after)
+            difference(&required_after, &required_before),
+            difference(&required_before, &required_after)
         );
         pair.report(comparison, &format!("dependent-required-{ending}"), positions, &details, message);
     }
 }
 
-/// Returns the names in lists.
+/// Returns the names in the lists of `dependentRequired`.
 fn required_names<'n>(lists: Option<&SchemaParts<'n>>) -> BTreeSet<&'n str> {
     let lists = lists.map(|parts| parts.nodes.as_slice()).unwrap_or_default();
     lists.iter().filter_map(|node| node.items()).flatten().filter_map(Node::as_str).collect()

@@ -6,6 +6,7 @@ use contract::node::{Node, Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct JsonTypes(u8);
 
+// Each type is one bit of a set.
 const NULL: u8 = 1;
 const BOOLEAN: u8 = 2;
 const INTEGER: u8 = 4;
@@ -26,7 +27,7 @@ const TYPE_NAMES: [(&str, u8); 7] = [
 ];
 
 impl JsonTypes {
-    /// Every type.
+    /// Every type: all seven bits.
     pub(crate) const ANY: Self = Self(127);
     /// No type.
     pub(crate) const NONE: Self = Self(0);
@@ -49,15 +50,15 @@ impl JsonTypes {
 
     /// Whether a string is the name of a type.
     pub(crate) fn is_type_name(name: &str) -> bool {
-        TYPE_NAMES.iter().any(|(known, _)| *known == name)
+        TYPE_NAMES.iter().any(|(type_name, _)| *type_name == name)
     }
 
     fn of_name(node: &Node) -> Self {
         let name = node.as_str().unwrap_or_default();
-        TYPE_NAMES.iter().find(|(known, _)| *known == name).map_or(Self(0), |(_, types)| Self(*types))
+        TYPE_NAMES.iter().find(|(type_name, _)| *type_name == name).map_or(Self(0), |(_, types)| Self(*types))
     }
 
-    /// Returns the type of a value.
+    /// Returns the type of a value. A float without a fraction, such as 1.0, also counts as [`Self::FRACTION`].
     pub(crate) const fn of_value(node: &Node) -> Self {
         Self(match &node.value {
             Value::Null => NULL,
@@ -105,18 +106,18 @@ impl JsonTypes {
         self.0 | NULL == Self::ANY.0
     }
 
-    /// Whether the set has more than one type name.
+    /// Whether the set needs more than one type name, and is not the set of all types.
     pub(crate) fn is_list(self) -> bool {
         !self.is_any() && self.names().len() > 1
     }
 
     fn names(self) -> Vec<&'static str> {
-        let mut left = self.0;
+        let mut remaining = self.0;
         let mut names = Vec::new();
         for (name, types) in TYPE_NAMES {
-            if left & types == types {
+            if remaining & types == types {
                 names.push(name);
-                left &= !types;
+                remaining &= !types;
             }
         }
         names

@@ -33,19 +33,25 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
     let (base, revision) = (&pair.base, &pair.revision);
     if base.rejects_everything != revision.rejects_everything {
         let (suffix, message) = if revision.rejects_everything {
-            (specialized(pair.site), "no value is valid")
+            (narrowed_type_rule(pair.site), "no value is valid")
         } else {
             ("type-generalized", "values became valid; none was valid before")
         };
-        pair.report(comparison, suffix, Positions::new(base.at, revision.at), "never", message.to_owned());
+        pair.report(
+            comparison,
+            suffix,
+            Positions::new(base.span, revision.span),
+            "never",
+            message.to_owned(),
+        );
         return;
     }
     let positions =
-        Positions::new(base.type_position.unwrap_or(base.at), revision.type_position.unwrap_or(revision.at));
-    let mut compatible = false;
+        Positions::new(base.type_span.unwrap_or(base.span), revision.type_span.unwrap_or(revision.span));
+    let mut is_compatible = false;
     if base.types != revision.types {
         let suffix = type_rule(pair);
-        compatible = suffix == "type-compatible";
+        is_compatible = suffix == "type-compatible";
         let details = format!("{} to {}", base.types, revision.types);
         pair.report(
             comparison,
@@ -55,15 +61,19 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
             format!("the type changed from {} to {}", base.types, revision.types),
         );
     }
-    format(comparison, pair);
-    let along = |all: &SchemaView<'_>, some: &SchemaView<'_>| {
-        all.types.is_any() && !some.types.is_any() && all.null && !some.null && !compatible
+    compare_formats(comparison, pair);
+    let type_excludes_null = |untyped: &SchemaView<'_>, typed: &SchemaView<'_>| {
+        untyped.types.is_any()
+            && !typed.types.is_any()
+            && untyped.accepts_null
+            && !typed.accepts_null
+            && !is_compatible
     };
-    if along(base, revision) || along(revision, base) {
-        // A schema without a type accepts `null` too, so the change of type already covers it.
+    if type_excludes_null(base, revision) || type_excludes_null(revision, base) {
+        // A schema without a type also accepts `null`, so the reported change of type includes the change of nullability.
         return;
     }
-    match (base.null, revision.null) {
+    match (base.accepts_null, revision.accepts_null) {
         (false, true) => {
             pair.report(comparison, "became-nullable", positions, "", "became nullable".to_owned());
         }
@@ -77,23 +87,24 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
 /// Returns the rule for a change of types.
 fn type_rule(pair: &SchemaPair<'_>) -> &'static str {
     let (base, revision) = (pair.base.types, pair.revision.types);
-    let implied = |view: &SchemaView<'_>, types: JsonTypes| {
-        view.values_types().is_some_and(|values| types.contains(values))
+    let lists_only = |view: &SchemaView<'_>, types: JsonTypes| {
+        view.listed_types().is_some_and(|values| types.contains(values))
     };
-    if implied(&pair.base, base.and(revision)) && implied(&pair.revision, base.and(revision)) {
+    // The types of the listed values are in both sets, so the change of `type` has no effect.
+    if lists_only(&pair.base, base.and(revision)) && lists_only(&pair.revision, base.and(revision)) {
         return "type-compatible";
     }
     // In a URL or a header, every plain value is a string.
     let is_plain_text = pair.site.is_plain_text() && JsonTypes::PLAIN.contains(base);
-    if is_plain_text && revision == JsonTypes::STRING && is_any_text(pair) {
+    if is_plain_text && revision == JsonTypes::STRING && accepts_all_old_strings(pair) {
         return "type-generalized";
     }
-    let listed = base.is_list() || revision.is_list();
+    let has_list = base.is_list() || revision.is_list();
     if revision.contains(base) {
-        return if listed { "list-of-types-widened" } else { "type-generalized" };
+        return if has_list { "list-of-types-widened" } else { "type-generalized" };
     }
     if base.contains(revision) {
-        return if listed { "list-of-types-narrowed" } else { specialized(pair.site) };
+        return if has_list { "list-of-types-narrowed" } else { narrowed_type_rule(pair.site) };
     }
     "type-changed"
 }
@@ -102,17 +113,19 @@ fn type_rule(pair: &SchemaPair<'_>) -> &'static str {
 const STRING_KEYWORDS: [&str; 6] =
     ["pattern", "minLength", "maxLength", "contentEncoding", "contentMediaType", "contentSchema"];
 
-/// Whether the revision accepts every string that represents a value of the old type: no new keyword constrains strings.
-fn is_any_text(pair: &SchemaPair<'_>) -> bool {
-    let before = formats(&pair.base, JsonTypes::ANY);
-    let says = |format: &&str| types_of(format).contains(JsonTypes::STRING) || !before.contains(format);
+/// Whether the revision accepts every string that represents a value of the old type: it has no keyword or format that
+/// constrains strings, and no added format.
+fn accepts_all_old_strings(pair: &SchemaPair<'_>) -> bool {
+    let before = formats_for(&pair.base, JsonTypes::ANY);
+    let constrains_strings =
+        |format: &&str| types_of(format).contains(JsonTypes::STRING) || !before.contains(format);
     STRING_KEYWORDS.iter().all(|keyword| pair.revision.entry(keyword).is_none())
-        && !formats(&pair.revision, JsonTypes::ANY).iter().any(says)
+        && !formats_for(&pair.revision, JsonTypes::ANY).iter().any(constrains_strings)
 }
 
 /// Returns the rule for narrowed types. oasdiff distinguishes it from `type-changed` only in responses and in properties of
 /// parameters.
-fn specialized(site: SchemaSite) -> &'static str {
+fn narrowed_type_rule(site: SchemaSite) -> &'static str {
     match site {
         SchemaSite::ParameterProperty => "type-specialized",
         _ if site.direction() == Direction::Request => "type-changed",
@@ -146,13 +159,13 @@ const STRING_FORMATS: [&str; 22] = [
     "password",
 ];
 
-/// Returns the types to which a format applies: all types if the format is unknown.
+/// Returns the types to which a format applies. An unknown format applies to all types.
 fn types_of(format: &str) -> JsonTypes {
     match format {
         "int8" | "int16" | "int32" | "int64" | "uint8" | "uint16" | "uint32" | "uint64" => {
             JsonTypes::integer()
         }
-        // A number without a fraction is the same in both formats.
+        // Numbers without a fraction are the same in both formats.
         "float" | "double" => JsonTypes::FRACTION,
         _ if STRING_FORMATS.contains(&format) => JsonTypes::STRING,
         _ => JsonTypes::ANY,
@@ -160,31 +173,32 @@ fn types_of(format: &str) -> JsonTypes {
 }
 
 /// Returns the formats that apply to any of the types.
-fn formats<'n>(view: &SchemaView<'n>, types: JsonTypes) -> BTreeSet<&'n str> {
+fn formats_for<'n>(view: &SchemaView<'n>, types: JsonTypes) -> BTreeSet<&'n str> {
     let names = view.entries("format").filter_map(|entry| entry.value.as_str());
     names.filter(|name| types_of(name).and(types) != JsonTypes::NONE).collect()
 }
 
 /// Compares formats. If the type changed, only the formats that apply to the common types are compared.
-fn format<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
-    let same = pair.base.types == pair.revision.types;
-    let types = if same { JsonTypes::ANY } else { pair.base.types.and(pair.revision.types) };
-    let (base, revision) = (formats(&pair.base, types), formats(&pair.revision, types));
+fn compare_formats<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+    let is_same_type = pair.base.types == pair.revision.types;
+    let types = if is_same_type { JsonTypes::ANY } else { pair.base.types.and(pair.revision.types) };
+    let (base, revision) = (formats_for(&pair.base, types), formats_for(&pair.revision, types));
     if base == revision {
         return;
     }
-    let names = (Vec::from_iter(base.iter().copied()), Vec::from_iter(revision.iter().copied()));
-    let suffix = match (names.0.as_slice(), names.1.as_slice()) {
+    let (base_names, revision_names) =
+        (Vec::from_iter(base.iter().copied()), Vec::from_iter(revision.iter().copied()));
+    let suffix = match (base_names.as_slice(), revision_names.as_slice()) {
         (["int32"], ["int64"]) | (["float"], ["double"]) => "type-generalized",
-        (["int64"], ["int32"]) | (["double"], ["float"]) => specialized(pair.site),
+        (["int64"], ["int32"]) | (["double"], ["float"]) => narrowed_type_rule(pair.site),
         _ if revision.is_subset(&base) => "type-generalized",
-        _ if base.is_subset(&revision) => specialized(pair.site),
+        _ if base.is_subset(&revision) => narrowed_type_rule(pair.site),
         _ => "type-changed",
     };
     let display_value = |formats: &[&str]| {
         if formats.is_empty() { "none".to_owned() } else { format!("`{}`", formats.join("` and `")) }
     };
-    let change = format!("{} to {}", display_value(&names.0), display_value(&names.1));
+    let change = format!("{} to {}", display_value(&base_names), display_value(&revision_names));
     pair.report(
         comparison,
         suffix,
@@ -195,14 +209,14 @@ fn format<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
 }
 
 impl SchemaView<'_> {
-    /// Returns the types of the listed values, if the schema lists its values.
-    fn values_types(&self) -> Option<JsonTypes> {
+    /// Returns the types of the listed values without `null`, or `None` if the schema does not list its values.
+    fn listed_types(&self) -> Option<JsonTypes> {
         let listed = self.entries("enum").filter_map(|entry| entry.value.items()).flatten();
         let listed = listed.chain(self.constant_lists.iter().flat_map(|list| list.values.iter().copied()));
-        let fixed = self.entries("const").map(|entry| &entry.value);
-        let values: Vec<&Node> = listed.chain(fixed).collect();
-        let (first, rest) = values.split_first()?;
-        let of = |value: &&Node| {
+        let constants = self.entries("const").map(|entry| &entry.value);
+        let values: Vec<&Node> = listed.chain(constants).collect();
+        let (first, others) = values.split_first()?;
+        let type_of = |value: &&Node| {
             if value::number(value).is_some_and(|number| number.fract() == 0.0) {
                 // JSON Schema treats 1.0 as an integer.
                 JsonTypes::integer()
@@ -210,6 +224,6 @@ impl SchemaView<'_> {
                 JsonTypes::of_value(value)
             }
         };
-        Some(rest.iter().fold(of(first), |types, value| types.or(of(value))).without_null())
+        Some(others.iter().fold(type_of(first), |types, value| types.or(type_of(value))).without_null())
     }
 }

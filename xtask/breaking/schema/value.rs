@@ -1,4 +1,4 @@
-//! Equality of JSON values and schemas.
+//! Equality of JSON values and schemas, and the display of values in messages.
 
 use contract::node::{Entry, Node, Value};
 
@@ -17,49 +17,53 @@ pub(crate) fn is_equal(left: &Node, right: &Node) -> bool {
         (Value::Sequence(left), Value::Sequence(right)) => {
             left.len() == right.len() && left.iter().zip(right).all(|(left, right)| is_equal(left, right))
         }
-        (Value::Mapping(left), Value::Mapping(rights)) => {
-            left.len() == rights.len()
-                && left.iter().enumerate().all(|(at, entry)| {
+        (Value::Mapping(left_entries), Value::Mapping(right_entries)) => {
+            left_entries.len() == right_entries.len()
+                && left_entries.iter().enumerate().all(|(index, entry)| {
                     // In most cases the order of keys is the same.
-                    let right_value = rights.get(at).filter(|other| other.key.text == entry.key.text);
+                    let same_index =
+                        right_entries.get(index).filter(|right| right.key.text == entry.key.text);
                     let right_value =
-                        right_value.map(|other| &other.value).or_else(|| right.get(&entry.key.text));
-                    right_value.is_some_and(|other| is_equal(&entry.value, other))
+                        same_index.map(|right| &right.value).or_else(|| right.get(&entry.key.text));
+                    right_value.is_some_and(|right_value| is_equal(&entry.value, right_value))
                 })
         }
         _ => false,
     }
 }
 
-/// Whether two schemas are equal except for annotations.
+/// Whether two schemas are equal except for annotations. References are compared as strings.
 pub(crate) fn is_equivalent(left: &Node, right: &Node) -> bool {
-    schemas(left, right, false)
+    are_schemas_equal(left, right, false)
 }
 
 /// Keywords whose value is a mapping with user-defined names.
-const NAMES: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
+const KEYWORDS_WITH_NAMES: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
 
-fn schemas(left: &Node, right: &Node, names: bool) -> bool {
+/// Compares two schemas. If `keys_are_names`, the keys are user-defined names, none of which is an annotation.
+fn are_schemas_equal(left: &Node, right: &Node, keys_are_names: bool) -> bool {
     match (left.entries(), right.entries()) {
         (Some(lefts), Some(rights)) => {
-            let counts = |entry: &&Entry| names || !is_annotation(&entry.key.text);
-            lefts.iter().filter(counts).count() == rights.iter().filter(counts).count()
-                && lefts.iter().filter(counts).all(|entry| {
-                    let inner = !names && NAMES.contains(&entry.key.text.as_str());
-                    right.get(&entry.key.text).is_some_and(|other| schemas(&entry.value, other, inner))
+            let is_compared = |entry: &&Entry| keys_are_names || !is_annotation(&entry.key.text);
+            lefts.iter().filter(is_compared).count() == rights.iter().filter(is_compared).count()
+                && lefts.iter().filter(is_compared).all(|entry| {
+                    let has_names = !keys_are_names && KEYWORDS_WITH_NAMES.contains(&entry.key.text.as_str());
+                    right
+                        .get(&entry.key.text)
+                        .is_some_and(|right| are_schemas_equal(&entry.value, right, has_names))
                 })
         }
         _ => match (left.items(), right.items()) {
             (Some(lefts), Some(rights)) => {
                 lefts.len() == rights.len()
-                    && lefts.iter().zip(rights).all(|(left, right)| schemas(left, right, false))
+                    && lefts.iter().zip(rights).all(|(left, right)| are_schemas_equal(left, right, false))
             }
             _ => is_equal(left, right),
         },
     }
 }
 
-/// Returns the number in a node.
+/// Returns the value of a number, or `None` if the node is not a number.
 #[allow(clippy::cast_precision_loss)] // JSON's numbers are doubles.
 pub(crate) fn number(node: &Node) -> Option<f64> {
     match node.value {

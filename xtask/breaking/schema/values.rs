@@ -35,22 +35,25 @@ pub(super) const KEYWORDS: &[&str] = &["enum", "const", "default"];
 /// A list of valid values.
 struct ValueList<'n> {
     values: Vec<&'n Node>,
-    at: Span,
+    span: Span,
     /// Whether the enum is open, so that clients must expect further values.
-    open: bool,
+    is_open: bool,
     /// Whether `x-extensible-enum` itself contains the list.
-    extensible: bool,
+    is_extensible: bool,
 }
 
 /// Compares enums, constants and defaults.
 pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let (base, revision) = (&pair.base, &pair.revision);
-    let listed_both = is_listed(base) == is_listed(revision);
-    let fixed = |view| distinct(view, "const").len();
-    // A constant next to an enum is an enum of one value, and so are two constants.
-    let together = |view| fixed(view) > 1 || fixed(view) == 1 && is_listed(view);
-    let combined = together(base) || together(revision) || !listed_both && fixed(base) != fixed(revision);
-    enums(comparison, pair, listed(base, combined), listed(revision, combined));
+    let both_or_neither_listed = is_listed(base) == is_listed(revision);
+    let constant_count = |view| distinct(view, "const").len();
+    // Several constants, a constant next to an enum, and a constant that replaces an enum or is replaced by one are
+    // compared as enums of one value. Only values that are in all of them are valid.
+    let has_several_lists = |view| constant_count(view) > 1 || constant_count(view) == 1 && is_listed(view);
+    let combined = has_several_lists(base)
+        || has_several_lists(revision)
+        || !both_or_neither_listed && constant_count(base) != constant_count(revision);
+    compare_enums(comparison, pair, value_list(base, combined), value_list(revision, combined));
     if !combined {
         compare_values(comparison, pair, "const", "const", "the constant");
     }
@@ -61,48 +64,51 @@ fn is_listed(view: &SchemaView<'_>) -> bool {
     view.entry("enum").is_some() || !view.constant_lists.is_empty()
 }
 
-/// Returns the distinct entries of a keyword.
+/// Returns the entries of a keyword with distinct values.
 pub(super) fn distinct<'n>(view: &SchemaView<'n>, keyword: &str) -> Vec<&'n Entry> {
     let mut entries: Vec<&Entry> = Vec::new();
     for entry in view.entries(keyword) {
-        if !entries.iter().any(|known| is_equal(&known.value, &entry.value)) {
+        if !entries.iter().any(|distinct| is_equal(&distinct.value, &entry.value)) {
             entries.push(entry);
         }
     }
     entries
 }
 
-fn listed<'n>(view: &SchemaView<'n>, with_const: bool) -> Option<ValueList<'n>> {
-    let marks = || view.entries("x-extensible-enum");
-    let open = marks().any(|mark| !matches!(mark.value.value, Value::Bool(false)));
+/// Returns the valid values of a schema, or `None` if it does not list them. Enums are returned without `null`, because
+/// nullability is compared separately. With `with_const`, constants are lists of one value.
+fn value_list<'n>(view: &SchemaView<'n>, with_const: bool) -> Option<ValueList<'n>> {
+    let extensible_entries = || view.entries("x-extensible-enum");
+    let is_open = extensible_entries().any(|entry| !matches!(entry.value.value, Value::Bool(false)));
     let not_null = |value: &&Node| !matches!(value.value, Value::Null);
-    let list = |entry: &'n Entry, extensible| {
+    let list = |entry: &'n Entry, is_extensible| {
         let values = entry.value.items().unwrap_or_default().iter().filter(not_null).collect();
-        ValueList { values, at: entry.key.span, open: open || extensible, extensible }
+        ValueList { values, span: entry.key.span, is_open: is_open || is_extensible, is_extensible }
     };
     // If there are several lists, a value must be in all of them.
-    let own = view.entries("enum").map(|entry| list(entry, false));
-    let unions = view.constant_lists.iter().map(|known| ValueList {
-        values: known.values.iter().copied().filter(not_null).collect(),
-        at: known.at,
-        open,
-        extensible: false,
+    let enums = view.entries("enum").map(|entry| list(entry, false));
+    let constant_lists = view.constant_lists.iter().map(|constant_list| ValueList {
+        values: constant_list.values.iter().copied().filter(not_null).collect(),
+        span: constant_list.span,
+        is_open,
+        is_extensible: false,
     });
-    let fixed = view.entries("const").filter(|_| with_const).map(|entry| ValueList {
+    let constants = view.entries("const").filter(|_| with_const).map(|entry| ValueList {
         values: vec![&entry.value],
-        at: entry.key.span,
-        open: false,
-        extensible: false,
+        span: entry.key.span,
+        is_open: false,
+        is_extensible: false,
     });
-    let together = own.chain(unions).chain(fixed).reduce(|mut first, other| {
-        first.values.retain(|value| other.values.iter().any(|existing| is_equal(value, existing)));
+    let intersection = enums.chain(constant_lists).chain(constants).reduce(|mut first, second| {
+        first.values.retain(|value| second.values.iter().any(|existing| is_equal(value, existing)));
         first
     });
-    let marked = || marks().find(|mark| mark.value.items().is_some()).map(|mark| list(mark, true));
-    together.or_else(marked)
+    let extensible_list =
+        || extensible_entries().find(|entry| entry.value.items().is_some()).map(|entry| list(entry, true));
+    intersection.or_else(extensible_list)
 }
 
-fn enums<'n>(
+fn compare_enums<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
     base: Option<ValueList<'n>>,
@@ -111,12 +117,12 @@ fn enums<'n>(
     let (base, revision) = match (base, revision) {
         (None, None) => return,
         (None, Some(revision)) => {
-            if !revision.extensible {
+            if !revision.is_extensible {
                 let message = "only listed values are valid".to_owned();
                 pair.report(
                     comparison,
                     "became-enum",
-                    Positions::new(pair.base.at, revision.at),
+                    Positions::new(pair.base.span, revision.span),
                     "",
                     message,
                 );
@@ -124,17 +130,17 @@ fn enums<'n>(
             return;
         }
         (Some(base), None) => {
-            let suffix = if base.open { "open-enum-value-added" } else { "no-longer-enum" };
+            let suffix = if base.is_open { "open-enum-value-added" } else { "no-longer-enum" };
             let message = "the enum was removed: every value is valid".to_owned();
-            pair.report(comparison, suffix, Positions::new(base.at, pair.revision.at), "all", message);
+            pair.report(comparison, suffix, Positions::new(base.span, pair.revision.span), "all", message);
             return;
         }
         (Some(base), Some(revision)) => (base, revision),
     };
-    let missing = |from: &'n Node, values: &[&Node]| !values.iter().any(|value| is_equal(from, value));
-    for value in revision.values.iter().filter(|value| missing(value, &base.values)) {
-        let suffix = if base.open { "open-enum-value-added" } else { "enum-value-added" };
-        let positions = Positions::new(base.at, position_of(value, revision.at));
+    let is_missing = |value: &'n Node, values: &[&Node]| !values.iter().any(|listed| is_equal(value, listed));
+    for value in revision.values.iter().filter(|value| is_missing(value, &base.values)) {
+        let suffix = if base.is_open { "open-enum-value-added" } else { "enum-value-added" };
+        let positions = Positions::new(base.span, position_of(value, revision.span));
         pair.report(
             comparison,
             suffix,
@@ -143,9 +149,10 @@ fn enums<'n>(
             format!("the value {} was added", display_value(value)),
         );
     }
-    for value in base.values.iter().filter(|value| missing(value, &revision.values)) {
-        let suffix = if base.extensible { "x-extensible-enum-value-removed" } else { "enum-value-removed" };
-        let positions = Positions::new(position_of(value, base.at), revision.at);
+    for value in base.values.iter().filter(|value| is_missing(value, &revision.values)) {
+        let suffix =
+            if base.is_extensible { "x-extensible-enum-value-removed" } else { "enum-value-removed" };
+        let positions = Positions::new(position_of(value, base.span), revision.span);
         pair.report(
             comparison,
             suffix,
@@ -154,8 +161,11 @@ fn enums<'n>(
             format!("the value {} was removed", display_value(value)),
         );
     }
-    let positions = Positions::new(mark(&pair.base, base.at), mark(&pair.revision, revision.at));
-    match (base.open, revision.open) {
+    let positions = Positions::new(
+        extensible_position(&pair.base, base.span),
+        extensible_position(&pair.revision, revision.span),
+    );
+    match (base.is_open, revision.is_open) {
         (false, true) => pair.report(
             comparison,
             "enum-opened",
@@ -174,41 +184,42 @@ fn enums<'n>(
     }
 }
 
-/// Returns the position of `x-extensible-enum`.
-fn mark(view: &SchemaView<'_>, otherwise: Span) -> Span {
-    view.entry("x-extensible-enum").map_or(otherwise, |entry| entry.key.span)
+/// Returns the position of `x-extensible-enum`, or `fallback` if the schema lacks it.
+fn extensible_position(view: &SchemaView<'_>, fallback: Span) -> Span {
+    view.entry("x-extensible-enum").map_or(fallback, |entry| entry.key.span)
 }
 
-const fn position_of(value: &Node, otherwise: Span) -> Span {
-    if value.span.end > value.span.start { value.span } else { otherwise }
+const fn position_of(value: &Node, fallback: Span) -> Span {
+    if value.span.end > value.span.start { value.span } else { fallback }
 }
 
-/// Compares a keyword with one value; several subschemas can have several values.
+/// Compares a keyword whose value is any JSON value. The subschemas of a schema can have different values. `suffix` is
+/// the start of the rule suffixes, and `subject` names the keyword in messages.
 fn compare_values<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
     keyword: &str,
     suffix: &str,
-    what: &str,
+    subject: &str,
 ) {
     let positions = pair.positions(keyword);
     let (before, after) = (distinct(&pair.base, keyword), distinct(&pair.revision, keyword));
-    let within = |left: &[&Entry], right: &[&Entry]| {
-        left.iter().all(|entry| right.iter().any(|other| is_equal(&entry.value, &other.value)))
+    let is_subset = |left: &[&Entry], right: &[&Entry]| {
+        left.iter().all(|entry| right.iter().any(|right| is_equal(&entry.value, &right.value)))
     };
-    if within(&before, &after) && within(&after, &before) {
+    if is_subset(&before, &after) && is_subset(&after, &before) {
         return;
     }
-    let all = |entries: &[&Entry]| {
+    let display = |entries: &[&Entry]| {
         entries.iter().map(|entry| display_value(&entry.value)).collect::<Vec<_>>().join(" and ")
     };
-    let (base, revision) = (all(&before), all(&after));
+    let (base, revision) = (display(&before), display(&after));
     let (ending, details, message) = match (before.is_empty(), after.is_empty()) {
-        (true, _) => ("added", revision.clone(), format!("{what} {revision} was added")),
-        (_, true) => ("removed", base.clone(), format!("{what} {base} was removed")),
+        (true, _) => ("added", revision.clone(), format!("{subject} {revision} was added")),
+        (_, true) => ("removed", base.clone(), format!("{subject} {base} was removed")),
         _ => {
             let change = format!("{base} to {revision}");
-            ("changed", change.clone(), format!("{what} changed from {change}"))
+            ("changed", change.clone(), format!("{subject} changed from {change}"))
         }
     };
     pair.report(comparison, &format!("{suffix}-{ending}"), positions, &details, message);

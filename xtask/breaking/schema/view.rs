@@ -1,6 +1,7 @@
-//! The effective schema: references resolved, `allOf` merged, and keywords of OpenAPI 3.0 converted to those of 3.1.
+//! The effective schema: references resolved, `allOf` merged, and `nullable` of OpenAPI 3.0 treated as the type `null`.
 //!
-//! Schemas that differ only in notation have the same view.
+//! Schemas that differ only in this notation have equivalent views. Each node that is merged is a subschema: a keyword
+//! such as `items` depends only on the keywords of the same subschema.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,30 +14,30 @@ use super::value::is_equal;
 use super::{is_annotation, null};
 use crate::document::IndexedDocument;
 
-/// The nodes that together form a schema. There are several if `allOf` defines a property repeatedly, and none for a schema
-/// that accepts every value.
+/// The nodes that together form a schema: a value must match each of them. There are several, for example, if the parts
+/// of `allOf` define the same property, and none for a schema that accepts every value.
 #[derive(Clone, Debug)]
 pub(crate) struct SchemaParts<'n> {
     /// The nodes.
     pub nodes: Vec<&'n Node>,
     /// The position of the schema.
-    pub at: Span,
+    pub span: Span,
 }
 
 impl<'n> SchemaParts<'n> {
     /// Creates a schema of one node.
-    pub(crate) fn one(node: &'n Node, at: Span) -> Self {
-        Self { nodes: vec![node], at }
+    pub(crate) fn of_node(node: &'n Node, span: Span) -> Self {
+        Self { nodes: vec![node], span }
     }
 
     /// Creates the schema under a key.
-    pub(crate) fn under(entry: &'n Entry) -> Self {
-        Self::one(&entry.value, entry.key.span)
+    pub(crate) fn of_entry(entry: &'n Entry) -> Self {
+        Self::of_node(&entry.value, entry.key.span)
     }
 
     /// Creates a schema that accepts every value.
-    pub(crate) const fn any(at: Span) -> Self {
-        Self { nodes: Vec::new(), at }
+    pub(crate) const fn any(span: Span) -> Self {
+        Self { nodes: Vec::new(), span }
     }
 
     /// Returns the identity of the schema: the addresses of its nodes.
@@ -51,7 +52,7 @@ pub(crate) struct Alternatives<'n> {
     /// The alternatives.
     pub members: Vec<&'n Node>,
     /// The position of the keyword.
-    pub at: Span,
+    pub span: Span,
 }
 
 /// Alternatives that are all constants, which are equivalent to an enum.
@@ -60,24 +61,25 @@ pub(crate) struct ConstantList<'n> {
     /// The values.
     pub values: Vec<&'n Node>,
     /// The position of the keyword.
-    pub at: Span,
+    pub span: Span,
 }
 
 /// An effective schema.
 #[derive(Debug)]
 pub(crate) struct SchemaView<'n> {
     /// The position of the schema.
-    pub at: Span,
-    /// The name of the component, if it is one.
+    pub span: Span,
+    /// The last segment of the schema's `$ref`, such as the name of a component; `None` if the schema is not a
+    /// reference.
     pub name: Option<&'n str>,
-    /// Whether the schema is `false`, which rejects every value.
+    /// Whether the schema, or one of its subschemas, is `false`, so that no value is valid.
     pub rejects_everything: bool,
     /// The accepted types, without `null`.
     pub types: JsonTypes,
-    /// The position of `type`.
-    pub type_position: Option<Span>,
+    /// The position of a `type` keyword, if there is one.
+    pub type_span: Option<Span>,
     /// Whether `null` is valid.
-    pub null: bool,
+    pub accepts_null: bool,
     /// All `oneOf` keywords; a value must match each of them.
     pub one_of: Vec<Alternatives<'n>>,
     /// All `anyOf` keywords; a value must match each of them.
@@ -86,22 +88,23 @@ pub(crate) struct SchemaView<'n> {
     pub constant_lists: Vec<ConstantList<'n>>,
     /// The schema's own discriminators, without inherited ones.
     discriminators: Vec<&'n Entry>,
-    /// All other keywords, each with the number of its subschema.
+    /// The remaining keywords and all discriminators, each with the number of its subschema. `$ref` and `allOf` are
+    /// resolved.
     keywords: Vec<(usize, &'n Entry)>,
 }
 
 impl<'n> SchemaView<'n> {
     /// Computes the effective schema.
     pub(crate) fn of(side: &IndexedDocument<'n>, parts: &SchemaParts<'n>) -> Self {
-        let mut reading = SchemaReader {
+        let mut reader = SchemaReader {
             side,
             view: Self {
-                at: parts.at,
+                span: parts.span,
                 name: None,
                 rejects_everything: false,
                 types: JsonTypes::ANY,
-                type_position: None,
-                null: true,
+                type_span: None,
+                accepts_null: true,
                 one_of: Vec::new(),
                 any_of: Vec::new(),
                 constant_lists: Vec::new(),
@@ -117,8 +120,8 @@ impl<'n> SchemaView<'n> {
                 .collect(),
             read: HashMap::new(),
         };
-        reading.run();
-        reading.finish()
+        reader.run();
+        reader.finish()
     }
 
     /// Returns all entries of a keyword.
@@ -136,56 +139,58 @@ impl<'n> SchemaView<'n> {
         self.entries(keyword).any(|entry| matches!(entry.value.value, Value::Bool(true)))
     }
 
-    /// Returns the subschemas, each with its own keywords.
+    /// Returns the subschemas that have keywords, each with its keywords.
     pub(crate) fn subschemas(&self) -> impl Iterator<Item = Subschema<'_, 'n>> {
-        self.keywords.chunk_by(|(pending, _), (right, _)| pending == right).map(Subschema)
+        self.keywords.chunk_by(|(left, _), (right, _)| left == right).map(Subschema)
     }
 
-    /// Returns the schemas under a keyword, without those that accept every value.
+    /// Returns the schemas under a keyword, without those that accept every value. Returns `None` if no schema remains.
     pub(crate) fn parts(&self, keyword: &str) -> Option<SchemaParts<'n>> {
         let nodes: Vec<&Node> = self
             .entries(keyword)
             .map(|entry| &entry.value)
             .filter(|node| !accepts_everything(node))
             .collect();
-        (!nodes.is_empty()).then(|| SchemaParts { nodes, at: self.position(keyword) })
+        (!nodes.is_empty()).then(|| SchemaParts { nodes, span: self.position(keyword) })
     }
 
-    /// Returns the names of all keywords.
+    /// Returns the names of the keywords that are not resolved into other fields, as `type` and `oneOf` are.
     pub(crate) fn keywords(&self) -> BTreeSet<&'n str> {
         self.keywords.iter().map(|(_, entry)| entry.key.text.as_str()).collect()
     }
 
     /// Returns the position of a keyword, or that of the schema if it lacks the keyword.
     pub(crate) fn position(&self, keyword: &str) -> Span {
-        self.entry(keyword).map_or(self.at, |entry| entry.key.span)
+        self.entry(keyword).map_or(self.span, |entry| entry.key.span)
     }
 
-    /// Whether a bound is exclusive in the notation of OpenAPI 3.0: `exclusiveMinimum: true` next to `minimum`.
-    pub(crate) fn is_flagged(&self, bound: &Entry, flag: &str) -> bool {
+    /// Whether a bound is exclusive in the notation of OpenAPI 3.0: `exclusiveMinimum: true` (`flag`) next to `minimum`.
+    pub(crate) fn is_flagged_exclusive(&self, bound: &Entry, flag: &str) -> bool {
         let subschema = self
             .keywords
             .iter()
             .find(|(_, entry)| std::ptr::eq(*entry, bound))
             .map(|(subschema, _)| *subschema);
-        self.keywords.iter().any(|(of, entry)| {
-            Some(*of) == subschema && entry.key.text == flag && matches!(entry.value.value, Value::Bool(true))
+        self.keywords.iter().any(|(number, entry)| {
+            Some(*number) == subschema
+                && entry.key.text == flag
+                && matches!(entry.value.value, Value::Bool(true))
         })
     }
 
-    /// Whether a discriminator is the schema's own rather than inherited.
-    pub(crate) fn discriminates(&self, discriminator: &Entry) -> bool {
+    /// Whether a discriminator is the schema's own, not an inherited one.
+    pub(crate) fn is_own_discriminator(&self, discriminator: &Entry) -> bool {
         self.discriminators.iter().any(|own| std::ptr::eq(*own, discriminator))
     }
 
-    /// Returns the properties with their schemas.
+    /// Returns the declared properties with their schemas.
     pub(crate) fn properties(&self) -> BTreeMap<&'n str, SchemaParts<'n>> {
         let mut properties: BTreeMap<&str, SchemaParts<'_>> = BTreeMap::new();
         for entry in self.entries("properties").filter_map(|entry| entry.value.entries()).flatten() {
             properties
                 .entry(entry.key.text.as_str())
                 .and_modify(|parts| parts.nodes.push(&entry.value))
-                .or_insert_with(|| SchemaParts::under(entry));
+                .or_insert_with(|| SchemaParts::of_entry(entry));
         }
         properties
     }
@@ -208,15 +213,16 @@ impl<'n> Subschema<'_, 'n> {
     }
 }
 
-/// Whether a schema accepts every value.
+/// Whether a schema is `true` or empty, so that it accepts every value.
 pub(crate) fn accepts_everything(node: &Node) -> bool {
     match &node.value {
-        Value::Bool(all) => *all,
+        Value::Bool(accepts) => *accepts,
         Value::Mapping(entries) => entries.is_empty(),
         _ => false,
     }
 }
 
+/// The state of reading a schema.
 struct SchemaReader<'a, 'n> {
     side: &'a IndexedDocument<'n>,
     view: SchemaView<'n>,
@@ -252,7 +258,7 @@ impl<'n> SchemaReader<'_, 'n> {
             match &node.value {
                 Value::Bool(false) => self.view.rejects_everything = true,
                 Value::Mapping(entries) => {
-                    self.mapping(subschema, entries, (null_allowed, inherited), null_only)
+                    self.read_mapping(subschema, entries, (null_allowed, inherited), null_only)
                 }
                 _ => {}
             }
@@ -261,7 +267,7 @@ impl<'n> SchemaReader<'_, 'n> {
     }
 
     /// Reads a mapping. With `null_only`, only its constraints on `null` are read.
-    fn mapping(
+    fn read_mapping(
         &mut self,
         subschema: usize,
         entries: &'n [Entry],
@@ -275,7 +281,7 @@ impl<'n> SchemaReader<'_, 'n> {
             if subschema == 0 && !null_only {
                 self.view.name = target.rsplit('/').next();
                 // A missing keyword of a shared schema is reported once, at the schema.
-                self.view.at = self.side.target_position(target).unwrap_or(self.view.at);
+                self.view.span = self.side.target_position(target).unwrap_or(self.view.span);
             }
             self.pending.extend(self.side.resolve(target).map(|node| PendingNode {
                 node,
@@ -289,26 +295,29 @@ impl<'n> SchemaReader<'_, 'n> {
         }
         let null_allowed = null_allowed || null::is_nullable(entries, version);
         if !null_allowed {
-            self.view.null &= entries.iter().all(|entry| null::accepts_null(self.side, entry));
+            self.view.accepts_null &= entries.iter().all(|entry| null::accepts_null(self.side, entry));
         }
         for entry in entries {
             match entry.key.text.as_str() {
                 "$ref" => {}
                 "allOf" => {
                     let items = entry.value.items().unwrap_or_default();
-                    let own = items.len() > 1 || entries.iter().any(|entry| entry.key.text == "properties");
-                    let inherited = inherited || own && self.view.name.is_some();
+                    // A single reference in `allOf`, without `properties` next to it, is another notation of the
+                    // referenced schema itself.
+                    let is_extension =
+                        items.len() > 1 || entries.iter().any(|entry| entry.key.text == "properties");
+                    let inherited = inherited || is_extension && self.view.name.is_some();
                     self.pending.extend(items.iter().rev().map(|node| PendingNode {
                         node,
                         null_allowed,
                         inherited,
                     }));
                 }
-                "oneOf" | "anyOf" => self.alternatives(entry, (null_allowed, inherited), null_only),
+                "oneOf" | "anyOf" => self.read_alternatives(entry, (null_allowed, inherited), null_only),
                 _ if null_only => {}
                 "type" => {
                     self.types = self.types.and(JsonTypes::of_keyword(&entry.value));
-                    self.view.type_position = Some(entry.key.span);
+                    self.view.type_span = Some(entry.key.span);
                 }
                 "nullable" if version == Version::V30 => {}
                 keyword => {
@@ -323,7 +332,12 @@ impl<'n> SchemaReader<'_, 'n> {
 
     /// Reads `oneOf` or `anyOf`: a `null` alternative sets a flag, a single remaining alternative is merged, and constants
     /// become an enum.
-    fn alternatives(&mut self, entry: &'n Entry, (null_allowed, inherited): (bool, bool), null_only: bool) {
+    fn read_alternatives(
+        &mut self,
+        entry: &'n Entry,
+        (null_allowed, inherited): (bool, bool),
+        null_only: bool,
+    ) {
         let all = entry.value.items().unwrap_or_default();
         let members: Vec<&Node> =
             all.iter().filter(|member| !null::accepts_only_null(self.side, member)).collect();
@@ -332,40 +346,40 @@ impl<'n> SchemaReader<'_, 'n> {
             [only] => self.pending.push(PendingNode { node: only, null_allowed, inherited }),
             [] if !all.is_empty() => self.types = self.types.and(JsonTypes::NULL),
             members => {
-                self.view.null &= null_allowed || null::any_accepts_null(self.side, members);
+                self.view.accepts_null &= null_allowed || null::any_accepts_null(self.side, members);
                 if null_only {
                     return;
                 }
                 if let Some((values, types)) = constants(members, entry.key.text == "oneOf") {
                     self.types = self.types.and(types);
-                    self.view.constant_lists.push(ConstantList { values, at: entry.key.span });
+                    self.view.constant_lists.push(ConstantList { values, span: entry.key.span });
                     return;
                 }
                 let alternatives =
                     if entry.key.text == "oneOf" { &mut self.view.one_of } else { &mut self.view.any_of };
-                alternatives.push(Alternatives { members: members.to_vec(), at: entry.key.span });
+                alternatives.push(Alternatives { members: members.to_vec(), span: entry.key.span });
             }
         }
     }
 
     fn finish(mut self) -> SchemaView<'n> {
-        self.view.null &= !self.view.rejects_everything;
+        self.view.accepts_null &= !self.view.rejects_everything;
         self.view.types = self.types.without_null();
         self.view
     }
 }
 
-/// Returns the values of alternatives that are all constants, and their declared types. With `once`, as for `oneOf`, returns
-/// `None` if a value occurs twice.
-fn constants<'n>(members: &[&'n Node], once: bool) -> Option<(Vec<&'n Node>, JsonTypes)> {
+/// Returns the values of alternatives that are all constants, and their declared types. Returns `None` if an alternative
+/// is not a constant, or if `distinct` is true, as for `oneOf`, and a value occurs twice.
+fn constants<'n>(members: &[&'n Node], distinct: bool) -> Option<(Vec<&'n Node>, JsonTypes)> {
     let mut values: Vec<&Node> = Vec::new();
     let mut types = Some(JsonTypes::NONE);
     for member in members {
-        let (declared, own) = constant(member)?;
-        types = types.zip(declared).map(|(types, declared)| types.or(declared));
-        for value in own {
-            let known = values.iter().any(|known| is_equal(known, value));
-            if known && once {
+        let (declared_types, member_values) = constant(member)?;
+        types = types.zip(declared_types).map(|(types, declared)| types.or(declared));
+        for value in member_values {
+            let is_repeated = values.iter().any(|previous| is_equal(previous, value));
+            if is_repeated && distinct {
                 return None;
             }
             values.push(value);
@@ -374,20 +388,21 @@ fn constants<'n>(members: &[&'n Node], once: bool) -> Option<(Vec<&'n Node>, Jso
     Some((values, types.unwrap_or(JsonTypes::ANY)))
 }
 
-/// Returns the declared types and the values of a schema that has only `type` and `enum` or `const`.
+/// Returns the declared types and the values of a schema that has only `enum` or `const`, possibly with `type` and
+/// annotations. Returns `None` for other schemas, or if a value does not have a declared type.
 fn constant(member: &Node) -> Option<(Option<JsonTypes>, Vec<&Node>)> {
-    let mut found = (None, None);
+    let (mut types, mut values) = (None, None);
     for entry in member.entries()? {
         match entry.key.text.as_str() {
-            "type" => found.0 = Some(JsonTypes::of_keyword(&entry.value)),
-            "const" if found.1.is_none() => found.1 = Some(vec![&entry.value]),
-            "enum" if found.1.is_none() => found.1 = Some(entry.value.items()?.iter().collect()),
+            "type" => types = Some(JsonTypes::of_keyword(&entry.value)),
+            "const" if values.is_none() => values = Some(vec![&entry.value]),
+            "enum" if values.is_none() => values = Some(entry.value.items()?.iter().collect()),
             key if is_annotation(key) => {}
             _ => return None,
         }
     }
-    let values = found.1?;
-    let fit =
-        found.0.is_none_or(|types| values.iter().all(|value| types.contains(JsonTypes::of_value(value))));
-    fit.then_some((found.0, values))
+    let values: Vec<&Node> = values?;
+    let match_types =
+        types.is_none_or(|types| values.iter().all(|value| types.contains(JsonTypes::of_value(value))));
+    match_types.then_some((types, values))
 }

@@ -1,6 +1,6 @@
 //! The keywords of each OpenAPI object and the types of their values.
 //!
-//! Keywords that are not listed may have any type.
+//! Keywords that are not listed may have any type, unless the object has user-defined keys.
 
 /// The kind of an OpenAPI object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(super) enum ValueType {
     ListOf(ObjectKind),
     /// A mapping from user-defined names to objects.
     MapOf(ObjectKind),
-    /// A mapping from statuses to responses, with extensions.
+    /// A mapping from statuses to responses, which can also contain extensions.
     Responses,
     StringValue,
     /// A mapping from user-defined names to strings.
@@ -87,7 +87,7 @@ const COMPONENTS: Keywords = &[
     ("callbacks", MapOf(ObjectKind::Callback)),
     ("pathItems", MapOf(ObjectKind::PathItem)),
 ];
-const ITEM: Keywords = &[
+const PATH_ITEM: Keywords = &[
     ("get", Object(ObjectKind::Operation)),
     ("put", Object(ObjectKind::Operation)),
     ("post", Object(ObjectKind::Operation)),
@@ -122,13 +122,14 @@ const PARAMETER: Keywords = &[
     ("allowEmptyValue", Boolean),
     ("deprecated", Boolean),
 ];
-const BODY: Keywords = &[("required", Boolean), ("content", MapOf(ObjectKind::MediaType))];
+const REQUEST_BODY: Keywords = &[("required", Boolean), ("content", MapOf(ObjectKind::MediaType))];
 const RESPONSE: Keywords = &[
     ("headers", MapOf(ObjectKind::Header)),
     ("content", MapOf(ObjectKind::MediaType)),
     ("links", MapOf(ObjectKind::Link)),
 ];
-const MEDIA: Keywords = &[("schema", Object(ObjectKind::Schema)), ("encoding", MapOf(ObjectKind::Encoding))];
+const MEDIA_TYPE: Keywords =
+    &[("schema", Object(ObjectKind::Schema)), ("encoding", MapOf(ObjectKind::Encoding))];
 const ENCODING: Keywords = &[
     ("headers", MapOf(ObjectKind::Header)),
     ("contentType", StringValue),
@@ -136,7 +137,7 @@ const ENCODING: Keywords = &[
     ("explode", Boolean),
     ("allowReserved", Boolean),
 ];
-const SCHEME: Keywords = &[
+const SECURITY_SCHEME: Keywords = &[
     ("type", StringValue),
     ("scheme", StringValue),
     ("in", StringValue),
@@ -144,21 +145,21 @@ const SCHEME: Keywords = &[
     ("openIdConnectUrl", StringValue),
     ("flows", Object(ObjectKind::OAuthFlows)),
 ];
-const FLOWS: Keywords = &[
+const OAUTH_FLOWS: Keywords = &[
     ("implicit", Object(ObjectKind::OAuthFlow)),
     ("password", Object(ObjectKind::OAuthFlow)),
     ("clientCredentials", Object(ObjectKind::OAuthFlow)),
     ("authorizationCode", Object(ObjectKind::OAuthFlow)),
 ];
-const FLOW: Keywords = &[
+const OAUTH_FLOW: Keywords = &[
     ("authorizationUrl", StringValue),
     ("tokenUrl", StringValue),
     ("refreshUrl", StringValue),
-    // The description of a scope can be missing.
+    // The descriptions of scopes are not validated: some documents omit them.
     ("scopes", AnyMap),
 ];
 const SERVER: Keywords = &[("url", StringValue), ("variables", MapOf(ObjectKind::ServerVariable))];
-const VARIABLE: Keywords = &[("enum", AnyList)];
+const SERVER_VARIABLE: Keywords = &[("enum", AnyList)];
 const SCHEMA: Keywords = &[
     ("type", TypeNames),
     ("properties", MapOf(ObjectKind::Schema)),
@@ -213,25 +214,26 @@ impl ObjectKind {
         match self {
             Self::Document => DOCUMENT,
             Self::Components => COMPONENTS,
-            Self::PathItem => ITEM,
+            Self::PathItem => PATH_ITEM,
             Self::Operation => OPERATION,
             Self::Parameter | Self::Header => PARAMETER,
-            Self::RequestBody => BODY,
+            Self::RequestBody => REQUEST_BODY,
             Self::Response => RESPONSE,
-            Self::MediaType => MEDIA,
+            Self::MediaType => MEDIA_TYPE,
             Self::Encoding => ENCODING,
-            Self::SecurityScheme => SCHEME,
-            Self::OAuthFlows => FLOWS,
-            Self::OAuthFlow => FLOW,
+            Self::SecurityScheme => SECURITY_SCHEME,
+            Self::OAuthFlows => OAUTH_FLOWS,
+            Self::OAuthFlow => OAUTH_FLOW,
             Self::Server => SERVER,
-            Self::ServerVariable => VARIABLE,
+            Self::ServerVariable => SERVER_VARIABLE,
             Self::Schema => SCHEMA,
             Self::Discriminator => DISCRIMINATOR,
             Self::Info | Self::Paths | Self::Callback | Self::Link | Self::SecurityRequirement => &[],
         }
     }
 
-    /// Returns the type of all values of an object whose keys are not keywords.
+    /// Returns the type of the values under user-defined keys, or `None` if values under unknown keys may have any
+    /// type.
     pub(super) const fn default_value_type(self) -> Option<ValueType> {
         match self {
             Self::Paths | Self::Callback => Some(Object(Self::PathItem)),
@@ -240,7 +242,7 @@ impl ObjectKind {
         }
     }
 
-    /// Returns the required keywords that identify an object.
+    /// Returns the keywords that must exist, because objects of this kind are matched by them.
     pub(super) const fn required_keywords(self) -> &'static [&'static str] {
         match self {
             Self::Parameter => &["name", "in"],

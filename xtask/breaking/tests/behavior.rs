@@ -1,5 +1,5 @@
-//! Behavior of the whole comparison: recursion ends, a shared change is reported once, equivalent notations are equal, and
-//! documents that cannot be compared are rejected.
+//! Behavior of the whole comparison: recursion ends, a shared change is reported once, equivalent notations are equal,
+//! and documents that cannot be compared are rejected.
 
 use contract::source::Source;
 use serde_json::{Value, json};
@@ -9,15 +9,16 @@ use super::super::finding::Finding;
 use super::super::rule::Level;
 use super::{differences, ids_and_levels};
 
+/// Returns the ids of findings, except those that begin with `api-`.
 fn ids(findings: &[Finding]) -> Vec<&str> {
     findings.iter().map(|finding| finding.id.as_str()).filter(|id| !id.starts_with("api-")).collect()
 }
 
-/// Creates a document with one operation whose response is the schema `A`.
-pub(super) fn answering(schemas: &Value) -> String {
-    let answer =
+/// Creates a document with the schemas, and one operation whose response body is the schema `A`.
+pub(super) fn document_with_response_schemas(schemas: &Value) -> String {
+    let responses =
         json!({"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/A"}}}}});
-    let paths = json!({"/a": {"get": {"operationId": "getA", "responses": answer}}});
+    let paths = json!({"/a": {"get": {"operationId": "getA", "responses": responses}}});
     json!({"openapi": "3.1.0", "paths": paths, "components": {"schemas": schemas}}).to_string()
 }
 
@@ -27,7 +28,7 @@ fn recursion_ends_and_the_shortest_path_is_reported() {
         let node = json!({"type": "object", "properties": {
             "value": {"type": kind}, "children": {"type": "array", "items": {"$ref": "#/components/schemas/A"}},
         }});
-        answering(&json!({"A": node}))
+        document_with_response_schemas(&json!({"A": node}))
     };
     let findings = differences(&tree("string"), &tree("integer"));
     assert_eq!(ids(&findings), ["response-property-type-changed"]);
@@ -36,48 +37,48 @@ fn recursion_ends_and_the_shortest_path_is_reported() {
 
 #[test]
 fn a_chain_of_five_thousand_schemas_does_not_overflow_the_stack() {
-    let chain = |last: &str| {
+    let chain = |last_type: &str| {
         let mut schemas = json!({"A": {"properties": {"p": {"$ref": "#/components/schemas/S0"}}}});
-        for at in 0..5_000 {
-            let next = json!({"$ref": format!("#/components/schemas/S{}", at + 1)});
-            schemas[format!("S{at}")] =
-                if at % 2 == 0 { json!({"allOf": [next]}) } else { json!({"properties": {"p": next}}) };
+        for index in 0..5_000 {
+            let next = json!({"$ref": format!("#/components/schemas/S{}", index + 1)});
+            schemas[format!("S{index}")] =
+                if index % 2 == 0 { json!({"allOf": [next]}) } else { json!({"properties": {"p": next}}) };
         }
-        schemas["S5000"] = json!({"type": last});
-        answering(&schemas)
+        schemas["S5000"] = json!({"type": last_type});
+        document_with_response_schemas(&schemas)
     };
     assert_eq!(ids(&differences(&chain("string"), &chain("integer"))), ["response-property-type-changed"]);
 }
 
 #[test]
 fn a_shared_change_is_reported_once_with_all_affected_operations() {
-    let document = |length: u32| {
-        let answer =
+    let document = |max_length: u32| {
+        let responses =
             json!({"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/A"}}}}});
-        let operation = |id: &str| json!({"get": {"operationId": id, "responses": answer}});
-        let a = json!({"properties": {"p": {"type": "string", "maxLength": length}}});
+        let operation = |id: &str| json!({"get": {"operationId": id, "responses": responses}});
+        let a = json!({"properties": {"p": {"type": "string", "maxLength": max_length}}});
         json!({"openapi": "3.1.0", "paths": {"/a": operation("getA"), "/b": operation("getB")}, "components": {"schemas": {"A": a}}})
             .to_string()
     };
     let findings = differences(&document(1), &document(2));
-    let found: Vec<&Finding> = findings.iter().filter(|finding| finding.level == Level::Error).collect();
-    assert_eq!(found.len(), 1);
-    let paths: Vec<&str> = found[0].operations.iter().map(|affected| affected.path.as_str()).collect();
+    let breaking: Vec<&Finding> = findings.iter().filter(|finding| finding.level == Level::Error).collect();
+    assert_eq!(breaking.len(), 1);
+    let paths: Vec<&str> = breaking[0].operations.iter().map(|affected| affected.path.as_str()).collect();
     assert_eq!(paths, ["getA 200 -> p", "getB 200 -> p"]);
 }
 
 #[test]
 fn a_fingerprint_is_independent_of_line_numbers() {
-    let document = |length: u32, more: &str| {
+    let document = |max_length: u32, additional_lines: &str| {
         format!(
-            "openapi: 3.1.0\n{more}paths:\n  /a:\n    get:\n      operationId: getA\n      parameters:\n        - name: q\n          \
-             in: query\n          schema: {{type: string, maxLength: {length}}}\n"
+            "openapi: 3.1.0\n{additional_lines}paths:\n  /a:\n    get:\n      operationId: getA\n      parameters:\n        - name: q\n          \
+             in: query\n          schema: {{type: string, maxLength: {max_length}}}\n"
         )
     };
-    let one = differences(&document(9, ""), &document(8, ""));
-    let other = differences(&document(9, "# a\n\n"), &document(8, "info: {title: T}\n# b\n"));
-    assert_eq!(one[0].fingerprint, other[0].fingerprint);
-    assert_ne!(one[0].fingerprint, differences(&document(9, ""), &document(7, ""))[0].fingerprint);
+    let first = differences(&document(9, ""), &document(8, ""));
+    let moved = differences(&document(9, "# a\n\n"), &document(8, "info: {title: T}\n# b\n"));
+    assert_eq!(first[0].fingerprint, moved[0].fingerprint);
+    assert_ne!(first[0].fingerprint, differences(&document(9, ""), &document(7, ""))[0].fingerprint);
 }
 
 #[test]
@@ -97,31 +98,35 @@ fn equivalent_notations_of_3_0_and_3_1_are_equal() {
 
 #[test]
 fn alternatives_are_matched_regardless_of_their_order() {
-    let of = |names: [&str; 3]| {
+    let document = |names: [&str; 3]| {
         let members: Vec<Value> =
             names.iter().map(|name| json!({"$ref": format!("#/components/schemas/{name}")})).collect();
         let kind = |name: &str| json!({"type": "object", "properties": {"kind": {"const": name}, (name): {"type": "string"}}});
-        answering(&json!({"A": {"oneOf": members}, "X": kind("x"), "Y": kind("y"), "Z": kind("z")}))
+        document_with_response_schemas(
+            &json!({"A": {"oneOf": members}, "X": kind("x"), "Y": kind("y"), "Z": kind("z")}),
+        )
     };
-    assert!(differences(&of(["X", "Y", "Z"]), &of(["Z", "X", "Y"])).is_empty());
+    assert!(differences(&document(["X", "Y", "Z"]), &document(["Z", "X", "Y"])).is_empty());
 }
 
 #[test]
 fn documents_that_cannot_be_compared_are_rejected() {
-    let refused = |text: &str| {
-        let refused = document::read(Source::new("a.yaml", text)).expect_err("it cannot be compared");
-        refused.diagnostics.into_iter().map(|finding| finding.message).collect::<Vec<_>>().join("; ")
+    let messages = |text: &str| {
+        let invalid = document::read(Source::new("a.yaml", text)).expect_err("the document must be rejected");
+        invalid.diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect::<Vec<_>>().join("; ")
     };
     let head = "openapi: 3.1.0\ncomponents:\n  schemas:\n    A:\n";
     assert_eq!(
-        refused(&format!("{head}      $ref: '#/components/schemas/B'")),
+        messages(&format!("{head}      $ref: '#/components/schemas/B'")),
         "`#/components/schemas/B` does not exist"
     );
-    assert_eq!(refused(&format!("{head}      $ref: b.yaml")), "`b.yaml` refers to another document");
-    assert!(refused(&format!("{head}      $dynamicRef: '#a'")).starts_with("`$dynamicRef` depends"));
-    assert!(refused(&format!("{head}      $schema: https://example.com")).starts_with("unsupported dialect"));
-    assert_eq!(refused(""), "the file is empty");
-    assert!(refused("openapi: 3.2.0").contains("expected OpenAPI 3.0.x or 3.1.x"));
+    assert_eq!(messages(&format!("{head}      $ref: b.yaml")), "`b.yaml` refers to another document");
+    assert!(messages(&format!("{head}      $dynamicRef: '#a'")).starts_with("`$dynamicRef` depends"));
+    assert!(
+        messages(&format!("{head}      $schema: https://example.com")).starts_with("unsupported dialect")
+    );
+    assert_eq!(messages(""), "the file is empty");
+    assert!(messages("openapi: 3.2.0").contains("expected OpenAPI 3.0.x or 3.1.x"));
 }
 
 #[test]
@@ -136,9 +141,9 @@ fn paths_match_regardless_of_parameter_names() {
 }
 
 /// Creates a document with one operation and additional root keywords.
-pub(super) fn operating(root: &Value, operation: &Value) -> String {
+pub(super) fn document_with_operation(root: &Value, operation: &Value) -> String {
     let mut document = json!({"openapi": "3.1.0", "paths": {"/a": {"get": operation}}});
-    for (key, value) in root.as_object().expect("keys") {
+    for (key, value) in root.as_object().expect("the root keywords are a mapping") {
         document[key] = value.clone();
     }
     document.to_string()
@@ -150,35 +155,45 @@ fn shared_settings_can_be_moved_to_each_operation() {
     let servers = json!([{"url": "https://a.example"}]);
     let parameter = json!([{"name": "q", "in": "query", "schema": {"type": "string"}}]);
     let shared = json!({"security": security, "servers": servers, "paths": {"/a": {"parameters": parameter, "get": {}}}});
-    let own = json!({"security": security, "servers": servers, "parameters": parameter});
+    let of_operation = json!({"security": security, "servers": servers, "parameters": parameter});
     assert_eq!(
-        ids_and_levels(&differences(&operating(&shared, &json!({})), &operating(&json!({}), &own))),
+        ids_and_levels(&differences(
+            &document_with_operation(&shared, &json!({})),
+            &document_with_operation(&json!({}), &of_operation)
+        )),
         []
     );
     assert_eq!(
-        ids_and_levels(&differences(&operating(&json!({}), &own), &operating(&shared, &json!({})))),
+        ids_and_levels(&differences(
+            &document_with_operation(&json!({}), &of_operation),
+            &document_with_operation(&shared, &json!({}))
+        )),
         []
     );
 }
 
 #[test]
 fn requiring_an_optional_key_is_breaking() {
-    let asking = |security: Value| operating(&json!({}), &json!({"security": security}));
-    let found = |before: Value, after: Value| {
-        let findings = differences(&asking(before), &asking(after));
-        ids_of_security(&findings)
+    let document = |security: Value| document_with_operation(&json!({}), &json!({"security": security}));
+    let security_ids = |before: Value, after: Value| {
+        let findings = differences(&document(before), &document(after));
+        sorted_security_ids(&findings)
     };
-    assert_eq!(found(json!([{}, {"key": []}]), json!([{"key": []}])), ["api-security-added"]);
-    assert_eq!(found(json!([{"key": []}]), json!([{}, {"key": []}])), ["api-security-removed"]);
-    assert_eq!(found(json!([{"a": []}, {"b": []}]), json!([{"b": []}])), ["api-security-removed"]);
+    assert_eq!(security_ids(json!([{}, {"key": []}]), json!([{"key": []}])), ["api-security-added"]);
+    assert_eq!(security_ids(json!([{"key": []}]), json!([{}, {"key": []}])), ["api-security-removed"]);
+    assert_eq!(security_ids(json!([{"a": []}, {"b": []}]), json!([{"b": []}])), ["api-security-removed"]);
     assert_eq!(
-        found(json!([{"a": []}]), json!([{"a": [], "b": []}])),
+        security_ids(json!([{"a": []}]), json!([{"a": [], "b": []}])),
         ["api-security-added", "api-security-removed"]
     );
-    assert_eq!(found(json!([{"a": ["x"]}, {"a": ["y"]}]), json!([{"a": ["y"]}])), ["api-security-removed"]);
+    assert_eq!(
+        security_ids(json!([{"a": ["x"]}, {"a": ["y"]}]), json!([{"a": ["y"]}])),
+        ["api-security-removed"]
+    );
 }
 
-fn ids_of_security(findings: &[Finding]) -> Vec<String> {
+/// Returns the sorted ids of findings about security.
+fn sorted_security_ids(findings: &[Finding]) -> Vec<String> {
     let mut ids: Vec<String> = findings.iter().map(|finding| finding.id.clone()).collect();
     ids.retain(|id| id.starts_with("api-security"));
     ids.sort();
@@ -187,9 +202,9 @@ fn ids_of_security(findings: &[Finding]) -> Vec<String> {
 
 #[test]
 fn an_added_keyword_of_a_shared_schema_is_reported_once() {
-    let document = |pattern: bool| {
+    let document = |has_pattern: bool| {
         let schema =
-            if pattern { json!({"type": "string", "pattern": "^a"}) } else { json!({"type": "string"}) };
+            if has_pattern { json!({"type": "string", "pattern": "^a"}) } else { json!({"type": "string"}) };
         let body = |name: &str| {
             let schema = json!({"properties": {name: {"$ref": "#/components/schemas/S"}}});
             json!({"post": {"operationId": name, "requestBody": {"content": {"application/json": {"schema": schema}}}}})
@@ -199,25 +214,25 @@ fn an_added_keyword_of_a_shared_schema_is_reported_once() {
     };
     let findings = differences(&document(false), &document(true));
     assert_eq!(ids(&findings), ["request-property-pattern-added"]);
-    let reached: Vec<&str> = findings
+    let affected_operations: Vec<&str> = findings
         .iter()
         .flat_map(|finding| &finding.operations)
         .map(|affected| affected.operation.as_str())
         .collect();
-    assert_eq!(reached, ["a", "b"]);
+    assert_eq!(affected_operations, ["a", "b"]);
 }
 
 #[test]
-fn default_does_not_cover_a_success() {
-    let answering = |status: &str| {
-        operating(
+fn a_default_response_does_not_cover_a_success_status() {
+    let document = |status: &str| {
+        document_with_operation(
             &json!({}),
             &json!({"responses": {status: {"description": "D"}, "default": {"description": "D"}}}),
         )
     };
-    let removed = |before, after| {
-        ids(&differences(&answering(before), &answering(after))).contains(&"response-success-status-removed")
+    let reports_removal = |before, after| {
+        ids(&differences(&document(before), &document(after))).contains(&"response-success-status-removed")
     };
-    assert!(removed("200", "202"));
-    assert!(!removed("200", "2XX"));
+    assert!(reports_removal("200", "202"));
+    assert!(!reports_removal("200", "2XX"));
 }

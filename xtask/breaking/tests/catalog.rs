@@ -1,5 +1,6 @@
-//! Compares the catalog with the rules of oasdiff: every rule of oasdiff exists here with the same level, or is listed with the
-//! reason for the difference.
+//! Compares the catalog with the rules of oasdiff, another tool that finds breaking changes of OpenAPI documents: every
+//! rule of oasdiff exists here with the same level, or is listed
+//! with the reason for the difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,15 +8,15 @@ use super::super::catalog;
 use super::super::rule::{Inverse, Level, SchemaSite};
 use super::super::schema;
 
-/// Rules of oasdiff that do not exist here, by the end of their id, and the reason.
-const WITHOUT: [(&str, &str); 4] = [
+/// Rules of oasdiff that do not exist here, by the end of their ids, and the reason.
+const OMITTED: [(&str, &str); 4] = [
     ("-all-of-added", "`allOf` is merged first, and each added keyword has its own rule"),
     ("-all-of-removed", "`allOf` is merged first, and each removed keyword has its own rule"),
     ("-all-of-added-annotation-only", "`allOf` is merged first, and annotations are not compared"),
     ("-all-of-removed-annotation-only", "`allOf` is merged first, and annotations are not compared"),
 ];
 
-/// Rules with a higher level than in oasdiff, and the reason.
+/// Rules with a higher level than in oasdiff, by a part of their ids, and the reason.
 const RAISED: [(&str, &str); 28] = [
     ("api-security-component-removed", SECURITY),
     ("api-security-component-type-changed", SECURITY),
@@ -57,8 +58,8 @@ const BOUND: &str = "requests that were valid are rejected, as with a tightened 
 
 const SECURITY: &str = "clients depend on their keys and scopes";
 
-fn level(suffix: &str) -> Level {
-    match suffix {
+fn parse_level(name: &str) -> Level {
+    match name {
         "ERR" => Level::Error,
         "WARN" => Level::Warning,
         _ => Level::Info,
@@ -66,16 +67,16 @@ fn level(suffix: &str) -> Level {
 }
 
 /// Returns the rules of oasdiff with their levels.
-fn theirs() -> BTreeMap<&'static str, Level> {
+fn oasdiff_levels() -> BTreeMap<&'static str, Level> {
     let lines = include_str!("oasdiff.txt").lines().filter(|line| !line.starts_with('#'));
     lines
-        .map(|line| line.split_once(' ').expect("a level and an id"))
-        .map(|(suffix, id)| (id, level(suffix)))
+        .map(|line| line.split_once(' ').expect("each line has a level and an id"))
+        .map(|(level, id)| (id, parse_level(level)))
         .collect()
 }
 
-/// Returns the rules of this crate with their levels.
-fn ours() -> BTreeMap<String, Level> {
+/// Returns the rules of the catalog with their levels.
+fn catalog_levels() -> BTreeMap<String, Level> {
     let mut rules: BTreeMap<String, Level> =
         catalog::rules().map(|rule| (rule.id.to_owned(), rule.level)).collect();
     for site in SchemaSite::ALL {
@@ -88,15 +89,17 @@ fn ours() -> BTreeMap<String, Level> {
 
 #[test]
 fn every_rule_of_oasdiff_exists_or_is_omitted_for_a_reason() {
-    let ours = ours();
-    let missing: Vec<&str> = theirs()
+    let catalog_levels = catalog_levels();
+    let missing: Vec<&str> = oasdiff_levels()
         .into_keys()
-        .filter(|id| !ours.contains_key(*id) && !WITHOUT.iter().any(|(ending, _)| id.ends_with(ending)))
+        .filter(|id| {
+            !catalog_levels.contains_key(*id) && !OMITTED.iter().any(|(ending, _)| id.ends_with(ending))
+        })
         .collect();
-    assert!(missing.is_empty(), "{missing:#?}");
-    for (ending, reason) in WITHOUT {
+    assert!(missing.is_empty(), "rules of oasdiff that do not exist here: {missing:#?}");
+    for (ending, reason) in OMITTED {
         assert!(
-            !reason.is_empty() && theirs().keys().any(|id| id.ends_with(ending)),
+            !reason.is_empty() && oasdiff_levels().keys().any(|id| id.ends_with(ending)),
             "{ending} matches no rule of oasdiff"
         );
     }
@@ -104,35 +107,38 @@ fn every_rule_of_oasdiff_exists_or_is_omitted_for_a_reason() {
 
 #[test]
 fn every_level_equals_that_of_oasdiff_or_is_raised_for_a_reason() {
-    let ours = ours();
-    let mut used = BTreeSet::new();
-    for (id, theirs) in theirs() {
-        let Some(ours) = ours.get(id) else { continue };
-        if *ours == theirs {
+    let catalog_levels = catalog_levels();
+    let mut used_entries = BTreeSet::new();
+    for (id, oasdiff_level) in oasdiff_levels() {
+        let Some(catalog_level) = catalog_levels.get(id) else { continue };
+        if *catalog_level == oasdiff_level {
             continue;
         }
         let raised = RAISED.iter().find(|(part, _)| id.contains(part));
-        assert!(*ours > theirs && raised.is_some(), "{id}: {theirs:?} in oasdiff, {ours:?} here");
-        used.extend(raised.map(|(part, _)| *part));
+        assert!(
+            *catalog_level > oasdiff_level && raised.is_some(),
+            "{id}: {oasdiff_level:?} in oasdiff, {catalog_level:?} here"
+        );
+        used_entries.extend(raised.map(|(part, _)| *part));
     }
     let unused: Vec<&str> =
-        RAISED.iter().map(|(part, _)| *part).filter(|part| !used.contains(part)).collect();
-    assert!(unused.is_empty(), "unused entries: {unused:?}");
+        RAISED.iter().map(|(part, _)| *part).filter(|part| !used_entries.contains(part)).collect();
+    assert!(unused.is_empty(), "entries that match no raised level: {unused:?}");
 }
 
 #[test]
 fn every_rule_has_an_inverse_or_a_reason() {
-    let words: BTreeSet<&str> = schema::schema_rules().map(|schema_rule| schema_rule.suffix).collect();
+    let suffixes: BTreeSet<&str> = schema::schema_rules().map(|schema_rule| schema_rule.suffix).collect();
     for schema_rule in schema::schema_rules() {
         match schema_rule.inverse {
             Inverse::Of(suffix) => {
                 assert!(
-                    words.contains(suffix),
+                    suffixes.contains(suffix),
                     "the inverse {suffix} of {} does not exist",
                     schema_rule.suffix
                 )
             }
-            Inverse::None(reason) => assert!(!reason.is_empty(), "{}", schema_rule.suffix),
+            Inverse::None(reason) => assert!(!reason.is_empty(), "{} has no reason", schema_rule.suffix),
         }
     }
     for rule in catalog::rules() {
@@ -140,7 +146,7 @@ fn every_rule_has_an_inverse_or_a_reason() {
             Inverse::Of(id) => {
                 assert!(catalog::rule(id).is_some(), "the inverse {id} of {} does not exist", rule.id)
             }
-            Inverse::None(reason) => assert!(!reason.is_empty(), "{}", rule.id),
+            Inverse::None(reason) => assert!(!reason.is_empty(), "{} has no reason", rule.id),
         }
     }
 }
@@ -149,7 +155,7 @@ fn every_rule_has_an_inverse_or_a_reason() {
 fn every_rule_above_level_info_has_an_impact_and_a_remedy() {
     for rule in catalog::rules() {
         let is_explained = !rule.impact.is_empty() && !rule.remedy.is_empty();
-        assert_eq!(is_explained, rule.level != Level::Info, "{}", rule.id);
+        assert_eq!(is_explained, rule.level != Level::Info, "impact and remedy of {}", rule.id);
     }
 }
 
@@ -159,22 +165,22 @@ fn no_two_rules_share_an_id() {
     for rule in catalog::rules() {
         assert!(seen.insert(rule.id), "{} is declared twice", rule.id);
     }
-    let mut words = BTreeSet::new();
+    let mut suffixes = BTreeSet::new();
     for schema_rule in schema::schema_rules() {
-        assert!(words.insert(schema_rule.suffix), "{} is declared twice", schema_rule.suffix);
+        assert!(suffixes.insert(schema_rule.suffix), "{} is declared twice", schema_rule.suffix);
     }
 }
 
 const NO_PATH: &str = "responses have no path";
-const NO_WHOLE_PATH: &str = "responses have no parameters of a path item";
+const NO_PATH_ITEM: &str = "responses have no parameters of a path item";
 
 /// For each rule about requests, the corresponding rule about responses, or the reason why there is none.
 const COUNTERPARTS: [(&str, Result<&str, &str>); 42] = [
-    ("new-optional-request-default-parameter-to-existing-path", Err(NO_WHOLE_PATH)),
+    ("new-optional-request-default-parameter-to-existing-path", Err(NO_PATH_ITEM)),
     ("new-optional-request-parameter", Ok("response-header-added")),
     ("new-optional-request-property", Ok("response-optional-property-added")),
     ("new-request-path-parameter", Err(NO_PATH)),
-    ("new-required-request-default-parameter-to-existing-path", Err(NO_WHOLE_PATH)),
+    ("new-required-request-default-parameter-to-existing-path", Err(NO_PATH_ITEM)),
     ("new-required-request-header-property", Ok("response-required-property-added")),
     ("new-required-request-parameter", Ok("response-header-added")),
     ("new-required-request-property", Ok("response-required-property-added")),
@@ -227,19 +233,24 @@ const COUNTERPARTS: [(&str, Result<&str, &str>); 42] = [
 ];
 
 #[test]
-fn every_rule_about_requests_has_its_counterpart_or_a_reason() {
-    let named: BTreeMap<&str, Result<&str, &str>> = BTreeMap::from(COUNTERPARTS);
-    let about: BTreeSet<&str> =
+fn every_rule_about_requests_has_a_counterpart_about_responses_or_a_reason() {
+    let counterparts: BTreeMap<&str, Result<&str, &str>> = BTreeMap::from(COUNTERPARTS);
+    let request_rules: BTreeSet<&str> =
         catalog::rules().map(|rule| rule.id).filter(|id| id.contains("request")).collect();
-    assert_eq!(named.keys().copied().collect::<BTreeSet<_>>(), about, "listed here, and in the catalog");
-    let ours = ours();
-    for (id, counterpart) in named {
+    let listed: BTreeSet<&str> = counterparts.keys().copied().collect();
+    assert_eq!(listed, request_rules, "the rules in `COUNTERPARTS` differ from those in the catalog");
+    let catalog_levels = catalog_levels();
+    for (id, counterpart) in counterparts {
         match counterpart {
-            Ok(other) => {
-                let sent = other.contains("response") || other.starts_with("webhook-payload");
-                assert!(sent && ours.contains_key(other), "{other} is not the counterpart of {id}");
+            Ok(response_rule) => {
+                let is_about_responses =
+                    response_rule.contains("response") || response_rule.starts_with("webhook-payload");
+                assert!(
+                    is_about_responses && catalog_levels.contains_key(response_rule),
+                    "{response_rule} is not the counterpart of {id}"
+                );
             }
-            Err(reason) => assert!(!reason.is_empty(), "{id}"),
+            Err(reason) => assert!(!reason.is_empty(), "{id} has no reason"),
         }
     }
 }

@@ -3,20 +3,20 @@
 use serde_json::{Value, json};
 
 use super::super::rule::Level;
-use super::behavior::operating;
+use super::behavior::document_with_operation;
 use super::{differences, ids_and_levels};
 
 #[test]
 fn case_matters_except_in_header_names() {
     let scheme = |scheme: Value| {
         let components = json!({"securitySchemes": {"key": scheme}});
-        operating(&json!({"components": components, "security": [{"key": []}]}), &json!({}))
+        document_with_operation(&json!({"components": components, "security": [{"key": []}]}), &json!({}))
     };
-    let key = |place: &str, name: &str| scheme(json!({"type": "apiKey", "in": place, "name": name}));
+    let key = |location: &str, name: &str| scheme(json!({"type": "apiKey", "in": location, "name": name}));
     let changed = "api-security-component-type-changed".to_owned();
-    for place in ["query", "cookie"] {
-        let found = ids_and_levels(&differences(&key(place, "api_key"), &key(place, "API_KEY")));
-        assert!(found.contains(&(changed.clone(), Level::Error)), "{place}: {found:?}");
+    for location in ["query", "cookie"] {
+        let reported = ids_and_levels(&differences(&key(location, "api_key"), &key(location, "API_KEY")));
+        assert!(reported.contains(&(changed.clone(), Level::Error)), "{location}: {reported:?}");
     }
     assert_eq!(ids_and_levels(&differences(&key("header", "x-key"), &key("header", "X-Key"))), []);
     let open_id = |path: &str| {
@@ -27,49 +27,56 @@ fn case_matters_except_in_header_names() {
 
 #[test]
 fn a_sunset_that_is_added_later_is_reported_and_must_be_far_enough_in_the_future() {
-    let ending = |sunset: Option<&str>| {
+    let deprecated = |sunset: Option<&str>| {
         let mut operation = json!({"deprecated": true});
-        if let Some(day) = sunset {
-            operation["x-sunset"] = json!(day);
+        if let Some(date) = sunset {
+            operation["x-sunset"] = json!(date);
         }
-        operating(&json!({}), &operation)
+        document_with_operation(&json!({}), &operation)
     };
-    let found = |before, after| ids_and_levels(&differences(&ending(before), &ending(after)));
-    let too_small = ("api-sunset-date-too-small".to_owned(), Level::Error);
+    let reported = |before, after| ids_and_levels(&differences(&deprecated(before), &deprecated(after)));
+    let too_soon = ("api-sunset-date-too-small".to_owned(), Level::Error);
     let announced = ("endpoint-deprecated-with-sunset".to_owned(), Level::Info);
-    assert_eq!(found(None, Some("2026-03-05")), std::slice::from_ref(&too_small));
-    assert_eq!(found(Some("soon"), Some("2026-03-05")), [too_small]);
-    assert_eq!(found(None, Some("2026-12-01")), std::slice::from_ref(&announced));
-    assert_eq!(found(Some("2026-12-01"), Some("2027-01-01")), [announced]);
+    assert_eq!(reported(None, Some("2026-03-05")), std::slice::from_ref(&too_soon));
+    assert_eq!(reported(Some("soon"), Some("2026-03-05")), [too_soon]);
+    assert_eq!(reported(None, Some("2026-12-01")), std::slice::from_ref(&announced));
+    assert_eq!(reported(Some("2026-12-01"), Some("2027-01-01")), [announced]);
 }
 
 #[test]
 fn media_type_and_deprecation_of_response_headers_are_compared() {
-    let sending = |header: Value| {
+    let document = |header: Value| {
         let response = json!({"description": "D", "headers": {"X-A": header}});
-        operating(&json!({}), &json!({"responses": {"200": response}}))
+        document_with_operation(&json!({}), &json!({"responses": {"200": response}}))
     };
-    let found = |before: Value, after: Value| ids_and_levels(&differences(&sending(before), &sending(after)));
-    let of = |content: &str| json!({"content": {content: {"schema": {"type": "string"}}}});
-    let written = ("response-header-serialization-changed".to_owned(), Level::Error);
-    assert_eq!(found(of("application/json"), of("text/plain")), std::slice::from_ref(&written));
-    assert_eq!(found(of("application/json"), json!({"schema": {"type": "string"}})), [written]);
+    let reported =
+        |before: Value, after: Value| ids_and_levels(&differences(&document(before), &document(after)));
+    let with_media_type = |media_type: &str| json!({"content": {media_type: {"schema": {"type": "string"}}}});
+    let serialization_changed = ("response-header-serialization-changed".to_owned(), Level::Error);
     assert_eq!(
-        found(json!({}), json!({"deprecated": true})),
+        reported(with_media_type("application/json"), with_media_type("text/plain")),
+        std::slice::from_ref(&serialization_changed)
+    );
+    assert_eq!(
+        reported(with_media_type("application/json"), json!({"schema": {"type": "string"}})),
+        [serialization_changed]
+    );
+    assert_eq!(
+        reported(json!({}), json!({"deprecated": true})),
         [("response-header-deprecated-sunset-missing".to_owned(), Level::Error)]
     );
     assert_eq!(
-        found(json!({}), json!({"deprecated": true, "x-sunset": "2026-12-01"})),
+        reported(json!({}), json!({"deprecated": true, "x-sunset": "2026-12-01"})),
         [("response-header-deprecated-with-sunset".to_owned(), Level::Info)]
     );
     assert_eq!(
-        found(json!({}), json!({"style": "other"})),
+        reported(json!({}), json!({"style": "other"})),
         [("unclassified-change".to_owned(), Level::Error)]
     );
-    let removed = |header: Value| {
+    let reported_removal = |header: Value| {
         ids_and_levels(&differences(
-            &sending(header),
-            &operating(
+            &document(header),
+            &document_with_operation(
                 &json!({}),
                 &json!({
                     "responses": {"200": {"description": "D"}}
@@ -78,44 +85,45 @@ fn media_type_and_deprecation_of_response_headers_are_compared() {
         ))
     };
     let id = "required-response-header-removed".to_owned();
-    assert_eq!(removed(json!({"required": true})), [(id.clone(), Level::Error)]);
-    let over = json!({"required": true, "deprecated": true, "x-sunset": "2026-02-01"});
-    assert_eq!(removed(over), [(id, Level::Info)]);
+    assert_eq!(reported_removal(json!({"required": true})), [(id.clone(), Level::Error)]);
+    let after_sunset = json!({"required": true, "deprecated": true, "x-sunset": "2026-02-01"});
+    assert_eq!(reported_removal(after_sunset), [(id, Level::Info)]);
 }
 
 #[test]
-fn harmless_changes_outside_of_schemas() {
-    let root = |root: Value| operating(&root, &json!({}));
-    let own = |operation: Value| operating(&json!({}), &operation);
+fn harmless_changes_outside_of_schemas_are_not_reported_above_level_info() {
+    let root = |root: Value| document_with_operation(&root, &json!({}));
+    let operation = |operation: Value| document_with_operation(&json!({}), &operation);
     let variable = |variable: Value| {
         root(json!({"servers": [{"url": "https://{v}.example", "variables": {"v": variable}}]}))
     };
-    let request = |content: Value| own(json!({"requestBody": {"content": content}}));
+    let request = |content: Value| operation(json!({"requestBody": {"content": content}}));
     let response = |status: &str| {
         let body = json!({"application/json": {"schema": {"type": "string"}}});
-        own(json!({"responses": {status: {"description": "D", "content": body}}}))
+        operation(json!({"responses": {status: {"description": "D", "content": body}}}))
     };
-    let beside_failures = |status: &str| {
+    let response_with_default = |status: &str| {
         let body = |kind: &str| json!({"application/json": {"schema": {"type": kind}}});
-        own(json!({"responses": {
+        operation(json!({"responses": {
             status: {"description": "D", "content": body("string")},
             "default": {"description": "D", "content": body("object")},
         }}))
     };
     let linked =
-        |link: Value| own(json!({"responses": {"200": {"description": "D", "links": {"next": link}}}}));
+        |link: Value| operation(json!({"responses": {"200": {"description": "D", "links": {"next": link}}}}));
     let body = json!({"schema": {"type": "string"}});
-    let (a, ab) = (json!({"default": "a", "enum": ["a"]}), json!({"default": "a", "enum": ["a", "b"]}));
-    let accept = json!([{"name": "accept", "in": "header", "schema": {"type": "string"}}]);
+    let (one_value, two_values) =
+        (json!({"default": "a", "enum": ["a"]}), json!({"default": "a", "enum": ["a", "b"]}));
+    let accept_header = json!([{"name": "accept", "in": "header", "schema": {"type": "string"}}]);
     let key = |name: &str| json!({"type": "apiKey", "in": "query", "name": name});
     let schemes = |schemes: Value| root(json!({"components": {"securitySchemes": schemes}}));
     for (name, before, after) in [
         (
             "a server variable gets a description",
-            variable(a.clone()),
+            variable(one_value.clone()),
             variable(json!({"default": "a", "enum": ["a"], "description": "D"})),
         ),
-        ("a server variable accepts one more value", variable(a), variable(ab)),
+        ("a server variable accepts one more value", variable(one_value), variable(two_values)),
         (
             "a body accepts any media type",
             request(json!({"application/json": body})),
@@ -129,10 +137,14 @@ fn harmless_changes_outside_of_schemas() {
         ("one status of a success range remains", response("2XX"), response("200")),
         (
             "one status of a success range remains next to default",
-            beside_failures("2XX"),
-            beside_failures("200"),
+            response_with_default("2XX"),
+            response_with_default("200"),
         ),
-        ("a parameter that OpenAPI ignores is removed", own(json!({"parameters": accept})), own(json!({}))),
+        (
+            "a parameter that OpenAPI ignores is removed",
+            operation(json!({"parameters": accept_header})),
+            operation(json!({})),
+        ),
         ("an unused scheme is removed", schemes(json!({"key": key("a")})), schemes(json!({}))),
         ("an unused scheme changes", schemes(json!({"key": key("a")})), schemes(json!({"key": key("b")}))),
         (
@@ -141,19 +153,22 @@ fn harmless_changes_outside_of_schemas() {
             linked(json!({"operationId": "a", "description": "D"})),
         ),
     ] {
-        let found = ids_and_levels(&differences(&before, &after));
-        assert!(found.iter().all(|(_, level)| *level == Level::Info), "{name}: {found:?}");
+        let reported = ids_and_levels(&differences(&before, &after));
+        assert!(reported.iter().all(|(_, level)| *level == Level::Info), "{name}: {reported:?}");
     }
 }
 
 #[test]
-fn breaking_changes_outside_of_schemas() {
-    let own = |operation: Value| operating(&json!({}), &operation);
+fn breaking_changes_outside_of_schemas_are_reported_as_errors() {
+    let operation = |operation: Value| document_with_operation(&json!({}), &operation);
     let variable = |values: Value| {
         let variables = json!({"v": {"default": "a", "enum": values}});
-        operating(&json!({"servers": [{"url": "https://{v}.example", "variables": variables}]}), &json!({}))
+        document_with_operation(
+            &json!({"servers": [{"url": "https://{v}.example", "variables": variables}]}),
+            &json!({}),
+        )
     };
-    let request = |content: Value| own(json!({"requestBody": {"content": content}}));
+    let request = |content: Value| operation(json!({"requestBody": {"content": content}}));
     let body = json!({"schema": {"type": "string"}});
     let response = json!({"description": "D", "content": {"application/json": body}});
     for (name, before, after) in [
@@ -175,60 +190,70 @@ fn breaking_changes_outside_of_schemas() {
         ),
         (
             "a success status is replaced",
-            own(json!({"responses": {"200": response}})),
-            own(json!({"responses": {"202": {"description": "D"}}})),
+            operation(json!({"responses": {"200": response}})),
+            operation(json!({"responses": {"202": {"description": "D"}}})),
         ),
     ] {
-        let found = ids_and_levels(&differences(&before, &after));
-        assert!(found.iter().any(|(_, level)| *level == Level::Error), "{name}: {found:?}");
+        let reported = ids_and_levels(&differences(&before, &after));
+        assert!(reported.iter().any(|(_, level)| *level == Level::Error), "{name}: {reported:?}");
     }
 }
 
 #[test]
 fn a_new_request_media_type_is_compared_with_the_range_that_covered_it() {
-    let request = |content: Value| operating(&json!({}), &json!({"requestBody": {"content": content}}));
-    let found = |before: Value, after: Value| ids_and_levels(&differences(&request(before), &request(after)));
-    let needs = |names: Value| json!({"schema": {"type": "object", "required": names}});
+    let request =
+        |content: Value| document_with_operation(&json!({}), &json!({"requestBody": {"content": content}}));
+    let reported =
+        |before: Value, after: Value| ids_and_levels(&differences(&request(before), &request(after)));
+    let requiring = |names: Value| json!({"schema": {"type": "object", "required": names}});
     let added = ("request-body-media-type-added".to_owned(), Level::Info);
     assert_eq!(
-        found(json!({"*/*": {}}), json!({"*/*": {}, "application/json": needs(json!(["a"]))})),
+        reported(json!({"*/*": {}}), json!({"*/*": {}, "application/json": requiring(json!(["a"]))})),
         [added.clone(), ("request-body-media-type-schema-added".to_owned(), Level::Error)]
     );
-    let loose = json!({"*/*": needs(json!([]))});
-    let strict = json!({"*/*": needs(json!([])), "application/json": needs(json!(["a"]))});
-    assert!(found(loose.clone(), strict).iter().any(|(_, level)| *level == Level::Error));
-    let same = json!({"*/*": needs(json!([])), "application/json": needs(json!([]))});
-    assert_eq!(found(loose, same), std::slice::from_ref(&added));
+    let loose = json!({"*/*": requiring(json!([]))});
+    let strict = json!({"*/*": requiring(json!([])), "application/json": requiring(json!(["a"]))});
+    assert!(reported(loose.clone(), strict).iter().any(|(_, level)| *level == Level::Error));
+    let same = json!({"*/*": requiring(json!([])), "application/json": requiring(json!([]))});
+    assert_eq!(reported(loose, same), std::slice::from_ref(&added));
     // The most specific range is used.
-    let both = |json: Value| {
-        let mut content = json!({"*/*": {}, "application/*": needs(json!(["a"]))});
+    let content = |json: Value| {
+        let mut content = json!({"*/*": {}, "application/*": requiring(json!(["a"]))});
         if !json.is_null() {
             content["application/json"] = json;
         }
         content
     };
-    assert_eq!(found(both(Value::Null), both(needs(json!(["a"])))), std::slice::from_ref(&added));
-    assert_eq!(found(json!({"text/*": {}}), json!({"text/*": {}, "a/b": needs(json!(["a"]))})), [added]);
+    assert_eq!(
+        reported(content(Value::Null), content(requiring(json!(["a"])))),
+        std::slice::from_ref(&added)
+    );
+    assert_eq!(
+        reported(json!({"text/*": {}}), json!({"text/*": {}, "a/b": requiring(json!(["a"]))})),
+        [added]
+    );
 }
 
 #[test]
 fn a_new_response_media_type_is_compared_with_the_range_that_covered_it() {
     let response = |content: Value| {
         let response = json!({"description": "D", "content": content});
-        operating(&json!({}), &json!({"responses": {"200": response}}))
+        document_with_operation(&json!({}), &json!({"responses": {"200": response}}))
     };
-    let found =
+    let reported =
         |before: Value, after: Value| ids_and_levels(&differences(&response(before), &response(after)));
-    let of = |kind: &str| json!({"schema": {"type": kind}});
+    let body = |kind: &str| json!({"schema": {"type": kind}});
     let added = ("response-media-type-added".to_owned(), Level::Info);
     let changed = ("response-body-type-changed".to_owned(), Level::Error);
-    let (any, named) = (json!({"*/*": of("object")}), json!({"*/*": of("object"), "a/json": of("array")}));
-    assert_eq!(found(any.clone(), named.clone()), [added.clone(), changed.clone()]);
-    assert_eq!(found(any.clone(), json!({"*/*": of("object"), "a/json": of("object")})), [added]);
+    let (any, named) =
+        (json!({"*/*": body("object")}), json!({"*/*": body("object"), "a/json": body("array")}));
+    assert_eq!(reported(any.clone(), named.clone()), [added.clone(), changed.clone()]);
+    assert_eq!(reported(any.clone(), json!({"*/*": body("object"), "a/json": body("object")})), [added]);
     // The removal of the specific type is reported only once.
-    assert_eq!(found(named, any), [("response-media-type-removed".to_owned(), Level::Error)]);
+    assert_eq!(reported(named, any), [("response-media-type-removed".to_owned(), Level::Error)]);
     // If several types replace a range, each is compared.
-    let several = found(json!({"*/*": of("object")}), json!({"a/json": of("object"), "a/csv": of("string")}));
+    let several =
+        reported(json!({"*/*": body("object")}), json!({"a/json": body("object"), "a/csv": body("string")}));
     assert!(several.contains(&changed), "{several:?}");
 }
 
@@ -236,15 +261,21 @@ fn a_new_response_media_type_is_compared_with_the_range_that_covered_it() {
 fn references_to_links_are_resolved() {
     let linked = |shared: Value, link: Value| {
         let response = json!({"description": "D", "links": {"next": link}});
-        operating(&json!({"components": {"links": {"L": shared}}}), &json!({"responses": {"200": response}}))
+        document_with_operation(
+            &json!({"components": {"links": {"L": shared}}}),
+            &json!({"responses": {"200": response}}),
+        )
     };
-    let to = || json!({"$ref": "#/components/links/L"});
+    let reference = || json!({"$ref": "#/components/links/L"});
     let (a, b) = (json!({"operationId": "a"}), json!({"operationId": "b"}));
     let changed = ("response-link-changed".to_owned(), Level::Warning);
-    let found = |before: String, after: String| ids_and_levels(&differences(&before, &after));
-    assert_eq!(found(linked(a.clone(), to()), linked(b.clone(), to())), std::slice::from_ref(&changed));
-    assert_eq!(found(linked(a.clone(), a.clone()), linked(b, to())), [changed]);
-    assert_eq!(found(linked(a.clone(), a.clone()), linked(a, to())), []);
+    let reported = |before: String, after: String| ids_and_levels(&differences(&before, &after));
+    assert_eq!(
+        reported(linked(a.clone(), reference()), linked(b.clone(), reference())),
+        std::slice::from_ref(&changed)
+    );
+    assert_eq!(reported(linked(a.clone(), a.clone()), linked(b, reference())), [changed]);
+    assert_eq!(reported(linked(a.clone(), a.clone()), linked(a, reference())), []);
 }
 
 #[test]
@@ -252,14 +283,15 @@ fn media_type_parameters_except_charset_are_part_of_the_name() {
     let body = json!({"schema": {"type": "string"}});
     let response = |name: &str| {
         let response = json!({"description": "D", "content": {name: body}});
-        operating(&json!({}), &json!({"responses": {"200": response}}))
+        document_with_operation(&json!({}), &json!({"responses": {"200": response}}))
     };
     let query_parameter = |name: &str| {
         let parameter = json!({"name": "q", "in": "query", "content": {name: body}});
-        operating(&json!({}), &json!({"parameters": [parameter]}))
+        document_with_operation(&json!({}), &json!({"parameters": [parameter]}))
     };
-    let request = |name: &str| operating(&json!({}), &json!({"requestBody": {"content": {name: body}}}));
-    let one = |id: &str, level| vec![(id.to_owned(), level)];
+    let request =
+        |name: &str| document_with_operation(&json!({}), &json!({"requestBody": {"content": {name: body}}}));
+    let single = |id: &str, level| vec![(id.to_owned(), level)];
     for (before, after, expected) in [
         ("a/b; v=1", "a/b; v=2", {
             let added = ("response-media-type-added".to_owned(), Level::Info);
@@ -268,40 +300,40 @@ fn media_type_parameters_except_charset_are_part_of_the_name() {
         (
             "a/b; v=1; w=2",
             "a/b; W=2; V=1; charset=utf-8",
-            one("response-media-type-name-changed", Level::Info),
+            single("response-media-type-name-changed", Level::Info),
         ),
-        ("a/b", "a/b; charset=utf-8", one("response-media-type-name-changed", Level::Info)),
-        ("a/b", "a/b; v=1", one("response-media-type-name-specialized", Level::Info)),
-        ("a/b; v=1", "a/b", one("response-media-type-name-generalized", Level::Error)),
-        ("a/json; v=1", "a/c+json; v=1", one("response-media-type-name-specialized", Level::Info)),
+        ("a/b", "a/b; charset=utf-8", single("response-media-type-name-changed", Level::Info)),
+        ("a/b", "a/b; v=1", single("response-media-type-name-specialized", Level::Info)),
+        ("a/b; v=1", "a/b", single("response-media-type-name-generalized", Level::Error)),
+        ("a/json; v=1", "a/c+json; v=1", single("response-media-type-name-specialized", Level::Info)),
     ] {
-        let mut found = ids_and_levels(&differences(&response(before), &response(after)));
+        let mut reported = ids_and_levels(&differences(&response(before), &response(after)));
         let mut expected = expected;
-        found.sort();
+        reported.sort();
         expected.sort();
-        assert_eq!(found, expected, "{before} to {after}");
+        assert_eq!(reported, expected, "{before} to {after}");
     }
-    let found = ids_and_levels(&differences(&request("a/b; v=1; w=2"), &request("a/b; w=2; v=1")));
-    assert_eq!(found, one("request-body-media-type-name-changed", Level::Info));
+    let reported = ids_and_levels(&differences(&request("a/b; v=1; w=2"), &request("a/b; w=2; v=1")));
+    assert_eq!(reported, single("request-body-media-type-name-changed", Level::Info));
     assert_eq!(
         ids_and_levels(&differences(&query_parameter("a/json"), &query_parameter("a/json; charset=utf-8"))),
         []
     );
     assert_eq!(
         ids_and_levels(&differences(&query_parameter("a/b; v=1"), &query_parameter("a/b; v=2"))),
-        one("request-parameter-serialization-changed", Level::Error)
+        single("request-parameter-serialization-changed", Level::Error)
     );
 }
 
 #[test]
 fn a_content_type_header_is_ignored() {
-    let sending = |headers: Value| {
+    let document = |headers: Value| {
         let response = json!({"description": "D", "headers": headers});
-        operating(&json!({}), &json!({"responses": {"200": response}}))
+        document_with_operation(&json!({}), &json!({"responses": {"200": response}}))
     };
-    let typed = |kind: &str| json!({"content-Type": {"required": true, "schema": {"type": kind}}});
-    let (before, none) = (sending(typed("string")), sending(json!({})));
-    for after in [none.clone(), sending(typed("integer"))] {
+    let content_type = |kind: &str| json!({"content-Type": {"required": true, "schema": {"type": kind}}});
+    let (before, none) = (document(content_type("string")), document(json!({})));
+    for after in [none.clone(), document(content_type("integer"))] {
         assert_eq!(ids_and_levels(&differences(&before, &after)), []);
     }
     assert_eq!(ids_and_levels(&differences(&none, &before)), []);
@@ -309,10 +341,13 @@ fn a_content_type_header_is_ignored() {
 
 #[test]
 fn a_numeric_version_is_compared() {
-    let info = |version: Value| operating(&json!({"info": {"version": version}}), &json!({}));
-    let more = |version: Value| operating(&json!({"info": {"version": version}}), &json!({"tags": ["t"]}));
+    let info = |version: Value| document_with_operation(&json!({"info": {"version": version}}), &json!({}));
+    // The tag is another change: an unchanged version is reported only next to one.
+    let info_and_tag = |version: Value| {
+        document_with_operation(&json!({"info": {"version": version}}), &json!({"tags": ["t"]}))
+    };
     let version_message = |before: Value, after: Value| {
-        let findings = differences(&info(before), &more(after));
+        let findings = differences(&info(before), &info_and_tag(after));
         findings
             .into_iter()
             .find(|finding| finding.id.starts_with("api-version"))
@@ -328,46 +363,53 @@ fn a_numeric_version_is_compared() {
 
 #[test]
 fn unknown_keywords_at_the_root_are_reported() {
-    let found = |root: Value| {
-        ids_and_levels(&differences(&operating(&json!({}), &json!({})), &operating(&root, &json!({}))))
+    let reported = |root: Value| {
+        ids_and_levels(&differences(
+            &document_with_operation(&json!({}), &json!({})),
+            &document_with_operation(&root, &json!({})),
+        ))
     };
     let unknown = ("unclassified-change".to_owned(), Level::Error);
-    assert_eq!(found(json!({"path": {"/b": {}}})), std::slice::from_ref(&unknown));
-    assert_eq!(found(json!({"components": {"schema": {"A": {"type": "string"}}}})), [unknown]);
-    assert_eq!(found(json!({"x-a": 1, "tags": [{"name": "t"}], "components": {"x-b": 2}})), []);
+    assert_eq!(reported(json!({"path": {"/b": {}}})), std::slice::from_ref(&unknown));
+    assert_eq!(reported(json!({"components": {"schema": {"A": {"type": "string"}}}})), [unknown]);
+    assert_eq!(reported(json!({"x-a": 1, "tags": [{"name": "t"}], "components": {"x-b": 2}})), []);
 }
 
 #[test]
 fn a_path_item_is_merged_with_the_target_of_its_reference() {
-    let document = |beside: Value, shared: Value| {
-        let mut item = beside;
+    let document = |own_keywords: Value, shared: Value| {
+        let mut item = own_keywords;
         item["$ref"] = json!("#/components/pathItems/A");
         json!({"openapi": "3.1.0", "paths": {"/a": item}, "components": {"pathItems": {"A": shared}}})
             .to_string()
     };
-    let one = |id: &str, level| vec![(id.to_owned(), level)];
-    let asking = |required: bool| json!({"parameters": [{"name": "q", "in": "query", "required": required, "schema": {"type": "string"}}]});
-    let served = |url: &str| json!({"servers": [{"url": url}]});
+    let single = |id: &str, level| vec![(id.to_owned(), level)];
+    let with_parameter = |required: bool| json!({"parameters": [{"name": "q", "in": "query", "required": required, "schema": {"type": "string"}}]});
+    let with_server = |url: &str| json!({"servers": [{"url": url}]});
     let (get, post) = (json!({"get": {}}), json!({"post": {}}));
     for (before, after, expected) in [
-        (post.clone(), json!({}), one("api-removed-without-deprecation", Level::Error)),
-        (asking(false), asking(true), one("request-parameter-became-required", Level::Error)),
-        (served("/v1"), served("/v1"), vec![]),
+        (post.clone(), json!({}), single("api-removed-without-deprecation", Level::Error)),
+        (
+            with_parameter(false),
+            with_parameter(true),
+            single("request-parameter-became-required", Level::Error),
+        ),
+        (with_server("/v1"), with_server("/v1"), vec![]),
         (json!({"x-a": 1, "summary": "S"}), json!({}), vec![]),
-        (json!({"tracing": true}), json!({}), one("unclassified-change", Level::Error)),
+        (json!({"tracing": true}), json!({}), single("unclassified-change", Level::Error)),
     ] {
-        let found = ids_and_levels(&differences(
+        let reported = ids_and_levels(&differences(
             &document(before.clone(), get.clone()),
             &document(after, get.clone()),
         ));
-        assert_eq!(found, expected, "{before}");
+        assert_eq!(reported, expected, "{before}");
     }
-    let found = ids_and_levels(&differences(
-        &document(served("/v1"), get.clone()),
-        &document(served("/v2"), get.clone()),
+    let reported = ids_and_levels(&differences(
+        &document(with_server("/v1"), get.clone()),
+        &document(with_server("/v2"), get.clone()),
     ));
-    assert!(found.contains(&("api-server-removed".to_owned(), Level::Error)), "{found:?}");
+    assert!(reported.contains(&("api-server-removed".to_owned(), Level::Error)), "{reported:?}");
     // It does not matter which of the two defines a keyword.
-    let (beside, shared) = (document(post.clone(), get.clone()), document(get, post));
-    assert_eq!(ids_and_levels(&differences(&beside, &shared)), []);
+    let (in_item, in_target) = (document(post.clone(), get.clone()), document(get, post));
+    assert_eq!(ids_and_levels(&differences(&in_item, &in_target)), []);
 }

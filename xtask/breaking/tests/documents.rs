@@ -9,29 +9,34 @@ use super::super::rule::Level;
 use super::{differences, ids_and_levels, yaml};
 
 /// Abbreviations of JSON pointers in the test cases.
-const SHORT: [(&str, &str); 5] = [
+const POINTER_ABBREVIATIONS: [(&str, &str); 5] = [
     ("ITEM", "/paths/~1a~1{id}"),
     ("CX", "/paths/~1c~1{x}"),
     ("CY", "/paths/~1c~1{y}"),
     ("BODY", "/paths/~1a~1{id}/post/requestBody/content/application~1json/schema"),
-    ("ANSWER", "/paths/~1a~1{id}/get/responses/200/content/application~1json/schema"),
+    ("RESPONSE", "/paths/~1a~1{id}/get/responses/200/content/application~1json/schema"),
 ];
 
 /// New values by JSON pointer; null removes a value.
 type Changes = serde_json::Map<String, Value>;
 
+/// A test case of a rule.
 struct RuleCase {
     id: String,
+    /// Changes that prepare the base.
     before: Changes,
+    /// Changes of the base that the rule reports.
     change: Changes,
+    /// Similar changes of the base that break no client; `None` only for rules at level info.
     harmless: Option<Changes>,
 }
 
+/// Returns the document that the cases change, and the cases.
 fn cases() -> (Value, Vec<RuleCase>) {
     let file = yaml(include_str!("cases/documents.yaml"));
     let changes = |case: &Value, key: &str| case.get(key).and_then(Value::as_object).cloned();
-    let all = file["cases"].as_object().expect("cases by their rules");
-    let cases = all.iter().map(|(id, case)| RuleCase {
+    let cases_by_id = file["cases"].as_object().expect("the cases are a mapping");
+    let cases = cases_by_id.iter().map(|(id, case)| RuleCase {
         id: id.clone(),
         before: changes(case, "before").unwrap_or_default(),
         change: changes(case, "change").unwrap_or_else(|| panic!("{id} has no `change`")),
@@ -41,19 +46,19 @@ fn cases() -> (Value, Vec<RuleCase>) {
 }
 
 /// Applies changes to a document.
-pub(super) fn changed(document: &Value, changes: &Changes) -> Value {
+pub(super) fn apply_changes(document: &Value, changes: &Changes) -> Value {
     let mut document = document.clone();
     for (pointer, value) in changes {
         let mut pointer = pointer.clone();
-        for (short, long) in SHORT {
-            pointer = pointer.replace(short, long);
+        for (abbreviation, expansion) in POINTER_ABBREVIATIONS {
+            pointer = pointer.replace(abbreviation, expansion);
         }
         let (parent, key) = pointer.rsplit_once('/').expect("a pointer has at least one step");
         let key = key.replace("~1", "/").replace("~0", "~");
         match document.pointer_mut(parent).unwrap_or_else(|| panic!("{parent} does not exist")) {
             Value::Array(items) => {
-                let at: usize = key.parse().expect("an index");
-                if value.is_null() { drop(items.remove(at)) } else { items[at] = value.clone() }
+                let index: usize = key.parse().expect("the last step of a pointer into a list is an index");
+                if value.is_null() { drop(items.remove(index)) } else { items[index] = value.clone() }
             }
             Value::Object(object) => {
                 if value.is_null() {
@@ -68,8 +73,9 @@ pub(super) fn changed(document: &Value, changes: &Changes) -> Value {
     document
 }
 
-fn found(base: &Value, revision: &Value) -> Vec<(String, Level)> {
-    let text = |value: &Value| serde_json::to_string_pretty(value).expect("JSON");
+/// Compares two documents. Returns the ids and levels of the findings.
+fn reported_rules(base: &Value, revision: &Value) -> Vec<(String, Level)> {
+    let text = |value: &Value| serde_json::to_string_pretty(value).expect("a JSON value can be serialized");
     ids_and_levels(&differences(&text(base), &text(revision)))
 }
 
@@ -79,16 +85,16 @@ fn every_rule_is_reported_with_its_level_and_its_counterpart_is_harmless() {
     let mut wrong = Vec::new();
     for case in &cases {
         let rule = catalog::rule(&case.id).unwrap_or_else(|| panic!("{} is not a rule", case.id));
-        let base = changed(&document, &case.before);
-        let found_here = found(&base, &changed(&base, &case.change));
-        if !found_here.contains(&(case.id.clone(), rule.level)) {
-            wrong.push(format!("{}: got {found_here:?}", case.id));
+        let base = apply_changes(&document, &case.before);
+        let reported = reported_rules(&base, &apply_changes(&base, &case.change));
+        if !reported.contains(&(case.id.clone(), rule.level)) {
+            wrong.push(format!("{}: got {reported:?}", case.id));
         }
         let is_info = rule.level == Level::Info;
-        let breaks = |found: &[(String, Level)]| found.iter().any(|(_, level)| *level == Level::Error);
+        let breaks = |reported: &[(String, Level)]| reported.iter().any(|(_, level)| *level == Level::Error);
         match &case.harmless {
             Some(harmless) => {
-                let reported = found(&base, &changed(&base, harmless));
+                let reported = reported_rules(&base, &apply_changes(&base, harmless));
                 if breaks(&reported) || reported.iter().any(|(id, _)| *id == case.id) {
                     wrong.push(format!("the counterpart of {} reports {reported:?}", case.id));
                 }
@@ -111,15 +117,15 @@ fn every_rule_has_a_case() {
     let tested: BTreeSet<String> = cases().1.into_iter().map(|case| case.id).collect();
     let untested: Vec<&str> = catalog::rules()
         .map(|rule| rule.id)
-        .filter(|id| !tested.contains(*id) && !UNTESTED.iter().any(|(known, _)| known == id))
+        .filter(|id| !tested.contains(*id) && !UNTESTED.iter().any(|(untested, _)| untested == id))
         .collect();
-    assert!(untested.is_empty(), "{untested:?}");
+    assert!(untested.is_empty(), "rules without a case: {untested:?}");
 }
 
 #[test]
-fn the_inverse_of_an_addition_is_a_removal() {
+fn the_inverse_of_an_addition_is_reported_as_a_removal() {
     let (document, cases) = cases();
-    let pairs: BTreeMap<&str, &str> = BTreeMap::from([
+    let removals: BTreeMap<&str, &str> = BTreeMap::from([
         ("endpoint-added", "api-path-removed-without-deprecation"),
         ("webhook-added", "webhook-removed"),
         ("new-optional-request-parameter", "request-parameter-removed"),
@@ -133,12 +139,12 @@ fn the_inverse_of_an_addition_is_a_removal() {
         ("response-required-property-added", "response-required-property-removed"),
     ]);
     for case in &cases {
-        let Some(inverse) = pairs.get(case.id.as_str()) else { continue };
-        let base = changed(&document, &case.before);
-        let back = found(&changed(&base, &case.change), &base);
+        let Some(inverse) = removals.get(case.id.as_str()) else { continue };
+        let base = apply_changes(&document, &case.before);
+        let reported = reported_rules(&apply_changes(&base, &case.change), &base);
         assert!(
-            back.iter().any(|(id, _)| id == inverse),
-            "inverse of {}: expected {inverse}, got {back:?}",
+            reported.iter().any(|(id, _)| id == inverse),
+            "inverse of {}: expected {inverse}, got {reported:?}",
             case.id
         );
     }

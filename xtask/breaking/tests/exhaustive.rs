@@ -1,4 +1,7 @@
-//! Changes each value of the contract that affects clients, and expects a finding for each change.
+//! Changes the values of this project's contract that affect clients, one at a time, and expects a finding for each
+//! change.
+//!
+//! By default, only some of the values are tested, because testing all takes long.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,8 +15,8 @@ use super::super::compare::compare;
 use super::super::document::OpenApiDocument;
 use super::{TODAY, read, yaml};
 
-/// Keywords that do not affect clients.
-const ANNOTATIONS: [&str; 10] = [
+/// Keywords that do not affect clients, and `$ref`, because a changed reference would have no target.
+const SKIPPED_KEYWORDS: [&str; 10] = [
     "description",
     "summary",
     "title",
@@ -26,58 +29,64 @@ const ANNOTATIONS: [&str; 10] = [
     "$ref",
 ];
 
-/// Collects the JSON pointers of all values that affect clients.
-fn collect_pointers(value: &Value, pointer: &str, names: bool, into: &mut Vec<String>) {
+/// Collects the JSON pointers of all scalar values, except those below skipped keywords and extensions (`x-`). If
+/// `keys_are_names`, the keys of the value are names of properties, and none is skipped.
+fn collect_pointers(value: &Value, pointer: &str, keys_are_names: bool, pointers: &mut Vec<String>) {
     match value {
         Value::Object(object) => {
             for (key, value) in object {
-                if !names && (ANNOTATIONS.contains(&key.as_str()) || key.starts_with("x-")) {
+                if !keys_are_names && (SKIPPED_KEYWORDS.contains(&key.as_str()) || key.starts_with("x-")) {
                     continue;
                 }
                 let pointer = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
-                collect_pointers(value, &pointer, !names && key == "properties", into);
+                collect_pointers(value, &pointer, !keys_are_names && key == "properties", pointers);
             }
         }
         Value::Array(items) => {
-            for (at, item) in items.iter().enumerate() {
-                collect_pointers(item, &format!("{pointer}/{at}"), false, into);
+            for (index, item) in items.iter().enumerate() {
+                collect_pointers(item, &format!("{pointer}/{index}"), false, pointers);
             }
         }
-        _ => into.push(pointer.to_owned()),
+        _ => pointers.push(pointer.to_owned()),
     }
 }
 
-/// Returns a different value of the same type.
-fn other(pointer: &str, value: &Tree) -> Tree {
+/// Returns a different value of the same type; null becomes a string.
+fn different_value(pointer: &str, value: &Tree) -> Tree {
     match value {
         Tree::Bool(flag) => Tree::Bool(!flag),
         Tree::Integer(number) => Tree::Integer(number + 1),
         Tree::Float(number) => Tree::Float(number + 1.0),
         // A type must be a valid type name.
-        Tree::String(word) if pointer.contains("/type") && word != "boolean" => {
+        Tree::String(text) if pointer.contains("/type") && text != "boolean" => {
             Tree::String("boolean".to_owned())
         }
-        Tree::String(word) => Tree::String(format!("{word}z")),
+        Tree::String(text) => Tree::String(format!("{text}z")),
         _ => Tree::String("z".to_owned()),
     }
 }
 
-/// Every `STRIDE`th value is tested, unless `BREAKING_VALUE_STRIDE` specifies another number. `cargo xtask test` sets it to 1 to test
-/// all values.
-const STRIDE: usize = 7;
+/// The default distance between tested values: every seventh value is tested. The environment variable
+/// `BREAKING_VALUE_STRIDE` overrides it. `cargo xtask test` sets the variable to 1 to test all values.
+const DEFAULT_STRIDE: usize = 7;
 
 fn stride() -> usize {
-    std::env::var("BREAKING_VALUE_STRIDE").ok().and_then(|every| every.parse().ok()).unwrap_or(STRIDE).max(1)
+    std::env::var("BREAKING_VALUE_STRIDE")
+        .ok()
+        .and_then(|stride| stride.parse().ok())
+        .unwrap_or(DEFAULT_STRIDE)
+        .max(1)
 }
 
-/// Returns the index of the first value to test. It depends on the contract, so that other values are tested after each change.
-fn first(contract: &str, stride: usize) -> usize {
+/// Returns the index of the first value to test. It depends on the contract, so that other values are tested after each
+/// change.
+fn first_index(contract: &str, stride: usize) -> usize {
     let digest = Sha256::digest(contract.as_bytes());
     usize::from(u16::from_be_bytes([digest[0], digest[1]])) % stride
 }
 
 /// Returns a document with one changed value. Only the tree is changed, because parsing takes longer than comparing.
-fn with(base: &OpenApiDocument, pointer: &str) -> OpenApiDocument {
+fn with_changed_value(base: &OpenApiDocument, pointer: &str) -> OpenApiDocument {
     let mut root = base.root.clone();
     let steps = pointer.split('/').skip(1);
     let target = steps.fold(&mut root, |node, step| {
@@ -87,11 +96,13 @@ fn with(base: &OpenApiDocument, pointer: &str) -> OpenApiDocument {
                 let entry = entries.iter_mut().find(|entry| entry.key.text == key);
                 &mut entry.unwrap_or_else(|| panic!("{pointer} does not exist")).value
             }
-            Tree::Sequence(items) => &mut items[key.parse::<usize>().expect("an index")],
+            Tree::Sequence(items) => {
+                &mut items[key.parse::<usize>().expect("a step into a list is an index")]
+            }
             _ => panic!("{pointer} does not exist"),
         }
     });
-    target.value = other(pointer, &target.value);
+    target.value = different_value(pointer, &target.value);
     OpenApiDocument {
         source: Source::new("revision.json", base.source.text.as_str()),
         root,
@@ -104,21 +115,24 @@ fn every_change_of_a_value_that_affects_clients_is_found() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../openapi/v1.yaml");
     let text = std::fs::read_to_string(path).expect("the contract can be read");
     let mut contract = yaml(&text);
-    contract.as_object_mut().expect("a mapping").remove("tags");
+    contract.as_object_mut().expect("the contract is a mapping").remove("tags");
     let base = read("base.json", &contract.to_string());
     let mut pointers = Vec::new();
     collect_pointers(&contract, "", false, &mut pointers);
     // `required` of a path parameter has no effect.
     pointers.retain(|pointer| pointer != "/paths/~1api~1v1~1courses~1{id}/get/parameters/0/required");
     let stride = stride();
-    let tested: Vec<&String> = pointers.iter().skip(first(&text, stride)).step_by(stride).collect();
+    let tested: Vec<&String> = pointers.iter().skip(first_index(&text, stride)).step_by(stride).collect();
     assert!(
         tested.len() >= pointers.len() / stride && !tested.is_empty(),
-        "{} values are tested",
-        tested.len()
+        "only {} of {} values are tested",
+        tested.len(),
+        pointers.len()
     );
-    let undetected: Vec<&&String> =
-        tested.iter().filter(|pointer| compare(&base, &with(&base, pointer), TODAY).is_empty()).collect();
+    let undetected: Vec<&&String> = tested
+        .iter()
+        .filter(|pointer| compare(&base, &with_changed_value(&base, pointer), TODAY).is_empty())
+        .collect();
     assert!(
         undetected.is_empty(),
         "changes of these values (of {}) were not found: {undetected:#?}",
@@ -128,6 +142,7 @@ fn every_change_of_a_value_that_affects_clients_is_found() {
 
 #[test]
 fn all_values_are_tested_over_time() {
-    let offsets: BTreeSet<usize> = (0..200).map(|at| first(&format!("contract {at}"), STRIDE)).collect();
-    assert_eq!(offsets.len(), STRIDE);
+    let first_indices: BTreeSet<usize> =
+        (0..200).map(|number| first_index(&format!("contract {number}"), DEFAULT_STRIDE)).collect();
+    assert_eq!(first_indices.len(), DEFAULT_STRIDE);
 }

@@ -13,23 +13,24 @@ use super::super::document::{self, OpenApiDocument};
 use super::super::report::{self, ComparisonResult};
 use super::TODAY;
 
+/// Parses a document, or checks that the diagnostics of an invalid document can be rendered.
 fn read(name: &str, text: &str) -> Option<OpenApiDocument> {
     match document::read(Source::new(name, text)) {
         Ok(document) => Some(document),
-        Err(refused) => {
-            assert_rendered(&refused);
+        Err(invalid_contract) => {
+            assert_rendered(&invalid_contract);
             None
         }
     }
 }
 
-/// Compares a valid document with an invalid one in both directions, if the latter can be parsed.
-fn compare_both_ways(valid: &str, name: &str, invalid: &str) {
-    let read = || Some((read("sound.yaml", valid)?, read(name, invalid)?));
-    if let Some((base, revision)) = read() {
+/// Compares a valid document with a changed one in both directions, unless the changed one is rejected.
+fn compare_both_ways(valid: &str, name: &str, changed: &str) {
+    let read_both = || Some((read("valid.yaml", valid)?, read(name, changed)?));
+    if let Some((base, revision)) = read_both() {
         compare_and_render(base, revision);
     }
-    if let Some((revision, base)) = read() {
+    if let Some((revision, base)) = read_both() {
         compare_and_render(base, revision);
     }
 }
@@ -61,14 +62,14 @@ proptest! {
 #[test]
 fn deep_nesting_and_long_reference_chains_are_handled() {
     let valid = &VALID_CONTRACTS[0].0;
-    for around in NESTINGS {
-        for deep in [10, 93, 186, 1_000] {
-            compare_both_ways(valid, "deep.yaml", &contract_with_nested_schema(around, deep));
+    for nesting in NESTINGS {
+        for depth in [10, 93, 186, 1_000] {
+            compare_both_ways(valid, "deep.yaml", &contract_with_nested_schema(nesting, depth));
         }
     }
-    for last in ["Thing", "S0", "S20", "Nobody"] {
+    for last_target in ["Thing", "S0", "S20", "Nobody"] {
         for count in [30, 1_000] {
-            let text = contract_with_reference_chain(count, last);
+            let text = contract_with_reference_chain(count, last_target);
             compare_both_ways(valid, "chain.yaml", &text);
             compare_both_ways(&text, "other.yaml", &text.replace("a: {", "c: {"));
         }

@@ -1,5 +1,5 @@
-//! Tests of the breaking-change gate: every rule exists, each rule reports its change and not a harmless counterpart, and no
-//! input makes the gate fail.
+//! Tests of the breaking-change gate: every rule of oasdiff exists or is omitted for a reason, each rule reports its
+//! change and not a harmless counterpart, and no input makes the gate panic.
 
 mod behavior;
 mod catalog;
@@ -30,8 +30,8 @@ const TODAY: Date = date(2026, 3, 1);
 
 /// Parses a valid document.
 fn read(name: &str, text: &str) -> OpenApiDocument {
-    document::read(Source::new(name, text)).unwrap_or_else(|refused| {
-        panic!("{}\n{text}", refused.render(contract::diagnostic::DiagnosticFormat::Text))
+    document::read(Source::new(name, text)).unwrap_or_else(|invalid| {
+        panic!("{}\n{text}", invalid.render(contract::diagnostic::DiagnosticFormat::Text))
     })
 }
 
@@ -45,10 +45,10 @@ fn ids_and_levels(findings: &[Finding]) -> Vec<(String, Level)> {
     findings.iter().map(|finding| (finding.id.clone(), finding.level)).collect()
 }
 
-/// Parses a file of test cases.
+/// Parses YAML, such as a file of test cases.
 fn yaml(text: &str) -> serde_json::Value {
-    let mut findings = Vec::new();
-    let tree = read_with(&Source::new("cases.yaml", text), AliasPolicy::Expand, &mut findings);
-    assert!(findings.is_empty(), "{findings:?}");
+    let mut diagnostics = Vec::new();
+    let tree = read_with(&Source::new("cases.yaml", text), AliasPolicy::Expand, &mut diagnostics);
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
     tree.expect("test cases are valid YAML").to_json()
 }

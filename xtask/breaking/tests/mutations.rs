@@ -1,4 +1,4 @@
-//! Changes of this project's contract and their findings.
+//! Changes of this project's contract, and the findings for each.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,8 +14,9 @@ fn contract() -> String {
     std::fs::read_to_string(path).expect("the contract can be read")
 }
 
-/// Applies a change to the contract.
-fn mutated(contract: &str, case: &Value) -> String {
+/// Applies a case to the contract: from the first line that begins with `under`, replaces the first `cut` with `put`,
+/// and then those of `also`, if the case has it.
+fn apply_case(contract: &str, case: &Value) -> String {
     let text = |case: &Value, key: &str| {
         case[key].as_str().unwrap_or_else(|| panic!("{case} has no `{key}`")).to_owned()
     };
@@ -32,50 +33,51 @@ fn mutated(contract: &str, case: &Value) -> String {
     format!("{head}{tail}")
 }
 
-/// Renders a table with one line for each finding.
+/// Renders the verdict of each case of this kind, and a line for each finding, except those about the version.
 fn table(kind: &str) -> String {
     let contract = contract();
     let base = read("base.yaml", &contract);
     let cases = yaml(include_str!("cases/mutations.yaml"));
     let mut table = String::new();
-    for case in cases[kind].as_array().expect("a list of cases") {
-        let revision = read("v1.yaml", &mutated(&contract, case));
+    for case in cases[kind].as_array().expect("the cases are a list") {
+        let revision = read("v1.yaml", &apply_case(&contract, case));
         let findings = compare(&base, &revision, TODAY);
-        let worst = findings.iter().map(|finding| finding.level).max();
-        let verdict = worst.map_or("no change", |level| match level {
+        let highest_level = findings.iter().map(|finding| finding.level).max();
+        let verdict = highest_level.map_or("no change", |level| match level {
             Level::Error => "breaking",
             Level::Warning => "warning",
             Level::Info => "harmless",
         });
-        writeln!(table, "{}: {verdict}", case["name"].as_str().expect("a name")).expect("text");
-        let about = ["api-version-not-bumped", "api-major-version-not-bumped"];
-        for finding in findings.iter().filter(|finding| !about.contains(&finding.id.as_str())) {
+        writeln!(table, "{}: {verdict}", case["name"].as_str().expect("each case has a name"))
+            .expect("writing to a string cannot fail");
+        let version_rules = ["api-version-not-bumped", "api-major-version-not-bumped"];
+        for finding in findings.iter().filter(|finding| !version_rules.contains(&finding.id.as_str())) {
             let position = revision.source.position(finding.revision);
             let path = finding.operations.first().map_or("-", |affected| affected.path.as_str());
-            let others = finding.operations.len().saturating_sub(1);
+            let further_count = finding.operations.len().saturating_sub(1);
             writeln!(
                 table,
-                "  {} {} {}:{} {path} (+{others}): {}",
+                "  {} {} {}:{} {path} (+{further_count}): {}",
                 finding.level, finding.id, position.line, position.column, finding.message
             )
-            .expect("text");
+            .expect("writing to a string cannot fail");
         }
     }
     table
 }
 
 #[test]
-fn sixty_breaking_changes_of_the_contract() {
+fn sixty_breaking_changes_of_the_contract_are_reported_as_breaking() {
     let table = table("breaking");
     insta::assert_snapshot!("breaking", table);
     let verdicts: Vec<&str> = table.lines().filter(|line| !line.starts_with(' ')).collect();
-    assert!(verdicts.len() >= 60, "{} cases", verdicts.len());
-    let passed: Vec<&&str> = verdicts.iter().filter(|line| !line.ends_with(": breaking")).collect();
-    assert!(passed.is_empty(), "{passed:?}");
+    assert!(verdicts.len() >= 60, "only {} cases", verdicts.len());
+    let wrong: Vec<&&str> = verdicts.iter().filter(|line| !line.ends_with(": breaking")).collect();
+    assert!(wrong.is_empty(), "not reported as breaking: {wrong:?}");
 }
 
 #[test]
-fn changes_of_the_contract_that_may_break_someone() {
+fn changes_of_the_contract_that_may_break_clients_are_reported_as_warnings() {
     let table = table("warning");
     insta::assert_snapshot!("warning", table);
     let mut verdicts = table.lines().filter(|line| !line.starts_with(' '));
@@ -83,18 +85,18 @@ fn changes_of_the_contract_that_may_break_someone() {
 }
 
 #[test]
-fn thirty_harmless_changes_of_the_contract() {
+fn thirty_harmless_changes_of_the_contract_are_reported_as_harmless() {
     let table = table("harmless");
     insta::assert_snapshot!("harmless", table);
     let verdicts: Vec<&str> = table.lines().filter(|line| !line.starts_with(' ')).collect();
-    assert!(verdicts.len() >= 30, "{} cases", verdicts.len());
-    let refused: Vec<&&str> =
+    assert!(verdicts.len() >= 30, "only {} cases", verdicts.len());
+    let wrong: Vec<&&str> =
         verdicts.iter().filter(|line| line.ends_with(": breaking") || line.ends_with(": warning")).collect();
-    assert!(refused.is_empty(), "{refused:?}");
+    assert!(wrong.is_empty(), "not reported as harmless: {wrong:?}");
 }
 
 #[test]
-fn the_contract_against_itself_has_no_difference() {
+fn the_contract_compared_with_itself_has_no_findings() {
     let contract = contract();
     assert!(compare(&read("a.yaml", &contract), &read("b.yaml", &contract), TODAY).is_empty());
 }

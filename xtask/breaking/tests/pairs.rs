@@ -1,4 +1,4 @@
-//! Pairs of schemas in which several keywords interact, with the breaking rules that are expected.
+//! Pairs of schemas in which several keywords interact, and the breaking changes that must be reported for each.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ fn document(pair: &Value, side: &str) -> String {
             json!({"operationId": "a", "parameters": [{"name": "q", "in": "query", "content": content}]})
         }
         Some("response") => json!({"operationId": "a", "responses": {"200": {"content": content}}}),
-        other => panic!("{}: unknown use {other:?}", pair["name"]),
+        unknown => panic!("{}: unknown `as` {unknown:?}", pair["name"]),
     };
     let version = pair["openapi"].as_str().unwrap_or("3.1.0");
     let schemas = pair.get(format!("{side}-schemas")).or_else(|| pair.get("schemas"));
@@ -31,15 +31,15 @@ fn document(pair: &Value, side: &str) -> String {
 fn each_pair_has_exactly_the_expected_breaking_changes() {
     let pairs = yaml(include_str!("cases/pairs.yaml"));
     let mut wrong = Vec::new();
-    for (family, pairs) in pairs.as_object().expect("families of pairs") {
-        for pair in pairs.as_array().expect("a list of pairs") {
+    for (group, pairs) in pairs.as_object().expect("the groups of pairs are a mapping") {
+        for pair in pairs.as_array().expect("each group is a list") {
             let findings = differences(&document(pair, "base"), &document(pair, "revision"));
             let breaking = findings.iter().filter(|finding| finding.level == Level::Error);
-            let found: BTreeSet<&str> = breaking.map(|finding| finding.id.as_str()).collect();
-            let named = pair["breaks"].as_array().expect("a list of rules");
-            let named: BTreeSet<&str> = named.iter().filter_map(Value::as_str).collect();
-            if found != named {
-                wrong.push(format!("{family}: {}: expected {named:?}, got {found:?}", pair["name"]));
+            let reported: BTreeSet<&str> = breaking.map(|finding| finding.id.as_str()).collect();
+            let expected = pair["breaks"].as_array().expect("`breaks` is a list of rules");
+            let expected: BTreeSet<&str> = expected.iter().filter_map(Value::as_str).collect();
+            if reported != expected {
+                wrong.push(format!("{group}: {}: expected {expected:?}, got {reported:?}", pair["name"]));
             }
         }
     }

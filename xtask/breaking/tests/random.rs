@@ -9,20 +9,22 @@ use super::super::compare::compare;
 use super::super::document;
 use super::TODAY;
 
-/// Generates schemas with all keywords, including references.
+/// Generates schemas with many different keywords, including references.
 fn schema() -> impl Strategy<Value = Value> {
-    let word =
+    let type_name =
         prop::sample::select(vec!["string", "integer", "number", "boolean", "array", "object", "null"]);
     let leaf = prop_oneof![
-        word.clone().prop_map(|word| json!({"type": word})),
-        (word.clone(), word).prop_map(|(one, other)| json!({"type": [one, other]})),
+        type_name.clone().prop_map(|name| json!({"type": name})),
+        (type_name.clone(), type_name).prop_map(|(first, second)| json!({"type": [first, second]})),
         prop::sample::select(vec!["A", "B", "C"])
             .prop_map(|name| json!({"$ref": format!("#/components/schemas/{name}")})),
         any::<bool>().prop_map(Value::Bool),
-        (0..4i64, 0..4i64)
-            .prop_map(|(low, high)| json!({"minimum": low, "exclusiveMaximum": high, "multipleOf": 2})),
-        (0..3u8, 0..3u8)
-            .prop_map(|(low, high)| json!({"minLength": low, "maxLength": high, "pattern": "^a"})),
+        (0..4i64, 0..4i64).prop_map(
+            |(minimum, maximum)| json!({"minimum": minimum, "exclusiveMaximum": maximum, "multipleOf": 2})
+        ),
+        (0..3u8, 0..3u8).prop_map(
+            |(minimum, maximum)| json!({"minLength": minimum, "maxLength": maximum, "pattern": "^a"})
+        ),
         prop::collection::vec(0..4u8, 0..3)
             .prop_map(|values| json!({"enum": values, "x-extensible-enum": values.len() % 2 == 0})),
         (0..3u8).prop_map(|value| json!({"const": value, "default": value, "nullable": true})),
@@ -47,34 +49,34 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Whether a document is rejected because of circular references.
+/// Returns whether a document is rejected only because of circular references.
 fn is_circular(text: &str) -> bool {
     let read = document::read(Source::new("a.json", text));
-    read.is_err_and(|refused| refused.diagnostics.iter().all(|finding| finding.code == Code::CyclicRef))
+    read.is_err_and(|invalid| invalid.diagnostics.iter().all(|diagnostic| diagnostic.code == Code::CyclicRef))
 }
 
-/// Generates documents with schemas at several sites.
+/// Generates documents with schemas at several sites and without circular references.
 fn contract() -> impl Strategy<Value = String> {
     documents().prop_filter("documents with circular references are rejected", |text| !is_circular(text))
 }
 
 fn documents() -> impl Strategy<Value = String> {
     let parts = (prop::collection::vec(schema(), 6), any::<bool>(), any::<bool>(), 0..3u8);
-    parts.prop_map(|(schemas, new, secure, status)| {
-        let [a, b, c, body, query, answer] = schemas.try_into().expect("six schemas");
+    parts.prop_map(|(schemas, is_3_1, is_secured, status)| {
+        let [a, b, c, body, query, response] = schemas.try_into().expect("six schemas are generated");
         let mut operation = json!({
-            "parameters": [{"name": "q", "in": "query", "schema": query, "required": secure}],
+            "parameters": [{"name": "q", "in": "query", "schema": query, "required": is_secured}],
             "requestBody": {"content": {"application/json": {"schema": body}}},
             "responses": {format!("20{status}"): {
                 "headers": {"H": {"schema": b}},
-                "content": {"application/json": {"schema": answer}},
+                "content": {"application/json": {"schema": response}},
             }},
         });
-        if secure {
+        if is_secured {
             operation["security"] = json!([{"key": ["read"]}]);
         }
         json!({
-            "openapi": if new { "3.1.0" } else { "3.0.3" },
+            "openapi": if is_3_1 { "3.1.0" } else { "3.0.3" },
             "paths": {"/a": {"post": operation}},
             "webhooks": {"w": {"post": {"requestBody": {"content": {"text/plain": {"schema": c}}}}}},
             "components": {"schemas": {"A": a, "B": b, "C": c}},
@@ -96,16 +98,16 @@ proptest! {
     }
 
     #[test]
-    fn a_contract_against_itself_has_no_difference(text in contract()) {
+    fn a_contract_compared_with_itself_has_no_findings(text in contract()) {
         let base = document::read(Source::new("base.json", text.clone())).expect("a valid document");
         let revision = document::read(Source::new("revision.json", text)).expect("a valid document");
         let findings = compare(&base, &revision, TODAY);
         prop_assert!(findings.is_empty(), "{findings:#?}");
     }
 
-    /// The documents differ in annotations, so the shortcut for identical schemas does not apply.
+    /// The documents differ in annotations, so the optimization for identical schemas does not apply.
     #[test]
-    fn a_contract_with_another_description_has_no_difference(text in contract()) {
+    fn a_contract_with_other_annotations_has_no_findings(text in contract()) {
         // In `not` and `if`, schemas with references must be identical.
         prop_assume!(!text.contains("\"not\":") && !text.contains("\"if\":"));
         let annotated = text.replace("{\"type\":", "{\"title\":\"T\",\"type\":").replace("\"enum\":", "\"description\":\"D\",\"enum\":");
@@ -117,8 +119,8 @@ proptest! {
 
     #[test]
     fn no_input_makes_the_parser_panic(text in "(openapi: 3.1.0\n)?[a-z:\\-{}\\[\\]&*#\"' \n|>%@`!?,$/0-9\u{e9}]{0,80}") {
-        if let Err(refused) = document::read(Source::new("any.yaml", text)) {
-            prop_assert!(!refused.render(contract::diagnostic::DiagnosticFormat::Text).is_empty());
+        if let Err(invalid) = document::read(Source::new("any.yaml", text)) {
+            prop_assert!(!invalid.render(contract::diagnostic::DiagnosticFormat::Text).is_empty());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tests every schema rule at every site.
+//! Tests every schema rule at every site, a kind of place in a document where a schema can be, such as a request body.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
@@ -15,10 +15,12 @@ struct SchemaCase {
     schema_rule: &'static SchemaRule,
     base: Value,
     revision: Value,
+    /// A similar change of the base that breaks no client at any site.
     harmless: Value,
-    at: Option<BTreeSet<String>>,
+    /// The prefixes of the rule ids at the tested sites; `None` for all sites.
+    site_prefixes: Option<BTreeSet<String>>,
     /// Whether the rule is about a property of the schema.
-    inside: bool,
+    is_about_property: bool,
 }
 
 fn cases() -> Vec<SchemaCase> {
@@ -31,38 +33,40 @@ fn cases() -> Vec<SchemaCase> {
             .get("harmless")
             .unwrap_or_else(|| panic!("{suffix} has no harmless counterpart"))
             .clone(),
-        at: case.get("at").map(|sites| serde_json::from_value(sites.clone()).expect("a list of sites")),
-        inside: case["inside"] == true,
+        site_prefixes: case
+            .get("at")
+            .map(|prefixes| serde_json::from_value(prefixes.clone()).expect("`at` is a list of prefixes")),
+        is_about_property: case["inside"] == true,
     };
-    cases.as_object().expect("cases by rule").iter().map(case).collect()
+    cases.as_object().expect("the cases are a mapping").iter().map(case).collect()
 }
 
 /// Creates a document with the schema at a site.
-fn mounted(site: SchemaSite, schema: &Value) -> String {
-    let within = |schema: &Value| json!({"type": "object", "properties": {"p": schema}});
-    let marked = |flag: &str| within(&json!({"allOf": [schema, {flag: true}]}));
+fn document_with_schema(site: SchemaSite, schema: &Value) -> String {
+    let as_property = |schema: &Value| json!({"type": "object", "properties": {"p": schema}});
+    let with_flag = |flag: &str| as_property(&json!({"allOf": [schema, {flag: true}]}));
     let body = |schema: Value| json!({"requestBody": {"content": {"application/json": {"schema": schema}}}});
     let parameter =
-        |place, schema: Value| json!({"parameters": [{"name": "q", "in": place, "schema": schema}]});
-    let content = |place, schema: &Value| {
+        |location, schema: Value| json!({"parameters": [{"name": "q", "in": location, "schema": schema}]});
+    let content = |location, schema: &Value| {
         let content = json!({"application/json": {"schema": schema}});
-        json!({"parameters": [{"name": "q", "in": place, "content": content}]})
+        json!({"parameters": [{"name": "q", "in": location, "content": content}]})
     };
     let response =
         |schema: Value| json!({"responses": {"200": {"content": {"application/json": {"schema": schema}}}}});
     let operation = match site {
         SchemaSite::RequestBody => body(schema.clone()),
-        SchemaSite::RequestProperty => body(within(schema)),
-        SchemaSite::RequestReadOnly => body(marked("readOnly")),
+        SchemaSite::RequestProperty => body(as_property(schema)),
+        SchemaSite::RequestReadOnly => body(with_flag("readOnly")),
         SchemaSite::Parameter => parameter("query", schema.clone()),
         SchemaSite::HeaderParameter => parameter("header", schema.clone()),
         SchemaSite::ParameterContent => content("query", schema),
         SchemaSite::HeaderContent => content("header", schema),
-        SchemaSite::ParameterProperty => parameter("query", within(schema)),
-        SchemaSite::HeaderProperty => parameter("header", within(schema)),
+        SchemaSite::ParameterProperty => parameter("query", as_property(schema)),
+        SchemaSite::HeaderProperty => parameter("header", as_property(schema)),
         SchemaSite::ResponseBody => response(schema.clone()),
-        SchemaSite::ResponseProperty => response(within(schema)),
-        SchemaSite::ResponseWriteOnly => response(marked("writeOnly")),
+        SchemaSite::ResponseProperty => response(as_property(schema)),
+        SchemaSite::ResponseWriteOnly => response(with_flag("writeOnly")),
         SchemaSite::ResponseHeader => json!({"responses": {"200": {"headers": {"H": {"schema": schema}}}}}),
     };
     let components = json!({"schemas": {"A": {"type": "object"}, "B": {"type": "object"}}});
@@ -72,23 +76,33 @@ fn mounted(site: SchemaSite, schema: &Value) -> String {
 /// A cache of findings by the two documents, which several tests share.
 type FindingCache = HashMap<(String, String), Vec<(String, Level)>>;
 
-fn found(site: SchemaSite, base: &Value, revision: &Value) -> Vec<(String, Level)> {
-    static KNOWN: Mutex<Option<FindingCache>> = Mutex::new(None);
-    let texts = (mounted(site, base), mounted(site, revision));
-    let known = KNOWN.lock().expect("the lock is not poisoned").get_or_insert_default().get(&texts).cloned();
-    known.unwrap_or_else(|| {
-        let found = ids_and_levels(&differences(&texts.0, &texts.1));
-        KNOWN.lock().expect("the lock is not poisoned").get_or_insert_default().insert(texts, found.clone());
-        found
+/// Compares two schemas at a site. Returns the ids and levels of the findings.
+fn reported_rules(site: SchemaSite, base: &Value, revision: &Value) -> Vec<(String, Level)> {
+    static CACHE: Mutex<Option<FindingCache>> = Mutex::new(None);
+    let texts = (document_with_schema(site, base), document_with_schema(site, revision));
+    let cached = CACHE.lock().expect("the lock is not poisoned").get_or_insert_default().get(&texts).cloned();
+    cached.unwrap_or_else(|| {
+        let reported = ids_and_levels(&differences(&texts.0, &texts.1));
+        CACHE
+            .lock()
+            .expect("the lock is not poisoned")
+            .get_or_insert_default()
+            .insert(texts, reported.clone());
+        reported
     })
 }
 
+/// Returns the sites at which a rule is tested.
 fn sites(case: &SchemaCase) -> impl Iterator<Item = SchemaSite> {
-    SchemaSite::ALL.into_iter().filter(|site| case.at.as_ref().is_none_or(|at| at.contains(site.prefix())))
+    let prefixes = case.site_prefixes.as_ref();
+    SchemaSite::ALL
+        .into_iter()
+        .filter(move |site| prefixes.is_none_or(|prefixes| prefixes.contains(site.prefix())))
 }
 
-fn named(case: &SchemaCase, site: SchemaSite, schema_rule: &SchemaRule) -> (String, Level) {
-    let site = if case.inside { site.inner() } else { site };
+/// Returns the id and level of a rule that is reported for a case at a site.
+fn expected_rule(case: &SchemaCase, site: SchemaSite, schema_rule: &SchemaRule) -> (String, Level) {
+    let site = if case.is_about_property { site.inner() } else { site };
     (site.id(schema_rule.suffix), schema_rule.level(site))
 }
 
@@ -96,9 +110,9 @@ fn named(case: &SchemaCase, site: SchemaSite, schema_rule: &SchemaRule) -> (Stri
 fn every_schema_rule_is_reported_at_every_site_with_its_level() {
     for case in cases() {
         for site in sites(&case) {
-            let found = found(site, &case.base, &case.revision);
-            let expected = named(&case, site, case.schema_rule);
-            assert!(found.contains(&expected), "expected {expected:?}, got {found:?}");
+            let reported = reported_rules(site, &case.base, &case.revision);
+            let expected = expected_rule(&case, site, case.schema_rule);
+            assert!(reported.contains(&expected), "expected {expected:?}, got {reported:?}");
         }
     }
 }
@@ -108,16 +122,16 @@ fn the_inverse_change_is_reported_by_the_inverse_rule() {
     for case in cases() {
         let Inverse::Of(suffix) = case.schema_rule.inverse else { continue };
         for site in sites(&case) {
-            let found = found(site, &case.revision, &case.base);
+            let reported = reported_rules(site, &case.revision, &case.base);
             // In requests, oasdiff reports narrowed types as `type-changed`.
-            let request = site.id("type-changed");
-            let id = if case.inside { site.inner().id(suffix) } else { site.id(suffix) };
-            let known = found
-                .iter()
-                .any(|(other, _)| *other == id || (suffix == "type-specialized" && *other == request));
+            let type_changed = site.id("type-changed");
+            let id = if case.is_about_property { site.inner().id(suffix) } else { site.id(suffix) };
+            let is_reported = reported.iter().any(|(reported_id, _)| {
+                *reported_id == id || (suffix == "type-specialized" && *reported_id == type_changed)
+            });
             assert!(
-                known,
-                "inverse of {} at {site:?}: expected {id}, got {found:?}",
+                is_reported,
+                "inverse of {} at {site:?}: expected {id}, got {reported:?}",
                 case.schema_rule.suffix
             );
         }
@@ -133,12 +147,13 @@ fn every_schema_rule_has_a_harmless_counterpart() {
             case.schema_rule.suffix
         );
         for site in sites(&case) {
-            let found = found(site, &case.base, &case.harmless);
-            let (id, _) = named(&case, site, case.schema_rule);
-            let is_harmless = found.iter().all(|(other, level)| *other != id && *level < Level::Error);
+            let reported = reported_rules(site, &case.base, &case.harmless);
+            let (id, _) = expected_rule(&case, site, case.schema_rule);
+            let is_harmless =
+                reported.iter().all(|(reported_id, level)| *reported_id != id && *level < Level::Error);
             assert!(
                 is_harmless,
-                "the counterpart of {} at {site:?} reports {found:?}",
+                "the counterpart of {} at {site:?} reports {reported:?}",
                 case.schema_rule.suffix
             );
         }
@@ -152,17 +167,17 @@ fn every_schema_rule_has_a_case() {
         .map(|schema_rule| schema_rule.suffix)
         .filter(|suffix| !tested.contains(suffix))
         .collect();
-    assert!(untested.is_empty(), "{untested:?}");
+    assert!(untested.is_empty(), "rules without a case: {untested:?}");
 }
 
 #[test]
 fn changes_of_values_that_are_never_sent_are_harmless() {
     for case in cases() {
         for site in [SchemaSite::RequestReadOnly, SchemaSite::ResponseWriteOnly] {
-            let found = found(site, &case.base, &case.revision);
+            let reported = reported_rules(site, &case.base, &case.revision);
             assert!(
-                found.iter().all(|(_, level)| *level == Level::Info),
-                "{} {found:?}",
+                reported.iter().all(|(_, level)| *level == Level::Info),
+                "{} {reported:?}",
                 case.schema_rule.suffix
             );
         }
@@ -172,18 +187,18 @@ fn changes_of_values_that_are_never_sent_are_harmless() {
 #[test]
 fn widening_a_request_and_narrowing_a_response_are_harmless() {
     for case in cases() {
-        let (site, at) = match case.schema_rule.effect {
+        let (site, prefix) = match case.schema_rule.effect {
             ValueEffect::Widens => (SchemaSite::RequestProperty, "request-property"),
             ValueEffect::Narrows => (SchemaSite::ResponseProperty, "response-property"),
             _ => continue,
         };
-        if case.at.as_ref().is_some_and(|sites| !sites.contains(at)) {
+        if case.site_prefixes.as_ref().is_some_and(|prefixes| !prefixes.contains(prefix)) {
             continue;
         }
-        let found = found(site, &case.base, &case.revision);
+        let reported = reported_rules(site, &case.base, &case.revision);
         assert!(
-            found.iter().all(|(_, level)| *level < Level::Error),
-            "{} {found:?}",
+            reported.iter().all(|(_, level)| *level < Level::Error),
+            "{} {reported:?}",
             case.schema_rule.suffix
         );
     }

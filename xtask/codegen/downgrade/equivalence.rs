@@ -1,7 +1,8 @@
 //! Tests that the 3.0 document accepts and rejects the same values as the contract.
 //!
-//! The schemas of the 3.0 document follow the rules of 3.0: `nullable` allows null for the whole schema, and an exclusive bound
-//! is a flag. The test first removes the keywords that 3.0 does not support from the contract.
+//! The validator does not support 3.0, so the schemas of the 3.0 document are converted back first: `nullable` allows
+//! null for the whole schema, and an exclusive bound is a flag. Keywords that 3.0 does not support are removed from the
+//! contract.
 
 use contract::node::escape_pointer_token;
 use jsonschema::{Registry, Validator};
@@ -34,7 +35,7 @@ struct ParsedContract {
 fn read(config: &ContractConfig<'_>) -> ParsedContract {
     let source = contract::read_file(&contract::testing::workspace(), config.contract)
         .expect("the contract can be read");
-    let contract = contract::read(source, &config.conventions).expect("the contract has no findings");
+    let contract = contract::read(source, &config.conventions).expect("the contract is valid");
     let mut document = contract.root.to_json();
     remove_unsupported(&mut document);
     let after = to_3_1_schemas(to_openapi_3_0(&contract.root).to_json());
@@ -54,7 +55,7 @@ fn read(config: &ContractConfig<'_>) -> ParsedContract {
 
 fn registry(document: &Value) -> Registry<'_> {
     Registry::new()
-        .add("urn:it", document)
+        .add("urn:document", document)
         .and_then(|registry| registry.prepare())
         .expect("the document can be registered")
 }
@@ -65,7 +66,7 @@ fn validator(registry: &Registry<'_>, pointer: &str) -> Validator {
     let encode = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
     let fragment: String = pointer.bytes().map(encode).collect();
     let options = jsonschema::draft202012::options().should_validate_formats(true);
-    let schema = json!({ "$ref": format!("urn:it#{fragment}") });
+    let schema = json!({ "$ref": format!("urn:document#{fragment}") });
     options.with_registry(registry).build(&schema).unwrap_or_else(|error| panic!("{pointer}: {error}"))
 }
 
@@ -102,7 +103,7 @@ fn to_3_1_schemas(value: Value) -> Value {
 /// Collects each schema with its pointer and its examples.
 fn walk(value: &Value, pointer: &str, locations: &mut Vec<(String, Value, Vec<Value>)>) {
     for (name, field) in value.as_object().into_iter().flatten() {
-        let below = format!("{pointer}/{}", escape_pointer_token(name));
+        let child_pointer = format!("{pointer}/{}", escape_pointer_token(name));
         match &**name {
             // In the 3.0 document webhooks have another key. Their schemas are in `components`.
             "webhooks" | "example" | "examples" => {}
@@ -110,10 +111,12 @@ fn walk(value: &Value, pointer: &str, locations: &mut Vec<(String, Value, Vec<Va
                 let named = value["examples"].as_object().into_iter().flatten();
                 let named = named.filter_map(|(_, example)| example.get("value"));
                 let examples = named.chain(value.get("example")).cloned().collect();
-                locations.push((below, field.clone(), examples));
+                locations.push((child_pointer, field.clone(), examples));
             }
-            _ if pointer == "/components/schemas" => locations.push((below, field.clone(), Vec::new())),
-            _ => walk(field, &below, locations),
+            _ if pointer == "/components/schemas" => {
+                locations.push((child_pointer, field.clone(), Vec::new()))
+            }
+            _ => walk(field, &child_pointer, locations),
         }
     }
     for (index, item) in value.as_array().into_iter().flatten().enumerate() {
@@ -138,7 +141,7 @@ struct ValueGenerator<'c> {
 
 impl ValueGenerator<'_> {
     /// Returns a random number below `limit`.
-    fn below(&mut self, limit: usize) -> usize {
+    fn random_below(&mut self, limit: usize) -> usize {
         // splitmix64
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -148,7 +151,7 @@ impl ValueGenerator<'_> {
     }
 
     fn pick<T: Clone>(&mut self, values: &[T]) -> T {
-        values[self.below(values.len())].clone()
+        values[self.random_below(values.len())].clone()
     }
 
     fn any_value(&mut self) -> Value {
@@ -166,7 +169,7 @@ impl ValueGenerator<'_> {
     }
 
     fn value(&mut self, schema: &Value, depth: usize) -> Value {
-        if depth > 12 || self.below(25) == 0 {
+        if depth > 12 || self.random_below(25) == 0 {
             return self.any_value();
         }
         if let Some(target) = schema["$ref"].as_str() {
@@ -196,10 +199,10 @@ impl ValueGenerator<'_> {
         }
         let types = schema["type"].as_array().cloned().unwrap_or_else(|| vec![schema["type"].clone()]);
         let ty = self.pick(&types);
-        self.of_type(ty.as_str().unwrap_or("any"), schema, depth)
+        self.value_of_type(ty.as_str().unwrap_or("any"), schema, depth)
     }
 
-    fn of_type(&mut self, ty: &str, schema: &Value, depth: usize) -> Value {
+    fn value_of_type(&mut self, ty: &str, schema: &Value, depth: usize) -> Value {
         match ty {
             "null" => Value::Null,
             "boolean" => Value::Bool(true),
@@ -212,7 +215,7 @@ impl ValueGenerator<'_> {
             }
             "string" => Value::String(self.pick(&self.contract.strings)),
             "array" => {
-                let count = self.below(4);
+                let count = self.random_below(4);
                 (0..count).map(|_| self.value(&schema["items"], depth + 1)).collect()
             }
             "object" => self.object(schema, depth),
@@ -223,26 +226,26 @@ impl ValueGenerator<'_> {
     fn object(&mut self, schema: &Value, depth: usize) -> Value {
         let mut fields = Map::new();
         for (name, field) in schema["properties"].as_object().into_iter().flatten() {
-            if self.below(20) > 0 {
+            if self.random_below(20) > 0 {
                 fields.insert(name.clone(), self.value(field, depth + 1));
             }
         }
         if let Some(values) = schema.get("additionalProperties").filter(|values| values.is_object()) {
-            for name in ["a", "key", "another"].iter().take(self.below(4)) {
+            for name in ["a", "key", "another"].iter().take(self.random_below(4)) {
                 fields.insert((*name).to_owned(), self.value(values, depth + 1));
             }
-        } else if self.below(20) == 0 {
+        } else if self.random_below(20) == 0 {
             fields.insert("unknown".to_owned(), Value::Null);
         }
         Value::Object(fields)
     }
 
-    /// Changes or removes one part of a value.
+    /// Replaces or removes a random part of a value.
     fn corrupt(&mut self, value: &mut Value) {
-        let change = self.below(4);
+        let change = self.random_below(4);
         match value {
             Value::Array(items) if change > 0 && !items.is_empty() => {
-                let at = self.below(items.len());
+                let at = self.random_below(items.len());
                 self.corrupt(&mut items[at]);
             }
             Value::Object(fields) if change > 0 && !fields.is_empty() => {
@@ -288,15 +291,16 @@ fn both_versions_accept_the_same_values() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let strategy = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u64>());
     for _ in 0..3000 {
-        let (contract_index, schema_index, state) = strategy.new_tree(&mut runner).expect("a case").current();
+        let (contract_index, schema_index, state) =
+            strategy.new_tree(&mut runner).expect("the strategy generates values").current();
         let contract = contract_index.get(&contracts);
         let location = schema_index.get(&contract.schemas);
         let mut generator = ValueGenerator { contract, state };
         let mut value = match &location.examples[..] {
-            examples if !examples.is_empty() && generator.below(2) == 0 => generator.pick(examples),
+            examples if !examples.is_empty() && generator.random_below(2) == 0 => generator.pick(examples),
             _ => generator.value(&location.schema, 0),
         };
-        for _ in 0..generator.below(3) {
+        for _ in 0..generator.random_below(3) {
             generator.corrupt(&mut value);
         }
         if is_valid_in_both(contract, location, &value) { valid += 1 } else { invalid += 1 }

@@ -47,7 +47,7 @@ impl Document {
         Some(&self.resolve(schema)?.shape)
     }
 
-    /// Returns the default of the schema, or of the schemas that it references.
+    /// Returns the default of the schema or, if it has none, of the first referenced schema with a default.
     pub fn default_of<'a>(&'a self, schema: &'a Schema) -> Option<&'a Node> {
         self.chain(schema).find_map(|schema| schema.default.as_ref())
     }
@@ -66,15 +66,15 @@ impl Document {
     /// a base that is extended twice are returned once.
     pub fn properties<'a>(&'a self, object: &'a ObjectShape) -> Vec<&'a Property> {
         let (mut properties, mut extended) = (Vec::new(), BTreeSet::new());
-        let mut open = vec![object.parts.iter()];
-        while let Some(parts) = open.last_mut() {
+        let mut stack = vec![object.parts.iter()];
+        while let Some(parts) = stack.last_mut() {
             match parts.next() {
-                None => drop(open.pop()),
+                None => drop(stack.pop()),
                 Some(ObjectPart::Own(own)) => properties.extend(own),
                 Some(ObjectPart::Base(name)) => {
                     let base = self.schema(name).filter(|_| extended.insert(&name.text));
                     if let Some(Shape::Object(base)) = base.and_then(|base| self.shape(base)) {
-                        open.push(base.parts.iter());
+                        stack.push(base.parts.iter());
                     }
                 }
             }
@@ -137,7 +137,7 @@ impl Method {
             .find(|method| method.key() == key)
     }
 
-    /// Returns the key of a path item.
+    /// Returns the key of the method in a path item.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -158,7 +158,7 @@ pub struct Operation {
     pub method: Method,
     /// The path template, with parameters in braces.
     pub path: SpannedString,
-    /// The tag.
+    /// The name of the only tag.
     pub tag: SpannedString,
     /// `summary`.
     pub summary: Option<String>,
@@ -166,7 +166,7 @@ pub struct Operation {
     pub description: Option<String>,
     /// `deprecated`.
     pub deprecated: bool,
-    /// The security scheme.
+    /// The name of the security scheme.
     pub scheme: SpannedString,
     /// The scope that the key must have.
     pub scope: SpannedString,
@@ -281,7 +281,7 @@ pub struct Response {
 pub struct Header {
     /// The name.
     pub name: SpannedString,
-    /// Whether every response has the header.
+    /// Whether every response with this status has the header.
     pub required: bool,
     /// `description`.
     pub description: Option<String>,

@@ -15,11 +15,12 @@ pub struct NamedSchema {
 /// A schema.
 #[derive(Clone, Debug)]
 pub struct Schema {
-    /// The span of its key.
+    /// The span of its key, or of the schema itself in a list such as `oneOf`.
     pub span: Span,
     /// The JSON pointer of the schema.
     pub pointer: String,
-    /// Whether `null` is valid.
+    /// Whether `null` is valid in addition to the values of the shape. [`Shape::Any`] and the target of a reference can
+    /// also allow `null`.
     pub nullable: bool,
     /// `description`.
     pub description: Option<String>,
@@ -105,7 +106,7 @@ pub struct Property {
     pub name: SpannedString,
     /// Whether the property is required.
     pub required: bool,
-    /// The schema of its values.
+    /// The schema of its value.
     pub schema: Schema,
 }
 
@@ -133,7 +134,7 @@ pub struct ArrayShape {
     pub unique_items: bool,
 }
 
-/// A string.
+/// The keywords of a string that is not an enum.
 #[derive(Clone, Debug, Default)]
 pub struct StringShape {
     /// `format`.
@@ -191,7 +192,7 @@ pub struct UnionMember {
     pub schema: Schema,
 }
 
-/// A number.
+/// The keywords of an integer or a number.
 #[derive(Clone, Debug, Default)]
 pub struct NumberShape {
     /// `format`.

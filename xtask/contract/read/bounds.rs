@@ -1,11 +1,11 @@
-//! Bounds: minimum and maximum must allow at least one value.
+//! Bounds: a minimum must not exceed its maximum, and `multipleOf` must be positive.
 
 use super::super::node::{Node, Value};
 use super::super::reader::{Cursor, NodeReader};
 use crate::diagnostic::{Code, Diagnostic};
 
-/// The lower bound, the upper bound, and whether both can be equal.
-const PAIRS: [(&str, &str, bool); 7] = [
+/// The keywords of a lower and an upper bound, and whether a value satisfies both if they are equal.
+const BOUND_PAIRS: [(&str, &str, bool); 7] = [
     ("minLength", "maxLength", true),
     ("minItems", "maxItems", true),
     ("minProperties", "maxProperties", true),
@@ -15,20 +15,23 @@ const PAIRS: [(&str, &str, bool); 7] = [
     ("exclusiveMinimum", "exclusiveMaximum", false),
 ];
 
-/// Reports bounds that no value satisfies.
+/// Reports two bounds that no value satisfies, and a `multipleOf` that is not positive.
 pub(super) fn check(reader: &mut NodeReader<'_>, cursor: &Cursor<'_>) {
-    for (lower, upper, same) in PAIRS {
-        let (Some(least), Some(most)) = (cursor.node.entry(lower), cursor.node.entry(upper)) else {
+    for (lower, upper, can_be_equal) in BOUND_PAIRS {
+        let (Some(lower_entry), Some(upper_entry)) = (cursor.node.entry(lower), cursor.node.entry(upper))
+        else {
             continue;
         };
-        let (Some(low), Some(high)) = (number(&least.value), number(&most.value)) else { continue };
-        if low < high || (same && low <= high) {
+        let (Some(low), Some(high)) = (number(&lower_entry.value), number(&upper_entry.value)) else {
+            continue;
+        };
+        if low < high || (can_be_equal && low <= high) {
             continue;
         }
         let message = format!("no value satisfies `{lower}: {low}` and `{upper}: {high}`");
         let help = "correct one of the two bounds";
-        let diagnostic = Diagnostic::error(Code::UnsupportedKeyword, most.key.span, message, help);
-        reader.diagnostics.push(diagnostic.with_related(least.key.span, "the other bound"));
+        let diagnostic = Diagnostic::error(Code::UnsupportedKeyword, upper_entry.key.span, message, help);
+        reader.diagnostics.push(diagnostic.with_related(lower_entry.key.span, "the other bound"));
     }
     if let Some(step) = cursor.node.entry("multipleOf")
         && number(&step.value).is_some_and(|step| step <= 0.0)
@@ -39,7 +42,7 @@ pub(super) fn check(reader: &mut NodeReader<'_>, cursor: &Cursor<'_>) {
     }
 }
 
-#[allow(clippy::cast_precision_loss)] // Counts and bounds of contracts are far below 2^53.
+#[allow(clippy::cast_precision_loss)] // Bounds beyond 2^53 are rounded, like all JSON numbers.
 const fn number(node: &Node) -> Option<f64> {
     match node.value {
         Value::Integer(number) => Some(number as f64),

@@ -7,7 +7,8 @@ use super::super::reader::{Cursor, NodeReader};
 use super::schema::{self, reject_siblings};
 use crate::diagnostic::Code;
 
-/// Reads `oneOf` or `anyOf`: a nullable schema or a union. Returns whether null is valid.
+/// Reads `oneOf` or `anyOf`: a single schema, which can be nullable, or a union. Returns the shape, and whether null is
+/// valid.
 pub(super) fn one_of<'n>(
     reader: &mut NodeReader<'n>,
     cursor: &Cursor<'n>,
@@ -26,18 +27,20 @@ pub(super) fn one_of<'n>(
             reader.error(Code::UnsupportedKeyword, list.name_span, format!("`{keyword}` is empty"), help);
             None
         }
-        [one] => {
+        [part] => {
             if let Some(discriminator) = cursor.node.entry("discriminator") {
                 let message = "a discriminator requires at least two members";
                 let help = format!("remove it, or list the other members in `{keyword}`");
                 reader.error(Code::DiscriminatorMapping, discriminator.key.span, message, help);
             }
-            let schema = schema::read(reader, one)?;
+            let schema = schema::read(reader, part)?;
             Some((schema.shape, nullable || schema.nullable))
         }
         parts => match reader.child(cursor, "discriminator") {
-            Some(discriminator) => discriminated(reader, parts, &discriminator).map(|it| (it, nullable)),
-            None => by_kind(reader, parts).map(|it| (it, nullable)),
+            Some(discriminator) => {
+                with_discriminator(reader, parts, &discriminator).map(|union| (union, nullable))
+            }
+            None => without_discriminator(reader, parts).map(|union| (union, nullable)),
         },
     }
 }
@@ -65,13 +68,14 @@ fn is_null(part: &Cursor<'_>) -> bool {
 }
 
 /// Reads a union without a discriminator. The members are named after their schemas or their JSON types.
-fn by_kind<'n>(reader: &mut NodeReader<'n>, parts: &[Cursor<'n>]) -> Option<Shape> {
+fn without_discriminator<'n>(reader: &mut NodeReader<'n>, parts: &[Cursor<'n>]) -> Option<Shape> {
     let mut members = Vec::new();
     for part in parts {
         let schema = schema::read(reader, part)?;
         let name = match &schema.shape {
             Shape::Reference(name) => name.clone(),
             _ => {
+                // A rule rejects members without a type.
                 let kind = part.node.get("type").and_then(Node::as_str).unwrap_or("either");
                 SpannedString { text: kind.to_owned(), span: part.name_span }
             }
@@ -81,8 +85,8 @@ fn by_kind<'n>(reader: &mut NodeReader<'n>, parts: &[Cursor<'n>]) -> Option<Shap
     Some(Shape::Union(UnionShape { discriminator: None, members }))
 }
 
-/// Reads a union with a discriminator. Its mapping names the members.
-fn discriminated<'n>(
+/// Reads a union with a discriminator. The keys of its mapping become the names of the members.
+fn with_discriminator<'n>(
     reader: &mut NodeReader<'n>,
     parts: &[Cursor<'n>],
     cursor: &Cursor<'n>,
@@ -103,9 +107,9 @@ fn discriminated<'n>(
         );
         return None;
     };
-    let mut mapped: Vec<(SpannedString, SpannedString)> = Vec::new();
+    let mut mapping_entries: Vec<(SpannedString, SpannedString)> = Vec::new();
     for (value, target) in reader.children(&mapping) {
-        mapped.push((value.clone(), reader.reference(target.node, "schemas")?));
+        mapping_entries.push((value.clone(), reader.reference(target.node, "schemas")?));
     }
     let mut members = Vec::new();
     for part in parts {
@@ -116,7 +120,7 @@ fn discriminated<'n>(
             reader.error(Code::DiscriminatorMapping, part.name_span, message, help);
             return None;
         };
-        let mut values = mapped.iter().filter(|(_, target)| target.text == name.text);
+        let mut values = mapping_entries.iter().filter(|(_, target)| target.text == name.text);
         let (Some((value, _)), None) = (values.next(), values.next()) else {
             let message = format!("expected one mapping entry for `{}`", name.text);
             let help = "write one mapping entry per member: a value of the property and its `$ref`";
@@ -125,9 +129,9 @@ fn discriminated<'n>(
         };
         members.push(UnionMember { name: value.clone(), schema });
     }
-    let unused =
-        |target: &SpannedString| !members.iter().any(|member| leads_to(&member.schema.shape, target));
-    if let Some((_, target)) = mapped.iter().find(|(_, target)| unused(target)) {
+    let is_unused =
+        |target: &SpannedString| !members.iter().any(|member| references(&member.schema.shape, target));
+    if let Some((_, target)) = mapping_entries.iter().find(|(_, target)| is_unused(target)) {
         let message = format!("the mapping references `{}`, which is not a member of the union", target.text);
         reader.error(
             Code::DiscriminatorMapping,
@@ -140,11 +144,12 @@ fn discriminated<'n>(
     Some(Shape::Union(UnionShape { discriminator: Some(property), members }))
 }
 
-fn leads_to(shape: &Shape, target: &SpannedString) -> bool {
+fn references(shape: &Shape, target: &SpannedString) -> bool {
     matches!(shape, Shape::Reference(name) if name.text == target.text)
 }
 
-/// Reads `allOf`: an object that extends others, or one reference with keywords beside it.
+/// Reads `allOf`: an object that extends others, or one reference with keywords beside it. Returns the shape and
+/// `false`, because null is never valid in addition.
 pub(super) fn all_of<'n>(
     reader: &mut NodeReader<'n>,
     cursor: &Cursor<'n>,

@@ -5,7 +5,7 @@ use super::super::model::Header;
 use super::super::node::SpannedString;
 use super::super::reader::{Cursor, NodeReader};
 use super::super::rust_name;
-use super::{schema, shared, sunset};
+use super::{check_sunset, schema, shared};
 use crate::diagnostic::{Code, Diagnostic};
 
 /// Headers that the sender controls for each connection (RFC 9110, 7.6.1), and `Content-Length`.
@@ -26,7 +26,7 @@ fn is_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(allowed)
 }
 
-/// Reports an invalid header name. Returns whether it is valid.
+/// Returns whether a header name is valid. Reports an invalid name.
 pub(super) fn check_name(reader: &mut NodeReader<'_>, name: &SpannedString) -> bool {
     let valid = is_token(name);
     if !valid {
@@ -40,20 +40,24 @@ pub(super) fn check_name(reader: &mut NodeReader<'_>, name: &SpannedString) -> b
 /// Reads the headers of a response.
 pub(super) fn list<'n>(reader: &mut NodeReader<'n>, response: &Cursor<'n>) -> Vec<Header> {
     let Some(list) = reader.child(response, "headers") else { return Vec::new() };
-    let mut read = Vec::new();
+    let mut parsed = Vec::new();
     let mut names: Vec<&SpannedString> = Vec::new();
     for (name, item) in reader.children(&list) {
         check_response_header(reader, name, &names);
         names.push(name);
-        read.extend(shared::inline_or_shared(reader, item, "headers", |reader, cursor| {
+        parsed.extend(shared::inline_or_shared(reader, item, "headers", |reader, cursor| {
             header(reader, name, cursor)
         }));
     }
-    read
+    parsed
 }
 
 /// Reports a header name that is invalid, reserved or a duplicate.
-fn check_response_header(reader: &mut NodeReader<'_>, name: &SpannedString, before: &[&SpannedString]) {
+fn check_response_header(
+    reader: &mut NodeReader<'_>,
+    name: &SpannedString,
+    previous_names: &[&SpannedString],
+) {
     if !check_name(reader, name) {
         return;
     }
@@ -68,7 +72,7 @@ fn check_response_header(reader: &mut NodeReader<'_>, name: &SpannedString, befo
         reader.error(Code::UnsupportedKeyword, name.span, message, help);
     }
     let rust = rust_name::snake_case(name);
-    if let Some(other) = before.iter().find(|other| rust_name::snake_case(other) == rust) {
+    if let Some(other) = previous_names.iter().find(|other| rust_name::snake_case(other) == rust) {
         let message = format!("duplicate response header: `{}` and `{}`", name.text, other.text);
         let message = if lower == other.to_ascii_lowercase() {
             message
@@ -91,7 +95,7 @@ pub(super) fn header<'n>(
         return None;
     }
     shared::examples(reader, cursor);
-    sunset(reader, cursor);
+    check_sunset(reader, cursor);
     let schema = reader.required_child(cursor, "schema", "a header")?;
     let schema = schema::read(reader, &schema)?;
     Some(Header {

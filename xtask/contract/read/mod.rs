@@ -1,7 +1,7 @@
 //! Reads the tree of a contract into its model.
 //!
 //! This module reads the top level of the document; its submodules read the rest. An invalid part is reported and
-//! omitted from the model, so that the model is complete only without diagnostics.
+//! omitted, so the model is complete only if there are no diagnostics.
 
 mod bounds;
 mod composition;
@@ -24,8 +24,9 @@ use crate::diagnostic::Code;
 pub(crate) fn document(reader: &mut NodeReader<'_>) -> Document {
     let top = reader.root_cursor();
     reader.check_keywords(&top, &keywords::DOCUMENT);
-    let (title, version) = info(reader, &top);
-    servers(reader, &top);
+    let (title, version) = title_and_version(reader, &top);
+    check_servers(reader, &top);
+    check_external_docs(reader, &top);
     let tags = tags(reader, &top);
     let (mut schemas, mut security_schemes) = (Vec::new(), Vec::new());
     if let Some(components) = reader.child(&top, "components") {
@@ -41,7 +42,8 @@ pub(crate) fn document(reader: &mut NodeReader<'_>) -> Document {
     Document { title, version, tags, operations, webhooks, schemas, security_schemes }
 }
 
-fn info<'n>(reader: &mut NodeReader<'n>, top: &Cursor<'n>) -> (String, String) {
+/// Reads `info`.
+fn title_and_version<'n>(reader: &mut NodeReader<'n>, top: &Cursor<'n>) -> (String, String) {
     let Some(info) = reader.required_child(top, "info", "the document") else { return Default::default() };
     reader.check_keywords(&info, &keywords::INFO);
     if let Some(contact) = reader.child(&info, "contact") {
@@ -57,7 +59,7 @@ fn info<'n>(reader: &mut NodeReader<'n>, top: &Cursor<'n>) -> (String, String) {
     (string("title").unwrap_or_default(), string("version").unwrap_or_default())
 }
 
-fn servers<'n>(reader: &mut NodeReader<'n>, top: &Cursor<'n>) {
+fn check_servers<'n>(reader: &mut NodeReader<'n>, top: &Cursor<'n>) {
     let Some(servers) = reader.child(top, "servers") else { return };
     for server in reader.items(&servers) {
         if reader.check_keywords(&server, &keywords::SERVER)
@@ -69,23 +71,22 @@ fn servers<'n>(reader: &mut NodeReader<'n>, top: &Cursor<'n>) {
 }
 
 fn tags<'n>(reader: &mut NodeReader<'n>, top: &Cursor<'n>) -> Vec<Tag> {
-    external_docs(reader, top);
     let Some(tags) = reader.child(top, "tags") else { return Vec::new() };
-    let mut read = Vec::new();
+    let mut parsed = Vec::new();
     for tag in reader.items(&tags) {
         reader.check_keywords(&tag, &keywords::TAG);
-        external_docs(reader, &tag);
+        check_external_docs(reader, &tag);
         let description = reader.string_child(&tag, "description").map(|text| text.text);
         if let Some(name) = reader.required_child(&tag, "name", "a tag").and_then(|name| reader.string(&name))
         {
-            read.push(Tag { name, description });
+            parsed.push(Tag { name, description });
         }
     }
-    read
+    parsed
 }
 
 /// Checks `externalDocs`, if present.
-fn external_docs<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) {
+fn check_external_docs<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) {
     if let Some(docs) = reader.child(cursor, "externalDocs") {
         reader.check_keywords(&docs, &keywords::EXTERNAL_DOCS);
     }
@@ -93,23 +94,24 @@ fn external_docs<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) {
 
 fn named_schemas<'n>(reader: &mut NodeReader<'n>, components: &Cursor<'n>) -> Vec<NamedSchema> {
     let Some(schemas) = reader.child(components, "schemas") else { return Vec::new() };
-    let mut read = Vec::new();
+    let mut parsed = Vec::new();
     for (name, schema) in reader.children(&schemas) {
         if let Some(schema) = schema::read(reader, &schema) {
-            read.push(NamedSchema { name: name.clone(), schema });
+            parsed.push(NamedSchema { name: name.clone(), schema });
         }
     }
-    read
+    parsed
 }
 
 /// Checks `x-sunset`: the date from which a deprecated item can be removed.
-fn sunset<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) {
-    let Some(day) = reader.child(cursor, "x-sunset") else { return };
-    let Some(text) = reader.string(&day) else { return };
-    let digits =
+fn check_sunset<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) {
+    let Some(sunset) = reader.child(cursor, "x-sunset") else { return };
+    let Some(text) = reader.string(&sunset) else { return };
+    let is_number =
         |part: &str, count: usize| part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit());
     let parts: Vec<&str> = text.split('-').collect();
-    if !matches!(parts[..], [year, month, day] if digits(year, 4) && digits(month, 2) && digits(day, 2)) {
+    if !matches!(parts[..], [year, month, day] if is_number(year, 4) && is_number(month, 2) && is_number(day, 2))
+    {
         let message = "`x-sunset` is not a date";
         reader.error(
             Code::UnsupportedKeyword,
@@ -120,6 +122,6 @@ fn sunset<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) {
     }
     if !reader.flag(cursor, "deprecated") {
         let message = "`x-sunset` requires `deprecated`";
-        reader.error(Code::UnsupportedKeyword, day.name_span, message, "add `deprecated: true`");
+        reader.error(Code::UnsupportedKeyword, sunset.name_span, message, "add `deprecated: true`");
     }
 }

@@ -5,7 +5,7 @@ use super::super::model::{Method, Operation};
 use super::super::node::{Entry, SpannedString};
 use super::super::reader::{Cursor, NodeReader};
 use super::super::source::Span;
-use super::{external_docs, parameter, response, security, sunset};
+use super::{check_external_docs, check_sunset, parameter, response, security};
 use crate::diagnostic::Code;
 
 /// Reads `paths`.
@@ -15,7 +15,7 @@ pub(super) fn paths<'n>(reader: &mut NodeReader<'n>, paths: &Cursor<'n>) -> Vec<
         if !reader.check_keywords(&item, &keywords::PATH_ITEM) {
             continue;
         }
-        // Report errors in shared parameters once, even if no operation uses them.
+        // Report errors in the parameters of the path item once, even if no operation uses them.
         parameter::list(reader, &item);
         for (key, cursor) in reader.children(&item) {
             let Some(method) = Method::from_key(&key.text) else { continue };
@@ -28,9 +28,9 @@ pub(super) fn paths<'n>(reader: &mut NodeReader<'n>, paths: &Cursor<'n>) -> Vec<
 
 /// Reports a contract without operations: the generated code would not compile.
 fn require_operation(reader: &mut NodeReader<'_>, paths: &Cursor<'_>) {
-    let method = |entry: &Entry| Method::from_key(&entry.key).is_some();
-    let operation = |path: &Entry| path.value.entries().unwrap_or_default().iter().any(method);
-    if paths.node.entries().is_some_and(|paths| !paths.iter().any(operation)) {
+    let is_method = |entry: &Entry| Method::from_key(&entry.key).is_some();
+    let has_operation = |path: &Entry| path.value.entries().unwrap_or_default().iter().any(is_method);
+    if paths.node.entries().is_some_and(|paths| !paths.iter().any(has_operation)) {
         let help = "add an operation: the generated code handles the requests of operations";
         reader.error(Code::MissingKeyword, paths.name_span, "`paths` contains no operations", help);
     }
@@ -46,8 +46,8 @@ fn operation<'n>(
     if !reader.check_keywords(cursor, &keywords::OPERATION) {
         return None;
     }
-    external_docs(reader, cursor);
-    sunset(reader, cursor);
+    check_external_docs(reader, cursor);
+    check_sunset(reader, cursor);
     let id = reader.string_child(cursor, "operationId");
     if id.is_none() {
         reader.error(

@@ -4,7 +4,7 @@ use super::super::keywords;
 use super::super::model::{Parameter, ParameterLocation, Shape};
 use super::super::node::SpannedString;
 use super::super::reader::{Cursor, NodeReader};
-use super::{header, schema, shared, sunset};
+use super::{check_sunset, header, schema, shared};
 use crate::diagnostic::Code;
 
 /// Returns the parameters of an operation, including those of its path item that it does not override.
@@ -13,14 +13,15 @@ pub(super) fn of_operation<'n>(
     item: &Cursor<'n>,
     operation: &Cursor<'n>,
 ) -> Vec<Parameter> {
-    // The errors of the path item were reported before.
-    let before = reader.diagnostics.len();
+    // The errors of the path item were already reported. Do not report them again for each operation.
+    let reported = reader.diagnostics.len();
     let mut all = list(reader, item);
-    reader.diagnostics.truncate(before);
+    reader.diagnostics.truncate(reported);
     let own = list(reader, operation);
     all.retain(|inherited| {
-        !own.iter()
-            .any(|other| inherited.name.text == other.name.text && inherited.location == other.location)
+        !own.iter().any(|parameter| {
+            inherited.name.text == parameter.name.text && inherited.location == parameter.location
+        })
     });
     all.extend(own);
     all
@@ -42,13 +43,13 @@ pub(super) fn parameter<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) ->
         return None;
     }
     shared::examples(reader, cursor);
-    sunset(reader, cursor);
+    check_sunset(reader, cursor);
     let name = reader.required_child(cursor, "name", "a parameter").and_then(|name| reader.string(&name))?;
     let location =
         reader.required_child(cursor, "in", "a parameter").and_then(|location| reader.string(&location))?;
     let location = parse_location(reader, &location)?;
-    let ignored = ["accept", "content-type", "authorization"];
-    if location == ParameterLocation::Header && ignored.contains(&&*name.to_ascii_lowercase()) {
+    let ignored_headers = ["accept", "content-type", "authorization"];
+    if location == ParameterLocation::Header && ignored_headers.contains(&&*name.to_ascii_lowercase()) {
         let help = "remove it: `content` declares media types, and `security` declares API keys";
         let message = format!("OpenAPI ignores a header parameter named `{}`", name.text);
         reader.error(Code::UnsupportedKeyword, name.span, message, help);
@@ -105,22 +106,23 @@ fn explode<'n>(
         );
         reader.error(Code::UnsupportedKeyword, style.span, message, help);
     }
-    let list = matches!(shape, Shape::Array(_) | Shape::Reference(_));
-    if let Some(explode) = cursor.node.entry("explode").filter(|_| !list) {
+    // A reference can lead to a list. References are not resolved here.
+    let can_be_list = matches!(shape, Shape::Array(_) | Shape::Reference(_));
+    if let Some(explode) = cursor.node.entry("explode").filter(|_| !can_be_list) {
         let help = "remove it: a single value has only one serialization";
         reader.error(Code::UnsupportedKeyword, explode.key.span, "`explode` applies only to lists", help);
     }
-    let stated = cursor.node.get("explode").is_some();
+    let is_declared = cursor.node.get("explode").is_some();
     let explode = reader.flag(cursor, "explode");
     if location == ParameterLocation::Header && explode {
-        let entry = cursor.node.entry("explode").map_or(cursor.name_span, |entry| entry.key.span);
+        let span = cursor.node.entry("explode").map_or(cursor.name_span, |entry| entry.key.span);
         let help = "remove it: the items of a header are separated by commas";
-        reader.error(Code::UnsupportedKeyword, entry, "`explode` is not supported for headers", help);
+        reader.error(Code::UnsupportedKeyword, span, "`explode` is not supported for headers", help);
     }
-    if matches!(location, ParameterLocation::Path | ParameterLocation::Cookie) && explode && list {
-        let entry = cursor.node.entry("explode").map_or(cursor.name_span, |entry| entry.key.span);
+    if matches!(location, ParameterLocation::Path | ParameterLocation::Cookie) && explode && can_be_list {
+        let span = cursor.node.entry("explode").map_or(cursor.name_span, |entry| entry.key.span);
         let help = "remove it: the list is sent as one value, separated by commas";
-        reader.error(Code::UnsupportedKeyword, entry, "`explode` is supported only in the query", help);
+        reader.error(Code::UnsupportedKeyword, span, "`explode` is supported only in the query", help);
     }
-    location == ParameterLocation::Query && (explode || !stated)
+    location == ParameterLocation::Query && (explode || !is_declared)
 }

@@ -15,7 +15,7 @@ pub(super) fn body<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, method:
         let help = "use parameters: proxies and clients discard the body";
         reader.error(Code::UnsupportedKeyword, name_span, message, help);
     }
-    let mut body = shared::inline_or_shared(reader, body, "requestBodies", body_of)?;
+    let mut body = shared::inline_or_shared(reader, body, "requestBodies", request_body)?;
     body.span = name_span;
     if !body.required {
         let message = "optional request bodies are not supported";
@@ -26,7 +26,7 @@ pub(super) fn body<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, method:
 }
 
 /// Reads a request body object.
-pub(super) fn body_of<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Body> {
+pub(super) fn request_body<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Body> {
     if !reader.check_keywords(cursor, &keywords::REQUEST_BODY) {
         return None;
     }
@@ -35,35 +35,35 @@ pub(super) fn body_of<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> O
     Some(Body { required: reader.flag(cursor, "required"), content, span: cursor.name_span })
 }
 
-/// Reads the only media type of `content`.
+/// Reads the only media type of `content`, if present. Reports further media types.
 fn content<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Content> {
     let content = reader.child(cursor, "content")?;
     let types = reader.children(&content);
-    for (key, extra) in types.iter().skip(1) {
+    for (key, media_type) in types.iter().skip(1) {
         let message = format!("more than one media type: `{}`", key.text);
         let help = "keep one media type, and add a separate operation for the other";
-        reader.error(Code::UnsupportedKeyword, extra.name_span, message, help);
+        reader.error(Code::UnsupportedKeyword, media_type.name_span, message, help);
     }
     let (name, cursor) = types.into_iter().next()?;
     let media_type = MediaType::ALL.into_iter().find(|media_type| media_type.as_str() == &**name);
     if media_type.is_none() {
         let message = format!("the media type `{}` is not supported", name.text);
-        let known = MediaType::ALL.map(|media_type| format!("`{}`", media_type.as_str())).join(", ");
-        reader.error(Code::UnsupportedKeyword, name.span, message, format!("use one of {known}"));
+        let names = MediaType::ALL.map(|media_type| format!("`{}`", media_type.as_str())).join(", ");
+        reader.error(Code::UnsupportedKeyword, name.span, message, format!("use one of {names}"));
     }
     reader.check_keywords(&cursor, &keywords::MEDIA_TYPE);
     shared::examples(reader, &cursor);
     let schema = reader.required_child(&cursor, "schema", "a media type")?;
     let schema = schema::read(reader, &schema)?;
     let media_type = media_type?;
-    let fits = match (&schema.shape, media_type) {
+    let is_suitable = match (&schema.shape, media_type) {
         (_, MediaType::Json) => true,
-        // A schema cannot describe binary data.
         (Shape::String(string), MediaType::Text) => string.rust_type().is_none() && !schema.nullable,
+        // A schema cannot describe binary data.
         (Shape::Any, MediaType::Bytes) => true,
         _ => false,
     };
-    if !fits {
+    if !is_suitable {
         let (message, help) = if media_type == MediaType::Text {
             (
                 "the schema of a `text/plain` body must be a string",
@@ -85,7 +85,7 @@ pub(super) fn responses<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) ->
     let Some(responses) = reader.required_child(cursor, "responses", "an operation") else {
         return Vec::new();
     };
-    let mut read = Vec::new();
+    let mut parsed = Vec::new();
     for (key, item) in reader.children(&responses) {
         let Some(status) = key.text.parse().ok().filter(|status| (100..=599).contains(status)) else {
             let message = format!("`{}` is not a status code", key.text);
@@ -93,23 +93,27 @@ pub(super) fn responses<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) ->
             reader.error(Code::UnsupportedKeyword, key.span, message, help);
             continue;
         };
-        let parts = shared::inline_or_shared(reader, item, "responses", parts);
-        let complete = parts.is_some();
-        // The error was reported before. The status is documented nevertheless.
-        let (description, headers, content) = parts.unwrap_or_default();
+        let contents = shared::inline_or_shared(reader, item, "responses", response_contents);
+        let complete = contents.is_some();
+        // An invalid response was reported. Its status still counts as documented.
+        let (description, headers, content) = contents.unwrap_or_default();
         if content.is_some() && [204, 205, 304].contains(&status) {
             let message = format!("a response with status {status} cannot have a body");
             reader.error(Code::UnsupportedKeyword, key.span, message, "remove `content`, or use status 200");
         }
-        read.push(Response { status, span: key.span, description, headers, content, complete });
+        parsed.push(Response { status, span: key.span, description, headers, content, complete });
     }
-    read
+    parsed
 }
 
+/// The description, the headers and the body of a response.
 type ResponseContents = (String, Vec<Header>, Option<Content>);
 
 /// Reads a response object.
-pub(super) fn parts<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<ResponseContents> {
+pub(super) fn response_contents<'n>(
+    reader: &mut NodeReader<'n>,
+    cursor: &Cursor<'n>,
+) -> Option<ResponseContents> {
     if !reader.check_keywords(cursor, &keywords::RESPONSE) {
         return None;
     }

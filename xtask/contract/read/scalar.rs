@@ -6,7 +6,7 @@ use super::super::reader::{Cursor, NodeReader};
 use super::super::source::Span;
 use crate::diagnostic::Code;
 
-/// The string formats that the server validates.
+/// The supported string formats.
 const STRING_FORMATS: [&str; 21] = [
     "byte",
     "date",
@@ -33,17 +33,17 @@ const STRING_FORMATS: [&str; 21] = [
 
 /// Reads a string or a string enum.
 pub(super) fn string<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, nullable: bool) -> Option<Shape> {
-    if let Some(listed) = listed(reader, cursor, nullable) {
+    if let Some(items) = enum_values(reader, cursor, nullable) {
         let mut values = Vec::new();
-        for item in listed {
+        for item in items {
             values.extend(reader.string(&item));
         }
         return Some(Shape::Enum(EnumShape { values }));
     }
     let pattern = reader.string_child(cursor, "pattern");
-    reject_pattern(reader, pattern.as_ref());
+    check_pattern(reader, pattern.as_ref());
     let format = reader.string_child(cursor, "format");
-    reject_format(reader, format.as_ref(), "string", &STRING_FORMATS);
+    check_format(reader, format.as_ref(), "string", &STRING_FORMATS);
     Some(Shape::String(StringShape {
         format,
         pattern,
@@ -54,11 +54,11 @@ pub(super) fn string<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, nulla
 
 /// Reads an integer or an integer enum.
 pub(super) fn integer<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, nullable: bool) -> Option<Shape> {
-    let Some(listed) = listed(reader, cursor, nullable) else {
+    let Some(items) = enum_values(reader, cursor, nullable) else {
         return Some(Shape::Integer(number(reader, cursor, "integer")));
     };
     let mut values: Vec<(i64, Span)> = Vec::new();
-    for item in listed {
+    for item in items {
         match item.node.value {
             Value::Integer(value) => values.push((value, item.node.span)),
             _ => reader.wrong_type(item.node, "an integer"),
@@ -67,21 +67,25 @@ pub(super) fn integer<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, null
     Some(Shape::IntegerEnum(IntegerEnumShape { values }))
 }
 
-/// Returns the values of `enum` or `const`, without null.
-fn listed<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, nullable: bool) -> Option<Vec<Cursor<'n>>> {
+/// Returns the values of `enum` without null, or the value of `const`. Returns `None` if the schema has neither.
+fn enum_values<'n>(
+    reader: &mut NodeReader<'n>,
+    cursor: &Cursor<'n>,
+    nullable: bool,
+) -> Option<Vec<Cursor<'n>>> {
     if let Some(value) = reader.child(cursor, "const") {
         if let Some(list) = cursor.node.entry("enum") {
             let help = "remove one of them";
             reader.error(Code::UnsupportedKeyword, list.key.span, "`enum` cannot be used with `const`", help);
         }
-        reject_null(reader, value.name_span, nullable, false);
+        check_enum_null(reader, value.name_span, nullable, false);
         return Some(vec![value]);
     }
     let list = reader.child(cursor, "enum")?;
     let items = reader.items(&list);
     let (nulls, values): (Vec<_>, Vec<_>) =
         items.into_iter().partition(|item| matches!(item.node.value, Value::Null));
-    reject_null(
+    check_enum_null(
         reader,
         nulls.first().map_or(list.name_span, |null| null.node.span),
         nullable,
@@ -94,8 +98,8 @@ fn listed<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, nullable: bool) 
 }
 
 /// Reports a nullable type without null in `enum`, and null in `enum` without a nullable type.
-fn reject_null(reader: &mut NodeReader<'_>, span: Span, in_type: bool, in_list: bool) {
-    let (message, help) = match (in_type, in_list) {
+fn check_enum_null(reader: &mut NodeReader<'_>, span: Span, type_allows_null: bool, enum_has_null: bool) {
+    let (message, help) = match (type_allows_null, enum_has_null) {
         (true, false) => {
             ("`type` allows null, but `enum` does not", "add null to `enum`, or remove 'null' from `type`")
         }
@@ -108,7 +112,7 @@ fn reject_null(reader: &mut NodeReader<'_>, span: Span, in_type: bool, in_list: 
     reader.error(Code::UnsupportedKeyword, span, message, help);
 }
 
-fn reject_pattern(reader: &mut NodeReader<'_>, pattern: Option<&SpannedString>) {
+fn check_pattern(reader: &mut NodeReader<'_>, pattern: Option<&SpannedString>) {
     let Some(pattern) = pattern else { return };
     if let Err(error) = regex::Regex::new(pattern) {
         let reason = error.to_string();
@@ -125,8 +129,8 @@ fn reject_pattern(reader: &mut NodeReader<'_>, pattern: Option<&SpannedString>) 
 /// Reads the keywords of a number.
 pub(super) fn number<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, kind: &str) -> NumberShape {
     let format = reader.string_child(cursor, "format");
-    let known: &[&str] = if kind == "integer" { &["int32", "int64"] } else { &["float", "double"] };
-    reject_format(reader, format.as_ref(), kind, known);
+    let supported: &[&str] = if kind == "integer" { &["int32", "int64"] } else { &["float", "double"] };
+    check_format(reader, format.as_ref(), kind, supported);
     for (exclusive, inclusive) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
         if let (Some(entry), Some(_)) = (cursor.node.entry(exclusive), cursor.node.entry(inclusive)) {
             let message = format!("`{exclusive}` cannot be used with `{inclusive}`");
@@ -148,60 +152,60 @@ pub(super) fn number<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, kind:
     }
 }
 
-/// Reports a format that the server does not validate.
-fn reject_format(reader: &mut NodeReader<'_>, format: Option<&SpannedString>, kind: &str, known: &[&str]) {
-    let Some(format) = format.filter(|format| !known.contains(&&***format)) else { return };
+/// Reports an unsupported format. `kind` is the type of the schema.
+fn check_format(reader: &mut NodeReader<'_>, format: Option<&SpannedString>, kind: &str, supported: &[&str]) {
+    let Some(format) = format.filter(|format| !supported.contains(&&***format)) else { return };
     let help = match &**format {
         "binary" => "use `format: byte` (base64), or the media type `application/octet-stream`".to_owned(),
         _ => format!(
             "use one of {}, or a pattern or bounds",
-            known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+            supported.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         ),
     };
     let message = format!("unknown format `{}` for type {kind}", format.text);
     reader.error(Code::UnsupportedKeyword, format.span, message, help);
 }
 
-/// Reports an unsupported default. The generator supports scalars that fit the Rust type of their format, and empty
-/// lists.
-pub(super) fn reject_default(reader: &mut NodeReader<'_>, default: Option<&Node>, shape: &Shape) {
+/// Reports an unsupported default. The generator supports empty lists and scalars, except in strings whose format has a
+/// special Rust type, in unions and in schemas that allow any value. A number must fit the Rust type of its format.
+pub(super) fn check_default(reader: &mut NodeReader<'_>, default: Option<&Node>, shape: &Shape) {
     let Some(default) = default else { return };
-    let plain = match &default.value {
+    let is_supported_value = match &default.value {
         Value::Sequence(items) => items.is_empty(),
         Value::Mapping(_) | Value::Null => false,
         _ => true,
     };
-    let typed = matches!(shape, Shape::String(string) if string.rust_type().is_some());
-    let undecided = matches!(shape, Shape::Union(_) | Shape::Any);
-    if !plain || typed || undecided {
+    let has_typed_format = matches!(shape, Shape::String(string) if string.rust_type().is_some());
+    let has_several_types = matches!(shape, Shape::Union(_) | Shape::Any);
+    if !is_supported_value || has_typed_format || has_several_types {
         let message = "a default of this type is not supported";
         let help = "remove it, document the default in `description`, and set it in the server";
         reader.error(Code::UnsupportedKeyword, default.span, message, help);
     }
-    if let Some(format) = too_small(shape, &default.value) {
+    if let Some(format) = overflowed_format(shape, &default.value) {
         let message = format!("the default is out of range for `{format}`");
         let help = "correct the default, or use a larger format";
         reader.error(Code::DefaultRefused, default.span, message, help);
     }
 }
 
-/// Returns the format of a number whose Rust type cannot represent the value.
+/// Returns the number format whose Rust type cannot represent the value, or `None` if the value fits.
 #[allow(clippy::cast_possible_truncation)] // This function detects truncation.
-fn too_small(shape: &Shape, value: &Value) -> Option<&'static str> {
-    // 2^63: the smallest integer above `i64::MAX`, which is not representable as a double.
-    const TOO_LARGE: f64 = 9_223_372_036_854_775_808.0;
-    let is = |number: &NumberShape, name| number.format.as_deref() == Some(name);
+fn overflowed_format(shape: &Shape, value: &Value) -> Option<&'static str> {
+    // 2^63. `f64` cannot represent `i64::MAX`, which is one less.
+    const I64_LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    let has_format = |number: &NumberShape, name| number.format.as_deref() == Some(name);
     match (shape, value) {
-        (Shape::Integer(number), Value::Integer(value)) if is(number, "int32") => {
+        (Shape::Integer(number), Value::Integer(value)) if has_format(number, "int32") => {
             i32::try_from(*value).is_err().then_some("int32")
         }
-        (Shape::Integer(number), Value::Float(value)) if is(number, "int32") => {
+        (Shape::Integer(number), Value::Float(value)) if has_format(number, "int32") => {
             (*value < f64::from(i32::MIN) || *value > f64::from(i32::MAX)).then_some("int32")
         }
         (Shape::Integer(_), Value::Float(value)) => {
-            (*value < -TOO_LARGE || *value >= TOO_LARGE).then_some("int64")
+            (*value < -I64_LIMIT || *value >= I64_LIMIT).then_some("int64")
         }
-        (Shape::Number(number), Value::Float(value)) if is(number, "float") => {
+        (Shape::Number(number), Value::Float(value)) if has_format(number, "float") => {
             (*value as f32).is_infinite().then_some("float")
         }
         _ => None,

@@ -4,7 +4,7 @@ use super::super::keywords;
 use super::super::model::{ArrayShape, MapShape, ObjectPart, ObjectShape, Property, Schema, Shape};
 use super::super::node::{Node, Value};
 use super::super::reader::{Cursor, NodeReader};
-use super::{bounds, composition, scalar, sunset};
+use super::{bounds, check_sunset, composition, scalar};
 use crate::diagnostic::Code;
 
 const ONE_TYPE: &str = "write one type, or one type and 'null', such as `type: [string, 'null']`";
@@ -16,7 +16,7 @@ pub(super) const ANNOTATIONS: &[&str] =
 /// Reads a schema and the schemas inside it.
 pub(super) fn read<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Schema> {
     if matches!(cursor.node.value, Value::Bool(true)) {
-        return Some(schema(cursor, Shape::Any, false));
+        return Some(without_annotations(cursor, Shape::Any, false));
     }
     if !reader.check_keywords(cursor, &keywords::SCHEMA) {
         return None;
@@ -27,19 +27,20 @@ pub(super) fn read<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Opti
     if let Some(examples) = reader.child(cursor, "examples") {
         reader.items(&examples);
     }
-    sunset(reader, cursor);
+    check_sunset(reader, cursor);
     let default = cursor.node.get("default").cloned();
-    scalar::reject_default(reader, default.as_ref(), &shape);
+    scalar::check_default(reader, default.as_ref(), &shape);
     Some(Schema {
         description: reader.string_child(cursor, "description").map(|text| text.text),
         deprecated: reader.flag(cursor, "deprecated"),
         read_only: reader.flag(cursor, "readOnly").then(|| cursor.node.span_at("/readOnly")),
         default,
-        ..schema(cursor, shape, nullable)
+        ..without_annotations(cursor, shape, nullable)
     })
 }
 
-fn schema(cursor: &Cursor<'_>, shape: Shape, nullable: bool) -> Schema {
+/// Creates a schema without description, default and other annotations.
+fn without_annotations(cursor: &Cursor<'_>, shape: Shape, nullable: bool) -> Schema {
     Schema {
         span: cursor.name_span,
         pointer: cursor.pointer.clone(),
@@ -53,15 +54,16 @@ fn schema(cursor: &Cursor<'_>, shape: Shape, nullable: bool) -> Schema {
 }
 
 fn check_extensible_enum(reader: &mut NodeReader<'_>, cursor: &Cursor<'_>, shape: &Shape) {
-    if let Some(open) = cursor.node.get("x-extensible-enum")
-        && !matches!((&open.value, shape), (Value::Bool(_), Shape::Enum(_)))
+    if let Some(extensible) = cursor.node.get("x-extensible-enum")
+        && !matches!((&extensible.value, shape), (Value::Bool(_), Shape::Enum(_)))
     {
         let help = "write `x-extensible-enum: true` next to `enum`, or remove it";
         let message = "expected `x-extensible-enum: true` next to `enum`";
-        reader.error(Code::UnsupportedKeyword, open.span, message, help);
+        reader.error(Code::UnsupportedKeyword, extensible.span, message, help);
     }
 }
 
+/// Reads the shape of a schema. Returns it, and whether null is valid.
 fn shape<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<(Shape, bool)> {
     if let Some(target) = cursor.node.get("$ref") {
         reject_siblings(reader, cursor, "$ref", ANNOTATIONS);
@@ -77,7 +79,9 @@ fn shape<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<(Shape,
         reject_siblings(reader, cursor, "allOf", &[ANNOTATIONS, &["unevaluatedProperties"]].concat());
         return composition::all_of(reader, cursor, &list);
     }
-    for (keyword, companion) in [("discriminator", "`oneOf`"), ("unevaluatedProperties", "`allOf`")] {
+    for (keyword, companion) in
+        [("discriminator", "`oneOf` or `anyOf`"), ("unevaluatedProperties", "`allOf`")]
+    {
         if let Some(entry) = cursor.node.entry(keyword) {
             let message = format!("`{keyword}` requires {companion}");
             let help = "remove it; to reject other properties, write `additionalProperties: false`";
@@ -119,35 +123,35 @@ pub(super) fn reject_siblings(
 
 /// Returns the type, and whether null is valid.
 fn kind<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<(&'static str, bool)> {
-    let Some(stated) = reader.child(cursor, "type") else {
+    let Some(declared) = reader.child(cursor, "type") else {
         if reader.diagnostics.last().is_some_and(|diagnostic| {
             cursor.node.span.start <= diagnostic.span.start && diagnostic.span.end <= cursor.node.span.end
         }) {
-            return None; // An error inside this schema was reported before.
+            return None; // An error inside this schema was already reported.
         }
         let help = "add `type`, `$ref`, `oneOf` or `allOf`, or write `true` to allow any value";
         reader.error(Code::UnsupportedKeyword, cursor.name_span, "the schema has no type", help);
         return None;
     };
-    let names: Vec<&Node> = match &stated.node.value {
+    let names: Vec<&Node> = match &declared.node.value {
         Value::Sequence(names) => names.iter().collect(),
-        _ => vec![stated.node],
+        _ => vec![declared.node],
     };
-    let null = |node: &&&Node| node.as_str() == Some("null");
-    let nullable = names.iter().any(|node| null(&node));
-    let rest: Vec<_> = names.iter().filter(|node| !null(node)).collect();
-    let known = ["object", "array", "string", "integer", "number", "boolean"];
-    if let [one] = &rest[..]
-        && let Some(kind) = known.into_iter().find(|kind| one.as_str() == Some(kind))
+    let is_null = |node: &&&Node| node.as_str() == Some("null");
+    let nullable = names.iter().any(|node| is_null(&node));
+    let types: Vec<_> = names.iter().filter(|node| !is_null(node)).collect();
+    let supported = ["object", "array", "string", "integer", "number", "boolean"];
+    if let [name] = &types[..]
+        && let Some(kind) = supported.into_iter().find(|kind| name.as_str() == Some(kind))
     {
         return Some((kind, nullable));
     }
     let message = "unsupported type";
-    reader.error(Code::UnsupportedKeyword, stated.node.span, message, ONE_TYPE);
+    reader.error(Code::UnsupportedKeyword, declared.node.span, message, ONE_TYPE);
     None
 }
 
-/// Keywords and the types that they apply to.
+/// Groups of keywords, each with the types that it applies to.
 const APPLICABLE_TYPES: [(&[&str], &[&str]); 7] = [
     (&["minLength", "maxLength", "pattern"], &["string"]),
     (&["enum", "const"], &["string", "integer"]),
@@ -168,12 +172,14 @@ const APPLICABLE_TYPES: [(&[&str], &[&str]); 7] = [
     ),
 ];
 
+/// Reports keywords that do not apply to the type.
 fn reject_inapplicable(reader: &mut NodeReader<'_>, cursor: &Cursor<'_>, kind: &str) {
     for entry in cursor.node.entries().unwrap_or_default() {
         let key = &*entry.key;
         let Some((_, kinds)) = APPLICABLE_TYPES.iter().find(|(keywords, _)| keywords.contains(&key)) else {
             continue;
         };
+        // `check_extensible_enum` reports `x-extensible-enum`.
         if kinds.contains(&kind) || key == "x-extensible-enum" {
             continue;
         }
@@ -200,10 +206,10 @@ fn object<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Shape>
             return map(reader, cursor, values);
         }
         Some(Cursor { node: Node { value: Value::Bool(allowed), .. }, .. }) => !allowed,
-        Some(both) => {
+        Some(values) => {
             let help = "keep one of them: `properties` for an object, `additionalProperties` for a map";
             let message = "a schema for `additionalProperties` cannot be used with `properties`";
-            reader.error(Code::UnsupportedKeyword, both.name_span, message, help);
+            reader.error(Code::UnsupportedKeyword, values.name_span, message, help);
             return None;
         }
     };

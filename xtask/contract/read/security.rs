@@ -11,38 +11,39 @@ use crate::diagnostic::Code;
 /// Reads `components.securitySchemes`. Only schemes that send API keys are supported.
 pub(super) fn schemes<'n>(reader: &mut NodeReader<'n>, components: &Cursor<'n>) -> Vec<SecurityScheme> {
     let Some(schemes) = reader.child(components, "securitySchemes") else { return Vec::new() };
-    let mut read = Vec::new();
+    let mut parsed = Vec::new();
     for (name, cursor) in reader.children(&schemes) {
         if !reader.check_keywords(&cursor, &keywords::SECURITY_SCHEME) {
             continue;
         }
         if let Some(credential) = credential(reader, name, &cursor) {
-            read.push(SecurityScheme { name: name.clone(), credential });
+            parsed.push(SecurityScheme { name: name.clone(), credential });
         }
     }
-    read
+    parsed
 }
 
+/// Returns where requests contain the API key. Reports an unsupported security scheme.
 fn credential<'n>(
     reader: &mut NodeReader<'n>,
     name: &SpannedString,
     cursor: &Cursor<'n>,
 ) -> Option<Credential> {
     let string = |key| cursor.node.get(key).and_then(Node::as_str).unwrap_or_default();
-    let lower = string("scheme").to_ascii_lowercase();
-    match (string("type"), &*lower, string("in")) {
+    let http_scheme = string("scheme").to_ascii_lowercase();
+    match (string("type"), &*http_scheme, string("in")) {
         ("http", "bearer", "") => return Some(Credential::Bearer),
         ("http", "basic", "") => return Some(Credential::Basic),
-        ("apiKey", "", span @ ("header" | "cookie")) => {
-            let sent = reader.required_child(cursor, "name", "an API key in a header or cookie")?;
-            let sent = reader.string(&sent)?;
-            if span == "header" {
-                header::check_name(reader, &sent);
+        ("apiKey", "", location @ ("header" | "cookie")) => {
+            let key_name = reader.required_child(cursor, "name", "an API key in a header or cookie")?;
+            let key_name = reader.string(&key_name)?;
+            if location == "header" {
+                header::check_name(reader, &key_name);
             }
-            return Some(if span == "header" {
-                Credential::Header(sent.text)
+            return Some(if location == "header" {
+                Credential::Header(key_name.text)
             } else {
-                Credential::Cookie(sent.text)
+                Credential::Cookie(key_name.text)
             });
         }
         _ => {}
@@ -64,20 +65,21 @@ fn credential<'n>(
     None
 }
 
-/// Reads the scheme and the scope of `security: [{scheme: [scope]}]`.
+/// Returns the names of the security scheme and of the scope of an operation: `security: [{scheme: [scope]}]`. `span`
+/// is the span of the operation.
 pub(super) fn scope<'n>(
     reader: &mut NodeReader<'n>,
     cursor: &Cursor<'n>,
     span: Span,
 ) -> Option<(SpannedString, SpannedString)> {
-    let named = reader.child(cursor, "security").and_then(|security| {
+    let scheme_and_scope = reader.child(cursor, "security").and_then(|security| {
         let [requirement] = security.node.items()? else { return None };
         let [scheme] = requirement.entries()? else { return None };
         let [scope] = scheme.value.items()? else { return None };
-        let text = SpannedString { text: scope.as_str()?.to_owned(), span: scope.span };
-        Some((scheme.key.clone(), text))
+        let scope = SpannedString { text: scope.as_str()?.to_owned(), span: scope.span };
+        Some((scheme.key.clone(), scope))
     });
-    let Some((scheme, scope)) = named else {
+    let Some((scheme, scope)) = scheme_and_scope else {
         let span = cursor.node.entry("security").map_or(span, |entry| entry.key.span);
         reader.error(
             Code::OperationWithoutScope,

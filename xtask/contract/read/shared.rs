@@ -17,8 +17,8 @@ pub(super) fn check<'n>(reader: &mut NodeReader<'n>, components: &Cursor<'n>) {
             let name = SpannedString { text: String::new(), span: cursor.name_span };
             drop(header::header(reader, &name, &cursor));
         }),
-        ("responses", |reader, cursor| drop(response::parts(reader, &cursor))),
-        ("requestBodies", |reader, cursor| drop(response::body_of(reader, &cursor))),
+        ("responses", |reader, cursor| drop(response::response_contents(reader, &cursor))),
+        ("requestBodies", |reader, cursor| drop(response::request_body(reader, &cursor))),
         ("examples", |reader, cursor| example(reader, &cursor)),
     ];
     for (section, check) in sections {
@@ -37,12 +37,12 @@ pub(super) fn inline_or_shared<'n, T>(
     section: &str,
     read: impl FnOnce(&mut NodeReader<'n>, &Cursor<'n>) -> Option<T>,
 ) -> Option<T> {
-    let shared = cursor.node.entry("$ref").is_some();
+    let is_shared = cursor.node.entry("$ref").is_some();
     let target = reader.resolve(cursor, section)?;
-    let before = reader.diagnostics.len();
+    let reported = reader.diagnostics.len();
     let value = read(reader, &target);
-    if shared {
-        reader.diagnostics.truncate(before);
+    if is_shared {
+        reader.diagnostics.truncate(reported);
     }
     value
 }
@@ -54,8 +54,8 @@ pub(super) fn examples<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) {
         let message = "`example` cannot be used with `examples`";
         reader.error(Code::UnsupportedKeyword, single.key.span, message, "remove one of them");
     }
-    for (_, one) in reader.children(&examples) {
-        inline_or_shared(reader, one, "examples", |reader, cursor| {
+    for (_, entry) in reader.children(&examples) {
+        inline_or_shared(reader, entry, "examples", |reader, cursor| {
             example(reader, cursor);
             Some(())
         });

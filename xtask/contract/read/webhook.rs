@@ -4,16 +4,16 @@ use super::super::keywords;
 use super::super::model::{Body, MediaType, Parameter, ParameterLocation, Webhook};
 use super::super::node::SpannedString;
 use super::super::reader::{Cursor, NodeReader};
-use super::{external_docs, parameter, response, shared, sunset};
+use super::{check_external_docs, check_sunset, parameter, response, shared};
 use crate::diagnostic::Code;
 
 /// Reads `webhooks`. Each is a POST with a JSON body.
 pub(super) fn webhooks<'n>(reader: &mut NodeReader<'n>, webhooks: &Cursor<'n>) -> Vec<Webhook> {
-    let mut read = Vec::new();
+    let mut parsed = Vec::new();
     for (name, item) in reader.children(webhooks) {
-        read.extend(webhook(reader, name, &item));
+        parsed.extend(webhook(reader, name, &item));
     }
-    read
+    parsed
 }
 
 fn webhook<'n>(reader: &mut NodeReader<'n>, name: &SpannedString, item: &Cursor<'n>) -> Option<Webhook> {
@@ -25,12 +25,12 @@ fn webhook<'n>(reader: &mut NodeReader<'n>, name: &SpannedString, item: &Cursor<
     if !reader.check_keywords(&post, &keywords::OPERATION) {
         return None;
     }
-    external_docs(reader, &post);
-    sunset(reader, &post);
+    check_external_docs(reader, &post);
+    check_sunset(reader, &post);
     parameters.extend(parameter::list(reader, &post));
     require_headers(reader, &parameters);
     reject_security(reader, &post);
-    responses(reader, &post);
+    check_responses(reader, &post);
     let id = id(reader, name, &post);
     let tags = reader.child(&post, "tags").map(|tags| reader.items(&tags)).unwrap_or_default();
     let tags = tags.iter().filter_map(|tag| reader.string(tag)).collect();
@@ -56,7 +56,8 @@ fn id<'n>(reader: &mut NodeReader<'n>, name: &SpannedString, post: &Cursor<'n>) 
     id
 }
 
-/// Reports parameters that an event cannot have. The receiver chooses the URL, so that only headers are supported.
+/// Reports parameters other than headers. The receiver chooses the URL, so an event cannot have path or query
+/// parameters.
 fn require_headers(reader: &mut NodeReader<'_>, parameters: &[Parameter]) {
     for parameter in parameters.iter().filter(|parameter| parameter.location != ParameterLocation::Header) {
         let message = format!("the parameter `{}` of a webhook is not a header", parameter.name.text);
@@ -65,7 +66,7 @@ fn require_headers(reader: &mut NodeReader<'_>, parameters: &[Parameter]) {
     }
 }
 
-/// Reports API keys: events are signed instead.
+/// Reports a security requirement: events are signed instead of being sent with API keys.
 fn reject_security<'n>(reader: &mut NodeReader<'n>, post: &Cursor<'n>) {
     let Some(security) = post.node.entry("security") else { return };
     if security.value.items().is_none_or(|list| !list.is_empty()) {
@@ -78,7 +79,7 @@ fn reject_security<'n>(reader: &mut NodeReader<'n>, post: &Cursor<'n>) {
 fn body<'n>(reader: &mut NodeReader<'n>, post: &Cursor<'n>) -> Option<Body> {
     let body = reader.required_child(post, "requestBody", "a webhook")?;
     let name_span = body.name_span;
-    let body = shared::inline_or_shared(reader, body, "requestBodies", response::body_of)?;
+    let body = shared::inline_or_shared(reader, body, "requestBodies", response::request_body)?;
     if !body.required {
         let help = "write `required: true`: every event has a body";
         reader.error(Code::UnsupportedKeyword, name_span, "the body of a webhook must be required", help);
@@ -90,8 +91,8 @@ fn body<'n>(reader: &mut NodeReader<'n>, post: &Cursor<'n>) -> Option<Body> {
     Some(body)
 }
 
-/// Reads the responses of a receiver, which can be status ranges and `default`.
-fn responses<'n>(reader: &mut NodeReader<'n>, post: &Cursor<'n>) {
+/// Checks the responses of a receiver. Their statuses can also be ranges and `default`.
+fn check_responses<'n>(reader: &mut NodeReader<'n>, post: &Cursor<'n>) {
     let Some(responses) = reader.child(post, "responses") else { return };
     for (key, item) in reader.children(&responses) {
         if !is_response_status(key) {
@@ -99,7 +100,7 @@ fn responses<'n>(reader: &mut NodeReader<'n>, post: &Cursor<'n>) {
             let help = "use a number from 100 to 599, a range such as `2XX`, or `default`";
             reader.error(Code::UnsupportedKeyword, key.span, message, help);
         }
-        shared::inline_or_shared(reader, item, "responses", response::parts);
+        shared::inline_or_shared(reader, item, "responses", response::response_contents);
     }
 }
 

@@ -4,21 +4,22 @@
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Document, MediaType, Operation};
 
-/// Invalid key, missing scope, invalid request, exceeded rate limit, internal error.
-const EVERYWHERE: [u16; 5] = [401, 403, 422, 429, 500];
-/// Body too large, and unsupported media type.
-const WITH_BODY: [u16; 2] = [413, 415];
+/// The error statuses of every operation: invalid key, missing scope, invalid request, exceeded rate limit, internal
+/// error.
+const COMMON_STATUSES: [u16; 5] = [401, 403, 422, 429, 500];
+/// Additional error statuses of operations with a request body: body too large, unsupported media type.
+const BODY_STATUSES: [u16; 2] = [413, 415];
 
 /// Checks every operation.
 pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     for operation in &document.operations {
-        let documented =
+        let is_documented =
             |status: &&u16| operation.responses.iter().any(|response| response.status == **status);
-        let with_body = operation.body.iter().flat_map(|_| &WITH_BODY);
-        let missing: Vec<_> = EVERYWHERE
+        let body_statuses = operation.body.iter().flat_map(|_| &BODY_STATUSES);
+        let missing: Vec<_> = COMMON_STATUSES
             .iter()
-            .chain(with_body)
-            .filter(|status| !documented(status))
+            .chain(body_statuses)
+            .filter(|status| !is_documented(status))
             .map(u16::to_string)
             .collect();
         if !missing.is_empty() {
@@ -37,7 +38,8 @@ pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Reports errors without a JSON body: all errors share one envelope.
+/// Reports error responses without a JSON body: all errors share one envelope. Skips incomplete responses, which are
+/// already reported.
 fn check_bodies(operation: &Operation, diagnostics: &mut Vec<Diagnostic>) {
     for response in operation.responses.iter().filter(|response| response.complete && response.status >= 400)
     {

@@ -10,12 +10,13 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::node::Node;
 
 /// The URI of the document, for resolving references inside it.
-const HERE: &str = "urn:contract";
+const DOCUMENT_URI: &str = "urn:contract";
 
 /// Checks every example and default of a document.
 pub(super) fn check(root: &Node, diagnostics: &mut Vec<Diagnostic>) {
     let document = root.to_json();
-    let Ok(registry) = Registry::new().add(HERE, &document).and_then(|registry| registry.prepare()) else {
+    let Ok(registry) = Registry::new().add(DOCUMENT_URI, &document).and_then(|registry| registry.prepare())
+    else {
         return;
     };
     let mut checker = ExampleChecker { root, registry: &registry, validators: BTreeMap::new(), diagnostics };
@@ -27,7 +28,7 @@ pub(super) fn check(root: &Node, diagnostics: &mut Vec<Diagnostic>) {
 struct ExampleChecker<'a> {
     root: &'a Node,
     registry: &'a Registry<'a>,
-    /// Validators by reference. Most locations reference a named schema, so that validators are reused.
+    /// The validators by the `$ref` of their schema. Locations with the same reference share a validator.
     validators: BTreeMap<String, Result<Validator, String>>,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -35,17 +36,17 @@ struct ExampleChecker<'a> {
 impl ExampleChecker<'_> {
     fn check_location(&mut self, location: &SchemaLocation<'_>) {
         if let Some(default) = location.schema.get("default") {
-            self.value(location, default, Code::DefaultRefused, "the default");
+            self.check_value(location, default, Code::DefaultRefused, "the default");
         }
         if let Some(example) = location.schema.get("example") {
-            self.value(location, example, Code::ExampleRefused, "the example");
+            self.check_value(location, example, Code::ExampleRefused, "the example");
         }
         for example in location.schema.get("examples").and_then(Node::items).unwrap_or_default() {
-            self.value(location, example, Code::ExampleRefused, "the example");
+            self.check_value(location, example, Code::ExampleRefused, "the example");
         }
         let Some(owner) = location.owner else { return };
         if let Some(example) = owner.get("example") {
-            self.value(location, example, Code::ExampleRefused, "the example");
+            self.check_value(location, example, Code::ExampleRefused, "the example");
         }
         for example in owner.get("examples").and_then(Node::entries).unwrap_or_default() {
             // Each use of a shared example is validated against the schema of that use.
@@ -53,12 +54,12 @@ impl ExampleChecker<'_> {
             let shared = shared.and_then(|target| self.root.pointer(target.trim_start_matches('#')));
             if let Some(value) = shared.unwrap_or(&example.value).get("value") {
                 let subject = format!("the example `{}`", example.key.text);
-                self.value(location, value, Code::ExampleRefused, &subject);
+                self.check_value(location, value, Code::ExampleRefused, &subject);
             }
         }
     }
 
-    fn value(&mut self, location: &SchemaLocation<'_>, value: &Node, code: Code, subject: &str) {
+    fn check_value(&mut self, location: &SchemaLocation<'_>, value: &Node, code: Code, subject: &str) {
         let target = match location.schema.get("$ref").and_then(Node::as_str) {
             Some(target) => target.to_owned(),
             None => format!("#{}", location.pointer),
@@ -89,7 +90,7 @@ impl ExampleChecker<'_> {
 }
 
 fn validator(registry: &Registry<'_>, target: &str) -> Result<Validator, String> {
-    let schema: Value = json!({ "$ref": format!("{HERE}{}", encoded(target)) });
+    let schema: Value = json!({ "$ref": format!("{DOCUMENT_URI}{}", encoded(target)) });
     let options = jsonschema::draft202012::options().should_validate_formats(true);
     options.with_registry(registry).build(&schema).map_err(|error| error.to_string())
 }

@@ -1,11 +1,12 @@
 //! Rules that a contract must follow beyond the syntax of OpenAPI.
 //!
-//! Each rule reads the model and adds diagnostics. Rules are independent, except that some run only if references are
-//! valid.
+//! Each rule reads the document or its model, and adds diagnostics. Rules are independent, except that some run only if
+//! others report nothing.
 
 mod errors;
 mod examples;
 mod names;
+mod parameters;
 mod paths;
 mod read_only;
 mod references;
@@ -13,7 +14,6 @@ mod schema_locations;
 mod security;
 mod spelling;
 mod unions;
-mod values;
 mod webhooks;
 
 use super::Conventions;
@@ -41,10 +41,10 @@ pub(crate) fn check(
     }
     let before = diagnostics.len();
     unions::check(document, diagnostics);
-    values::check(document, diagnostics);
+    parameters::check(document, diagnostics);
     read_only::check(document, diagnostics);
     webhooks::check(document, diagnostics);
-    // Members that cannot be distinguished have no distinct names either.
+    // Do not report a problem twice: for example, union members of the same type also have the same name.
     if diagnostics.len() == before {
         names::check(document, diagnostics);
     }

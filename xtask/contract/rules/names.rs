@@ -27,7 +27,7 @@ const MODULES: [&str; 11] = [
 /// Names that the file of operations declares besides the operations.
 const OPERATION_ITEMS: [&str; 3] = ["Contract", "Credential", "Operations"];
 
-/// Names that generated files import or use beside the trait of a tag.
+/// Names that the generated file of a tag imports or uses in addition to the trait.
 const IMPORTS: [&str; 17] = [
     "Base64",
     "Bytes",
@@ -86,17 +86,17 @@ pub(super) fn check_operations(document: &Document, diagnostics: &mut Vec<Diagno
             ids.insert(id, id);
         }
     }
-    for named in operations
+    for tag_name in operations
         .iter()
         .map(|operation| &operation.tag)
         .chain(webhooks.iter().flat_map(|webhook| &webhook.tags))
     {
-        if !document.tags.iter().any(|tag| tag.name.text == named.text) {
+        if !document.tags.iter().any(|tag| tag.name.text == tag_name.text) {
             diagnostics.push(Diagnostic::error(
                 Code::UnresolvedRef,
-                named.span,
-                format!("unknown tag `{}`", named.text),
-                "add it to `tags`, or use one of those",
+                tag_name.span,
+                format!("unknown tag `{}`", tag_name.text),
+                "add it to `tags`, or use a declared tag",
             ));
         }
     }
@@ -121,7 +121,7 @@ pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     });
 
     let mut scope = NameScope::new("operations", diagnostics);
-    OPERATION_ITEMS.iter().for_each(|table| scope.reserve(table));
+    OPERATION_ITEMS.iter().for_each(|item| scope.reserve(item));
     distinct_names(document, |operation| &operation.id)
         .for_each(|id| scope.add(upper_camel_case(id), &id.text, id.span));
 
@@ -140,9 +140,9 @@ pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     }
     let mut scope = NameScope::new("defaults of parameters", diagnostics);
     for operation in &document.operations {
-        let defaulted =
+        let has_default =
             |parameter: &&Parameter| !parameter.required && document.default_of(&parameter.schema).is_some();
-        for Parameter { name, .. } in operation.parameters.iter().filter(defaulted) {
+        for Parameter { name, .. } in operation.parameters.iter().filter(has_default) {
             let rust = rust_name::parameter_default_function(&operation.id, name);
             scope.add_unchecked(rust, &format!("{} {}", operation.id.text, name.text), name.span);
         }
@@ -167,8 +167,9 @@ fn distinct_names<'a>(
 
 /// Returns the tags that have operations. The generator ignores the others.
 fn tags_with_operations(document: &Document) -> impl Iterator<Item = &Tag> {
-    let used = |tag: &&Tag| document.operations.iter().any(|operation| operation.tag.text == tag.name.text);
-    document.tags.iter().filter(used)
+    let has_operations =
+        |tag: &&Tag| document.operations.iter().any(|operation| operation.tag.text == tag.name.text);
+    document.tags.iter().filter(has_operations)
 }
 
 /// Checks the types of all schemas, including inline schemas, and the default functions of their fields.
@@ -187,8 +188,8 @@ fn check_types(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     }
     let before = diagnostics.len();
     let mut scope = NameScope::new("types", diagnostics);
-    SCHEMA_ITEMS.iter().for_each(|used| scope.reserve(used));
-    // Each part of these names was validated before.
+    SCHEMA_ITEMS.iter().for_each(|item| scope.reserve(item));
+    // Each part of these names is validated separately.
     names.types.into_iter().for_each(|(rust, name, span)| scope.add_unchecked(rust, &name, span));
     // If two types have the same name, the names of their fields collide, too.
     if diagnostics.len() == before {
@@ -197,11 +198,12 @@ fn check_types(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Returns whether the generator declares a struct or an enum for a shape.
 fn is_type(shape: &Shape) -> bool {
     matches!(shape, Shape::Object(_) | Shape::Enum(_) | Shape::IntegerEnum(_) | Shape::Union(_))
 }
 
-/// Rust names, each with its origin in the contract.
+/// Rust names, each with the location in the contract that it comes from, and the span of that location.
 #[derive(Default)]
 struct RustNames {
     types: Vec<(String, String, Span)>,
@@ -209,12 +211,13 @@ struct RustNames {
 }
 
 impl RustNames {
-    /// Adds the type of a schema at this location, and the types of the schemas inside it.
+    /// Adds the type of a schema at this location, the types of the schemas inside it, and the default functions of
+    /// their fields.
     fn add_types(&mut self, document: &Document, schema: &Schema, location: &TypeLocation, span: Span) {
         if is_type(&schema.shape) {
             self.types.push((location.type_name.clone(), location.origin.clone(), span));
         }
-        let mut below = |schema: &Schema, location: &TypeLocation| {
+        let mut add_nested = |schema: &Schema, location: &TypeLocation| {
             self.add_types(document, schema, location, schema.span)
         };
         match &schema.shape {
@@ -230,11 +233,11 @@ impl RustNames {
             }
             Shape::Union(union) => {
                 for member in &union.members {
-                    below(&member.schema, &location.named_child(&member.name, " as "));
+                    add_nested(&member.schema, &location.named_child(&member.name, " as "));
                 }
             }
-            Shape::Array(array) => below(&array.items, &location.unnamed_child("Item", "[]")),
-            Shape::Map(map) => below(&map.values, &location.unnamed_child("Value", ".*")),
+            Shape::Array(array) => add_nested(&array.items, &location.unnamed_child("Item", "[]")),
+            Shape::Map(map) => add_nested(&map.values, &location.unnamed_child("Value", ".*")),
             _ => {}
         }
     }
@@ -243,7 +246,9 @@ impl RustNames {
 /// Returns whether the name is a Rust identifier. Reports an invalid name once.
 fn check_identifier(rust: &str, name: &str, span: Span, diagnostics: &mut Vec<Diagnostic>) -> bool {
     let valid = is_identifier(rust);
-    if !valid && !diagnostics.iter().any(|known| known.code == Code::NoRustName && known.span == span) {
+    if !valid
+        && !diagnostics.iter().any(|reported| reported.code == Code::NoRustName && reported.span == span)
+    {
         let rust = rust.trim_start_matches("r#");
         let message = format!("`{name}` would be named `{rust}`, which is not a valid Rust identifier");
         let help = "use letters, digits and `_`: the generated code uses the name";
@@ -293,7 +298,9 @@ fn check_fields(document: &Document, object: &ObjectShape, diagnostics: &mut Vec
 
 /// Rust names that must be unique.
 struct NameScope<'f> {
+    /// The kind of names in plural, for messages.
     kind: &'static str,
+    /// The Rust names, each with its description for messages and its span. A reserved name has no span.
     names: BTreeMap<String, (String, Option<Span>)>,
     diagnostics: &'f mut Vec<Diagnostic>,
 }
@@ -308,7 +315,8 @@ impl<'f> NameScope<'f> {
         self.names.insert(rust.to_owned(), (format!("the reserved name `{rust}`"), None));
     }
 
-    /// Adds a name. A collision with another name of the contract is reported in another scope.
+    /// Adds a name, but reports only a collision with a reserved name. Collisions between tags are already reported for
+    /// their modules.
     fn add_unless_reported(&mut self, rust: String, name: &str, span: Span) {
         if self.names.get(&rust).is_none_or(|(_, span)| span.is_none()) {
             self.add(rust, name, span);
@@ -322,6 +330,7 @@ impl<'f> NameScope<'f> {
         }
     }
 
+    /// Adds a name without checking whether it is an identifier. Reports a collision.
     fn add_unchecked(&mut self, rust: String, name: &str, span: Span) {
         let Some((other, other_span)) = self.names.get(&rust) else {
             self.names.insert(rust, (format!("`{name}`"), Some(span)));

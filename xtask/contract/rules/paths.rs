@@ -1,11 +1,11 @@
-//! Paths: templates match their parameters, and no request matches two paths ambiguously.
+//! Paths: templates have valid syntax and match their parameters, and no request matches two paths ambiguously.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Document, Operation, ParameterLocation};
 use crate::node::{Node, SpannedString};
 
-/// Checks every path, even without operations. `path_prefix` is the prefix of all paths of the version, such as
-/// `/api/v1/`.
+/// Checks the syntax of every path, and the parameters and the ambiguity of paths with operations. `path_prefix` is the
+/// prefix of all paths of the version, such as `/api/v1/`.
 pub(super) fn check(root: &Node, document: &Document, path_prefix: &str, diagnostics: &mut Vec<Diagnostic>) {
     for entry in root.get("paths").and_then(Node::entries).unwrap_or_default() {
         check_syntax(&entry.key, path_prefix, diagnostics);
@@ -25,7 +25,7 @@ pub(super) fn check(root: &Node, document: &Document, path_prefix: &str, diagnos
 }
 
 /// Returns the parameter names in a path template.
-fn braces(path: &str) -> Vec<&str> {
+fn parameter_names(path: &str) -> Vec<&str> {
     path.split('/').filter_map(parameter).collect()
 }
 
@@ -35,13 +35,14 @@ fn parameter(segment: &str) -> Option<&str> {
     (!name.is_empty() && !name.contains(['{', '}'])).then_some(name)
 }
 
-/// Checks the syntax of a path: `/` before each segment, and each segment is a parameter or contains only unreserved
-/// characters.
+/// Checks the syntax of a path: it has the prefix and `/` before each segment, each segment is a parameter or contains
+/// only unreserved characters, and each parameter occurs once.
 fn check_syntax(path: &SpannedString, path_prefix: &str, diagnostics: &mut Vec<Diagnostic>) {
     if path.starts_with("x-") {
         let message = format!("the extension `{}` in `paths` is not supported", path.text);
         let help = "remove it: no tool reads it";
-        return report(path, message, help, diagnostics);
+        diagnostics.push(Diagnostic::error(Code::UnsupportedKeyword, path.span, message, help));
+        return;
     }
     let Some(segments) = path.strip_prefix('/') else {
         return report(
@@ -51,29 +52,30 @@ fn check_syntax(path: &SpannedString, path_prefix: &str, diagnostics: &mut Vec<D
             diagnostics,
         );
     };
-    let mut names: Vec<&str> = Vec::new();
+    let mut parameters: Vec<&str> = Vec::new();
     for segment in segments.split('/') {
-        if let Some((message, help)) = segment_error(segment, &names) {
+        if let Some((message, help)) = segment_error(segment, &parameters) {
             return report(path, message, help, diagnostics);
         }
-        names.extend(parameter(segment));
+        parameters.extend(parameter(segment));
     }
     if !path.starts_with(path_prefix) {
         let message = format!("the path `{}` does not start with `{path_prefix}`", path.text);
-        report(path, message, "the server routes only paths with the prefix to this version", diagnostics);
+        let help = "add the prefix: the server routes only paths with the prefix to this version";
+        report(path, message, help, diagnostics);
     }
 }
 
-/// Returns the error in a segment and its remedy. `names` are the preceding parameters.
-fn segment_error(segment: &str, names: &[&str]) -> Option<(String, &'static str)> {
+/// Returns the error in a segment and its remedy.
+fn segment_error(segment: &str, preceding_parameters: &[&str]) -> Option<(String, &'static str)> {
     if let Some(name) = parameter(segment) {
         let duplicate =
             || (format!("duplicate parameter `{{{name}}}` in the path"), "give each parameter a unique name");
-        return names.contains(&name).then(duplicate);
+        return preceding_parameters.contains(&name).then(duplicate);
     }
     if segment.contains(['{', '}']) {
-        let message = format!("`{segment}` contains more than a parameter");
-        return Some((message, "use a whole segment for the parameter, such as `/things/{id}`"));
+        let message = format!("invalid parameter in the path segment `{segment}`");
+        return Some((message, "write the parameter as a whole segment, such as `/things/{id}`"));
     }
     if segment.is_empty() {
         let message = "the path has an empty segment".to_owned();
@@ -88,14 +90,16 @@ fn segment_error(segment: &str, names: &[&str]) -> Option<(String, &'static str)
     None
 }
 
+/// Reports an invalid path.
 fn report(path: &SpannedString, message: String, help: &str, diagnostics: &mut Vec<Diagnostic>) {
-    diagnostics.push(Diagnostic::error(Code::UnsupportedKeyword, path.span, message, help));
+    diagnostics.push(Diagnostic::error(Code::InvalidPath, path.span, message, help));
 }
 
+/// Checks that the path template and the declared path parameters agree.
 fn check_parameters(operation: &Operation, diagnostics: &mut Vec<Diagnostic>) {
     let declared =
         || operation.parameters.iter().filter(|parameter| parameter.location == ParameterLocation::Path);
-    for name in braces(&operation.path) {
+    for name in parameter_names(&operation.path) {
         if !declared().any(|parameter| &*parameter.name == name) {
             diagnostics.push(
                 Diagnostic::error(
@@ -112,7 +116,7 @@ fn check_parameters(operation: &Operation, diagnostics: &mut Vec<Diagnostic>) {
     }
     for parameter in declared() {
         let name = &*parameter.name;
-        if !braces(&operation.path).contains(&name) {
+        if !parameter_names(&operation.path).contains(&name) {
             diagnostics.push(Diagnostic::error(
                 Code::PathParameterMismatch,
                 parameter.name.span,
@@ -134,20 +138,21 @@ fn check_parameters(operation: &Operation, diagnostics: &mut Vec<Diagnostic>) {
 /// precedence over a parameter.
 fn check_ambiguity(path: &SpannedString, other: &SpannedString, diagnostics: &mut Vec<Diagnostic>) {
     let (left, right): (Vec<_>, Vec<_>) = (path.split('/').collect(), other.split('/').collect());
+    // For each pair of segments, whether the left and the right segment is a parameter.
     let pairs = || {
         left.iter().zip(&right).map(|(left, right)| (parameter(left).is_some(), parameter(right).is_some()))
     };
     let overlap = left.len() == right.len()
-        && left
-            .iter()
-            .zip(&right)
-            .zip(pairs())
-            .all(|((left, right), (one, two))| one || two || left == right);
-    let left_wins =
+        && left.iter().zip(&right).zip(pairs()).all(
+            |((left, right), (left_is_parameter, right_is_parameter))| {
+                left_is_parameter || right_is_parameter || left == right
+            },
+        );
+    let left_is_more_specific =
         pairs().all(|(left, right)| !left || right) && pairs().any(|(left, right)| !left && right);
-    let right_wins =
+    let right_is_more_specific =
         pairs().all(|(left, right)| left || !right) && pairs().any(|(left, right)| left && !right);
-    if overlap && !left_wins && !right_wins {
+    if overlap && !left_is_more_specific && !right_is_more_specific {
         diagnostics.push(
             Diagnostic::error(
                 Code::AmbiguousPaths,
@@ -191,7 +196,7 @@ mod tests {
         for empty in ["/", "//api/v2/files", "/api/v2//files", "/api/v2/files/"] {
             assert_eq!(messages(empty), "the path has an empty segment", "{empty}");
         }
-        assert_eq!(messages("/api/v2/{}"), "`{}` contains more than a parameter");
+        assert_eq!(messages("/api/v2/{}"), "invalid parameter in the path segment `{}`");
         assert_eq!(messages("/api/v2/{id}/{id}"), "duplicate parameter `{id}` in the path");
         assert_eq!(messages("/api/v1/files"), "the path `/api/v1/files` does not start with `/api/v2/`");
         assert_eq!(messages("/api/v2"), "the path `/api/v2` does not start with `/api/v2/`");

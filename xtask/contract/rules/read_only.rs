@@ -1,7 +1,6 @@
 //! `readOnly` properties: schemas of requests must not contain any.
 //!
-//! The generator creates one type for requests and responses, so that the server could not reject the property in
-//! requests.
+//! The generator creates one type for requests and responses, so the server cannot reject the property in requests.
 
 use std::collections::BTreeSet;
 
@@ -17,12 +16,12 @@ pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
         let mut checker = ReadOnlyChecker {
             document,
             operation,
-            named: BTreeSet::new(),
+            visited: BTreeSet::new(),
             reported: &mut reported,
             diagnostics,
         };
-        operation.parameters.iter().for_each(|parameter| checker.schema(&parameter.schema));
-        operation.body.iter().for_each(|body| checker.schema(&body.content.schema));
+        operation.parameters.iter().for_each(|parameter| checker.check_schema(&parameter.schema));
+        operation.body.iter().for_each(|body| checker.check_schema(&body.content.schema));
     }
 }
 
@@ -30,14 +29,14 @@ struct ReadOnlyChecker<'a, 'f> {
     document: &'a Document,
     operation: &'a Operation,
     /// The names of the schemas visited so far.
-    named: BTreeSet<&'a str>,
+    visited: BTreeSet<&'a str>,
     /// The reported spans. Each is reported for the first operation that reaches it.
     reported: &'f mut BTreeSet<Span>,
     diagnostics: &'f mut Vec<Diagnostic>,
 }
 
 impl<'a> ReadOnlyChecker<'a, '_> {
-    fn schema(&mut self, schema: &'a Schema) {
+    fn check_schema(&mut self, schema: &'a Schema) {
         if let Some(span) = schema.read_only.filter(|span| self.reported.insert(*span)) {
             let id = &self.operation.id;
             self.diagnostics.push(
@@ -51,14 +50,14 @@ impl<'a> ReadOnlyChecker<'a, '_> {
             );
         }
         match &schema.shape {
-            Shape::Reference(name) => self.named(name),
+            Shape::Reference(name) => self.check_named(name),
             Shape::Object(object) => {
-                object.bases().for_each(|name| self.named(name));
-                object.own_properties().for_each(|property| self.schema(&property.schema));
+                object.bases().for_each(|name| self.check_named(name));
+                object.own_properties().for_each(|property| self.check_schema(&property.schema));
             }
-            Shape::Array(array) => self.schema(&array.items),
-            Shape::Map(map) => self.schema(&map.values),
-            Shape::Union(union) => union.members.iter().for_each(|member| self.schema(&member.schema)),
+            Shape::Array(array) => self.check_schema(&array.items),
+            Shape::Map(map) => self.check_schema(&map.values),
+            Shape::Union(union) => union.members.iter().for_each(|member| self.check_schema(&member.schema)),
             Shape::Any
             | Shape::String(_)
             | Shape::Enum(_)
@@ -69,11 +68,11 @@ impl<'a> ReadOnlyChecker<'a, '_> {
         }
     }
 
-    fn named(&mut self, name: &'a str) {
-        if self.named.insert(name)
+    fn check_named(&mut self, name: &'a str) {
+        if self.visited.insert(name)
             && let Some(schema) = self.document.schema(name)
         {
-            self.schema(schema);
+            self.check_schema(schema);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! References between schemas: no cycles, limited depth and number of types, and `allOf` extends objects only.
+//! References between schemas: no cycles, limited depth and number of schemas, and `allOf` extends objects only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,13 +8,14 @@ use crate::node::SpannedString;
 use crate::source::Span;
 use crate::type_locations;
 
-/// The maximum nesting depth of schemas, including referenced schemas. The recursion limit of the compiler is 128, and
-/// a nullable schema takes two levels.
+/// The maximum nesting depth of schemas, including referenced schemas. The Rust compiler limits recursion to 128
+/// levels, and a nullable schema takes two of them.
 const MAX_DEPTH: usize = 32;
-/// The maximum number of types that one schema can become, including those of its bases.
-const MAX_TYPES: usize = 10_000;
+/// The maximum number of schemas inside one schema, including those of its bases. It limits the generated code: the
+/// inline schemas of a base become types again in each schema that extends it.
+const MAX_SCHEMAS: usize = 10_000;
 
-/// Checks every schema of `components.schemas`.
+/// Checks the references between the schemas of `components.schemas`, and the size of all schemas.
 pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     let mut graph = ReferenceGraph::new(document);
     let before = diagnostics.len();
@@ -30,35 +31,42 @@ pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
 /// The reference graph of the schemas, by index. Traversal is iterative, so that long chains cannot overflow the stack.
 struct ReferenceGraph<'a> {
     document: &'a Document,
-    numbers: BTreeMap<&'a str, usize>,
+    /// The index of each schema by its name.
+    indexes: BTreeMap<&'a str, usize>,
+    /// The references of each schema: the index of the target, and the target's name with the span of the reference.
     links: Vec<Vec<(usize, &'a SpannedString)>>,
+    /// The size of each schema. Zero until it is measured, and for a schema that exceeds a limit.
     sizes: Vec<SchemaSize>,
 }
 
+/// The state of a schema in the depth-first search. A reference to a schema that is in progress closes a cycle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TraversalState {
-    None,
-    Open,
+    Unvisited,
+    InProgress,
     Done,
 }
 
-/// The nesting depth of a schema, and the number of types that it becomes.
+/// The nesting depth of a schema, and the number of schemas in it, including itself. Referenced schemas count for the
+/// depth only, and bases count for both.
 #[derive(Clone, Copy, Default)]
 struct SchemaSize {
     depth: usize,
-    types: usize,
+    schemas: usize,
 }
 
 impl SchemaSize {
+    /// Returns the size of a schema that contains both parts.
     fn with(self, part: Self) -> Self {
-        Self { depth: self.depth.max(part.depth), types: self.types.saturating_add(part.types) }
+        Self { depth: self.depth.max(part.depth), schemas: self.schemas.saturating_add(part.schemas) }
     }
 
-    fn too_large(self, name: &str, span: Span) -> Option<Diagnostic> {
+    /// Returns a diagnostic if the size exceeds a limit.
+    fn limit_diagnostic(self, name: &str, span: Span) -> Option<Diagnostic> {
         let message = if self.depth > MAX_DEPTH {
             format!("`{name}` is nested deeper than {MAX_DEPTH} schemas")
-        } else if self.types > MAX_TYPES {
-            format!("`{name}` becomes more than {MAX_TYPES} types, including its bases")
+        } else if self.schemas > MAX_SCHEMAS {
+            format!("`{name}` contains more than {MAX_SCHEMAS} schemas, including those of its bases")
         } else {
             return None;
         };
@@ -70,27 +78,27 @@ impl SchemaSize {
 impl<'a> ReferenceGraph<'a> {
     fn new(document: &'a Document) -> Self {
         let schemas = document.schemas.iter().enumerate();
-        let numbers: BTreeMap<&str, usize> = schemas.map(|(at, named)| (&*named.name.text, at)).collect();
+        let indexes: BTreeMap<&str, usize> = schemas.map(|(at, named)| (&*named.name.text, at)).collect();
         let links = document.schemas.iter().map(|named| {
             let mut targets = Vec::new();
-            references(&named.schema, &mut targets);
-            targets.into_iter().filter_map(|name| Some((*numbers.get(&**name)?, name))).collect()
+            collect_references(&named.schema, &mut targets);
+            targets.into_iter().filter_map(|name| Some((*indexes.get(&**name)?, name))).collect()
         });
         let links = links.collect();
         let sizes = vec![SchemaSize::default(); document.schemas.len()];
-        Self { document, numbers, links, sizes }
+        Self { document, indexes, links, sizes }
     }
 
     /// Returns the schemas in topological order: each after those that it references. Reports cycles.
     fn topological_order(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<usize> {
-        let mut states = vec![TraversalState::None; self.links.len()];
+        let mut states = vec![TraversalState::Unvisited; self.links.len()];
         let mut order = Vec::new();
         let mut cycles = BTreeSet::new();
         for start in 0..self.links.len() {
-            if states[start] != TraversalState::None {
+            if states[start] != TraversalState::Unvisited {
                 continue;
             }
-            states[start] = TraversalState::Open;
+            states[start] = TraversalState::InProgress;
             let mut stack = vec![(start, self.links[start].iter())];
             while let Some((at, links)) = stack.last_mut() {
                 let Some((target, _)) = links.next() else {
@@ -100,11 +108,11 @@ impl<'a> ReferenceGraph<'a> {
                     continue;
                 };
                 match states[*target] {
-                    TraversalState::None => {
-                        states[*target] = TraversalState::Open;
+                    TraversalState::Unvisited => {
+                        states[*target] = TraversalState::InProgress;
                         stack.push((*target, self.links[*target].iter()));
                     }
-                    TraversalState::Open => {
+                    TraversalState::InProgress => {
                         let path = stack.iter().map(|(at, _)| *at).skip_while(|at| at != target).collect();
                         let cycle = self.rotated_to_first_name(path);
                         if cycles.insert(cycle.clone()) {
@@ -118,8 +126,8 @@ impl<'a> ReferenceGraph<'a> {
         order
     }
 
-    fn name(&self, number: usize) -> &'a SpannedString {
-        &self.document.schemas[number].name
+    fn name(&self, index: usize) -> &'a SpannedString {
+        &self.document.schemas[index].name
     }
 
     /// Rotates a cycle so that it starts with the alphabetically first schema.
@@ -140,30 +148,31 @@ impl<'a> ReferenceGraph<'a> {
         Some(diagnostic.with_related(self.name(first).span, "this schema"))
     }
 
-    /// Measures every schema in topological order. Reports a schema that is too large, but not the schemas that are too
-    /// large only because they reference it.
+    /// Measures the schemas of `components.schemas` in topological order, then those of operations and webhooks.
+    /// Reports a schema that is too large, but not the schemas that are too large only because they reference it.
     fn measure(&mut self, order: &[usize], diagnostics: &mut Vec<Diagnostic>) {
         for at in order {
             let named = &self.document.schemas[*at];
             let size = self.size(&named.schema);
-            match size.too_large(&named.name, named.name.span) {
+            match size.limit_diagnostic(&named.name, named.name.span) {
                 Some(diagnostic) => diagnostics.push(diagnostic),
                 None => self.sizes[*at] = size,
             }
         }
         for inline in type_locations::inline_schemas(self.document) {
             let size = self.size(inline.schema);
-            diagnostics.extend(size.too_large(&inline.location.origin, inline.schema.span));
+            diagnostics.extend(size.limit_diagnostic(&inline.location.origin, inline.schema.span));
         }
     }
 
+    /// Returns the size of a schema. The schemas that it references must already be measured.
     fn size(&self, schema: &Schema) -> SchemaSize {
         let named = |name: &SpannedString| {
-            self.numbers.get(&**name).map_or(SchemaSize::default(), |at| self.sizes[*at])
+            self.indexes.get(&**name).map_or(SchemaSize::default(), |at| self.sizes[*at])
         };
         let inside = match &schema.shape {
-            // A referenced schema becomes a type once, independent of the number of references.
-            Shape::Reference(name) => SchemaSize { types: 0, ..named(name) },
+            // The types of a referenced schema are generated once, regardless of the number of references.
+            Shape::Reference(name) => SchemaSize { schemas: 0, ..named(name) },
             Shape::Object(object) => {
                 let bases = object.bases().map(named).fold(SchemaSize::default(), SchemaSize::with);
                 let own = object.own_properties().map(|property| self.size(&property.schema));
@@ -177,20 +186,23 @@ impl<'a> ReferenceGraph<'a> {
             Shape::Array(array) => self.size(&array.items),
             _ => SchemaSize::default(),
         };
-        SchemaSize { depth: inside.depth + 1, types: inside.types.saturating_add(1) }
+        SchemaSize { depth: inside.depth + 1, schemas: inside.schemas.saturating_add(1) }
     }
 }
 
-fn references<'a>(schema: &'a Schema, targets: &mut Vec<&'a SpannedString>) {
+/// Collects the names of the schemas that a schema references directly.
+fn collect_references<'a>(schema: &'a Schema, targets: &mut Vec<&'a SpannedString>) {
     match &schema.shape {
         Shape::Reference(name) => targets.push(name),
         Shape::Object(object) => {
             targets.extend(object.bases());
-            object.own_properties().for_each(|property| references(&property.schema, targets));
+            object.own_properties().for_each(|property| collect_references(&property.schema, targets));
         }
-        Shape::Union(union) => union.members.iter().for_each(|member| references(&member.schema, targets)),
-        Shape::Map(map) => references(&map.values, targets),
-        Shape::Array(array) => references(&array.items, targets),
+        Shape::Union(union) => {
+            union.members.iter().for_each(|member| collect_references(&member.schema, targets))
+        }
+        Shape::Map(map) => collect_references(&map.values, targets),
+        Shape::Array(array) => collect_references(&array.items, targets),
         Shape::Any
         | Shape::String(_)
         | Shape::Enum(_)

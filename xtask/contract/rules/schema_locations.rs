@@ -14,64 +14,64 @@ pub(super) struct SchemaLocation<'n> {
 
 /// Returns every schema of a document, including nested schemas, but not the contents of examples.
 pub(super) fn find(root: &Node) -> Vec<SchemaLocation<'_>> {
-    let mut schema_locations = Vec::new();
-    walk(root, String::new(), &mut schema_locations);
-    schema_locations
+    let mut locations = Vec::new();
+    walk(root, String::new(), &mut locations);
+    locations
 }
 
-fn walk<'n>(node: &'n Node, pointer: String, schema_locations: &mut Vec<SchemaLocation<'n>>) {
+fn walk<'n>(node: &'n Node, pointer: String, locations: &mut Vec<SchemaLocation<'n>>) {
     for entry in node.entries().unwrap_or_default() {
-        let below = format!("{pointer}/{}", escape_pointer_token(&entry.key));
+        let child_pointer = format!("{pointer}/{}", escape_pointer_token(&entry.key));
         match &*entry.key {
-            "schema" => schema(&entry.value, below, Some(node), schema_locations),
+            "schema" => walk_schema(&entry.value, child_pointer, Some(node), locations),
             "schemas" if pointer == "/components" => {
                 for entry in entry.value.entries().unwrap_or_default() {
-                    schema(
+                    walk_schema(
                         &entry.value,
-                        format!("{below}/{}", escape_pointer_token(&entry.key)),
+                        format!("{child_pointer}/{}", escape_pointer_token(&entry.key)),
                         None,
-                        schema_locations,
+                        locations,
                     );
                 }
             }
             "example" | "examples" => {}
-            _ => walk(&entry.value, below, schema_locations),
+            _ => walk(&entry.value, child_pointer, locations),
         }
     }
     for (index, item) in node.items().unwrap_or_default().iter().enumerate() {
-        walk(item, format!("{pointer}/{index}"), schema_locations);
+        walk(item, format!("{pointer}/{index}"), locations);
     }
 }
 
-fn schema<'n>(
+fn walk_schema<'n>(
     node: &'n Node,
     pointer: String,
     owner: Option<&'n Node>,
-    schema_locations: &mut Vec<SchemaLocation<'n>>,
+    locations: &mut Vec<SchemaLocation<'n>>,
 ) {
     for entry in node.entries().unwrap_or_default() {
-        let below = format!("{pointer}/{}", escape_pointer_token(&entry.key));
+        let child_pointer = format!("{pointer}/{}", escape_pointer_token(&entry.key));
         match &*entry.key {
             "properties" => {
                 for property in entry.value.entries().unwrap_or_default() {
-                    schema(
+                    walk_schema(
                         &property.value,
-                        format!("{below}/{}", escape_pointer_token(&property.key)),
+                        format!("{child_pointer}/{}", escape_pointer_token(&property.key)),
                         None,
-                        schema_locations,
+                        locations,
                     );
                 }
             }
             "items" | "additionalProperties" | "propertyNames" => {
-                schema(&entry.value, below, None, schema_locations)
+                walk_schema(&entry.value, child_pointer, None, locations)
             }
             "allOf" | "oneOf" | "anyOf" => {
                 for (index, part) in entry.value.items().unwrap_or_default().iter().enumerate() {
-                    schema(part, format!("{below}/{index}"), None, schema_locations);
+                    walk_schema(part, format!("{child_pointer}/{index}"), None, locations);
                 }
             }
             _ => {}
         }
     }
-    schema_locations.push(SchemaLocation { schema: node, pointer, owner });
+    locations.push(SchemaLocation { schema: node, pointer, owner });
 }

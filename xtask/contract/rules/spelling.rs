@@ -1,4 +1,4 @@
-//! Spelling: names are in snake_case, except for those that the conventions list.
+//! Spelling: the names of parameters and properties are in snake_case, except for those that the conventions list.
 
 use heck::ToSnakeCase;
 
@@ -29,10 +29,10 @@ pub(super) fn check(
 
 fn check_name(kind: &str, name: &SpannedString, exceptions: &[&str], diagnostics: &mut Vec<Diagnostic>) {
     let snake = name.to_snake_case();
-    let known = diagnostics
+    let is_reported = diagnostics
         .iter()
         .any(|diagnostic| diagnostic.code == Code::Spelling && diagnostic.span == name.span);
-    if known || exceptions.contains(&&**name) || (**name == *snake && !snake.is_empty()) {
+    if is_reported || exceptions.contains(&&**name) || (**name == *snake && !snake.is_empty()) {
         return;
     }
     if snake.is_empty() {

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Document, Schema, Shape, UnionMember, UnionShape};
 
-/// Checks every union of schemas, operations and webhooks.
+/// Checks every union in `components.schemas` and in bodies. Parameters and headers cannot be unions.
 pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     for named in &document.schemas {
         check_schema(document, &named.schema, diagnostics);
@@ -17,8 +17,8 @@ pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn check_schema(document: &Document, at: &Schema, diagnostics: &mut Vec<Diagnostic>) {
-    match &at.shape {
+fn check_schema(document: &Document, schema: &Schema, diagnostics: &mut Vec<Diagnostic>) {
+    match &schema.shape {
         Shape::Union(union) => {
             match &union.discriminator {
                 Some(property) => {
@@ -50,16 +50,18 @@ fn check_member(
     member: &UnionMember,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    // An invalid member was reported before.
+    // An invalid member was already reported.
     let Some(target) = document.resolve(&member.schema) else { return };
-    let value = match &target.shape {
-        Shape::Object(object) => {
-            document.properties(object).into_iter().find(|own| own.name.text == *property && own.required)
-        }
+    let discriminator = match &target.shape {
+        Shape::Object(object) => document
+            .properties(object)
+            .into_iter()
+            .find(|candidate| candidate.name.text == *property && candidate.required),
         _ => None,
     };
-    let shape = value.map(|own| (own.schema.nullable, document.shape(&own.schema)));
-    if let Some((false, Some(Shape::Enum(list)))) = shape
+    let nullable_and_shape = discriminator
+        .map(|discriminator| (discriminator.schema.nullable, document.shape(&discriminator.schema)));
+    if let Some((false, Some(Shape::Enum(list)))) = nullable_and_shape
         && matches!(&list.values[..], [only] if only.text == member.name.text)
     {
         return;
@@ -75,7 +77,7 @@ fn check_member(
 
 /// Checks that the members have different JSON types.
 fn check_json_types(document: &Document, union: &UnionShape, diagnostics: &mut Vec<Diagnostic>) {
-    let mut known: Vec<(&str, &UnionMember)> = Vec::new();
+    let mut first_members: Vec<(&str, &UnionMember)> = Vec::new();
     for member in &union.members {
         let Some(target) = document.resolve(&member.schema) else { continue };
         let Some(kind) = kind(&target.shape).filter(|_| !target.nullable) else {
@@ -84,8 +86,8 @@ fn check_json_types(document: &Document, union: &UnionShape, diagnostics: &mut V
             diagnostics.push(Diagnostic::error(Code::UnsupportedKeyword, member.schema.span, message, help));
             continue;
         };
-        let Some((_, other)) = known.iter().find(|(other, _)| *other == kind) else {
-            known.push((kind, member));
+        let Some((_, first)) = first_members.iter().find(|(first_kind, _)| *first_kind == kind) else {
+            first_members.push((kind, member));
             continue;
         };
         let help = if kind == "an object" {
@@ -100,7 +102,7 @@ fn check_json_types(document: &Document, union: &UnionShape, diagnostics: &mut V
                 format!("two members of the union have the same JSON type: {kind}"),
                 help,
             )
-            .with_related(other.schema.span, "first member with this type"),
+            .with_related(first.schema.span, "first member with this type"),
         );
     }
 }

@@ -14,11 +14,11 @@ use crate::node::Node;
 
 /// Returns the root folder of the workspace.
 pub fn workspace() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors().nth(2).unwrap_or(here).to_owned()
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    folder.ancestors().nth(2).unwrap_or(folder).to_owned()
 }
 
-/// Valid contracts of different sizes. Each test case selects one.
+/// Valid contracts of different sizes: the text and the parsed tree of each.
 pub static VALID_CONTRACTS: LazyLock<[(String, Node); 3]> = LazyLock::new(|| {
     ["xtask/contract/fixtures/valid.yaml", "tests/second/contract.yaml", "openapi/v1.yaml"].map(|name| {
         let text = fs::read_to_string(workspace().join(name)).expect("the contract is readable");
@@ -48,15 +48,16 @@ pub fn contract_with_nested_schema((before, after): (&str, &str), depth: usize) 
 /// `last`.
 pub fn contract_with_reference_chain(count: usize, last: &str) -> String {
     let mut text = VALID_CONTRACTS[0].0.clone();
-    for at in 0..count {
-        let next = if at + 1 < count { &format!("S{}", at + 1) } else { last };
+    for index in 0..count {
+        let next = if index + 1 < count { &format!("S{}", index + 1) } else { last };
         let item = format!("{{ $ref: '#/components/schemas/{next}' }}");
-        text += &format!("    S{at}: {{ type: object, properties: {{ a: {item}, b: {item} }} }}\n");
+        text += &format!("    S{index}: {{ type: object, properties: {{ a: {item}, b: {item} }} }}\n");
     }
     text
 }
 
-/// Asserts that each diagnostic is rendered with its position and, if the line is short, its source excerpt.
+/// Asserts that each diagnostic is rendered with its position and, if the line is short and in ASCII, its source
+/// excerpt.
 pub fn assert_rendered(invalid: &InvalidContract) {
     assert!(!invalid.diagnostics.is_empty(), "there is at least one diagnostic");
     for diagnostic in &invalid.diagnostics {
@@ -66,8 +67,8 @@ pub fn assert_rendered(invalid: &InvalidContract) {
         let location = format!("--> {}:{}:{}", invalid.source.name, position.line, position.column);
         assert!(text.contains(&location), "missing {location} in:\n{text}");
         let line = invalid.source.text.lines().nth(position.line - 1).unwrap_or_default().trim();
-        let plain = line.chars().all(|letter| letter.is_ascii_graphic() || letter == ' ');
-        if plain && line.len() < 100 {
+        let is_plain = line.chars().all(|letter| letter.is_ascii_graphic() || letter == ' ');
+        if is_plain && line.len() < 100 {
             assert!(text.contains(line), "missing `{line}` in:\n{text}");
         }
     }

@@ -11,11 +11,11 @@ use crate::yaml;
 
 /// Returns the number of cases of a property test. Set `MUTATION_CASES` to run more.
 pub fn case_count() -> u32 {
-    let stated = std::env::var("MUTATION_CASES").ok().and_then(|count| count.parse().ok());
-    stated.unwrap_or(256)
+    let configured = std::env::var("MUTATION_CASES").ok().and_then(|count| count.parse().ok());
+    configured.unwrap_or(256)
 }
 
-/// A mutation of a tree.
+/// A mutation of a tree. Each index chooses a value of the tree.
 #[derive(Clone, Debug)]
 pub enum Mutation {
     /// Deletes a value.
@@ -26,18 +26,18 @@ pub enum Mutation {
     Swap(Index, Index),
     /// Renames a key.
     Rename(Index, &'static str),
-    /// Changes a `$ref` to the pointer of another value, or to this string.
-    Redirect(Index, Index, Option<&'static str>),
+    /// Changes a `$ref` to this string, or to the pointer of another value if there is no string.
+    ChangeReference(Index, Index, Option<&'static str>),
     /// Replaces a value with a reference to a shared schema.
-    Refer(Index, Index),
+    ReplaceWithReference(Index, Index),
     /// Inserts a keyword at the start of a mapping.
     Insert(Index, &'static str, Value),
     /// Inserts a keyword at the start of a mapping, with a copy of another value.
-    Graft(Index, &'static str, Index),
+    InsertCopy(Index, &'static str, Index),
     /// Duplicates an entry or an item.
-    Double(Index),
-    /// Nests a value several levels deep.
-    Bury(Index, &'static str, usize),
+    Duplicate(Index),
+    /// Nests a value inside this keyword, this number of times. The empty keyword nests it in lists.
+    Nest(Index, &'static str, usize),
 }
 
 /// Names and keywords that are valid somewhere, and some that are not valid anywhere.
@@ -47,6 +47,7 @@ const KEYS: &str = "\
     minimum multipleOf name not nullable oneOf operationId parameters pattern properties propertyName \
     readOnly required schema type x-sunset m² Self";
 
+/// Strings for `$ref` that do not target a schema.
 const TARGETS: [&str; 8] = [
     "",
     "#",
@@ -58,6 +59,7 @@ const TARGETS: [&str; 8] = [
     "#/paths/~1a/%7B",
 ];
 
+/// Generates a value, mostly one that is unusual at its position.
 fn value() -> impl Strategy<Value = Value> {
     let text = |text: &str| Value::String(text.to_owned());
     select(vec![
@@ -90,20 +92,20 @@ pub fn mutations() -> impl Strategy<Value = Vec<Mutation>> {
     let at = any::<Index>;
     let key = || select(KEYS.split(' ').chain([""]).collect::<Vec<_>>());
     let target = prop_oneof![2 => Just(None), 1 => select(TARGETS.to_vec()).prop_map(Some)];
-    let around = select(vec!["", "allOf", "oneOf", "items", "properties", "additionalProperties", "schema"]);
+    let keyword = select(vec!["", "allOf", "oneOf", "items", "properties", "additionalProperties", "schema"]);
     let mutation = prop_oneof![
         at().prop_map(Mutation::Delete),
         (at(), value()).prop_map(|(at, value)| Mutation::Replace(at, value)),
-        (at(), at()).prop_map(|(one, other)| Mutation::Swap(one, other)),
+        (at(), at()).prop_map(|(first, second)| Mutation::Swap(first, second)),
         (at(), key()).prop_map(|(at, key)| Mutation::Rename(at, key)),
-        (at(), at(), target).prop_map(|(at, other, text)| Mutation::Redirect(at, other, text)),
-        (at(), at()).prop_map(|(at, other)| Mutation::Refer(at, other)),
+        (at(), at(), target).prop_map(|(at, other, text)| Mutation::ChangeReference(at, other, text)),
+        (at(), at()).prop_map(|(at, other)| Mutation::ReplaceWithReference(at, other)),
         (at(), key(), value()).prop_map(|(at, key, value)| Mutation::Insert(at, key, value)),
-        (at(), key(), at()).prop_map(|(at, key, other)| Mutation::Graft(at, key, other)),
-        at().prop_map(Mutation::Double),
+        (at(), key(), at()).prop_map(|(at, key, other)| Mutation::InsertCopy(at, key, other)),
+        at().prop_map(Mutation::Duplicate),
         // Deeper nesting could overflow the stack of the test itself.
-        (at(), around, prop_oneof![1..4usize, 20..100usize])
-            .prop_map(|(at, around, depth)| Mutation::Bury(at, around, depth)),
+        (at(), keyword, prop_oneof![1..4usize, 20..100usize])
+            .prop_map(|(at, keyword, depth)| Mutation::Nest(at, keyword, depth)),
     ];
     prop::collection::vec(mutation, 1..4)
 }
@@ -124,53 +126,54 @@ fn apply(root: &mut Node, mutation: &Mutation) {
     let paths = paths(root);
     let path = |at: &Index| at.get(&paths).clone();
     match mutation {
-        Mutation::Delete(at) => parent(root, &path(at), |parent, last| match &mut parent.value {
+        Mutation::Delete(at) => change_parent(root, &path(at), |parent, last| match &mut parent.value {
             Value::Sequence(items) => drop(items.remove(last)),
             Value::Mapping(entries) => drop(entries.remove(last)),
             _ => {}
         }),
-        Mutation::Replace(at, value) => find(root, &path(at)).value = value.clone(),
-        Mutation::Swap(one, other) => {
-            let (one, other) = (path(one), path(other));
+        Mutation::Replace(at, value) => node_at(root, &path(at)).value = value.clone(),
+        Mutation::Swap(first, second) => {
+            let (first, second) = (path(first), path(second));
             // Swapping a value with its own descendant is not possible.
-            if !one.starts_with(&other) && !other.starts_with(&one) {
-                let (left, right) = (find(root, &one).clone(), find(root, &other).clone());
-                *find(root, &one) = right;
-                *find(root, &other) = left;
+            if !first.starts_with(&second) && !second.starts_with(&first) {
+                let (first_value, second_value) =
+                    (node_at(root, &first).clone(), node_at(root, &second).clone());
+                *node_at(root, &first) = second_value;
+                *node_at(root, &second) = first_value;
             }
         }
-        Mutation::Rename(at, key) => parent(root, &path(at), |parent, last| {
+        Mutation::Rename(at, key) => change_parent(root, &path(at), |parent, last| {
             if let Value::Mapping(entries) = &mut parent.value {
                 entries[last].key.text = (*key).to_owned();
             }
         }),
-        Mutation::Redirect(at, other, text) => {
+        Mutation::ChangeReference(at, other, text) => {
             let target = text.map_or_else(|| pointer(root, &path(other)), str::to_owned);
             let references = references(root, &paths);
             if !references.is_empty() {
-                find(root, at.get::<Vec<usize>>(&references)).value = Value::String(target);
+                node_at(root, at.get::<Vec<usize>>(&references)).value = Value::String(target);
             }
         }
-        Mutation::Refer(at, other) => {
-            let shared: Vec<_> = paths.iter().filter(|path| is_schema(root, path)).cloned().collect();
-            if !shared.is_empty() {
-                let target = Node::string(pointer(root, other.get::<Vec<usize>>(&shared)));
-                find(root, &path(at)).value = Value::Mapping(vec![entry("$ref", target)]);
+        Mutation::ReplaceWithReference(at, other) => {
+            let schemas: Vec<_> = paths.iter().filter(|path| is_schema(root, path)).cloned().collect();
+            if !schemas.is_empty() {
+                let target = Node::string(pointer(root, other.get::<Vec<usize>>(&schemas)));
+                node_at(root, &path(at)).value = Value::Mapping(vec![entry("$ref", target)]);
             }
         }
         Mutation::Insert(at, key, value) => {
-            insert(find(root, &path(at)), key, Node::without_span(value.clone()))
+            insert(node_at(root, &path(at)), key, Node::without_span(value.clone()))
         }
-        Mutation::Graft(at, key, other) => {
-            let value = find(root, &path(other)).clone();
-            insert(find(root, &path(at)), key, value);
+        Mutation::InsertCopy(at, key, other) => {
+            let value = node_at(root, &path(other)).clone();
+            insert(node_at(root, &path(at)), key, value);
         }
-        Mutation::Double(at) => parent(root, &path(at), |parent, last| match &mut parent.value {
+        Mutation::Duplicate(at) => change_parent(root, &path(at), |parent, last| match &mut parent.value {
             Value::Sequence(items) => items.insert(last, items[last].clone()),
             Value::Mapping(entries) => entries.insert(last, entries[last].clone()),
             _ => {}
         }),
-        Mutation::Bury(at, around, depth) => bury(find(root, &path(at)), around, *depth),
+        Mutation::Nest(at, keyword, depth) => nest(node_at(root, &path(at)), keyword, *depth),
     }
 }
 
@@ -180,21 +183,21 @@ fn insert(node: &mut Node, key: &str, value: Node) {
     }
 }
 
-fn bury(node: &mut Node, around: &str, depth: usize) {
+fn nest(node: &mut Node, keyword: &str, depth: usize) {
     for _ in 0..depth {
         let inner = std::mem::replace(node, Node::without_span(Value::Null));
         let list = |inner| Node::without_span(Value::Sequence(vec![inner]));
         let mapping = |key: &str, inner| Node::without_span(Value::Mapping(vec![entry(key, inner)]));
-        *node = match around {
+        *node = match keyword {
             "" => list(inner),
-            "allOf" | "oneOf" => mapping(around, list(inner)),
-            "properties" => mapping(around, mapping("a", inner)),
-            keyword => mapping(keyword, inner),
+            "allOf" | "oneOf" => mapping(keyword, list(inner)),
+            "properties" => mapping(keyword, mapping("a", inner)),
+            other => mapping(other, inner),
         };
         if let ("items" | "properties" | "additionalProperties", Value::Mapping(entries)) =
-            (around, &mut node.value)
+            (keyword, &mut node.value)
         {
-            let kind = if around == "items" { "array" } else { "object" };
+            let kind = if keyword == "items" { "array" } else { "object" };
             entries.insert(0, entry("type", Node::string(kind)));
         }
     }
@@ -224,6 +227,7 @@ fn paths(root: &Node) -> Vec<Vec<usize>> {
     all
 }
 
+/// Returns the paths of all `$ref` values.
 fn references(root: &Node, paths: &[Vec<usize>]) -> Vec<Vec<usize>> {
     paths.iter().filter(|path| pointer(root, path).ends_with("/$ref")).cloned().collect()
 }
@@ -232,7 +236,8 @@ fn is_schema(root: &Node, path: &[usize]) -> bool {
     path.len() == 3 && pointer(root, path).starts_with("#/components/schemas/")
 }
 
-fn find<'n>(root: &'n mut Node, path: &[usize]) -> &'n mut Node {
+/// Returns the value at a path.
+fn node_at<'n>(root: &'n mut Node, path: &[usize]) -> &'n mut Node {
     path.iter().fold(root, |node, at| match &mut node.value {
         Value::Sequence(items) => &mut items[*at],
         Value::Mapping(entries) => &mut entries[*at].value,
@@ -240,18 +245,20 @@ fn find<'n>(root: &'n mut Node, path: &[usize]) -> &'n mut Node {
     })
 }
 
-fn parent(root: &mut Node, path: &[usize], mutation: impl FnOnce(&mut Node, usize)) {
-    if let Some((last, above)) = path.split_last() {
-        mutation(find(root, above), *last);
+/// Applies a mutation to the parent of the value at a path. The second argument of the mutation is the index of the value
+/// in the parent. Does nothing for the root.
+fn change_parent(root: &mut Node, path: &[usize], mutation: impl FnOnce(&mut Node, usize)) {
+    if let Some((last, parent)) = path.split_last() {
+        mutation(node_at(root, parent), *last);
     }
 }
 
 /// Returns the `$ref` for the value at a path.
 fn pointer(root: &Node, path: &[usize]) -> String {
-    let mut here = root;
+    let mut node = root;
     let mut text = "#".to_owned();
     for at in path {
-        (here, text) = match &here.value {
+        (node, text) = match &node.value {
             Value::Sequence(items) => (&items[*at], format!("{text}/{at}")),
             Value::Mapping(entries) => {
                 let entry = &entries[*at];
@@ -267,23 +274,23 @@ fn pointer(root: &Node, path: &[usize]) -> String {
 #[derive(Clone, Debug)]
 pub enum TextEdit {
     /// Deletes a line.
-    Cut(Index),
+    DeleteLine(Index),
     /// Duplicates a line.
-    Repeat(Index),
-    /// Indents a line.
+    DuplicateLine(Index),
+    /// Indents a line by this number of spaces.
     Indent(Index, usize),
     /// Inserts characters.
-    Type(Index, &'static str),
+    InsertText(Index, &'static str),
     /// Truncates the text.
-    End(Index),
+    Truncate(Index),
     /// Converts all line endings to CRLF.
-    Windows,
+    UseCrlf,
 }
 
 /// Generates one to three edits.
 pub fn edits() -> impl Strategy<Value = Vec<TextEdit>> {
     let at = any::<Index>;
-    let typed = vec![
+    let inserted = vec![
         "'",
         "\"",
         "\\",
@@ -322,12 +329,12 @@ pub fn edits() -> impl Strategy<Value = Vec<TextEdit>> {
         "~",
     ];
     let edit = prop_oneof![
-        1 => at().prop_map(TextEdit::Cut),
-        1 => at().prop_map(TextEdit::Repeat),
-        1 => (at(), 1..5usize).prop_map(|(at, by)| TextEdit::Indent(at, by)),
-        4 => (at(), select(typed)).prop_map(|(at, text)| TextEdit::Type(at, text)),
-        1 => at().prop_map(TextEdit::End),
-        1 => Just(TextEdit::Windows),
+        1 => at().prop_map(TextEdit::DeleteLine),
+        1 => at().prop_map(TextEdit::DuplicateLine),
+        1 => (at(), 1..5usize).prop_map(|(at, spaces)| TextEdit::Indent(at, spaces)),
+        4 => (at(), select(inserted)).prop_map(|(at, text)| TextEdit::InsertText(at, text)),
+        1 => at().prop_map(TextEdit::Truncate),
+        1 => Just(TextEdit::UseCrlf),
     ];
     prop::collection::vec(edit, 1..4)
 }
@@ -340,30 +347,30 @@ pub fn apply_edits(valid: &str, edits: &[TextEdit]) -> String {
         if lines.is_empty() {
             break;
         }
-        let place = |at: &Index, text: &str| {
-            let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
-            *at.get(&places)
+        let character_boundary = |at: &Index, text: &str| {
+            let boundaries: Vec<usize> = text.char_indices().map(|(offset, _)| offset).collect();
+            *at.get(&boundaries)
         };
         match edit {
-            TextEdit::Cut(at) => drop(lines.remove(at.index(lines.len()))),
-            TextEdit::Repeat(at) => {
+            TextEdit::DeleteLine(at) => drop(lines.remove(at.index(lines.len()))),
+            TextEdit::DuplicateLine(at) => {
                 let at = at.index(lines.len());
                 lines.insert(at, lines[at].clone());
             }
-            TextEdit::Indent(at, by) => {
+            TextEdit::Indent(at, spaces) => {
                 let at = at.index(lines.len());
-                lines[at].insert_str(0, &" ".repeat(*by));
+                lines[at].insert_str(0, &" ".repeat(*spaces));
             }
-            TextEdit::Type(at, typed) => {
-                let at = place(at, &text);
-                text.insert_str(at, typed);
+            TextEdit::InsertText(at, inserted) => {
+                let at = character_boundary(at, &text);
+                text.insert_str(at, inserted);
                 continue;
             }
-            TextEdit::End(at) => {
-                text.truncate(place(at, &text));
+            TextEdit::Truncate(at) => {
+                text.truncate(character_boundary(at, &text));
                 continue;
             }
-            TextEdit::Windows => {
+            TextEdit::UseCrlf => {
                 text = text.replace('\n', "\r\n");
                 continue;
             }

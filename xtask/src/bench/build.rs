@@ -20,7 +20,7 @@ pub(super) struct Programs {
 /// features.
 ///
 /// # Errors
-/// When a program does not compile.
+/// Returns an error when a program does not compile.
 pub(super) fn programs() -> Result<Programs> {
     Ok(Programs { server: build(["--bin", "creator-api"])?, load: build(["--bench", "load"])? })
 }

@@ -17,7 +17,7 @@ use crate::TaskOutcome;
 use crate::test::postgres::{Durability, PostgresServer};
 use table::{BenchmarkRow, BenchmarkTable};
 
-/// Scenarios of the load programs.
+/// The names and descriptions of the scenarios of the load programs.
 const LOAD_SCENARIOS: &[(&str, &str)] = &[
     ("catalogue", "listCourses and getCourse while no course changes"),
     ("guessing", "401 responses to guessed API keys"),
@@ -66,15 +66,15 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// Runs the scenarios, prints the table, and writes it to `target/bench`.
 ///
 /// # Errors
-/// When a scenario cannot run. The results of the previous scenarios are still printed.
+/// Returns an error when a scenario cannot run. The results of the previous scenarios are still printed.
 pub(crate) fn run(args: &BenchArgs, workspace: &Path) -> Result<TaskOutcome> {
-    let known = || LOAD_SCENARIOS.iter().chain([&tools::SCENARIO]);
+    let all_scenarios = || LOAD_SCENARIOS.iter().chain([&tools::SCENARIO]);
     if args.list {
-        known().for_each(|(name, about)| println!("{name:<12} {about}"));
+        all_scenarios().for_each(|(name, about)| println!("{name:<12} {about}"));
         return Ok(TaskOutcome::Success);
     }
-    if let Some(unknown) = args.only.iter().find(|only| !known().any(|(name, _)| name == only)) {
-        let names: Vec<&str> = known().map(|(name, _)| *name).collect();
+    if let Some(unknown) = args.only.iter().find(|only| !all_scenarios().any(|(name, _)| name == only)) {
+        let names: Vec<&str> = all_scenarios().map(|(name, _)| *name).collect();
         bail!("unknown scenario `{unknown}`; expected one of {}", names.join(", "));
     }
     std::env::set_current_dir(workspace).context("cannot change to the folder of the workspace")?;
@@ -90,19 +90,25 @@ pub(crate) fn run(args: &BenchArgs, workspace: &Path) -> Result<TaskOutcome> {
     outcome.map(|()| TaskOutcome::Success)
 }
 
+/// Measures the selected scenarios and adds their results to the table.
 fn measure(args: &BenchArgs, folder: &Path, table: &mut BenchmarkTable) -> Result<()> {
     let is_selected = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);
-    let loads: Vec<&str> =
+    let load_scenarios: Vec<&str> =
         LOAD_SCENARIOS.iter().map(|(name, _)| *name).filter(|name| is_selected(name)).collect();
-    if !loads.is_empty() {
+    if !load_scenarios.is_empty() {
         let programs = build::programs()?;
         let postgres = if args.database == "sqlite" {
             None
         } else {
             Some(PostgresServer::start(!args.no_install, Durability::Full)?)
         };
-        let (rows, outcome) =
-            load(args, &programs, postgres.as_ref().map(PostgresServer::url), &loads, folder)?;
+        let (rows, outcome) = run_load_programs(
+            args,
+            &programs,
+            postgres.as_ref().map(PostgresServer::url),
+            &load_scenarios,
+            folder,
+        )?;
         table.rows.extend(rows);
         outcome?;
     }
@@ -113,11 +119,11 @@ fn measure(args: &BenchArgs, folder: &Path, table: &mut BenchmarkTable) -> Resul
 }
 
 /// Runs the load programs. Returns the rows that were measured, and an error if a scenario failed.
-fn load(
+fn run_load_programs(
     args: &BenchArgs,
     programs: &build::Programs,
     postgres: Option<&str>,
-    only: &[&str],
+    scenarios: &[&str],
     folder: &Path,
 ) -> Result<(Vec<BenchmarkRow>, Result<()>)> {
     // An interrupted run may have left large files.
@@ -127,7 +133,7 @@ fn load(
     let mut command = Command::new(&programs.load);
     command.arg("run").arg("--server").arg(&programs.server);
     command.args(["--scale", &args.scale, "--seconds", &args.seconds.to_string()]);
-    command.args(["--database", &args.database, "--only", &only.join(",")]);
+    command.args(["--database", &args.database, "--only", &scenarios.join(",")]);
     command.arg("--scratch").arg(fs::canonicalize(&scratch.0)?).arg("--rows").arg(&rows);
     if let Some(postgres) = postgres {
         command.args(["--postgres", postgres]);
@@ -172,19 +178,19 @@ impl Drop for ScratchFolder {
 mod tests {
     use super::*;
 
-    /// Otherwise `--only` would reject the scenario.
+    /// `--only` rejects a scenario that is not listed.
     #[test]
     fn every_scenario_of_the_load_programs_is_listed() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/bench/scenarios");
-        let mut found = Vec::new();
+        let mut names = Vec::new();
         for file in std::fs::read_dir(folder).unwrap() {
             let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
             let name = text.lines().find_map(|line| line.strip_prefix("pub const NAME: &str = \""));
-            found.extend(name.map(|name| name.trim_end_matches("\";").to_owned()));
+            names.extend(name.map(|name| name.trim_end_matches("\";").to_owned()));
         }
         let mut listed: Vec<&str> = LOAD_SCENARIOS.iter().map(|(name, _)| *name).collect();
-        found.sort_unstable();
+        names.sort_unstable();
         listed.sort_unstable();
-        assert_eq!(found, listed);
+        assert_eq!(names, listed);
     }
 }

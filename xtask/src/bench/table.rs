@@ -12,14 +12,16 @@ use serde::{Deserialize, Serialize};
 pub(super) struct BenchmarkRow {
     /// The name of the scenario.
     pub(super) scenario: String,
-    /// What is measured.
-    pub(super) what: String,
+    /// The name of the result.
+    #[serde(rename = "what")]
+    pub(super) name: String,
     /// The result, in `unit`.
     pub(super) figure: f64,
     /// The unit of the result.
     pub(super) unit: String,
     /// The limit, or another result of the project.
-    pub(super) beside: Option<ComparedFigure>,
+    #[serde(rename = "beside")]
+    pub(super) compared_with: Option<ComparedFigure>,
     /// The result divided by the compared figure.
     pub(super) ratio: Option<f64>,
     /// The goal, in words.
@@ -33,7 +35,8 @@ pub(super) struct BenchmarkRow {
 /// The figure that a result is compared with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ComparedFigure {
-    what: String,
+    #[serde(rename = "what")]
+    name: String,
     figure: f64,
 }
 
@@ -42,6 +45,7 @@ pub(super) struct ComparedFigure {
 pub(super) struct BenchmarkTable {
     scale: String,
     seconds: f64,
+    /// The number of processor cores, or 0 if it is unknown.
     cores: usize,
     pub(super) rows: Vec<BenchmarkRow>,
 }
@@ -58,7 +62,7 @@ impl BenchmarkTable {
     /// Writes `bench.md` and `bench.json`.
     ///
     /// # Errors
-    /// When a file cannot be written.
+    /// Returns an error when a file cannot be written.
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
         let text = format!("{}\n{}", self.markdown(), self.details());
         fs::write(folder.join("bench.md"), text).context("cannot write the table")?;
@@ -91,19 +95,21 @@ impl BenchmarkTable {
         text
     }
 
-    /// Returns the additional measurements, one line for each row.
+    /// Returns the additional measurements, one line for each row that has any.
     fn details(&self) -> String {
         let mut text = String::new();
         for row in self.rows.iter().filter(|row| !row.detail.is_empty()) {
-            let _ = writeln!(text, "- {}: {}", row.what, row.detail);
+            let _ = writeln!(text, "- {}: {}", row.name, row.detail);
         }
         text
     }
 }
 
 fn cells(row: &BenchmarkRow) -> [String; 6] {
-    let beside =
-        row.beside.as_ref().map(|beside| format!("{}: {} {}", beside.what, number(beside.figure), row.unit));
+    let compared_with = row
+        .compared_with
+        .as_ref()
+        .map(|compared| format!("{}: {} {}", compared.name, number(compared.figure), row.unit));
     let ratio = row.ratio.map(|ratio| format!("{ratio:.2}"));
     let met = match row.met {
         Some(true) => "yes",
@@ -111,16 +117,16 @@ fn cells(row: &BenchmarkRow) -> [String; 6] {
         None => "-",
     };
     [
-        row.what.clone(),
+        row.name.clone(),
         format!("{} {}", number(row.figure), row.unit),
-        beside.unwrap_or_default(),
+        compared_with.unwrap_or_default(),
         ratio.unwrap_or_default(),
         row.goal.clone(),
         met.to_owned(),
     ]
 }
 
-/// Formats a number with three significant digits and with thousands separators.
+/// Formats a number with at least three digits and with thousands separators. Numbers below 10 have two decimals.
 fn number(figure: f64) -> String {
     let decimals = match figure.abs() {
         size if size >= 100.0 => 0,
@@ -144,14 +150,14 @@ fn number(figure: f64) -> String {
 mod tests {
     use super::*;
 
-    fn row(figure: f64, beside: f64, met: bool) -> BenchmarkRow {
+    fn row(figure: f64, limit: f64, met: bool) -> BenchmarkRow {
         BenchmarkRow {
             scenario: "catalogue".to_owned(),
-            what: "listCourses, SQLite".to_owned(),
+            name: "listCourses, SQLite".to_owned(),
             figure,
             unit: "req/s".to_owned(),
-            beside: Some(ComparedFigure { what: "fixed body".to_owned(), figure: beside }),
-            ratio: Some(figure / beside),
+            compared_with: Some(ComparedFigure { name: "fixed body".to_owned(), figure: limit }),
+            ratio: Some(figure / limit),
             goal: "at least 0.5 x".to_owned(),
             met: Some(met),
             detail: "p50/p95/p99 1/2/3 ms".to_owned(),
@@ -159,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_three_significant_digits_and_thousands_separators() {
+    fn numbers_have_at_least_three_digits_and_thousands_separators() {
         let texts = [1_234_567.8, 999.9, 123.4, 12.34, 1.234, 0.0456].map(number);
         assert_eq!(texts, ["1,234,568", "1,000", "123", "12.3", "1.23", "0.05"]);
     }

@@ -20,18 +20,18 @@ const RUNS: usize = 5;
 /// Runs each tool once to build it, then measures it.
 ///
 /// # Errors
-/// When a tool cannot run. Findings are no error.
+/// Returns an error when a tool cannot run. Findings are not errors.
 pub(super) fn measure() -> Result<Vec<BenchmarkRow>> {
-    TOOLS.iter().map(|(args, goal)| measure_tool(args, *goal)).collect()
+    TOOLS.iter().map(|(args, limit_seconds)| measure_tool(args, *limit_seconds)).collect()
 }
 
-fn measure_tool(args: &[&str], goal: f64) -> Result<BenchmarkRow> {
+fn measure_tool(args: &[&str], limit_seconds: f64) -> Result<BenchmarkRow> {
     let name = format!("cargo xtask {}", args.join(" "));
     let mut seconds = Vec::with_capacity(RUNS);
     let mut findings = false;
     for run in 0..=RUNS {
         let start = Instant::now();
-        // Run through cargo, as users do. This also avoids replacing this program, as `check` is a separate program.
+        // Run the tool through cargo, as users do.
         let mut tool = cargo_command();
         tool.arg("xtask").args(args).stdout(Stdio::null()).stderr(Stdio::null());
         let status = tool.status().context("cannot start cargo")?;
@@ -48,13 +48,13 @@ fn measure_tool(args: &[&str], goal: f64) -> Result<BenchmarkRow> {
     let figure = seconds[RUNS / 2];
     Ok(BenchmarkRow {
         scenario: SCENARIO.0.to_owned(),
-        what: name,
+        name,
         figure,
         unit: "s".to_owned(),
-        beside: None,
+        compared_with: None,
         ratio: None,
-        goal: format!("under {goal} s"),
-        met: Some(figure < goal),
+        goal: format!("under {limit_seconds} s"),
+        met: Some(figure < limit_seconds),
         detail: if findings { "with findings".to_owned() } else { String::new() },
     })
 }

@@ -15,6 +15,7 @@ pub struct DemoServer {
     /// The API key of the demo, which has every scope.
     pub key: String,
     child: Child,
+    /// The data directory, which is deleted on drop.
     _data: tempfile::TempDir,
 }
 
@@ -22,14 +23,14 @@ impl DemoServer {
     /// Builds the server and starts it with demo data, on a free port.
     ///
     /// # Errors
-    /// When the server does not compile, or exits before it is ready.
+    /// Returns an error when the server does not compile, or exits before it is ready.
     pub fn start(workspace: &Path) -> anyhow::Result<Self> {
         let mut build = cargo_command();
         build.current_dir(workspace).args(["build", "--quiet", "--bin", "creator-api"]);
         if !build.status().context("cannot start cargo")?.success() {
-            bail!("the server does not compile; see above");
+            bail!("the server does not compile; see the output of cargo above");
         }
-        let data = tempfile::tempdir().context("cannot create a folder for the demo")?;
+        let data = tempfile::tempdir().context("cannot create a folder for the demo data")?;
         let mut child = Command::new(workspace.join("target/debug/creator-api"))
             .args(["demo", "--listen", "127.0.0.1:0", "--data-dir"])
             .arg(data.path())
@@ -43,7 +44,7 @@ impl DemoServer {
         let mut lines = BufReader::new(output).lines();
         for line in lines.by_ref() {
             let line = line.context("cannot read the server's output")?;
-            let value = |label: &str| line.trim().strip_prefix(label).map(|rest| rest.trim().to_owned());
+            let value = |label: &str| line.trim().strip_prefix(label).map(|value| value.trim().to_owned());
             if let Some(url) = value("listening on ") {
                 base_url = Some(url);
             }

@@ -1,4 +1,5 @@
-//! Runs third-party linters on the contract. Every error and every warning without an explanation here is a failure.
+//! Runs third-party linters on the contract. Every error and every warning is a failure. A disabled rule needs a reason,
+//! which is listed here.
 
 use std::fs;
 
@@ -10,27 +11,27 @@ use super::{ClientJob, JobContext, run_quietly};
 
 const REDOCLY: Tool = Tool::Node("redocly");
 const SPECTRAL: Tool = Tool::Node("spectral");
-const VALIDATOR: Tool = Tool::Python("openapi-spec-validator");
+const OPENAPI_SPEC_VALIDATOR: Tool = Tool::Python("openapi-spec-validator");
 
 /// The linters.
 pub const JOBS: &[ClientJob] = &[
     ClientJob {
         name: "redocly",
-        about: "checks the contract with the recommended rules",
-        needs: &[REDOCLY],
+        description: "checks the contract with the recommended rules",
+        tools: &[REDOCLY],
         run: redocly,
     },
     ClientJob {
         name: "spectral",
-        about: "checks the contract with the rules `spectral:oas`",
-        needs: &[SPECTRAL],
+        description: "checks the contract with the rules `spectral:oas`",
+        tools: &[SPECTRAL],
         run: spectral,
     },
     ClientJob {
         name: "openapi-spec-validator",
-        about: "validates the contract against the schema of OpenAPI 3.1, and the converted document against 3.0",
-        needs: &[VALIDATOR],
-        run: validator,
+        description: "validates the contract against the schema of OpenAPI 3.1, and the converted document against 3.0",
+        tools: &[OPENAPI_SPEC_VALIDATOR],
+        run: openapi_spec_validator,
     },
 ];
 
@@ -61,7 +62,7 @@ fn is_clean(output: &str) -> bool {
 fn spectral(context: &JobContext) -> anyhow::Result<()> {
     let folder = context.folder("spectral")?;
     let disabled: String =
-        DISABLED_RULES.iter().map(|(rule, why)| format!("  # {why}\n  {rule}: off\n")).collect();
+        DISABLED_RULES.iter().map(|(rule, reason)| format!("  # {reason}\n  {rule}: off\n")).collect();
     let rules = folder.join("rules.yaml");
     fs::write(&rules, format!("extends: ['spectral:oas']\nrules:\n{disabled}"))
         .context("cannot write the rules")?;
@@ -71,14 +72,14 @@ fn spectral(context: &JobContext) -> anyhow::Result<()> {
         .arg(context.workspace.join(V1.contract));
     run_quietly(&mut lint)?;
     println!("no errors, no warnings except for disabled rules:");
-    DISABLED_RULES.iter().for_each(|(rule, why)| println!("  {rule}: {why}"));
+    DISABLED_RULES.iter().for_each(|(rule, reason)| println!("  {rule}: {reason}"));
     Ok(())
 }
 
-fn validator(context: &JobContext) -> anyhow::Result<()> {
+fn openapi_spec_validator(context: &JobContext) -> anyhow::Result<()> {
     let json_3_0 = format!("{}/{}.openapi-3.0.json", V1.output, V1.stem);
     for file in [V1.contract, &json_3_0] {
-        run_quietly(context.program(&VALIDATOR)?.arg(context.workspace.join(file)))?;
+        run_quietly(context.program(&OPENAPI_SPEC_VALIDATOR)?.arg(context.workspace.join(file)))?;
         println!("{file}: valid");
     }
     Ok(())

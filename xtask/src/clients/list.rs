@@ -1,4 +1,4 @@
-//! The clients. Each function generates a client, compiles it and calls all operations.
+//! The clients. Each function generates a client, compiles it if its language is compiled, and calls all operations.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use super::{ClientJob, JobContext, run_quietly};
 const NODE: Tool = Tool::System("node", "nodejs");
 const JAVA: Tool = Tool::System("java", "default-jre-headless");
 const PYTHON: Tool = Tool::Python("python");
-const TYPES: Tool = Tool::Node("openapi-typescript");
+const OPENAPI_TYPESCRIPT: Tool = Tool::Node("openapi-typescript");
 const TSC: Tool = Tool::Node("tsc");
-const ATTRS: Tool = Tool::Python("openapi-python-client");
-const GENERATOR: Tool = Tool::Python("openapi-generator-cli");
+const OPENAPI_PYTHON_CLIENT: Tool = Tool::Python("openapi-python-client");
+const OPENAPI_GENERATOR: Tool = Tool::Python("openapi-generator-cli");
 const CARGO: Tool = Tool::System("cargo", "cargo");
 const CURL: Tool = Tool::System("curl", "curl");
 
@@ -22,37 +22,37 @@ const CURL: Tool = Tool::System("curl", "curl");
 pub const JOBS: &[ClientJob] = &[
     ClientJob {
         name: "openapi-typescript",
-        about: "TypeScript types from the contract, compiled with tsc and used with openapi-fetch",
-        needs: &[NODE, TYPES, TSC],
-        run: typescript,
+        description: "TypeScript types from the contract, compiled with tsc and used with openapi-fetch",
+        tools: &[NODE, OPENAPI_TYPESCRIPT, TSC],
+        run: openapi_typescript,
     },
     ClientJob {
         name: "openapi-python-client",
-        about: "a Python package from the contract",
-        needs: &[PYTHON, ATTRS],
-        run: attrs,
+        description: "a Python package from the contract",
+        tools: &[PYTHON, OPENAPI_PYTHON_CLIENT],
+        run: openapi_python_client,
     },
     ClientJob {
         name: "openapi-generator-python",
-        about: "a Python package from the 3.0 document",
-        needs: &[PYTHON, JAVA, GENERATOR],
-        run: pydantic,
+        description: "a Python package from the 3.0 document",
+        tools: &[PYTHON, JAVA, OPENAPI_GENERATOR],
+        run: openapi_generator_python,
     },
     ClientJob {
         name: "openapi-generator-rust",
-        about: "a Rust crate from the 3.0 document",
-        needs: &[CARGO, JAVA, GENERATOR],
-        run: generator,
+        description: "a Rust crate from the 3.0 document",
+        tools: &[CARGO, JAVA, OPENAPI_GENERATOR],
+        run: openapi_generator_rust,
     },
     ClientJob {
         name: "progenitor",
-        about: "a Rust client that progenitor's macro generates from the 3.0 document",
-        needs: &[CARGO, CURL],
+        description: "a Rust client that progenitor's macro generates from the 3.0 document",
+        tools: &[CARGO, CURL],
         run: progenitor,
     },
 ];
 
-fn typescript(context: &JobContext) -> anyhow::Result<()> {
+fn openapi_typescript(context: &JobContext) -> anyhow::Result<()> {
     let folder = context.folder("typescript")?;
     for file in ["verify.ts", "tsconfig.json", "package.json"] {
         fs::copy(context.source("typescript").join(file), folder.join(file))
@@ -61,18 +61,18 @@ fn typescript(context: &JobContext) -> anyhow::Result<()> {
     let modules = context.toolchain.node().join("node_modules");
     std::os::unix::fs::symlink(modules, folder.join("node_modules")).context("cannot link node_modules")?;
     let url = format!("{}/openapi/v1.json", context.base_url);
-    run_quietly(context.program(&TYPES)?.args([&*url, "-o", "v1.d.ts"]).current_dir(&folder))?;
+    run_quietly(context.program(&OPENAPI_TYPESCRIPT)?.args([&*url, "-o", "v1.d.ts"]).current_dir(&folder))?;
     run_quietly(context.program(&TSC)?.args(["-p", "."]).current_dir(&folder))?;
     print!("{}", run_quietly(context.program(&NODE)?.arg("out/verify.js").current_dir(&folder))?);
     Ok(())
 }
 
-fn attrs(context: &JobContext) -> anyhow::Result<()> {
+fn openapi_python_client(context: &JobContext) -> anyhow::Result<()> {
     let folder = context.folder("attrs")?;
     fs::write(folder.join("config.yml"), "package_name_override: contract_client\n")
         .context("cannot write config.yml")?;
     let url = format!("{}/openapi/v1.json", context.base_url);
-    let mut generate = context.program(&ATTRS)?;
+    let mut generate = context.program(&OPENAPI_PYTHON_CLIENT)?;
     generate.args([
         "generate",
         "--meta",
@@ -90,9 +90,9 @@ fn attrs(context: &JobContext) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn pydantic(context: &JobContext) -> anyhow::Result<()> {
+fn openapi_generator_python(context: &JobContext) -> anyhow::Result<()> {
     let folder = context.folder("pydantic")?;
-    let mut generate = context.program(&GENERATOR)?;
+    let mut generate = context.program(&OPENAPI_GENERATOR)?;
     generate.args(["generate", "-g", "python", "--package-name", "generated_client", "-o"]).arg(&folder);
     run_quietly(generate.args(["-i", &json_3_0_url(context)]))?;
     let mut verify = context.program(&PYTHON)?;
@@ -101,9 +101,9 @@ fn pydantic(context: &JobContext) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn generator(context: &JobContext) -> anyhow::Result<()> {
+fn openapi_generator_rust(context: &JobContext) -> anyhow::Result<()> {
     let folder = copy_package(context, "generator")?;
-    let mut generate = context.program(&GENERATOR)?;
+    let mut generate = context.program(&OPENAPI_GENERATOR)?;
     generate.args(["generate", "-g", "rust", "--library", "reqwest", "--package-name", "generated_client"]);
     generate.args([
         "--additional-properties",
@@ -113,7 +113,7 @@ fn generator(context: &JobContext) -> anyhow::Result<()> {
         "-o",
     ]);
     run_quietly(generate.arg(folder.join("generated")))?;
-    verify(context, &folder)
+    compile_and_run(context, &folder)
 }
 
 fn progenitor(context: &JobContext) -> anyhow::Result<()> {
@@ -121,10 +121,10 @@ fn progenitor(context: &JobContext) -> anyhow::Result<()> {
     let mut fetch = context.program(&CURL)?;
     fetch.args(["--fail", "--silent", "--show-error", "--noproxy", "*", "--output", "v1.openapi-3.0.json"]);
     run_quietly(fetch.arg(json_3_0_url(context)).current_dir(&folder))?;
-    verify(context, &folder)
+    compile_and_run(context, &folder)
 }
 
-/// Returns the URL of the served 3.0 document.
+/// Returns the URL of the OpenAPI 3.0 document that the server serves.
 fn json_3_0_url(context: &JobContext) -> String {
     format!("{}/openapi/v1.openapi-3.0.json", context.base_url)
 }
@@ -139,7 +139,7 @@ fn copy_package(context: &JobContext, name: &str) -> anyhow::Result<PathBuf> {
 }
 
 /// Compiles and runs a package. Both packages share a target folder for their dependencies.
-fn verify(context: &JobContext, folder: &Path) -> anyhow::Result<()> {
+fn compile_and_run(context: &JobContext, folder: &Path) -> anyhow::Result<()> {
     let mut cargo = context.program(&CARGO)?;
     cargo.args(["run", "--quiet", "--bin", "verify"]).current_dir(folder);
     cargo.env("CARGO_TARGET_DIR", context.toolchain.folder.join("cargo"));

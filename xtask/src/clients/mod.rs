@@ -1,8 +1,8 @@
 //! `cargo xtask clients`: tests the API with clients from third-party generators.
 //!
-//! Each client is generated from the contract of a running server, compiled if its language compiles, and calls all seven
-//! operations. [`list`] defines the clients, [`lint`] the linters, and [`toolchain`] finds their programs. `cargo xtask test`
-//! does not run this command, because it needs programs that may be missing.
+//! Each client is generated from the contract of a running server, compiled if its language is compiled, and calls all
+//! seven operations. [`list`] defines the clients, [`lint`] the linters, and [`toolchain`] finds their programs.
+//! `cargo xtask test` does not run this command, because it needs programs that may be missing.
 
 mod demo_server;
 mod lint;
@@ -20,13 +20,13 @@ use crate::TaskOutcome;
 /// Generate clients from the served contract and call all operations with each.
 #[derive(Debug, clap::Args)]
 pub struct ClientsArgs {
-    /// Run only these (see --list).
+    /// Run only these clients or linters (see --list).
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// Lint the contract with redocly, spectral and openapi-spec-validator instead.
     #[arg(long)]
     lint: bool,
-    /// First install missing programs from npm and PyPI into target/clients.
+    /// Install missing programs from npm and PyPI into target/clients first.
     #[arg(long)]
     install: bool,
     /// Fail if a program is missing instead of skipping its client.
@@ -42,14 +42,14 @@ pub struct ClientJob {
     /// The name for `--only`.
     name: &'static str,
     /// A description in one line.
-    about: &'static str,
-    /// The programs that it needs.
-    needs: &'static [Tool],
+    description: &'static str,
+    /// The external programs that it needs.
+    tools: &'static [Tool],
     /// Runs the client or linter.
     run: fn(&JobContext) -> anyhow::Result<()>,
 }
 
-/// What the jobs share.
+/// The environment of the jobs.
 pub struct JobContext {
     /// The external programs.
     toolchain: Toolchain,
@@ -57,37 +57,40 @@ pub struct JobContext {
     workspace: std::path::PathBuf,
     /// The URL of the running server, without a trailing slash. Empty for linters.
     base_url: String,
-    /// An API key with every scope.
+    /// An API key with every scope. Empty for linters.
     key: String,
 }
 
 /// Runs the clients, or the linters.
 ///
 /// # Errors
-/// When the server does not compile or start, or when a name is unknown.
+/// Returns an error when a name is unknown, a program cannot be installed, or the server does not compile or start.
 pub fn run(args: &ClientsArgs, workspace: &Path) -> anyhow::Result<TaskOutcome> {
     let jobs = if args.lint { lint::JOBS } else { list::JOBS };
     let toolchain = Toolchain::new(workspace);
     if args.list {
         for job in list::JOBS.iter().chain(lint::JOBS) {
-            let needs: Vec<_> = job.needs.iter().map(Tool::name).collect();
-            println!("{:<24} {} (needs {})", job.name, job.about, needs.join(", "));
+            let tool_names: Vec<_> = job.tools.iter().map(Tool::name).collect();
+            println!("{:<24} {} (needs {})", job.name, job.description, tool_names.join(", "));
         }
         return Ok(TaskOutcome::Success);
     }
     if let Some(unknown) = args.only.iter().find(|name| !jobs.iter().any(|job| job.name == **name)) {
-        let known: Vec<_> = jobs.iter().map(|job| job.name).collect();
-        bail!("unknown name `{unknown}`; expected one of {}", known.join(", "));
+        let names: Vec<_> = jobs.iter().map(|job| job.name).collect();
+        bail!("unknown name `{unknown}`; expected one of {}", names.join(", "));
     }
     if args.install {
         toolchain.install(workspace)?;
     }
     let selected =
         jobs.iter().filter(|job| args.only.is_empty() || args.only.iter().any(|name| name == job.name));
-    let (ready, skipped): (Vec<&ClientJob>, Vec<&ClientJob>) =
-        selected.partition(|job| job.needs.iter().all(|tool| toolchain.path(tool).is_some()));
-    let server =
-        if args.lint || ready.is_empty() { None } else { Some(demo_server::DemoServer::start(workspace)?) };
+    let (runnable, skipped): (Vec<&ClientJob>, Vec<&ClientJob>) =
+        selected.partition(|job| job.tools.iter().all(|tool| toolchain.path(tool).is_some()));
+    let server = if args.lint || runnable.is_empty() {
+        None
+    } else {
+        Some(demo_server::DemoServer::start(workspace)?)
+    };
     let context = JobContext {
         toolchain,
         workspace: workspace.to_owned(),
@@ -95,32 +98,33 @@ pub fn run(args: &ClientsArgs, workspace: &Path) -> anyhow::Result<TaskOutcome> 
         key: server.as_ref().map(|server| server.key.clone()).unwrap_or_default(),
     };
     let mut failed = Vec::new();
-    for job in &ready {
-        println!("==> {}: {}", job.name, job.about);
+    for job in &runnable {
+        println!("==> {}: {}", job.name, job.description);
         if let Err(error) = (job.run)(&context) {
             println!("{error:#}");
             failed.push(job.name);
         }
     }
-    print_summary(&context.toolchain, &ready, &failed, &skipped);
-    let complete = skipped.is_empty() || !args.require;
-    Ok(if failed.is_empty() && complete { TaskOutcome::Success } else { TaskOutcome::Findings })
+    print_summary(&context.toolchain, &runnable, &failed, &skipped);
+    let is_complete = skipped.is_empty() || !args.require;
+    Ok(if failed.is_empty() && is_complete { TaskOutcome::Success } else { TaskOutcome::Findings })
 }
 
-fn print_summary(toolchain: &Toolchain, ready: &[&ClientJob], failed: &[&str], skipped: &[&ClientJob]) {
+fn print_summary(toolchain: &Toolchain, runnable: &[&ClientJob], failed: &[&str], skipped: &[&ClientJob]) {
     println!();
-    for job in ready {
+    for job in runnable {
         println!("{:<24} {}", job.name, if failed.contains(&job.name) { "FAILED" } else { "ok" });
     }
     for job in skipped {
-        let missing = job.needs.iter().filter(|tool| toolchain.path(tool).is_none());
-        let missing: Vec<_> = missing.map(|tool| format!("{} ({})", tool.name(), tool.remedy())).collect();
+        let missing = job.tools.iter().filter(|tool| toolchain.path(tool).is_none());
+        let missing: Vec<_> =
+            missing.map(|tool| format!("{} ({})", tool.name(), tool.installation_hint())).collect();
         println!("{:<24} skipped; missing: {}", job.name, missing.join(", "));
     }
 }
 
 impl JobContext {
-    /// Creates an empty folder for the files of a job.
+    /// Creates an empty folder for the files of a job, or empties the existing one.
     fn folder(&self, name: &str) -> anyhow::Result<std::path::PathBuf> {
         let folder = self.toolchain.folder.join(name);
         if folder.exists() {

@@ -25,8 +25,8 @@ impl Tool {
         }
     }
 
-    /// Returns how to install the program.
-    pub fn remedy(&self) -> String {
+    /// Describes how to install the program.
+    pub fn installation_hint(&self) -> String {
         match self {
             Self::Node(_) => "`cargo xtask clients --install` installs it from npm".to_owned(),
             Self::Python(_) => "`cargo xtask clients --install` installs it from PyPI".to_owned(),
@@ -47,7 +47,8 @@ impl Toolchain {
         Self { folder: workspace.join("target/clients") }
     }
 
-    /// Returns the path of a program: the installed one, or else the one in `PATH`.
+    /// Returns the path of a program: the one in the toolchain's folder, or else the one in `PATH`. Returns `None` if it
+    /// is missing.
     pub fn path(&self, tool: &Tool) -> Option<PathBuf> {
         let installed = match tool {
             Tool::Node(name) => Some(self.node().join("node_modules/.bin").join(name)),
@@ -60,26 +61,28 @@ impl Toolchain {
         })
     }
 
-    /// Returns the folder of the npm packages.
+    /// Returns the folder of the packages from npm.
     pub fn node(&self) -> PathBuf {
         self.folder.join("node")
     }
 
+    /// Returns the folder of the Python environment with the packages from PyPI.
     fn python(&self) -> PathBuf {
         self.folder.join("python")
     }
 
-    /// Returns `PATH` with the installed programs first. Generators run formatters by name.
+    /// Returns `PATH` with the toolchain's programs first. Some generators find formatters in `PATH`.
     pub fn search_path(&self) -> OsString {
         let installed = [self.python().join("bin"), self.node().join("node_modules/.bin")];
-        let others = std::env::var_os("PATH").unwrap_or_default();
-        std::env::join_paths(installed.into_iter().chain(std::env::split_paths(&others))).unwrap_or(others)
+        let system_path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::join_paths(installed.into_iter().chain(std::env::split_paths(&system_path)))
+            .unwrap_or(system_path)
     }
 
     /// Installs the packages of npm and PyPI, in the versions specified in `tests/clients`.
     ///
     /// # Errors
-    /// When npm or Python is missing, or a package cannot be downloaded.
+    /// Returns an error when npm or Python is missing, or a package cannot be downloaded.
     pub fn install(&self, workspace: &Path) -> anyhow::Result<()> {
         let sources = workspace.join("tests/clients");
         std::fs::create_dir_all(self.node()).context("cannot create target/clients/node")?;

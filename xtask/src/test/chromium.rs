@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 
 use super::install::{SystemPackages, apt, find_in_path};
 
-/// The packages of both. Browser and driver must have the same version, as in Debian.
+/// The packages of the browser and of the driver. Both must have the same version, as in Debian.
 const PACKAGES: SystemPackages = SystemPackages {
     name: "Chromium or its driver",
     debian: &["chromium", "chromium-driver"],
@@ -24,10 +24,10 @@ pub(super) struct BrowserPrograms {
 }
 
 impl BrowserPrograms {
-    /// Finds both programs in `PATH`, or installs them.
+    /// Finds both programs in `PATH`. If one is missing and `install` is set, installs both.
     ///
     /// # Errors
-    /// When a program is missing and cannot be installed.
+    /// Returns an error when a program is missing and is not or cannot be installed.
     pub(super) fn find_or_install(install: bool) -> Result<Self> {
         if let Some(programs) = Self::find() {
             return Ok(programs);

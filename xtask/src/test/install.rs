@@ -1,4 +1,4 @@
-//! Installs missing system packages that tests need.
+//! Installs missing system packages that tests and benchmarks need.
 //!
 //! Prints each installation before it starts. If it cannot install a package, the error names the package.
 
@@ -22,7 +22,8 @@ pub(super) struct SystemPackages {
 /// Installs packages of Debian or Ubuntu.
 ///
 /// # Errors
-/// When the system is not Debian or Ubuntu, when the installation fails, or when `install` is false (`--no-install`).
+/// Returns an error when the system is not Debian or Ubuntu, when the installation fails, or when `install` is false
+/// (`--no-install`).
 pub(super) fn apt(packages: &SystemPackages, install: bool) -> Result<()> {
     let SystemPackages { name, debian, other_systems } = packages;
     let names = debian.join(" ");
@@ -66,7 +67,7 @@ fn is_debian() -> bool {
     })
 }
 
-/// Returns the id of the current user.
+/// Returns the id of the current user, or `None` if `id` cannot run.
 pub(super) fn user_id() -> Option<u32> {
     let output = Command::new("id").arg("-u").output().ok()?;
     String::from_utf8(output.stdout).ok()?.trim().parse().ok()

@@ -53,14 +53,15 @@ struct LockedPackage {
     name: String,
     version: String,
     license: Option<String>,
-    /// `None` for a crate of this workspace.
+    /// `None` for a local crate, such as those of this workspace.
     source: Option<String>,
 }
 
 /// Checks all locked dependencies and prints each violation.
 ///
 /// # Errors
-/// When a dependency has another source, is banned, or has a license that is not allowed.
+/// Returns an error when a dependency comes from a source that is not allowed, is banned, or has no allowed license,
+/// and when the rules or the dependencies cannot be read.
 pub(super) fn run() -> Result<()> {
     let rules: DenyRules =
         toml::from_str(&fs::read_to_string(RULES).with_context(|| format!("cannot read {RULES}"))?)

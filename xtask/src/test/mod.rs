@@ -1,7 +1,7 @@
 //! `cargo xtask test`: runs the steps of CI in order and measures their time.
 //!
-//! Also starts the temporary servers that the steps need. A step that cannot run fails; no step is skipped. All steps run,
-//! even after a failure, so that one run reports all failures.
+//! Also starts the temporary servers that the steps need. A step that cannot run fails instead of being skipped. The
+//! other steps run even after a failure, so that one run reports all failures.
 
 mod chromium;
 mod install;
@@ -33,7 +33,7 @@ pub(crate) struct TestArgs {
     no_install: bool,
 }
 
-/// What the steps share.
+/// The state that all steps share.
 pub(crate) struct StepContext {
     /// Whether missing programs are installed.
     install: bool,
@@ -63,7 +63,7 @@ struct StepResult {
 /// Runs the steps, and prints a table of the results at the end.
 ///
 /// # Errors
-/// When `--only` contains an unknown step.
+/// Returns an error when `--only` contains an unknown step.
 pub(crate) fn run(args: &TestArgs, workspace: &Path) -> Result<TaskOutcome> {
     if args.list {
         for step in STEPS {
@@ -84,8 +84,8 @@ pub(crate) fn run(args: &TestArgs, workspace: &Path) -> Result<TaskOutcome> {
 
 fn select_steps(only: &[String]) -> Result<Vec<&'static TestStep>> {
     if let Some(unknown) = only.iter().find(|name| !STEPS.iter().any(|step| step.name == **name)) {
-        let known: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
-        bail!("unknown step `{unknown}`; expected one of {}", known.join(", "));
+        let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+        bail!("unknown step `{unknown}`; expected one of {}", names.join(", "));
     }
     Ok(STEPS.iter().filter(|step| only.is_empty() || only.iter().any(|name| name == step.name)).collect())
 }

@@ -30,7 +30,7 @@ cd / && rm -rf "$FOLDER"
 
 /// The packages of the server.
 const PACKAGES: SystemPackages = SystemPackages {
-    name: "PostgreSQL's server",
+    name: "The PostgreSQL server",
     debian: &["postgresql"],
     other_systems: "Fedora: postgresql-server, Arch and Alpine: postgresql, macOS: brew install postgresql",
 };
@@ -82,7 +82,7 @@ impl PostgresServer {
     /// Starts a server and waits until it accepts connections.
     ///
     /// # Errors
-    /// When PostgreSQL is missing and cannot be installed, or does not start.
+    /// Returns an error when PostgreSQL is missing and cannot be installed, or does not start.
     pub(crate) fn start(install: bool, durability: Durability) -> Result<Self> {
         let programs = find_or_install(install)?;
         let user = unprivileged_user()?;
@@ -154,6 +154,7 @@ fn wait_until_ready(programs: &Path, folder: &Path, port: u16) -> Result<(), Str
     Err(log())
 }
 
+/// Creates the data folder of the server.
 fn create_cluster(
     programs: &Path,
     folder: &Path,
@@ -173,6 +174,7 @@ fn create_cluster(
         .context("cannot configure the PostgreSQL server")
 }
 
+/// Returns a command that runs as the given user, or as the current user.
 fn as_user(program: impl AsRef<std::ffi::OsStr>, user: Option<ServerUser>) -> Command {
     let mut command = Command::new(program);
     if let Some(user) = user {
@@ -203,15 +205,16 @@ fn unprivileged_user() -> Result<Option<ServerUser>> {
 }
 
 fn find_or_install(install: bool) -> Result<PathBuf> {
-    if let Some(programs) = find() {
+    if let Some(programs) = find_programs() {
         return Ok(programs);
     }
     apt(&PACKAGES, install)?;
-    find().context("PostgreSQL is installed, but its programs were not found; add them to PATH")
+    find_programs().context("PostgreSQL is installed, but its programs were not found; add them to PATH")
 }
 
-/// Returns the folder that contains `initdb`, `postgres` and `pg_isready`: in `PATH`, or else of the newest Debian package.
-fn find() -> Option<PathBuf> {
+/// Returns the folder that contains `initdb`, `postgres` and `pg_isready`: a folder in `PATH`, or else that of the
+/// newest Debian package.
+fn find_programs() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
     folders.push("/usr/local/bin".into());
@@ -219,19 +222,20 @@ fn find() -> Option<PathBuf> {
         Ok(entries) => entries.flatten().map(|entry| entry.path().join("bin")).collect(),
         Err(_) => Vec::new(),
     };
-    packaged.sort_by_key(|folder| version(folder));
+    packaged.sort_by_key(|folder| major_version(folder));
     folders.extend(packaged.into_iter().rev());
     folders.into_iter().find_map(|folder| {
         // The programs in `PATH` can be symbolic links. Also try the folder of the link target.
-        let real = fs::canonicalize(folder.join("postgres")).ok()?;
+        let program = fs::canonicalize(folder.join("postgres")).ok()?;
         let is_complete = |folder: &Path| {
             ["initdb", "postgres", "pg_isready"].iter().all(|name| folder.join(name).exists())
         };
-        [folder, real.parent()?.to_owned()].into_iter().find(|folder| is_complete(folder))
+        [folder, program.parent()?.to_owned()].into_iter().find(|folder| is_complete(folder))
     })
 }
 
-fn version(folder: &Path) -> u32 {
+/// Returns the version in the path of a Debian package, such as `/usr/lib/postgresql/17/bin`, or 0.
+fn major_version(folder: &Path) -> u32 {
     let version = folder.parent().and_then(Path::file_name).and_then(|name| name.to_str());
     version.and_then(|text| text.parse().ok()).unwrap_or(0)
 }

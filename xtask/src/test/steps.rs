@@ -17,7 +17,7 @@ pub(super) struct TestStep {
 }
 
 /// All steps, in order. `TEST_POSTGRES_URL` specifies a server on which tests can create databases. If it is set, the
-/// integration tests use PostgreSQL, otherwise SQLite. Unit tests that need a database use both.
+/// integration tests use PostgreSQL instead of SQLite, and unit tests that need a database use both.
 pub(super) const STEPS: &[TestStep] = &[
     TestStep { name: "format", about: "the source code is formatted", run: format },
     TestStep { name: "tidy", about: "the project rules are followed", run: tidy },
@@ -39,7 +39,7 @@ pub(super) const STEPS: &[TestStep] = &[
     TestStep { name: "clippy", about: "there are no lint warnings", run: clippy },
     TestStep { name: "check", about: "contract, code, tests and tables agree", run: check },
     TestStep { name: "unit", about: "unit tests of the workspace", run: unit },
-    TestStep { name: "doc", about: "code examples of the documentation", run: doc },
+    TestStep { name: "doc", about: "code examples in doc comments", run: doc },
     TestStep { name: "sqlite", about: "integration tests on SQLite", run: on_sqlite },
     TestStep { name: "postgres", about: "integration tests on PostgreSQL", run: on_postgres },
     TestStep { name: "browser", about: "the dashboard in a real browser", run: in_browser },
@@ -52,12 +52,13 @@ fn format(_: &StepContext) -> Result<()> {
 fn tidy(_: &StepContext) -> Result<()> {
     match crate::tidy::check(Path::new("."))? {
         0 => Ok(()),
-        findings => bail!("{findings} findings"),
+        1 => bail!("1 violation of the project rules; see above"),
+        findings => bail!("{findings} violations of the project rules; see above"),
     }
 }
 
-/// Compares the contract with the released file and with the branch point. A change can also edit the released file, so the
-/// released file alone is not sufficient.
+/// Compares the contract with the released contract, and with the contract at the commit from which the branch starts.
+/// A branch can edit the released contract, so the first comparison alone is not sufficient.
 fn breaking(_: &StepContext) -> Result<()> {
     xtask(&["breaking"], None)?;
     match breaking::branch_point(Path::new(".")) {
@@ -75,7 +76,8 @@ fn clippy(_: &StepContext) -> Result<()> {
     cargo(["clippy", "--workspace", "--all-targets", "--all-features", "--locked", "--", "-D", "warnings"])
 }
 
-/// Tests that need a database run on both. The tests of the breaking-change gate try every value of the contract.
+/// Runs the unit tests with a PostgreSQL server: those that need a database use both SQLite and PostgreSQL. The tests
+/// of the breaking-change gate change every value of the contract instead of every seventh.
 fn unit(context: &StepContext) -> Result<()> {
     let mut command = test_command(&["--lib", "--bins"], Some(context.postgres_url()?));
     run(command.env("BREAKING_VALUE_STRIDE", "1"))
@@ -85,9 +87,10 @@ fn doc(_: &StepContext) -> Result<()> {
     tests(&["--doc"], None)
 }
 
-/// Browser tests have a separate step.
+/// Arguments that exclude the browser tests, which have a separate step.
 const WITHOUT_BROWSER: [&str; 3] = ["--", "--skip", "browser::"];
 
+/// Runs the integration tests, and the tests of the second contract, which need no database server.
 fn on_sqlite(_: &StepContext) -> Result<()> {
     tests(&[&["--test", "it", "--test", "second"], &WITHOUT_BROWSER[..]].concat(), None)
 }
@@ -144,10 +147,10 @@ fn cargo<const N: usize>(args: [&str; N]) -> Result<()> {
     run(cargo_command().args(args))
 }
 
-/// Returns a cargo command with the environment of a shell.
+/// Returns a cargo command without the environment variables that describe the package `xtask`.
 ///
-/// `cargo xtask` runs this program with `cargo run`, which sets variables for this package. Build scripts that read these
-/// variables, such as the one of `ring`, would run again and cause rebuilds whenever cargo is run with and without them.
+/// `cargo run`, which starts this program, sets them. Some build scripts, such as that of `ring`, run again when these
+/// variables change. With them, every switch between a direct cargo command and `cargo xtask` would cause a rebuild.
 pub(crate) fn cargo_command() -> Command {
     let mut command = Command::new(cargo_program());
     for (name, _) in std::env::vars_os() {

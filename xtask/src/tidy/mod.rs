@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: checks project rules that the compiler does not check.
 //!
-//! Checks the sizes of files and functions, the files in the root, unused dependencies and the wording. Cargo enforces the
-//! dependencies between crates.
+//! Checks the sizes of files and functions, module comments, ignored tests, the files in the root, unused dependencies
+//! and the wording. Cargo enforces the dependencies between crates.
 
 mod dependencies;
 mod root;
@@ -48,7 +48,7 @@ impl fmt::Display for TidyFinding {
 /// Checks the project rules in a repository and prints the findings.
 ///
 /// # Errors
-/// When a source file cannot be read.
+/// Returns an error when a source file cannot be read.
 pub(crate) fn run(repository: &Path) -> Result<TaskOutcome> {
     Ok(match check(repository)? {
         0 => TaskOutcome::Success,

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use super::TidyFinding;
 
 /// The allowed files and folders in the root, except for hidden ones.
-const VISIBLE: &[&str] =
+const ALLOWED_IN_ROOT: &[&str] =
     &["Cargo.toml", "Cargo.lock", "README.md", "openapi", "src", "entity", "migration", "tests", "xtask"];
 
 /// Returns all files that git tracks or would add, with slashes as separators.
@@ -33,9 +33,9 @@ pub(super) fn check(files: &[String]) -> Vec<TidyFinding> {
     let entries: BTreeSet<&str> = files.iter().filter_map(|file| file.split('/').next()).collect();
     entries
         .into_iter()
-        .filter(|entry| !entry.starts_with('.') && !VISIBLE.contains(entry))
+        .filter(|entry| !entry.starts_with('.') && !ALLOWED_IN_ROOT.contains(entry))
         .map(|entry| {
-            let remedy = format!("the root can contain only hidden files and {}", VISIBLE.join(", "));
+            let remedy = format!("the root can contain only hidden files and {}", ALLOWED_IN_ROOT.join(", "));
             TidyFinding::new(entry, 1, "not allowed in the root", remedy)
         })
         .collect()

@@ -5,12 +5,12 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use super::TidyFinding;
 use super::source::SourceFile;
 
-/// A file with more lines is a warning.
-const LARGE_FILE: usize = 400;
-/// A file with more lines is a violation.
-const LARGEST_FILE: usize = 600;
+/// A file with more lines causes a warning.
+const WARNING_FILE_LINES: usize = 400;
+/// A file with more lines causes a finding that fails the check.
+const MAX_FILE_LINES: usize = 600;
 /// The maximum number of lines of a function body, including its braces.
-const LARGEST_FUNCTION: usize = 80;
+const MAX_FUNCTION_LINES: usize = 80;
 
 /// Returns the findings of a file.
 pub(super) fn check(source: &SourceFile) -> Vec<TidyFinding> {
@@ -19,11 +19,11 @@ pub(super) fn check(source: &SourceFile) -> Vec<TidyFinding> {
     }
     let mut findings = Vec::new();
     let lines = source.text.lines().count();
-    if lines > LARGE_FILE {
+    if lines > WARNING_FILE_LINES {
         let message = format!("{lines} lines");
         let mut finding =
             TidyFinding::new(&source.file, 1, message, "split it if it has more than one responsibility");
-        finding.warning = lines <= LARGEST_FILE;
+        finding.warning = lines <= MAX_FILE_LINES;
         findings.push(finding);
     }
     let first = source.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -35,6 +35,7 @@ pub(super) fn check(source: &SourceFile) -> Vec<TidyFinding> {
     findings
 }
 
+/// Adds findings about functions and ignored tests, at any depth.
 fn walk(source: &SourceFile, tokens: TokenStream, findings: &mut Vec<TidyFinding>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (at, token) in tokens.iter().enumerate() {
@@ -53,10 +54,10 @@ fn walk(source: &SourceFile, tokens: TokenStream, findings: &mut Vec<TidyFinding
     }
 }
 
-/// Returns a finding if the function whose name is the first token is too long.
-fn function(source: &SourceFile, rest: &[TokenTree]) -> Option<TidyFinding> {
-    let TokenTree::Ident(name) = rest.first()? else { return None };
-    let body = rest.iter().find_map(|token| match token {
+/// Returns a finding if a function is too long. The first token is its name.
+fn function(source: &SourceFile, tokens: &[TokenTree]) -> Option<TidyFinding> {
+    let TokenTree::Ident(name) = tokens.first()? else { return None };
+    let body = tokens.iter().find_map(|token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(Some(group)),
         TokenTree::Punct(punct) if punct.as_char() == ';' => Some(None),
         _ => None,
@@ -64,12 +65,13 @@ fn function(source: &SourceFile, rest: &[TokenTree]) -> Option<TidyFinding> {
     let body = body??;
     let (start, end) = (body.span_open().start().line, body.span_close().end().line);
     let lines = end + 1 - start;
-    (lines > LARGEST_FUNCTION).then(|| {
-        let message = format!("`{name}` has {lines} lines, more than {LARGEST_FUNCTION}");
+    (lines > MAX_FUNCTION_LINES).then(|| {
+        let message = format!("`{name}` has {lines} lines, more than {MAX_FUNCTION_LINES}");
         TidyFinding::new(&source.file, start, message, "split it into smaller functions")
     })
 }
 
+/// Returns whether a group and the token before it are the attribute `#[ignore]`.
 fn is_ignore(before: &TokenTree, group: &proc_macro2::Group) -> bool {
     let attribute = matches!(before, TokenTree::Punct(punct) if punct.as_char() == '#');
     let first = group.stream().into_iter().next();

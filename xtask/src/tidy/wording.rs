@@ -134,8 +134,8 @@ static EXPRESSIONS: LazyLock<Vec<(Regex, Option<Regex>, &'static Avoided)>> = La
     AVOIDED.iter().map(|avoided| (whole(avoided.words), allowed(avoided.allowed), avoided)).collect()
 });
 
-/// Files whose text is not written here, or is quoted on purpose.
-const FOREIGN: &[&str] = &[
+/// Files with text of other projects, stored data, or words to avoid that are quoted on purpose.
+const UNCHECKED_FILES: &[&str] = &[
     ".licenses/",
     "Cargo.lock",
     "openapi/released/",
@@ -148,7 +148,7 @@ const FOREIGN: &[&str] = &[
 
 /// Returns whether the wording of a file is checked: text that people of this project write.
 pub(super) fn is_checked(file: &str) -> bool {
-    !FOREIGN.iter().any(|foreign| file.starts_with(foreign)) && !file.ends_with(".snap")
+    !UNCHECKED_FILES.iter().any(|unchecked| file.starts_with(unchecked)) && !file.ends_with(".snap")
 }
 
 /// Returns a finding for each line that contains a word to avoid.
@@ -157,20 +157,20 @@ pub(super) fn check(file: &str, text: &str) -> Vec<TidyFinding> {
     lines
         .filter_map(|(number, line)| {
             let line = words(line);
-            let (found, instead) = EXPRESSIONS.iter().find_map(|(words, allowed, avoided)| {
+            let (avoided_words, instead) = EXPRESSIONS.iter().find_map(|(words, allowed, avoided)| {
                 if avoided.allowed_in.iter().any(|path| file.starts_with(path)) {
                     return None;
                 }
-                let rest = match allowed {
+                let checked_line = match allowed {
                     Some(allowed) => allowed.replace_all(&line, ""),
                     None => (&*line).into(),
                 };
-                Some((words.find(&rest)?.as_str().to_owned(), avoided.instead))
+                Some((words.find(&checked_line)?.as_str().to_owned(), avoided.instead))
             })?;
             Some(TidyFinding::new(
                 file,
                 number,
-                format!("the wording \"{found}\""),
+                format!("the wording \"{avoided_words}\""),
                 format!("write: {instead}"),
             ))
         })

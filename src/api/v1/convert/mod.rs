@@ -20,13 +20,14 @@ pub(crate) fn optional_id_string<K: IdKind>(id: Option<Id<K>>) -> Option<String>
     id.map(id_string)
 }
 
-/// Converts a count to the 32 bits of the contract, and saturates at the bounds.
+/// Converts a count or a percentage to the 32-bit integer of the contract. Numbers beyond its range become its minimum
+/// or maximum.
 pub(crate) fn count(count: i64) -> i32 {
     i32::try_from(count).unwrap_or(if count < 0 { i32::MIN } else { i32::MAX })
 }
 
-/// Parses the id of a query filter. Returns 422 if it is invalid, which is rare because the contract's pattern was
-/// checked before.
+/// Parses the id of a query filter. Returns 422 if it is invalid. The contract's pattern has already rejected most
+/// invalid ids.
 pub(super) fn id_filter<K: IdKind>(name: &str, value: Option<String>) -> Reply<Option<Id<K>>> {
     let parsed = value.map(|id| id.parse::<Id<K>>()).transpose();
     parsed.map_err(|error| ApiError::invalid_query(name, &format!("is not a valid id: {error}")))

@@ -1,8 +1,8 @@
-//! Formats a logged request as a curl command. The key is a shell variable, since the log does not contain it.
+//! Formats a logged request as a curl command. The API key is the shell variable `API_KEY`, since it is not logged.
 
 use domain::requests::LoggedRequest;
 
-/// Headers that curl, the connection or a proxy adds.
+/// Headers that are left out, because curl, the connection or a proxy adds them.
 const SKIPPED_HEADERS: &[&str] = &[
     "accept-encoding",
     "authorization",
@@ -29,10 +29,10 @@ pub(super) fn command(entry: &LoggedRequest, base_url: &str) -> String {
     parts[0].push_str(&format!(" {}", shell_quote(&url)));
     parts.push("--header \"Authorization: Bearer $API_KEY\"".to_owned());
     for (name, value) in &entry.headers {
-        let is_valid = SKIPPED_HEADERS.contains(&name.as_str())
+        let is_skipped = SKIPPED_HEADERS.contains(&name.as_str())
             || name.starts_with("x-forwarded-")
             || value.contains("****");
-        if !is_valid {
+        if !is_skipped {
             parts.push(format!("--header {}", shell_quote(&format!("{name}: {value}"))));
         }
     }

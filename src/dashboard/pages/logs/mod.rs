@@ -51,28 +51,29 @@ struct LogListPage {
     frame: Frame,
     query: PageQuery,
     errors: FormErrors,
+    /// Id and label of each key.
     keys: Vec<(String, String)>,
     entries: Vec<LoggedRequestRow>,
-    filtered: bool,
+    is_filtered: bool,
     pager: ui::Pager,
 }
 
 /// A row of the list.
 struct LoggedRequestRow {
     entry: LoggedRequest,
+    /// The name of the key.
     key: String,
 }
 
 impl LogListPage {
     fn keys(&self) -> Vec<FormChoice<'_>> {
-        let any = ("", "All keys");
-        let keys = self.keys.iter().map(|(id, name)| (id.as_str(), name.as_str()));
-        choices(std::iter::once(any).chain(keys), self.query.text("key"))
+        let keys = self.keys.iter().map(|(id, label)| (id.as_str(), label.as_str()));
+        choices(std::iter::once(("", "All keys")).chain(keys), self.query.text("key"))
     }
 
     fn operations(&self) -> Vec<FormChoice<'_>> {
-        let all = OPERATIONS.iter().map(|operation| (*operation, *operation));
-        choices(std::iter::once(("", "All operations")).chain(all), self.query.text("operation"))
+        let operations = OPERATIONS.iter().map(|operation| (*operation, *operation));
+        choices(std::iter::once(("", "All operations")).chain(operations), self.query.text("operation"))
     }
 
     fn windows(&self) -> Vec<FormChoice<'_>> {
@@ -80,8 +81,11 @@ impl LogListPage {
     }
 }
 
-fn choices<'a>(all: impl Iterator<Item = (&'a str, &'a str)>, chosen: &str) -> Vec<FormChoice<'a>> {
-    all.map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == chosen }).collect()
+/// Returns options without hints, given as value and label.
+fn choices<'a>(options: impl Iterator<Item = (&'a str, &'a str)>, selected: &str) -> Vec<FormChoice<'a>> {
+    options
+        .map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == selected })
+        .collect()
 }
 
 #[handler]
@@ -90,19 +94,19 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
     if let Some(request_id) = query.non_empty("request") {
         match requests::by_request_id(request.app(), request.workspace(), &request_id).await {
             Ok(entry) => return request.redirect(&format!("{LIST}/{}", entry.id)),
-            Err(Error::NotFound(_)) => errors.add("request", "matches no request of the last 7 days"),
+            Err(Error::NotFound(_)) => errors.add("request", "matches no request in the last 7 days"),
             Err(error) => return Err(error.into()),
         }
     }
     let filter = filter(&request, &query, &mut errors);
     let after = query.after().and_then(position::parse);
-    let reach = match errors.is_empty() && !query.is_full_search() {
-        true => requests::reach(request.app(), request.workspace(), &filter, after).await?,
+    let search_end = match errors.is_empty() && !query.is_full_search() {
+        true => requests::search_end(request.app(), request.workspace(), &filter, after).await?,
         false => None,
     };
     let found = if errors.is_empty() {
-        let within = PageRequest { to: reach, ..PageRequest::newest_first(after, ROWS_PER_PAGE) };
-        requests::list(request.app(), request.workspace(), &filter, within).await?
+        let page_request = PageRequest { to: search_end, ..PageRequest::newest_first(after, ROWS_PER_PAGE) };
+        requests::list(request.app(), request.workspace(), &filter, page_request).await?
     } else {
         Page { items: Vec::new(), next: None }
     };
@@ -116,8 +120,8 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
     let pager = ui::pager(&path, query.after(), found.next.map(position::format));
     let page = LogListPage {
         frame: request.frame(Section::Logs, "Logs"),
-        filtered: query.has_any(FIELDS),
-        pager: pager.limited_to(&path, after, reach),
+        is_filtered: query.has_any(FIELDS),
+        pager: pager.limited_to(&path, after, search_end),
         entries: found.items.into_iter().map(row).collect(),
         keys: keys.iter().map(|key| (key.id.to_string(), key_label(key))).collect(),
         query,
@@ -166,7 +170,7 @@ fn parse_status(text: &str) -> Option<StatusFilter> {
     }
 }
 
-/// Renders a status.
+/// Renders a response status.
 fn badge(status: &u16) -> RawHtml<String> {
     let tone = match status {
         0..=399 => Tone::Good,
@@ -176,7 +180,7 @@ fn badge(status: &u16) -> RawHtml<String> {
     RawHtml(ui::badge(tone, &status.to_string()).to_string())
 }
 
-/// Formats a duration in milliseconds.
+/// Formats a duration in microseconds as milliseconds with one decimal.
 fn duration(duration_us: &u64) -> String {
     format!("{}.{} ms", ui::number(duration_us / 1000), duration_us % 1000 / 100)
 }
@@ -186,7 +190,9 @@ fn duration(duration_us: &u64) -> String {
 struct LogEntryPage {
     frame: Frame,
     entry: LoggedRequest,
+    /// The label of the key.
     key: String,
+    /// The body of an error response.
     error_body: Option<String>,
     curl: String,
     has_body: bool,

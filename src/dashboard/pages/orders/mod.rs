@@ -69,6 +69,7 @@ struct OrderListPage {
     frame: Frame,
     query: PageQuery,
     errors: FormErrors,
+    /// The student to whom the list is limited.
     student: Option<StudentSummary>,
     orders: Vec<Order>,
     pager: ui::Pager,
@@ -81,11 +82,11 @@ impl OrderListPage {
     }
 
     fn statuses(&self) -> Vec<FormChoice<'_>> {
-        let chosen = self.query.text("status");
+        let selected = self.query.text("status");
         let statuses = OrderStatus::ALL.iter().map(|status| (status.as_str(), status_label(*status)));
         std::iter::once(("", "Any"))
             .chain(statuses)
-            .map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == chosen })
+            .map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == selected })
             .collect()
     }
 }
@@ -106,7 +107,7 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
         ..OrderFilter::default()
     };
     let page_request = position::page_request(query.after(), SortKey::PaidAt);
-    let (found, reach) = if errors.is_empty() {
+    let (found, search_end) = if errors.is_empty() {
         search(&request, filter, page_request, &query).await?
     } else {
         (Page { items: Vec::new(), next: None }, None)
@@ -116,7 +117,7 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
     let page = OrderListPage {
         frame: request.frame(Section::Orders, "Orders"),
         student,
-        pager: pager.limited_to(&path, page_request.after, reach),
+        pager: pager.limited_to(&path, page_request.after, search_end),
         orders: found.items,
         query,
         errors,
@@ -124,8 +125,9 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
     if page.errors.is_empty() { request.show(&page) } else { request.show_errors(&page) }
 }
 
-/// Returns a page of matching orders, and the position back to which orders were searched. The search is limited unless an
-/// index finds the orders or the request searches to the end.
+/// Returns a page of matching orders, and the position down to which orders were searched; `None` means to the end.
+///
+/// The search is limited unless an index finds the orders or the request asks for a full search.
 async fn search(
     request: &DashboardRequest,
     filter: OrderFilter,
@@ -136,70 +138,73 @@ async fn search(
     let is_id = filter.search.as_ref().is_some_and(|text| text.parse::<OrderId>().is_ok());
     let is_filtered = filter.search.is_some() || filter.status.is_some();
     let is_indexed = !is_filtered || is_id || filter.student.is_some();
-    let reach = match is_indexed || query.is_full_search() {
+    let search_end = match is_indexed || query.is_full_search() {
         true => None,
         false => orders::search_end(app, workspace, filter.paid, page_request).await?,
     };
-    let mut found = orders::list(app, workspace, &filter, PageRequest { to: reach, ..page_request }).await?;
+    let mut found =
+        orders::list(app, workspace, &filter, PageRequest { to: search_end, ..page_request }).await?;
     if query.continues_limited_search() && !is_indexed {
-        let first =
+        let listed_first =
             exact_matches_of_first_page(request, &filter, PageRequest { after: None, ..page_request })
                 .await?;
-        found.items.retain(|order| first.iter().all(|first| first.id != order.id));
-    } else if let Some(reach) = reach {
-        let first = exact_matches(request, &filter, reach, found.items.len()).await?;
-        found.items.splice(..0, first);
+        found.items.retain(|order| listed_first.iter().all(|listed| listed.id != order.id));
+    } else if let Some(search_end) = search_end {
+        let exact_matches = exact_matches(request, &filter, search_end, found.items.len()).await?;
+        found.items.splice(..0, exact_matches);
     }
-    Ok((found, reach))
+    Ok((found, search_end))
 }
 
 /// Returns the exact matches that the first page of a search lists first.
 async fn exact_matches_of_first_page(
     request: &DashboardRequest,
     filter: &OrderFilter,
-    first: PageRequest,
+    first_page: PageRequest,
 ) -> Result<Vec<Order>> {
     let (app, workspace) = (request.app(), request.workspace());
-    let Some(reach) = orders::search_end(app, workspace, filter.paid, first).await? else {
+    let Some(search_end) = orders::search_end(app, workspace, filter.paid, first_page).await? else {
         return Ok(Vec::new());
     };
-    let searched_page = PageRequest { to: Some(reach), ..first };
+    let searched_page = PageRequest { to: Some(search_end), ..first_page };
     // Exact matches of an email address fill up the first page. An order number matches one order at most.
-    let shown = match filter.search.as_ref().is_some_and(|text| text.contains('@')) {
+    let match_count = match filter.search.as_ref().is_some_and(|text| text.contains('@')) {
         true => orders::list(app, workspace, filter, searched_page).await?.items.len(),
         false => 0,
     };
-    exact_matches(request, filter, reach, shown).await
+    exact_matches(request, filter, search_end, match_count).await
 }
 
-/// Returns the orders after the searched rows that match the order number, or the customer's email address, exactly. The first
-/// page lists them first, up to the page size, and later pages leave them out.
+/// Returns the orders beyond `search_end` that match the order number, or the customer's email address, exactly.
+///
+/// The first page lists them first, and later pages leave them out. `match_count` is the number of matches within the
+/// searched rows: together with them, matches of an email address fill at most one page.
 async fn exact_matches(
     request: &DashboardRequest,
     filter: &OrderFilter,
-    after: Position,
-    shown: usize,
+    search_end: Position,
+    match_count: usize,
 ) -> Result<Vec<Order>> {
     let (app, workspace) = (request.app(), request.workspace());
     let Some(text) = filter.search.clone() else { return Ok(Vec::new()) };
     let exact = OrderFilter { search: None, ..filter.clone() };
     let page_request = position::page_request(None, SortKey::PaidAt);
-    let remaining = page_request.limit.saturating_sub(u32::try_from(shown).unwrap_or(u32::MAX));
-    let first = PageRequest { after: Some(after), limit: remaining.max(1), ..page_request };
+    let remaining = page_request.limit.saturating_sub(u32::try_from(match_count).unwrap_or(u32::MAX));
+    let page_request = PageRequest { after: Some(search_end), limit: remaining.max(1), ..page_request };
     if !text.contains('@') {
         let exact = OrderFilter { number: Some(text), ..exact };
-        return Ok(orders::list(app, workspace, &exact, first).await?.items);
+        return Ok(orders::list(app, workspace, &exact, page_request).await?.items);
     }
     if remaining == 0 {
         return Ok(Vec::new());
     }
     let by_email = StudentFilter { email: Some(text), ..StudentFilter::default() };
-    let students = position::page_request(None, SortKey::CreatedAt);
-    let Some(student) = students::list(app, workspace, &by_email, students).await?.items.pop() else {
+    let newest_students = position::page_request(None, SortKey::CreatedAt);
+    let Some(student) = students::list(app, workspace, &by_email, newest_students).await?.items.pop() else {
         return Ok(Vec::new());
     };
     let exact = OrderFilter { student: Some(student.summary.id), ..exact };
-    Ok(orders::list(app, workspace, &exact, first).await?.items)
+    Ok(orders::list(app, workspace, &exact, page_request).await?.items)
 }
 
 #[derive(Template)]

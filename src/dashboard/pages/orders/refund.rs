@@ -42,7 +42,7 @@ impl RefundOrderPage {
     }
 }
 
-/// Returns the amount that can still be refunded.
+/// Returns the amount that can still be refunded, in minor units.
 const fn remaining(order: &Order) -> i64 {
     order.total_amount - order.refunded_amount
 }
@@ -103,13 +103,13 @@ async fn refund(request: DashboardRequest, Path(order): Path<String>, form: Form
 /// Renders the form again with the current remaining amount.
 fn outdated(request: &DashboardRequest, order: Order, form: Form) -> PageResponse {
     let mut errors = FormErrors::default();
-    let text = "was not refunded, because another refund was made after this page was loaded; check the remaining amount and \
-                   submit again";
+    let text = "Another refund was made after this page was loaded. Check the remaining amount and submit the form again";
     errors.add("amount", text);
     request.show_errors(&RefundOrderPage::new(request, order, form, errors))
 }
 
-/// Parses the form. Adds an error for each invalid field.
+/// Parses the form. An empty amount is `None`, which refunds the remaining amount. Adds an error for each invalid
+/// field.
 fn parse(order: &Order, form: &Form, errors: &mut FormErrors) -> OrderRefund {
     let text = form.text("amount").trim();
     let amount = if text.is_empty() { None } else { ui::minor_units(text, &order.currency) };

@@ -1,4 +1,4 @@
-//! The charts of the overview. A chart without values is left out.
+//! The charts of the overview. A chart whose counts are all zero is `None`.
 
 use std::collections::BTreeSet;
 
@@ -9,17 +9,17 @@ use crate::ui;
 use domain::analytics::{DayFigures, Revenue};
 use domain::requests::DailyRequests;
 
-/// Returns the currencies of payments and refunds, sorted.
+/// Returns the currencies of payments and refunds, sorted by code.
 pub(super) fn currencies(figures: &[DayFigures]) -> Vec<&str> {
-    let names: BTreeSet<&str> =
+    let currencies: BTreeSet<&str> =
         figures.iter().flat_map(|day| &day.revenue).map(|row| row.currency.as_str()).collect();
-    names.into_iter().collect()
+    currencies.into_iter().collect()
 }
 
 /// Creates a chart of payments and refunds per day for each currency.
 pub(super) fn revenue(figures: &[DayFigures]) -> Vec<Chart> {
     let chart = |currency: &str| {
-        let line = |name: &str, amount: fn(&Revenue) -> i64| {
+        let series = |name: &str, amount: fn(&Revenue) -> i64| {
             let value = |day: &DayFigures| {
                 day.revenue.iter().find(|row| row.currency == currency).map_or(0, amount) as f64
             };
@@ -30,7 +30,10 @@ pub(super) fn revenue(figures: &[DayFigures]) -> Vec<Chart> {
             title: format!("Revenue per day, {currency}"),
             axis_title: "Day (UTC)",
             labels: figures.iter().map(|day| date(day.starts_at)).collect(),
-            series: vec![line("Paid", |row| row.gross_amount), line("Refunded", |row| row.refunded_amount)],
+            series: vec![
+                series("Paid", |row| row.gross_amount),
+                series("Refunded", |row| row.refunded_amount),
+            ],
             format: Box::new(move |value: f64| ui::money(value as i64, &currency_name)),
         }
     };
@@ -38,7 +41,7 @@ pub(super) fn revenue(figures: &[DayFigures]) -> Vec<Chart> {
 }
 
 /// Creates the chart of new students and completions per day.
-pub(super) fn people(figures: &[DayFigures]) -> Option<Chart> {
+pub(super) fn students(figures: &[DayFigures]) -> Option<Chart> {
     let labels = figures.iter().map(|day| date(day.starts_at)).collect();
     let series = vec![
         Series::counts("New students", figures.iter().map(|day| day.students_new as f64)),
@@ -47,19 +50,19 @@ pub(super) fn people(figures: &[DayFigures]) -> Option<Chart> {
     Chart::of_counts("Students and completions per day", "Day (UTC)", labels, series)
 }
 
-/// Creates the chart of API calls per day, by outcome.
-pub(super) fn calls(days: &[DailyRequests]) -> Option<Chart> {
+/// Creates the chart of API requests per day, by outcome.
+pub(super) fn requests(days: &[DailyRequests]) -> Option<Chart> {
     let labels = days.iter().map(|day| date(day.starts_at)).collect();
-    let line = |name: &str, count: fn(&DailyRequests) -> u64| {
+    let counts = |name: &str, count: fn(&DailyRequests) -> u64| {
         Series::counts(name, days.iter().map(move |day| count(day) as f64))
     };
     let series = vec![
-        line("Succeeded", |day| day.succeeded),
-        line("Rate limited (429)", |day| day.limited),
-        line("Rejected (other 4xx)", |day| day.refused),
-        line("Failed (5xx)", |day| day.failed),
+        counts("Succeeded", |day| day.succeeded),
+        counts("Rate limited (429)", |day| day.rate_limited),
+        counts("Rejected (other 4xx)", |day| day.rejected),
+        counts("Failed (5xx)", |day| day.failed),
     ];
-    Chart::of_counts("API calls per day", "Day (UTC)", labels, series)
+    Chart::of_counts("API requests per day", "Day (UTC)", labels, series)
 }
 
 /// Formats a day for the axis: "Mar 2".

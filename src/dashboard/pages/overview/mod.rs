@@ -1,4 +1,4 @@
-//! The overview: revenue, students, API calls, webhook deliveries, and what needs attention.
+//! The overview: revenue, students, API requests, webhook deliveries, and what needs attention.
 
 use askama::Template;
 use poem::handler;
@@ -24,7 +24,7 @@ use notices::AttentionNotice;
 /// Time windows in days, and the default.
 const WINDOWS: [i64; 3] = [7, 30, 90];
 const DEFAULT_DAYS: i64 = 30;
-/// Hours of the delivery chart.
+/// Hours covered by the delivery chart.
 const HOURS: i64 = 48;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
@@ -40,24 +40,24 @@ struct OverviewPage {
     notices: Vec<AttentionNotice>,
     tiles: Vec<Tile>,
     revenue: Vec<Chart>,
-    people: Option<Chart>,
-    calls: Option<Chart>,
-    /// The active keys with their calls today.
+    students: Option<Chart>,
+    requests: Option<Chart>,
+    /// The active keys with their requests today.
     keys: Vec<KeyQuotaRow>,
     deliveries: Option<Chart>,
 }
 
 /// A key and the used share of its daily quota.
 struct KeyQuotaRow {
-    calls: String,
-    limit: String,
-    share: String,
-    /// The number of calls from which the quota counts as nearly used.
+    requests_today: String,
+    daily_quota: String,
+    used_share: String,
+    /// The number of requests from which the page shows the quota as nearly used: 80% of it.
     warning_threshold: u32,
     usage: KeyUsage,
 }
 
-/// One figure for the whole window.
+/// A figure with a note. Covers the time window, except for the webhook success rate, which covers [`HOURS`].
 struct Tile {
     label: String,
     value: String,
@@ -69,7 +69,7 @@ async fn overview(request: DashboardRequest, query: PageQuery) -> PageResponse {
     let days =
         WINDOWS.into_iter().find(|days| days.to_string() == query.text("days")).unwrap_or(DEFAULT_DAYS);
     let (app, workspace) = (request.app(), request.workspace());
-    let (figures, calls, usage, counted, attention) = tokio::try_join!(
+    let (figures, daily_requests, usage, outcomes, attention) = tokio::try_join!(
         analytics::daily_figures(app, workspace, days, None),
         requests::list_daily(app, workspace, days),
         keys::list_usage(app, workspace),
@@ -81,12 +81,12 @@ async fn overview(request: DashboardRequest, query: PageQuery) -> PageResponse {
         days,
         hours: HOURS,
         notices: attention.iter().map(AttentionNotice::new).collect(),
-        tiles: tiles(&figures, &calls, &counted),
+        tiles: tiles(&figures, &daily_requests, &outcomes),
         revenue: charts::revenue(&figures),
-        people: charts::people(&figures),
-        calls: charts::calls(&calls),
+        students: charts::students(&figures),
+        requests: charts::requests(&daily_requests),
         keys: active_keys(&request, usage),
-        deliveries: outcomes_chart(&counted),
+        deliveries: outcomes_chart(&outcomes),
     })
 }
 
@@ -99,40 +99,40 @@ fn active_keys(request: &DashboardRequest, usage: Vec<KeyUsage>) -> Vec<KeyQuota
     let mut keys: Vec<KeyUsage> = usage.into_iter().filter(is_active).collect();
     keys.sort_by_key(|usage| std::cmp::Reverse(usage.calls_today));
     let row = |usage: KeyUsage| KeyQuotaRow {
-        calls: ui::number(usage.calls_today),
-        limit: ui::number(usage.quota.per_day.requests),
-        share: ui::percent(usage.calls_today, usage.quota.per_day.requests.into()),
+        requests_today: ui::number(usage.calls_today),
+        daily_quota: ui::number(usage.quota.per_day.requests),
+        used_share: ui::percent(usage.calls_today, usage.quota.per_day.requests.into()),
         warning_threshold: usage.quota.per_day.requests / 5 * 4,
         usage,
     };
     keys.into_iter().map(row).collect()
 }
 
-fn tiles(figures: &[DayFigures], calls: &[DailyRequests], counted: &Outcomes) -> Vec<Tile> {
+fn tiles(figures: &[DayFigures], daily_requests: &[DailyRequests], outcomes: &Outcomes) -> Vec<Tile> {
     let mut tiles: Vec<Tile> =
         charts::currencies(figures).into_iter().map(|currency| revenue(figures, currency)).collect();
     if tiles.is_empty() {
         tiles.push(tile("Revenue", "none".to_owned(), "No paid orders".to_owned()));
     }
-    let students: i64 = figures.iter().map(|day| day.students_new).sum();
+    let new_students: i64 = figures.iter().map(|day| day.students_new).sum();
     let completions: i64 = figures.iter().map(|day| day.completions).sum();
-    tiles.push(tile("New students", ui::number(students), String::new()));
+    tiles.push(tile("New students", ui::number(new_students), String::new()));
     tiles.push(tile("Courses completed", ui::number(completions), String::new()));
-    let total: u64 = calls.iter().map(DailyRequests::total).sum();
-    let succeeded: u64 = calls.iter().map(|day| day.succeeded).sum();
+    let total: u64 = daily_requests.iter().map(DailyRequests::total).sum();
+    let succeeded: u64 = daily_requests.iter().map(|day| day.succeeded).sum();
     let note = format!("{} succeeded", ui::percent(succeeded, total));
-    tiles.push(tile("API calls", ui::number(total), if total == 0 { String::new() } else { note }));
-    let delivered = HourlyOutcomes::success_percent(&counted.hours)
-        .map_or("-".to_owned(), |percent| format!("{percent} %"));
-    let note = match counted.is_cut {
+    tiles.push(tile("API requests", ui::number(total), if total == 0 { String::new() } else { note }));
+    let success_rate = HourlyOutcomes::success_percent(&outcomes.hours)
+        .map_or("none".to_owned(), |percent| format!("{percent}%"));
+    let note = match outcomes.is_truncated {
         true => format!("Of the {} deliveries per webhook", newest()),
         false => format!("Of deliveries attempted in the last {HOURS} hours"),
     };
-    tiles.push(tile("Webhooks delivered", delivered, note));
+    tiles.push(tile("Webhook success rate", success_rate, note));
     tiles
 }
 
-/// Returns the net revenue in one currency.
+/// Returns the tile with the net revenue in one currency.
 fn revenue(figures: &[DayFigures], currency: &str) -> Tile {
     let rows = || figures.iter().flat_map(|day| &day.revenue).filter(|row| row.currency == currency);
     let net = rows().map(|row| row.net_amount).sum();

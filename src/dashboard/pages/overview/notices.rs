@@ -4,11 +4,13 @@ use super::super::webhooks;
 use crate::ui::{self, Badge, Tone};
 use domain::attention::Attention;
 
-/// A notice.
+/// A notice on the overview.
 pub(super) struct AttentionNotice {
     tone: Tone,
+    /// The text of the badge.
     state: &'static str,
     pub(super) text: String,
+    /// URL and label of the link.
     pub(super) href: String,
     pub(super) link: &'static str,
 }
@@ -21,7 +23,8 @@ impl AttentionNotice {
                 Tone::Bad,
                 "disabled",
                 format!(
-                    "{} failed for seven days. Its deliveries are held until it is enabled.",
+                    "Every attempt to deliver to {} failed for seven days. Deliveries are held until you enable the \
+                     webhook.",
                     subscription.url
                 ),
                 webhooks::path(&subscription.id),
@@ -31,7 +34,7 @@ impl AttentionNotice {
                 Tone::Warn,
                 "failing",
                 format!(
-                    "Every delivery to {} has failed since {}.",
+                    "Every attempt to deliver to {} has failed since {}.",
                     subscription.url,
                     since.strftime("%b %-d, %H:%M UTC")
                 ),
@@ -49,7 +52,7 @@ impl AttentionNotice {
                 Tone::Warn,
                 "quota",
                 format!(
-                    "Key {} has used {} of its {} daily API calls.",
+                    "Key {} has used {} of its {} requests today.",
                     usage.key.name,
                     ui::number(usage.calls_today),
                     ui::number(usage.quota.per_day.requests)
@@ -72,7 +75,7 @@ impl AttentionNotice {
         Self { tone, state, text, href, link }
     }
 
-    /// Renders the state.
+    /// Renders the badge.
     pub(super) fn badge(&self) -> Badge<'static> {
         ui::badge(self.tone, self.state)
     }

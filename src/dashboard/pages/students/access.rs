@@ -25,7 +25,7 @@ use domain::{Error, Result};
 use foundation::id::{CourseId, EnrollmentId, StudentId};
 
 /// Maximum number of courses in the list. A search finds the others.
-const CHOICES: u32 = 50;
+const MAX_CHOICES: u32 = 50;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
@@ -39,7 +39,9 @@ struct EnrollPage {
     frame: Frame,
     student: StudentSummary,
     search: String,
+    /// Id and label of each course.
     courses: Vec<(String, String)>,
+    /// Whether more courses match the search than are listed.
     is_truncated: bool,
     form: Form,
     errors: FormErrors,
@@ -58,7 +60,7 @@ impl EnrollPage {
         let student = students::get(app, workspace, student).await?.summary;
         let search = search.trim().to_owned();
         let course_search = CourseSearch { text: Some(search.clone()), status: None };
-        let mut found = courses::search(app, workspace, &course_search, None, CHOICES).await?;
+        let mut found = courses::search(app, workspace, &course_search, None, MAX_CHOICES).await?;
         found.items.sort_by_key(|course| course.status != CourseStatus::Published);
         Ok(Self {
             frame: request.frame(Section::Students, format!("Enroll {}", display_name(&student))),
@@ -72,10 +74,10 @@ impl EnrollPage {
     }
 
     fn choices(&self) -> Vec<FormChoice<'_>> {
-        let chosen = self.form.text("course");
+        let selected = self.form.text("course");
         self.courses
             .iter()
-            .map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == chosen })
+            .map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == selected })
             .collect()
     }
 }
@@ -175,6 +177,7 @@ struct RevokeEnrollmentPage {
     frame: Frame,
     student: StudentSummary,
     enrollment: EnrollmentId,
+    /// The title of the course.
     course: String,
     form: Form,
     errors: FormErrors,
@@ -189,10 +192,10 @@ async fn find(
     let (student, enrollment): (StudentId, EnrollmentId) = (student.parse()?, enrollment.parse()?);
     let Student { summary, enrollments } = students::get(request.app(), request.workspace(), student).await?;
     let mut titles = super::titles(request, &enrollments).await?;
-    let found = enrollments.into_iter().find(|found| found.id == enrollment);
-    let found = found.ok_or_else(|| Error::not_found("enrollment", enrollment))?;
-    let title = titles.remove(&found.course_id).unwrap_or_default();
-    Ok((summary, found, title))
+    let found = enrollments.into_iter().find(|candidate| candidate.id == enrollment);
+    let enrollment = found.ok_or_else(|| Error::not_found("enrollment", enrollment))?;
+    let title = titles.remove(&enrollment.course_id).unwrap_or_default();
+    Ok((summary, enrollment, title))
 }
 
 fn already_revoked(student: StudentId, course: &str, request: &DashboardRequest) -> PageResponse {
@@ -205,13 +208,13 @@ async fn confirm_revoke(
     request: DashboardRequest,
     Path((student, enrollment)): Path<(String, String)>,
 ) -> PageResponse {
-    let (student, found, course) = find(&request, &student, &enrollment).await?;
-    if found.status == EnrollmentStatus::Revoked {
+    let (student, enrollment, course) = find(&request, &student, &enrollment).await?;
+    if enrollment.status == EnrollmentStatus::Revoked {
         return already_revoked(student.id, &course, &request);
     }
     let frame = request.frame(Section::Students, format!("Revoke access to {course}?"));
     let (form, errors) = (Form::default(), FormErrors::default());
-    request.show(&RevokeEnrollmentPage { frame, student, enrollment: found.id, course, form, errors })
+    request.show(&RevokeEnrollmentPage { frame, student, enrollment: enrollment.id, course, form, errors })
 }
 
 #[handler]
@@ -221,9 +224,10 @@ async fn revoke(
     form: Form,
 ) -> PageResponse {
     let (app, workspace) = (request.app(), request.workspace());
-    let (student, found, course) = find(&request, &student, &enrollment).await?;
+    let (student, enrollment, course) = find(&request, &student, &enrollment).await?;
     let reason = Some(form.text("reason").trim().to_owned()).filter(|reason| !reason.is_empty());
-    let revocation = EnrollmentRevoke { student: student.id.into(), course: found.course_id.into(), reason };
+    let revocation =
+        EnrollmentRevoke { student: student.id.into(), course: enrollment.course_id.into(), reason };
     let mut write = request.begin_write().await?;
     let revoked = match enrollments::revoke(app, &mut write, workspace, app.clock.now(), revocation).await {
         Ok(revoked) => revoked,
@@ -233,7 +237,7 @@ async fn revoke(
             return request.show_errors(&RevokeEnrollmentPage {
                 frame,
                 student,
-                enrollment: found.id,
+                enrollment: enrollment.id,
                 course,
                 form,
                 errors,
@@ -244,7 +248,7 @@ async fn revoke(
     if !revoked.changed {
         return already_revoked(student.id, &course, &request);
     }
-    request.commit(write, Action::EnrollmentRevoked, found.id, &course).await?;
+    request.commit(write, Action::EnrollmentRevoked, enrollment.id, &course).await?;
     let text = format!("Revoked access to \u{201c}{course}\u{201d}.");
     request.redirect_with(&format!("{LIST}/{}", student.id), &Flash::success(text))
 }

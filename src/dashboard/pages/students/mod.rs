@@ -44,6 +44,7 @@ fn display_name(student: &StudentSummary) -> &str {
 struct StudentListPage {
     frame: Frame,
     query: PageQuery,
+    /// The course to whose students the list is limited.
     course: Option<Course>,
     students: Vec<StudentSummary>,
     pager: ui::Pager,
@@ -63,24 +64,25 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
     };
     let page_request = position::page_request(query.after(), SortKey::CreatedAt);
     let is_id = query.text("q").parse::<StudentId>().is_ok();
-    let reach = match &filter.search {
+    let search_end = match &filter.search {
         Some(_) if !query.is_full_search() && !is_id => {
             students::search_end(app, workspace, &filter, page_request).await?
         }
         _ => None,
     };
-    let searched_page = PageRequest { to: reach, ..page_request };
+    let searched_page = PageRequest { to: search_end, ..page_request };
     let found = students::list(app, workspace, &filter, searched_page).await?;
     let mut students: Vec<StudentSummary> = found.items.into_iter().map(|student| student.summary).collect();
     if query.continues_limited_search() {
-        let first = exact_match(&request, &filter, PageRequest { after: None, ..page_request }).await?;
-        students.retain(|student| first.as_ref().is_none_or(|first| first.id != student.id));
-    } else if reach.is_some() {
+        let listed_first =
+            exact_match(&request, &filter, PageRequest { after: None, ..page_request }).await?;
+        students.retain(|student| listed_first.as_ref().is_none_or(|listed| listed.id != student.id));
+    } else if search_end.is_some() {
         students.splice(..0, exact_match(&request, &filter, page_request).await?);
     }
     let path = query.path(LIST, FIELDS);
     let pager = ui::pager(&path, query.after(), found.next.map(position::format));
-    let pager = pager.limited_to(&path, page_request.after, reach);
+    let pager = pager.limited_to(&path, page_request.after, search_end);
     request.show(&StudentListPage {
         frame: request.frame(Section::Students, "Students"),
         pager: if course.is_some() { pager.searched("students of all courses") } else { pager },
@@ -90,18 +92,21 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
     })
 }
 
-/// Returns the student after the searched rows whose email address matches the search exactly. The first page lists that
-/// student first, and later pages leave it out.
+/// Returns the student beyond the searched rows whose email address matches the search exactly. The first page lists that
+/// student first, and later pages leave the student out.
 async fn exact_match(
     request: &DashboardRequest,
     filter: &StudentFilter,
-    first: PageRequest,
+    first_page: PageRequest,
 ) -> Result<Option<StudentSummary>> {
     let (app, workspace) = (request.app(), request.workspace());
     let Some(email) = filter.search.clone().filter(|text| text.contains('@')) else { return Ok(None) };
-    let Some(after) = students::search_end(app, workspace, filter, first).await? else { return Ok(None) };
+    let Some(search_end) = students::search_end(app, workspace, filter, first_page).await? else {
+        return Ok(None);
+    };
     let exact = StudentFilter { email: Some(email), course: filter.course, ..StudentFilter::default() };
-    let found = students::list(app, workspace, &exact, PageRequest::newest_first(Some(after), 1)).await?;
+    let found =
+        students::list(app, workspace, &exact, PageRequest::newest_first(Some(search_end), 1)).await?;
     Ok(found.items.into_iter().next().map(|student| student.summary))
 }
 
@@ -117,6 +122,7 @@ struct StudentPage {
 /// A row of the list of enrollments.
 struct EnrollmentRow {
     enrollment: Enrollment,
+    /// The title of the course.
     course: String,
 }
 

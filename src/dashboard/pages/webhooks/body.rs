@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Maximum number of stored bytes of a response.
+/// Maximum number of bytes of a response that the delivery log stores. A body of this size counts as truncated.
 const MAX_STORED_BYTES: usize = 16 * 1024;
 /// Maximum number of bytes shown in hexadecimal, and bytes per line.
 const MAX_SHOWN_BYTES: usize = 512;
@@ -19,9 +19,9 @@ pub(super) struct DisplayedBody {
     pub(super) note: String,
 }
 
-/// Returns the bytes as text. `is_truncated` says that they are of a response, of which only the first 16 KiB are stored.
-pub(super) fn display(bytes: &[u8], is_truncated: bool) -> DisplayedBody {
-    let is_truncated = is_truncated && bytes.len() >= MAX_STORED_BYTES;
+/// Returns the bytes as text. Of a response (`is_response`), only the first 16 KiB are stored; requests are complete.
+pub(super) fn display(bytes: &[u8], is_response: bool) -> DisplayedBody {
+    let is_truncated = is_response && bytes.len() >= MAX_STORED_BYTES;
     let prefix = if is_truncated { "Only the first 16 KiB of a response are stored. " } else { "" };
     if bytes.is_empty() {
         return text(String::new(), "empty.".to_owned());

@@ -39,10 +39,12 @@ struct DeadLettersPage {
     frame: Frame,
     query: PageQuery,
     errors: FormErrors,
+    /// Id and URL of each subscription.
     subscriptions: Vec<(String, String)>,
     letters: Vec<DeadLetterRow>,
-    /// The number of dead letters that match the filter, on all pages.
+    /// The number of dead letters on all pages: those that match the filter and were not replayed.
     total: CappedCount,
+    /// The running replays of the workspace.
     running: Vec<Replay>,
     pager: ui::Pager,
 }
@@ -55,8 +57,8 @@ struct DeadLetterRow {
 
 impl DeadLettersPage {
     fn subscriptions(&self) -> Vec<FormChoice<'_>> {
-        let all = self.subscriptions.iter().map(|(id, url)| (id.as_str(), url.as_str()));
-        choices(std::iter::once(("", "All webhooks")).chain(all), self.query.text("subscription"))
+        let subscriptions = self.subscriptions.iter().map(|(id, url)| (id.as_str(), url.as_str()));
+        choices(std::iter::once(("", "All webhooks")).chain(subscriptions), self.query.text("subscription"))
     }
 
     /// Returns the label of the button that replays all: "Replay all 1,204".
@@ -93,19 +95,19 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
     let mut errors = FormErrors::default();
     let filter = filter(|field| query.text(field), &mut errors);
     let after = query.after().and_then(position::parse);
-    let none = || (Page { items: Vec::new(), next: None }, CappedCount::Exactly(0));
-    let mut to = None;
+    let no_letters = || (Page { items: Vec::new(), next: None }, CappedCount::Exactly(0));
+    let mut search_end = None;
     let (found, total) = if !errors.is_empty() {
-        none()
+        no_letters()
     } else if query.is_full_search() {
         let found =
             webhooks::unreplayed(app, workspace, &filter, PageRequest::newest_first(after, ROWS_PER_PAGE))
                 .await?;
         (found, CappedCount::Exactly(webhooks::preview(app, workspace, &filter).await?.total))
     } else {
-        to = webhooks::reach_dead(app, workspace, &filter, after).await?;
-        let within = PageRequest { to, ..PageRequest::newest_first(after, ROWS_PER_PAGE) };
-        let found = webhooks::unreplayed(app, workspace, &filter, within).await?;
+        search_end = webhooks::dead_search_end(app, workspace, &filter, after).await?;
+        let page_request = PageRequest { to: search_end, ..PageRequest::newest_first(after, ROWS_PER_PAGE) };
+        let found = webhooks::unreplayed(app, workspace, &filter, page_request).await?;
         (found, webhooks::count_newest(app, workspace, &filter).await?)
     };
     let path = query.path(DEAD_LETTERS, LIST_FIELDS);
@@ -113,7 +115,7 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
     let subscriptions = webhooks::list(app, workspace).await?;
     let page = DeadLettersPage {
         frame: request.frame(Section::DeadLetters, "Dead letters"),
-        pager: pager.limited_to(&path, after, to).searched("dead letters, including replayed ones"),
+        pager: pager.limited_to(&path, after, search_end).searched("dead letters, including replayed ones"),
         letters: rows(found.items, &subscriptions),
         subscriptions: subscriptions
             .into_iter()
@@ -138,7 +140,7 @@ fn rows(found: Vec<Delivery>, subscriptions: &[Subscription]) -> Vec<DeadLetterR
     found.into_iter().filter_map(row).collect()
 }
 
-/// Parses the filter of a query or form. Adds an error for each invalid field.
+/// Parses the filter of a query or form. `text` returns the value of a field. Adds an error for each invalid field.
 fn filter<'a>(text: impl Fn(&'static str) -> &'a str, errors: &mut FormErrors) -> DeadFilter {
     let subscription = Some(text("subscription")).filter(|id| !id.is_empty()).and_then(|id| {
         id.parse().map_err(|_| errors.add("subscription", "must be one of the listed values")).ok()
@@ -156,9 +158,11 @@ fn fields(query: &PageQuery) -> Vec<(&'static str, &str)> {
     fields.filter(|(_, text)| !text.is_empty()).collect()
 }
 
-/// The dead letters to replay: those with these ids, or all that match a filter.
+/// The dead letters to replay.
 enum ReplaySelection {
+    /// Those with these ids.
     Ids(Vec<DeliveryId>),
+    /// All that match the filter.
     Filter(DeadFilter),
 }
 
@@ -188,8 +192,8 @@ struct ConfirmReplayPage {
     count: u64,
     back: String,
     query: PageQuery,
-    /// The selected ids; empty if the filter selects.
-    chosen: Vec<DeliveryId>,
+    /// The ids of the selected dead letters; empty to replay all that match the filter.
+    selected: Vec<DeliveryId>,
 }
 
 impl ConfirmReplayPage {
@@ -205,7 +209,8 @@ async fn confirm(request: DashboardRequest, query: PageQuery) -> PageResponse {
     if query.has_any(&["chosen"]) && query.values("delivery").next().is_none() {
         return request.redirect_with(&back, &Flash::info("Select the dead letters to replay."));
     }
-    let (count, chosen) = match ReplaySelection::parse(query.values("delivery"), |field| query.text(field))? {
+    let (count, selected) = match ReplaySelection::parse(query.values("delivery"), |field| query.text(field))?
+    {
         ReplaySelection::Ids(ids) => {
             (webhooks::count_replayable(request.app(), request.workspace(), &ids).await?, ids)
         }
@@ -226,7 +231,7 @@ async fn confirm(request: DashboardRequest, query: PageQuery) -> PageResponse {
         count,
         back,
         query,
-        chosen,
+        selected,
     })
 }
 
@@ -236,7 +241,7 @@ fn list_path(query: &PageQuery) -> String {
 }
 
 fn nothing_to_replay() -> Flash {
-    Flash::info("Nothing to replay: these dead letters were already replayed.")
+    Flash::info("Nothing to replay. These dead letters were already replayed.")
 }
 
 #[handler]

@@ -1,4 +1,4 @@
-//! One delivery with its requests and responses, and the form to resend it.
+//! One delivery with its requests and responses, and the form that resends it.
 
 use askama::Template;
 use poem::handler;
@@ -31,13 +31,16 @@ struct DeliveryPage {
     frame: Frame,
     subscription: Subscription,
     delivery: Delivery,
+    /// The delivery that this one resends or replays.
     original: Option<DeliveryId>,
+    /// The deliveries that resend or replay this one.
     resends: Vec<DeliveryId>,
     body: DisplayedBody,
     attempts: Vec<AttemptRow>,
 }
 
 impl DeliveryPage {
+    /// Returns whether the delivery has ended: it was delivered or is a dead letter.
     fn is_settled(&self) -> bool {
         matches!(self.delivery.state, DeliveryState::Delivered | DeliveryState::Dead)
     }
@@ -60,6 +63,7 @@ impl DeliveryPage {
 struct AttemptRow {
     attempt: Attempt,
     request_headers: String,
+    /// The headers and body of the response; `None` without a response.
     response: Option<(String, DisplayedBody)>,
 }
 
@@ -69,7 +73,7 @@ impl AttemptRow {
             headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect::<String>()
         };
         let response =
-            messages.response.map(|answer| (lines(answer.headers), body::display(&answer.body, true)));
+            messages.response.map(|response| (lines(response.headers), body::display(&response.body, true)));
         Self { attempt, request_headers: lines(messages.request_headers), response }
     }
 
@@ -85,7 +89,7 @@ impl AttemptRow {
         format!("{} ms", ui::number(duration))
     }
 
-    /// Returns the explanation of an error class.
+    /// Returns the explanation of the attempt's error class; empty without an error.
     fn error_explanation(&self) -> &'static str {
         match self.attempt.error.as_deref().unwrap_or_default() {
             "bad_url" => "The URL is invalid. Edit the webhook.",
@@ -93,17 +97,17 @@ impl AttemptRow {
                 "The secret could not be decrypted, so the request could not be signed. Rotate the secret."
             }
             "forbidden_address" => {
-                "The host resolves to an IP address that webhooks must not call, such as one of a private network."
+                "The host resolves to an IP address that webhooks must not call, such as a private one."
             }
             "dns" => "The host name could not be resolved.",
             "connect" => "The connection could not be established.",
             "tls" => "The TLS handshake failed, or the certificate is not trusted.",
-            "reset" => "The receiver reset the connection before it responded.",
-            "closed" => "The receiver closed the connection before it responded.",
+            "reset" => "The endpoint reset the connection before it responded.",
+            "closed" => "The endpoint closed the connection before it responded.",
             "protocol" => {
                 "The response is not valid HTTP, has more than 100 headers, or has headers larger than 400 KB."
             }
-            "timeout" => "The receiver did not respond within 15 seconds.",
+            "timeout" => "The endpoint did not respond within 15 seconds.",
             _ => "",
         }
     }
@@ -115,13 +119,13 @@ async fn show(
     Path((subscription, delivery)): Path<(String, String)>,
 ) -> PageResponse {
     let (subscription, detail) = find(&request, &subscription, &delivery).await?;
-    let DeliveryDetail { delivery, earlier, sent_again_by: again, body, messages } = detail;
+    let DeliveryDetail { delivery, original, sent_again_by: resends, body, messages } = detail;
     let attempts = delivery.attempts.iter().cloned().zip(messages);
     request.show(&DeliveryPage {
         frame: request.frame(Section::Webhooks, "Delivery"),
         subscription,
-        original: earlier,
-        resends: again,
+        original,
+        resends,
         body: body::display(&body, false),
         attempts: attempts.map(|(attempt, messages)| AttemptRow::new(attempt, messages)).rev().collect(),
         delivery,
@@ -164,12 +168,12 @@ async fn resend(
     let (Some(new_delivery), Some((action, subject, detail))) =
         (created.first(), webhooks::audit_entry(&created))
     else {
-        return request.redirect_with(&delivery_url, &Flash::info("This delivery was already replayed."));
+        return request.redirect_with(&delivery_url, &Flash::info("This dead letter was already replayed."));
     };
     request.commit_once(&form, write, action, subject, &detail).await?;
     let text = match new_delivery.state {
         DeliveryState::Held => "The delivery will be sent when the webhook is enabled.",
-        _ => "The delivery is being resent. See the newest delivery below.",
+        _ => "The delivery is being sent again. See the newest delivery below.",
     };
     request.redirect_with(&path(&subscription.id), &Flash::success(text))
 }

@@ -3,12 +3,12 @@
 use askama::Template;
 
 use crate::form::{Form, FormErrors};
-use crate::ui::{FormChoice, html_safe};
+use crate::ui::{self, FormChoice, html_safe};
 use domain::outbox::{EVENT_TYPE_DESCRIPTIONS, EVENT_TYPES};
 
 html_safe!(EventField<'_>);
 
-/// The field that selects all or individual event types, and its values.
+/// The field that selects all or individual event types, and its two values.
 const SELECTION: &str = "which";
 const ALL: &str = "all";
 const SOME: &str = "some";
@@ -19,7 +19,9 @@ const EVENT_TYPES_FIELD: &str = "event_types";
 #[derive(Template)]
 #[template(path = "webhooks/events.html")]
 pub(super) struct EventField<'a> {
+    /// Whether all event types are selected.
     all: bool,
+    /// The event types of each resource, with the resource as a heading.
     groups: Vec<(String, Vec<FormChoice<'a>>)>,
     error: Option<&'a str>,
 }
@@ -27,32 +29,32 @@ pub(super) struct EventField<'a> {
 impl<'a> EventField<'a> {
     /// Creates the field from a submitted form.
     pub(super) fn from_form(form: &'a Form, errors: &'a FormErrors) -> Self {
-        let chosen: Vec<&str> = form.values(EVENT_TYPES_FIELD).collect();
+        let selected: Vec<&str> = form.values(EVENT_TYPES_FIELD).collect();
         Self {
             error: errors.message_for(EVENT_TYPES_FIELD),
-            ..Self::new(form.text(SELECTION) == ALL, &chosen)
+            ..Self::new(form.text(SELECTION) == ALL, &selected)
         }
     }
 
     /// Creates the field with these event types selected.
-    pub(super) fn with_selected(kinds: &'a [String]) -> Self {
-        let chosen: Vec<&str> = kinds.iter().map(String::as_str).collect();
-        Self::new(chosen.len() == EVENT_TYPES.len(), &chosen)
+    pub(super) fn with_selected(event_types: &'a [String]) -> Self {
+        let selected: Vec<&str> = event_types.iter().map(String::as_str).collect();
+        Self::new(selected.len() == EVENT_TYPES.len(), &selected)
     }
 
-    fn new(all: bool, chosen: &[&str]) -> Self {
+    fn new(all: bool, selected: &[&str]) -> Self {
         let mut groups: Vec<(String, Vec<FormChoice<'a>>)> = Vec::new();
-        for (kind, description) in EVENT_TYPE_DESCRIPTIONS {
-            let noun = noun(kind);
+        for (event_type, description) in EVENT_TYPE_DESCRIPTIONS {
+            let resource = resource(event_type);
             let choice = FormChoice {
-                value: kind,
-                label: kind,
+                value: event_type,
+                label: event_type,
                 hint: description,
-                is_selected: chosen.contains(kind),
+                is_selected: selected.contains(event_type),
             };
-            match groups.last_mut().filter(|(last, _)| *last == noun) {
+            match groups.last_mut().filter(|(last, _)| *last == resource) {
                 Some((_, choices)) => choices.push(choice),
-                None => groups.push((noun, vec![choice])),
+                None => groups.push((resource, vec![choice])),
             }
         }
         Self { all, groups, error: None }
@@ -60,8 +62,8 @@ impl<'a> EventField<'a> {
 }
 
 /// Returns the resource of an event type as a heading: "Live session" for `live_session.started`.
-fn noun(kind: &str) -> String {
-    let noun = kind.split_once('.').map_or(kind, |(noun, _)| noun).replace('_', " ");
+fn resource(event_type: &str) -> String {
+    let noun = event_type.split_once('.').map_or(event_type, |(noun, _)| noun).replace('_', " ");
     let mut letters = noun.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
@@ -69,16 +71,16 @@ fn noun(kind: &str) -> String {
 /// Parses the selected event types.
 pub(super) fn parse(form: &Form) -> Vec<String> {
     if form.text(SELECTION) == ALL {
-        return EVENT_TYPES.iter().map(|&kind| kind.to_owned()).collect();
+        return EVENT_TYPES.iter().map(|&event_type| event_type.to_owned()).collect();
     }
     form.values(EVENT_TYPES_FIELD).map(str::to_owned).collect()
 }
 
 /// Formats the number of event types for a list.
-pub(super) fn count_label(kinds: &[String]) -> String {
-    match kinds {
+pub(super) fn count_label(event_types: &[String]) -> String {
+    match event_types {
         all if all.len() == EVENT_TYPES.len() => format!("all {}", EVENT_TYPES.len()),
-        [kind] => kind.clone(),
+        [event_type] => event_type.clone(),
         some => format!("{} of {}", some.len(), EVENT_TYPES.len()),
     }
 }
@@ -89,11 +91,11 @@ mod tests {
 
     #[test]
     fn every_event_type_is_listed_once_in_its_group() {
-        let chosen = ["order.paid".to_owned()];
-        let events = EventField::with_selected(&chosen);
-        let nouns: Vec<&str> = events.groups.iter().map(|(noun, _)| noun.as_str()).collect();
+        let selected = ["order.paid".to_owned()];
+        let events = EventField::with_selected(&selected);
+        let resources: Vec<&str> = events.groups.iter().map(|(resource, _)| resource.as_str()).collect();
         assert_eq!(
-            nouns,
+            resources,
             ["Student", "Enrollment", "Order", "Course", "Live session", "Recording", "Certificate"]
         );
         let all: Vec<&FormChoice<'_>> = events.groups.iter().flat_map(|(_, choices)| choices).collect();

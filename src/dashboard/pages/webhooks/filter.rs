@@ -4,7 +4,7 @@ use crate::form::FormErrors;
 use crate::ui::FormChoice;
 use domain::outbox::EVENT_TYPES;
 
-/// Parses an event type. Adds an error if it is unknown.
+/// Parses an event type. Returns `None` if it is empty or unknown; adds an error if it is unknown.
 pub(super) fn event_type(text: &str, errors: &mut FormErrors) -> Option<String> {
     let is_known = EVENT_TYPES.contains(&text);
     if !is_known && !text.is_empty() {
@@ -14,17 +14,20 @@ pub(super) fn event_type(text: &str, errors: &mut FormErrors) -> Option<String> 
 }
 
 /// Returns all event types as options of a filter.
-pub(super) fn event_type_choices(chosen: &str) -> Vec<FormChoice<'static>> {
-    let all = std::iter::once(("", "All events")).chain(EVENT_TYPES.iter().map(|kind| (*kind, *kind)));
-    choices(all, chosen)
+pub(super) fn event_type_choices(selected: &str) -> Vec<FormChoice<'static>> {
+    let options = std::iter::once(("", "All event types"))
+        .chain(EVENT_TYPES.iter().map(|event_type| (*event_type, *event_type)));
+    choices(options, selected)
 }
 
-/// Returns options without hints.
+/// Returns options without hints, given as value and label.
 pub(super) fn choices<'a>(
-    all: impl Iterator<Item = (&'a str, &'a str)>,
-    chosen: &str,
+    options: impl Iterator<Item = (&'a str, &'a str)>,
+    selected: &str,
 ) -> Vec<FormChoice<'a>> {
-    all.map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == chosen }).collect()
+    options
+        .map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == selected })
+        .collect()
 }
 
 #[cfg(test)]

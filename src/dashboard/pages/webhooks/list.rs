@@ -11,7 +11,7 @@ use crate::routes::{RouteTable, get};
 use crate::ui;
 use domain::webhooks::{self, CappedCount, DeadFilter, Subscription};
 
-/// Hours of the success rate.
+/// Hours covered by the success rate.
 const HOURS: i64 = 24;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
@@ -23,7 +23,8 @@ pub(super) fn routes(route: RouteTable) -> RouteTable {
 struct WebhookListPage {
     frame: Frame,
     rows: Vec<WebhookRow>,
-    dead: CappedCount,
+    /// The number of dead letters of all subscriptions.
+    dead_letters: CappedCount,
 }
 
 /// A row of the list.
@@ -32,21 +33,15 @@ struct WebhookRow {
     rate: SuccessRate,
 }
 
-impl WebhookListPage {
-    /// Returns whether a row covers fewer hours than the others.
-    fn is_limited(&self) -> bool {
-        self.rows.iter().any(|row| row.rate.is_limited)
-    }
-}
-
 #[handler]
 async fn list(request: DashboardRequest) -> PageResponse {
     let (app, workspace) = (request.app(), request.workspace());
-    let dead = webhooks::count_newest(app, workspace, &DeadFilter::default()).await?;
+    let dead_letters = webhooks::count_newest(app, workspace, &DeadFilter::default()).await?;
     let mut rows = Vec::new();
     for subscription in webhooks::list(app, workspace).await? {
         let outcomes = webhooks::outcomes(app, workspace, Some(subscription.id), HOURS).await?;
         rows.push(WebhookRow { rate: SuccessRate::new(&outcomes), subscription });
     }
-    request.show(&WebhookListPage { frame: request.frame(Section::Webhooks, "Webhooks"), rows, dead })
+    let frame = request.frame(Section::Webhooks, "Webhooks");
+    request.show(&WebhookListPage { frame, rows, dead_letters })
 }

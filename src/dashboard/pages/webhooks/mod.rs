@@ -1,6 +1,6 @@
-//! Webhooks: subscriptions, their deliveries, and dead letters.
+//! Webhooks: subscriptions, their deliveries, and dead letters. Pages call a subscription a webhook.
 //!
-//! A subscription's secret is shown only once, in the response to the form that created it.
+//! A secret is shown only once, in the response to the form that created the subscription or rotated the secret.
 
 mod body;
 mod dead_letters;
@@ -76,7 +76,7 @@ fn delivery_badge(delivery: &Delivery) -> Badge<'static> {
     }
 }
 
-/// Returns the outcome of an attempt: the response status or the error class.
+/// Returns the outcome of an attempt: the response status, the error class, or a dash if it has neither.
 fn attempt_outcome(attempt: &Attempt) -> String {
     match (attempt.status, &attempt.error) {
         (Some(status), _) => status.to_string(),
@@ -85,7 +85,7 @@ fn attempt_outcome(attempt: &Attempt) -> String {
     }
 }
 
-/// Returns the outcome of the last attempt, or an empty string without attempts.
+/// Returns the outcome of the most recent attempt, or an empty string without attempts.
 fn last_outcome(delivery: &Delivery) -> String {
     delivery.attempts.last().map(attempt_outcome).unwrap_or_default()
 }
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_say_whether_they_are_exact() {
+    fn a_count_shows_whether_it_is_exact() {
         assert_eq!(exact_delivery_count(10_001), "10,001 deliveries");
         assert_eq!(delivery_count(&CappedCount::Exactly(1)), "One delivery");
         assert_eq!(delivery_count(&CappedCount::MoreThan(10_000)), "More than 10,000 deliveries");

@@ -71,7 +71,8 @@ struct SecretPage<'a> {
     frame: Frame,
     subscription: &'a Subscription,
     secret: &'a str,
-    /// After a rotation: until when the old secrets sign, or `None` if they no longer sign.
+    /// After a rotation, the time until which requests are also signed with the old secrets; `Some(None)` if they no
+    /// longer are. `None` for a new subscription.
     old_secret_until: Option<Option<Timestamp>>,
 }
 

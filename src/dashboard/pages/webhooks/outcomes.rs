@@ -8,31 +8,31 @@ use domain::webhooks::{HourlyOutcomes, MAX_COUNTED, Outcomes};
 pub(in super::super) fn outcomes_chart(outcomes: &Outcomes) -> Option<Chart> {
     let hours = &outcomes.hours;
     let labels = hours.iter().map(|hour| hour.starts_at.strftime("%b %-d, %H:%M").to_string()).collect();
-    let line = |name: &str, count: fn(&HourlyOutcomes) -> u64| {
+    let counts = |name: &str, count: fn(&HourlyOutcomes) -> u64| {
         Series::counts(name, hours.iter().map(move |hour| count(hour) as f64))
     };
     let series = vec![
-        line("Delivered", |hour| hour.delivered),
-        line("Pending", |hour| hour.waiting),
-        line("Retrying", |hour| hour.failing),
-        line("Dead", |hour| hour.dead),
+        counts("Delivered", |hour| hour.delivered),
+        counts("Pending", |hour| hour.waiting),
+        counts("Retrying", |hour| hour.failing),
+        counts("Dead", |hour| hour.dead),
     ];
-    let title = match outcomes.is_cut {
+    let title = match outcomes.is_truncated {
         true => format!("Webhook deliveries per hour ({} per webhook)", newest()),
         false => "Webhook deliveries per hour".to_owned(),
     };
     Chart::of_counts(&title, "Hour (UTC)", labels, series)
 }
 
-/// Describes the deliveries that are counted where there are too many: "newest 5,000".
+/// Describes the counted deliveries of a webhook with too many to count all: "newest 5,000".
 pub(in super::super) fn newest() -> String {
     format!("newest {}", ui::number(MAX_COUNTED))
 }
 
-/// The success rate over a number of hours.
+/// The share of attempted deliveries that succeeded, over a number of hours.
 pub(super) struct SuccessRate {
     pub(super) sparkline: Sparkline,
-    /// The rate as text: "98 % of 1,204", or "nothing sent".
+    /// The rate as text: "98% of 1,204", or "nothing sent".
     pub(super) text: String,
     /// Whether only the newest deliveries were counted, which may cover fewer hours.
     pub(super) is_limited: bool,
@@ -44,13 +44,13 @@ impl SuccessRate {
         let attempted = |hour: &HourlyOutcomes| hour.delivered + hour.failing + hour.dead;
         let total: u64 = hours.iter().map(attempted).sum();
         let mut text = match HourlyOutcomes::success_percent(hours) {
-            Some(percent) => format!("{percent} % of {}", ui::number(total)),
+            Some(percent) => format!("{percent}% of {}", ui::number(total)),
             None => "nothing sent".to_owned(),
         };
-        if outcomes.is_cut {
+        if outcomes.is_truncated {
             text = format!("{text} ({})", newest());
         }
         let sparkline = Sparkline(hours.iter().map(|hour| (hour.delivered, attempted(hour))).collect());
-        Self { sparkline, text, is_limited: outcomes.is_cut }
+        Self { sparkline, text, is_limited: outcomes.is_truncated }
     }
 }

@@ -1,4 +1,4 @@
-//! A replay job: its progress, and its cancellation.
+//! One replay: its progress, and its cancellation.
 
 use askama::Template;
 use poem::handler;
@@ -30,7 +30,8 @@ struct ReplayPage {
 
 html_safe!(ReplayProgress);
 
-/// The progress. While the replay runs, the page polls this part. The last update removes the form to cancel it.
+/// The progress of a replay. The page polls this part while the replay runs. The final update removes the form that
+/// cancels the replay.
 #[derive(Template)]
 #[template(path = "webhooks/progress.html")]
 struct ReplayProgress {
@@ -56,7 +57,7 @@ impl ReplayProgress {
         }
     }
 
-    /// Returns the maximum of the progress bar. Dead letters that were replayed otherwise in the meantime do not count.
+    /// Returns the maximum of the progress bar. A finished replay counts only the dead letters that it replayed itself.
     fn maximum(&self) -> u64 {
         match self.replay.state {
             ReplayState::Done => self.replay.done.max(1),

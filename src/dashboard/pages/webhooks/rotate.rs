@@ -1,4 +1,4 @@
-//! Rotation of a subscription's secret. The old secret keeps signing during the overlap.
+//! Rotation of a subscription's secret. During the overlap, requests are also signed with the old secret.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use domain::audit::Action;
 use domain::webhooks::{self, Subscription};
 use foundation::id::SubscriptionId;
 
-/// Overlap options: hours and label. The first is the default.
+/// Options for the overlap: hours and label. The first is the default.
 const OVERLAPS: &[(&str, &str)] = &[
     ("24", "24 hours"),
     ("1", "1 hour"),

@@ -35,7 +35,7 @@ async fn pause(request: DashboardRequest, Path(subscription): Path<String>) -> P
     let state = match webhooks::pause(&mut write, request.workspace(), subscription).await {
         Ok(WriteOutcome { record: paused, changed: true }) => {
             request.commit(write, Action::WebhookPaused, subscription, &paused.url).await?;
-            let text = "Webhook paused. New events are held until you enable it.";
+            let text = "Webhook paused. Deliveries are held until you enable it.";
             return request.redirect_with(&path(&subscription), &Flash::success(text));
         }
         Ok(_) => SubscriptionState::Paused,
@@ -51,6 +51,7 @@ async fn pause(request: DashboardRequest, Path(subscription): Path<String>) -> P
 struct EnableWebhookPage {
     frame: Frame,
     subscription: Subscription,
+    /// The number of held deliveries, including pending ones that are in flight or about to be held.
     held: CappedCount,
     form: Form,
     errors: FormErrors,
@@ -74,6 +75,7 @@ impl EnableWebhookPage {
     }
 }
 
+/// Redirects to the page of a subscription that is already enabled.
 fn already_enabled(request: &DashboardRequest, subscription: SubscriptionId) -> PageResponse {
     request.redirect_with(&path(&subscription), &Flash::info("The webhook is already enabled."))
 }
@@ -91,14 +93,14 @@ async fn confirm_enable(request: DashboardRequest, Path(subscription): Path<Stri
 #[handler]
 async fn enable(request: DashboardRequest, Path(subscription): Path<String>, form: Form) -> PageResponse {
     let subscription: SubscriptionId = subscription.parse()?;
-    let found = find(&request, subscription).await?;
+    let current = find(&request, subscription).await?;
     let held = match form.text("held") {
         "send" => HeldAction::Send,
         "drop" => HeldAction::Drop,
         _ => {
             let mut errors = FormErrors::default();
             errors.add("held", "must be sent or dropped");
-            return request.show_errors(&EnableWebhookPage::load(&request, found, form, errors).await?);
+            return request.show_errors(&EnableWebhookPage::load(&request, current, form, errors).await?);
         }
     };
     let (app, workspace, actor) = (request.app(), request.workspace(), request.actor());
@@ -108,7 +110,7 @@ async fn enable(request: DashboardRequest, Path(subscription): Path<String>, for
     }
     if !enabled.changed {
         let dropped = deliveries_were(enabled.moved);
-        let text = format!("Another user enabled the webhook at the same time, after {dropped} dropped.");
+        let text = format!("Another member enabled the webhook at the same time, after {dropped} dropped.");
         return request.redirect_with(&path(&subscription), &Flash::info(text));
     }
     let text = match held {
@@ -123,6 +125,7 @@ async fn enable(request: DashboardRequest, Path(subscription): Path<String>, for
     request.redirect_with(&path(&subscription), &Flash::success(text))
 }
 
+/// Formats the beginning of a sentence: "One delivery was", "2 deliveries were".
 fn deliveries_were(count: u64) -> String {
     format!("{} {}", exact_delivery_count(count), if count == 1 { "was" } else { "were" })
 }
@@ -137,11 +140,11 @@ struct DeleteWebhookPage<'a> {
 #[handler]
 async fn confirm_delete(request: DashboardRequest, Path(subscription): Path<String>) -> PageResponse {
     let subscription = find(&request, subscription.parse()?).await?;
-    let waiting = webhooks::count_unsettled(request.app(), request.workspace(), subscription.id).await?;
-    let pending = match waiting {
+    let unsettled = webhooks::count_unsettled(request.app(), request.workspace(), subscription.id).await?;
+    let pending = match unsettled {
         CappedCount::Exactly(0) => String::new(),
         CappedCount::Exactly(1) => "One delivery is still pending and will never be sent. ".to_owned(),
-        _ => format!("{} are still pending and will never be sent. ", delivery_count(&waiting)),
+        _ => format!("{} are still pending and will never be sent. ", delivery_count(&unsettled)),
     };
     let frame = request.frame(Section::Webhooks, "Delete this webhook?");
     let confirm = ui::ConfirmForm {

@@ -32,7 +32,7 @@ use foundation::id::SubscriptionId;
 
 /// The parameters of the filter.
 const FIELDS: &[&str] = &["state", "event", "from", "to", SEARCH_ALL];
-/// Hours of the chart, and of the success rate within them.
+/// Hours covered by the chart, and by the success rate.
 const HOURS: i64 = 48;
 const RATE_HOURS: usize = 24;
 
@@ -47,15 +47,18 @@ pub(super) fn routes(route: RouteTable) -> RouteTable {
 struct SubscriptionPage {
     frame: Frame,
     subscription: Subscription,
+    /// The success rate of the last 24 hours.
     rate: SuccessRate,
     chart: Option<Chart>,
-    waiting: CappedCount,
+    /// The number of pending and held deliveries.
+    unsettled: CappedCount,
     query: PageQuery,
     errors: FormErrors,
     table: DeliveryTable,
     pager: ui::Pager,
-    /// The path of the list, and whether it updates itself.
+    /// The path of the list with its filter.
     path: String,
+    /// Whether the list updates itself.
     is_live: bool,
 }
 
@@ -65,26 +68,29 @@ impl SubscriptionPage {
     }
 
     fn health_notice(&self) -> HealthNotice<'_> {
-        HealthNotice { subscription: &self.subscription, waiting: self.waiting }
+        HealthNotice { subscription: &self.subscription, unsettled: self.unsettled }
     }
 
     fn state_button(&self) -> StateButton<'_> {
         StateButton { subscription: &self.subscription }
     }
 
-    fn tests(&self) -> Vec<FormChoice<'_>> {
+    /// Returns the event types of the form that sends a test event.
+    fn test_event_types(&self) -> Vec<FormChoice<'_>> {
         let first = self.subscription.event_types.first().map_or("", String::as_str);
-        choices(EVENT_TYPES.iter().map(|kind| (*kind, *kind)), first)
+        choices(EVENT_TYPES.iter().map(|event_type| (*event_type, *event_type)), first)
     }
 
+    /// Returns the subscribed event types with their descriptions.
     fn events(&self) -> Vec<(&str, &'static str)> {
-        let description = |kind: &str| {
+        let description = |event_type: &str| {
             EVENT_TYPE_DESCRIPTIONS
                 .iter()
-                .find(|(known, _)| *known == kind)
+                .find(|(described_type, _)| *described_type == event_type)
                 .map_or("", |(_, description)| description)
         };
-        self.subscription.event_types.iter().map(|kind| (kind.as_str(), description(kind))).collect()
+        let event_types = self.subscription.event_types.iter();
+        event_types.map(|event_type| (event_type.as_str(), description(event_type))).collect()
     }
 
     fn states(&self) -> Vec<FormChoice<'_>> {
@@ -108,14 +114,14 @@ html_safe!(DeliveryTable, HealthNotice<'_>, StateButton<'_>);
 #[template(path = "webhooks/live_update.html")]
 struct LiveUpdate {
     subscription: Subscription,
-    waiting: CappedCount,
+    unsettled: CappedCount,
     table: DeliveryTable,
     pager: ui::Pager,
 }
 
 impl LiveUpdate {
     fn health_notice(&self) -> HealthNotice<'_> {
-        HealthNotice { subscription: &self.subscription, waiting: self.waiting }
+        HealthNotice { subscription: &self.subscription, unsettled: self.unsettled }
     }
 
     fn state_button(&self) -> StateButton<'_> {
@@ -124,7 +130,7 @@ impl LiveUpdate {
 }
 
 /// The button that pauses an enabled subscription, or enables it. The form of the button is outside of this part, since its
-/// CSRF token differs each time, and an unchanged part must stay the same.
+/// CSRF token differs each time, and the HTML of this part must be the same in each update if the state is the same.
 #[derive(Template)]
 #[template(path = "webhooks/state_button.html")]
 struct StateButton<'a> {
@@ -136,7 +142,7 @@ struct StateButton<'a> {
 #[template(path = "webhooks/notice.html")]
 struct HealthNotice<'a> {
     subscription: &'a Subscription,
-    waiting: CappedCount,
+    unsettled: CappedCount,
 }
 
 impl HealthNotice<'_> {
@@ -160,22 +166,24 @@ async fn show(request: DashboardRequest, Path(subscription): Path<String>, query
     let mut errors = FormErrors::default();
     let filter = filter(&query, &mut errors);
     let after = query.after().and_then(position::parse);
-    let reach = match errors.is_empty() && !query.is_full_search() {
-        true => webhooks::reach(request.app(), request.workspace(), subscription, &filter, after).await?,
+    let search_end = match errors.is_empty() && !query.is_full_search() {
+        true => {
+            webhooks::search_end(request.app(), request.workspace(), subscription, &filter, after).await?
+        }
         false => None,
     };
     let found = if errors.is_empty() {
-        let within = PageRequest { to: reach, ..PageRequest::newest_first(after, ROWS_PER_PAGE) };
-        webhooks::deliveries(request.app(), request.workspace(), subscription, &filter, within).await?
+        let page_request = PageRequest { to: search_end, ..PageRequest::newest_first(after, ROWS_PER_PAGE) };
+        webhooks::deliveries(request.app(), request.workspace(), subscription, &filter, page_request).await?
     } else {
         Page { items: Vec::new(), next: None }
     };
     let list_path = query.path(&path(&subscription), FIELDS);
     let pager = ui::pager(&list_path, query.after(), found.next.map(position::format))
-        .limited_to(&list_path, after, reach);
+        .limited_to(&list_path, after, search_end);
     let update = LiveUpdate {
         subscription: webhooks::get(request.app(), request.workspace(), subscription).await?,
-        waiting: webhooks::count_unsettled(request.app(), request.workspace(), subscription).await?,
+        unsettled: webhooks::count_unsettled(request.app(), request.workspace(), subscription).await?,
         table: DeliveryTable { empty_state: empty_state(&query, &errors, &pager), deliveries: found.items },
         pager,
     };
@@ -193,7 +201,7 @@ async fn full_page(
     query: PageQuery,
     errors: FormErrors,
 ) -> Result<SubscriptionPage> {
-    let LiveUpdate { subscription, waiting, table, pager } = update;
+    let LiveUpdate { subscription, unsettled, table, pager } = update;
     let outcomes =
         webhooks::outcomes(request.app(), request.workspace(), Some(subscription.id), HOURS).await?;
     Ok(SubscriptionPage {
@@ -204,7 +212,7 @@ async fn full_page(
         is_live: query.after().is_none() && errors.is_empty() && !query.is_full_search(),
         path,
         subscription,
-        waiting,
+        unsettled,
         query,
         errors,
         table,
@@ -231,7 +239,7 @@ fn empty_state(query: &PageQuery, errors: &FormErrors, pager: &ui::Pager) -> (&'
     } else if pager.is_limited() {
         ("No matching deliveries so far", "None of the deliveries searched so far match this filter.")
     } else if query.has_any(FIELDS) {
-        ("No matching deliveries", "No delivery of the last 30 days matches this filter.")
+        ("No matching deliveries", "No delivery in the last 30 days matches this filter.")
     } else if query.after().is_some() {
         ("No more results", "You have reached the end of the list.")
     } else {
@@ -246,10 +254,10 @@ fn empty_state(query: &PageQuery, errors: &FormErrors, pager: &ui::Pager) -> (&'
 async fn test(request: DashboardRequest, Path(subscription): Path<String>, form: Form) -> PageResponse {
     let subscription: SubscriptionId = subscription.parse()?;
     let (app, workspace) = (request.app(), request.workspace());
-    let kind = form.text("type");
+    let event_type = form.text("type");
     let mut write = request.begin_write().await?;
-    let sent = match webhooks::test(app, &mut write, workspace, subscription, Some(kind)).await {
-        Ok(sent) => sent,
+    let delivery = match webhooks::test(app, &mut write, workspace, subscription, Some(event_type)).await {
+        Ok(delivery) => delivery,
         Err(Error::Invalid(errors)) => {
             let text = match errors.first() {
                 Some(error) if error.field == "subscription" => {
@@ -261,8 +269,8 @@ async fn test(request: DashboardRequest, Path(subscription): Path<String>, form:
         }
         Err(error) => return Err(error.into()),
     };
-    request.commit_once(&form, write, Action::WebhookTested, subscription, &sent.event_type).await?;
-    let text = format!("Sending a test event of type {}.", sent.event_type);
+    request.commit_once(&form, write, Action::WebhookTested, subscription, &delivery.event_type).await?;
+    let text = format!("Sending a test event of type {}.", delivery.event_type);
     request.redirect_with(&path(&subscription), &Flash::success(text))
 }
 

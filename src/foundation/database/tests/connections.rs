@@ -15,7 +15,7 @@ async fn sqlite_is_built_with_the_flags_of_the_cargo_configuration() {
     let query = Statement::from_string(DbBackend::Sqlite, "PRAGMA compile_options");
     let rows = database.read().query_all_raw(query).await.unwrap();
     let flags: Vec<String> = rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
-    let has = |flag: &str| flags.iter().any(|known| known == flag);
+    let has = |flag: &str| flags.iter().any(|compiled| compiled == flag);
     assert!(has("ENABLE_QPSG") && has("DEFAULT_MEMSTATUS=0"), "see .cargo/config.toml: {flags:?}");
     assert!(!has("ENABLE_MEMORY_MANAGEMENT") && !has("ENABLE_STAT4"), "see .cargo/config.toml: {flags:?}");
 }
@@ -54,12 +54,29 @@ async fn the_error_for_an_unavailable_server_omits_the_password() {
 async fn a_deleted_file_is_not_available() {
     let empty = EmptyDatabase::sqlite();
     let database = empty.migrated().await;
-    database.ping().await.unwrap();
+    assert!(database.ping().await.unwrap());
     let DatabaseSource::Sqlite { path } = &empty.source else { unreachable!() };
     std::fs::rename(path, path.with_extension("away")).unwrap();
     assert!(database.ping().await.is_err());
     std::fs::rename(path.with_extension("away"), path).unwrap();
-    database.ping().await.unwrap();
+    assert!(database.ping().await.unwrap());
+}
+
+#[tokio::test]
+async fn a_canceled_begin_leaves_no_transaction_open() {
+    let Some(empty) = EmptyDatabase::postgres().await else { return };
+    empty.migrated().await.close().await;
+    let options = DatabaseOptions { max_connections: 1, ..DatabaseOptions::new(empty.source.clone()) };
+    let database = Database::connect(options).await.unwrap();
+    let clock = at(1);
+    for _ in 0..20 {
+        // The first poll sends `BEGIN`.
+        let canceled = tokio::time::timeout(Duration::from_micros(1), database.begin_write(&clock));
+        drop(canceled.await);
+        let fail_in_transaction =
+            "SELECT 1 / CASE WHEN transaction_timestamp() = statement_timestamp() THEN 1 ELSE 0 END";
+        database.read().execute_unprepared(fail_in_transaction).await.unwrap();
+    }
 }
 
 #[tokio::test]

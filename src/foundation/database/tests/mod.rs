@@ -1,4 +1,5 @@
-//! Tests on SQLite, and on PostgreSQL if `TEST_POSTGRES_URL` is the URL of a server on which databases can be created.
+//! Tests on SQLite, and on PostgreSQL if `TEST_POSTGRES_URL` is set to the URL of a server that allows the user to
+//! create databases.
 
 mod connections;
 mod schema;
@@ -13,7 +14,7 @@ use tempfile::TempDir;
 use super::{Database, DatabaseOptions, DatabaseSource};
 use crate::clock::{Clock, from_ms};
 
-/// An empty database. An SQLite file is deleted at the end of the test.
+/// An empty database. At the end of the test, an SQLite file is deleted; a PostgreSQL database is kept.
 struct EmptyDatabase {
     source: DatabaseSource,
     _folder: TempDir,
@@ -40,6 +41,7 @@ impl EmptyDatabase {
         })
     }
 
+    /// Returns an SQLite database and, if `TEST_POSTGRES_URL` is set, a PostgreSQL database.
     async fn all() -> Vec<Self> {
         let mut databases = vec![Self::sqlite()];
         databases.extend(Self::postgres().await);

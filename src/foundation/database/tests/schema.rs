@@ -1,7 +1,9 @@
 //! Tests of migrations and unique constraints.
 
+use std::time::{Duration, Instant};
+
 use entity::{api_keys, workspaces};
-use sea_orm::{ConnectionTrait, DbBackend, DbErr};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, TransactionTrait};
 
 use super::{EmptyDatabase, at, workspace};
 use crate::database::{MigrateError, SchemaState, UniqueConstraint, dialect, is_unique_violation, violates};
@@ -18,7 +20,7 @@ async fn migrations_are_applied_reverted_and_applied_again() {
             .await
             .unwrap();
 
-        let revert = dialect::begin(&database.inner.writer).await.unwrap();
+        let revert = database.writer.pool().begin_with_options(dialect::write_options()).await.unwrap();
         migration::revert(&revert).await.unwrap();
         revert.commit().await.unwrap();
         assert_eq!(database.schema_state().await.unwrap(), initial);
@@ -53,6 +55,39 @@ async fn a_database_of_an_earlier_version_is_migrated() {
 }
 
 #[tokio::test]
+async fn a_migration_that_waits_for_a_lock_lets_other_statements_run() {
+    let Some(empty) = EmptyDatabase::postgres().await else { return };
+    let database = empty.migrated().await;
+    let write = database.begin_write(&at(1)).await.unwrap();
+    for statement in [
+        "DELETE FROM seaql_migrations WHERE version = 'm0020_grants'",
+        "ALTER TABLE enrollments DROP COLUMN granted_until",
+    ] {
+        write.conn().execute_unprepared(statement).await.unwrap();
+    }
+    write.commit().await.unwrap();
+    // A transaction that reads the table blocks the migration, and the migration blocks later readers.
+    let reader = database.snapshot().await.unwrap();
+    let read = "SELECT count(*) FROM enrollments";
+    reader.execute_unprepared(read).await.unwrap();
+    let migrating = tokio::spawn({
+        let database = database.clone();
+        async move { database.migrate().await }
+    });
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(4) {
+        let read_at = Instant::now();
+        database.read().execute_unprepared(read).await.unwrap();
+        assert!(read_at.elapsed() < Duration::from_secs(3), "{:?}", read_at.elapsed());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(!migrating.is_finished(), "the migration still waits");
+    reader.rollback().await.unwrap();
+    migrating.await.unwrap().unwrap();
+    assert_eq!(database.schema_state().await.unwrap(), SchemaState::Current);
+}
+
+#[tokio::test]
 async fn an_existing_quota_is_the_operator_s_unless_a_user_created_the_key() {
     for empty in EmptyDatabase::all().await {
         let database = empty.migrated().await;
@@ -74,19 +109,19 @@ async fn an_existing_quota_is_the_operator_s_unless_a_user_created_the_key() {
             (5, "another", 10, "10"),
         ] {
             let (id, owner) = (blob(database.backend(), number), blob(database.backend(), 1));
-            let key = format!(
+            let insert_key = format!(
                 "INSERT INTO api_keys (id, workspace_id, name, scopes, secret_hash, prefix, last4, per_minute, created_at)
                  VALUES ({id}, {owner}, '{name}', '[]', {}, '', '', {per_minute}, {at_ms})",
                 bytes(database.backend(), number)
             );
-            write.conn().execute_unprepared(&key).await.unwrap();
+            write.conn().execute_unprepared(&insert_key).await.unwrap();
             let user = if number == 2 { "NULL".to_owned() } else { blob(database.backend(), 9) };
-            let entry = format!(
+            let insert_entry = format!(
                 "INSERT INTO audit_entries (id, workspace_id, user_id, actor, action, subject, detail, address, created_at)
                  VALUES ({id}, {owner}, {user}, '', 'key.create', '', '{name}', '', {at_ms})"
             );
             if matches!(number, 1 | 2 | 4) {
-                write.conn().execute_unprepared(&entry).await.unwrap();
+                write.conn().execute_unprepared(&insert_entry).await.unwrap();
             }
         }
         write.commit().await.unwrap();
@@ -141,6 +176,11 @@ async fn a_database_of_a_newer_version_is_rejected() {
         let write = database.begin_write(&at(1)).await.unwrap();
         let newer = "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m0099_future', 1)";
         write.conn().execute_unprepared(newer).await.unwrap();
+        write.commit().await.unwrap();
+        assert_eq!(database.schema_state().await.unwrap(), SchemaState::Current, "the floor is not higher");
+        let write = database.begin_write(&at(2)).await.unwrap();
+        let raise_floor = "UPDATE server_state SET value = '99' WHERE name = 'schema_floor'";
+        write.conn().execute_unprepared(raise_floor).await.unwrap();
         write.commit().await.unwrap();
         assert_eq!(database.schema_state().await.unwrap(), SchemaState::Ahead("m0099_future".to_owned()));
         let error = database.migrate().await.unwrap_err();

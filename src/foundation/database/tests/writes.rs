@@ -121,7 +121,7 @@ async fn the_horizon_accounts_for_a_write_of_another_process() {
         });
         tokio::time::sleep(Duration::from_millis(200)).await;
         if this_process.backend() == DbBackend::Sqlite {
-            assert!(!reading.is_finished(), "it waits for the write of the other process");
+            assert!(!reading.is_finished(), "the horizon waits for the write of the other process");
             open_write.commit().await.unwrap();
             assert_eq!(reading.await.unwrap(), 200);
         } else {
@@ -151,7 +151,7 @@ async fn a_reader_that_waits_for_another_process_continues_when_a_write_of_its_o
     assert!(!reading.is_finished());
     other_write.commit().await.unwrap();
     let open_write = writing.await.unwrap();
-    assert_eq!(reading.await.unwrap(), 200, "although the write of this process is still running");
+    assert_eq!(reading.await.unwrap(), 200, "returned while the write of this process is still running");
     drop(open_write);
 }
 

@@ -37,7 +37,7 @@ async fn main() -> VerifyResult<()> {
     read_orders_and_summary(api).await
 }
 
-/// Lists courses and reads one. Returns its id.
+/// Lists courses and reads the first one. Returns its id.
 async fn read_courses(api: &Configuration) -> VerifyResult<String> {
     let first_two = courses::ListCoursesParams {
         cursor: None,
@@ -64,7 +64,7 @@ async fn read_courses(api: &Configuration) -> VerifyResult<String> {
     Ok(course.id.clone())
 }
 
-/// Creates a student and finds the student by email address. Returns its id.
+/// Creates a student and finds the student by email address. Returns the student's id.
 async fn create_student(api: &Configuration) -> VerifyResult<String> {
     let unique = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_nanos();
     let email = format!("generator-{unique}@example.com");

@@ -1,4 +1,4 @@
-//! The people of a workspace: list, invitations, password links by mail, removals.
+//! The members of a workspace: list, invitations, password links by mail, removals. The path of the page is `people`.
 //!
 //! Links to set a password are only sent by mail and never shown on a page.
 
@@ -20,20 +20,20 @@ use domain::{Error, WriteOutcome};
 use foundation::database::Write;
 use foundation::id::UserId;
 
-pub(super) const PEOPLE: &str = "/dashboard/settings/people";
+pub(super) const MEMBERS: &str = "/dashboard/settings/people";
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
-        .at(PEOPLE, get(list).post(invite))
+        .at(MEMBERS, get(list).post(invite))
         .at("/dashboard/settings/people/:user/link", post(link))
         .at("/dashboard/settings/people/:user/remove", get(confirm_remove).post(remove))
 }
 
 #[derive(Template)]
-#[template(path = "people/list.html")]
-struct PeopleListPage {
+#[template(path = "members/list.html")]
+struct MemberListPage {
     frame: Frame,
-    people: Vec<WorkspaceMember>,
+    members: Vec<WorkspaceMember>,
     viewer: UserId,
     email: String,
     errors: FormErrors,
@@ -45,16 +45,16 @@ async fn list_page(
     request: &DashboardRequest,
     email: &str,
     errors: FormErrors,
-) -> Result<PeopleListPage, PageError> {
+) -> Result<MemberListPage, PageError> {
     let workspace = &request.viewer().workspace;
-    Ok(PeopleListPage {
-        frame: request.frame(Section::Settings, "People"),
-        people: users::list_members(request.app(), workspace).await?,
+    Ok(MemberListPage {
+        frame: request.frame(Section::Settings, "Members"),
+        members: users::list_members(request.app(), workspace).await?,
         viewer: request.viewer().user,
         email: email.to_owned(),
         errors,
         mail_hint: if has_mail_server(request) {
-            "They receive an email with sign-in instructions."
+            "The new member receives an email with sign-in instructions."
         } else {
             "No mail server is configured: the email with sign-in instructions is written to the folder \u{201c}mail\u{201d} \
              in the data folder of this server."
@@ -75,31 +75,32 @@ async fn list(request: DashboardRequest) -> PageResponse {
 async fn begin_locked(request: &DashboardRequest) -> Result<Write, PageError> {
     let write = request.begin_write().await?;
     users::lock(&write, request.workspace()).await?;
-    if sessions::is_open_in(&write, request.viewer()).await? {
+    if sessions::exists_in(&write, request.viewer()).await? {
         Ok(write)
     } else {
         Err(PageError::SessionEnded)
     }
 }
 
-/// Returns why no email with a link can be sent now. The text continues the name of the field or the email address.
+/// Returns why no email with a link can be sent now, as the message of a form error, or `None` if one can be sent.
 async fn mail_error(
     request: &DashboardRequest,
     write: &Write,
-    person: &User,
+    member: &User,
 ) -> Result<Option<String>, PageError> {
-    if !users::can_receive_mail(person) {
+    if !users::can_receive_mail(member) {
         return Ok(Some("is not a deliverable email address".to_owned()));
     }
     if request.app().config.server.reachable_url().is_none() {
-        let reason =
-            "cannot be sent a link: the server has no public URL; the operator can set it with --public-url";
+        let reason = "No link can be sent, because the server has no public URL; the operator can set it with \
+                      --public-url";
         return Ok(Some(reason.to_owned()));
     }
     let is_over_limit = !users::has_mail_quota(write, request.workspace()).await?;
     Ok(is_over_limit.then(|| {
         format!(
-            "cannot be sent a link now: this workspace reached the limit of {MAX_MAILS_PER_HOUR} emails per hour; try again later"
+            "No link can be sent now, because this workspace reached the limit of {MAX_MAILS_PER_HOUR} emails per hour; \
+             try again later"
         )
     }))
 }
@@ -107,17 +108,17 @@ async fn mail_error(
 #[handler]
 async fn invite(request: DashboardRequest, form: Form) -> PageResponse {
     let email = form.text("email").trim();
-    match add_person(&request, &form, email).await? {
-        Ok(person) => {
-            let text = format!("{} was invited. {}", person.email, mail_status(&request));
-            request.redirect_with(PEOPLE, &Flash::success(text))
+    match invite_member(&request, &form, email).await? {
+        Ok(member) => {
+            let text = format!("{} was invited. {}", member.email, mail_status(&request));
+            request.redirect_with(MEMBERS, &Flash::success(text))
         }
         Err(errors) => request.show_errors(&list_page(&request, email, errors).await?),
     }
 }
 
-/// Invites a person, or returns the errors of the form.
-async fn add_person(
+/// Invites a member, or returns the errors of the form.
+async fn invite_member(
     request: &DashboardRequest,
     form: &Form,
     email: &str,
@@ -129,20 +130,20 @@ async fn add_person(
     };
     let app = request.app();
     let mut write = begin_locked(request).await?;
-    let person = match users::add(app, &mut write, request.workspace(), email).await {
+    let member = match users::add(app, &mut write, request.workspace(), email).await {
         Err(Error::Invalid(errors)) => return Ok(Err(errors.into())),
         Err(error) => return Err(error.into()),
         Ok(WriteOutcome { changed: false, .. }) => {
-            return field_error("already belongs to a person in this workspace");
+            return field_error("already belongs to a member of this workspace");
         }
         Ok(WriteOutcome { record, .. }) => record,
     };
-    if let Some(reason) = mail_error(request, &write, &person).await? {
+    if let Some(reason) = mail_error(request, &write, &member).await? {
         return field_error(&reason);
     }
-    users::invite(app, &mut write, &request.viewer().workspace, &person).await?;
-    request.commit_once(form, write, Action::UserInvited, person.id, &person.email).await?;
-    Ok(Ok(person))
+    users::invite(app, &mut write, &request.viewer().workspace, &member).await?;
+    request.commit_once(form, write, Action::UserInvited, member.id, &member.email).await?;
+    Ok(Ok(member))
 }
 
 /// Returns what happens to the queued email.
@@ -156,40 +157,40 @@ fn mail_status(request: &DashboardRequest) -> &'static str {
 }
 
 #[handler]
-async fn link(request: DashboardRequest, Path(person): Path<String>, form: Form) -> PageResponse {
-    let person: UserId = person.parse()?;
+async fn link(request: DashboardRequest, Path(member): Path<String>, form: Form) -> PageResponse {
+    let member: UserId = member.parse()?;
     let app = request.app();
     let mut write = begin_locked(&request).await?;
-    let person = users::get_in(&write, request.workspace(), person).await?;
-    if let Some(reason) = mail_error(&request, &write, &person).await? {
-        return request.redirect_with(PEOPLE, &Flash::info(format!("{} {reason}.", person.email)));
+    let member = users::get_in(&write, request.workspace(), member).await?;
+    if let Some(reason) = mail_error(&request, &write, &member).await? {
+        return request.redirect_with(MEMBERS, &Flash::info(ui::error_sentence(&member.email, &reason)));
     }
-    users::mail_link(app, &mut write, &request.viewer().workspace, &person).await?;
-    request.commit_once(&form, write, Action::PasswordLinkCreated, person.id, &person.email).await?;
+    users::mail_link(app, &mut write, &request.viewer().workspace, &member).await?;
+    request.commit_once(&form, write, Action::PasswordLinkCreated, member.id, &member.email).await?;
     let text = format!(
         "Created a new password link for {}. Earlier links no longer work. {}",
-        person.email,
+        member.email,
         mail_status(&request)
     );
-    request.redirect_with(PEOPLE, &Flash::success(text))
+    request.redirect_with(MEMBERS, &Flash::success(text))
 }
 
 #[derive(Template)]
-#[template(path = "people/remove.html")]
-struct RemovePersonPage<'a> {
+#[template(path = "members/remove.html")]
+struct RemoveMemberPage<'a> {
     frame: Frame,
     confirm: ui::ConfirmForm<'a>,
 }
 
 #[handler]
-async fn confirm_remove(request: DashboardRequest, Path(person): Path<String>) -> PageResponse {
-    let person = users::get(request.app(), request.workspace(), person.parse()?).await?;
-    if users::is_owner(&request.viewer().workspace, &person) {
-        return request.redirect_with(PEOPLE, &owner_not_removable(&request, &person));
+async fn confirm_remove(request: DashboardRequest, Path(member): Path<String>) -> PageResponse {
+    let member = users::get(request.app(), request.workspace(), member.parse()?).await?;
+    if users::is_owner(&request.viewer().workspace, &member) {
+        return request.redirect_with(MEMBERS, &owner_not_removable(&request, &member));
     }
-    let is_self = person.id == request.viewer().user;
+    let is_self = member.id == request.viewer().user;
     let title =
-        if is_self { "Leave this workspace?".to_owned() } else { format!("Remove {}?", person.email) };
+        if is_self { "Leave this workspace?".to_owned() } else { format!("Remove {}?", member.email) };
     let frame = request.frame(Section::Settings, title);
     let confirm = ui::ConfirmForm {
         csrf: frame.csrf(),
@@ -200,20 +201,20 @@ async fn confirm_remove(request: DashboardRequest, Path(person): Path<String>) -
             "Their sessions in this workspace end immediately, and their password links stop working. API keys and webhooks \
              that they created keep working: revoke the keys that only they use."
         },
-        action: &format!("{PEOPLE}/{}/remove", person.id),
-        button: if is_self { "Leave workspace" } else { "Remove person" },
-        back: PEOPLE,
+        action: &format!("{MEMBERS}/{}/remove", member.id),
+        button: if is_self { "Leave workspace" } else { "Remove member" },
+        back: MEMBERS,
     };
-    request.show(&RemovePersonPage { frame, confirm })
+    request.show(&RemoveMemberPage { frame, confirm })
 }
 
 #[handler]
-async fn remove(request: DashboardRequest, Path(person): Path<String>) -> PageResponse {
-    let person: UserId = person.parse()?;
+async fn remove(request: DashboardRequest, Path(member): Path<String>) -> PageResponse {
+    let member: UserId = member.parse()?;
     let write = begin_locked(&request).await?;
-    let removed = match users::remove(&write, request.workspace(), person).await? {
+    let removed = match users::remove(&write, request.workspace(), member).await? {
         UserRemoval::Owner(owner) => {
-            return request.redirect_with(PEOPLE, &owner_not_removable(&request, &owner));
+            return request.redirect_with(MEMBERS, &owner_not_removable(&request, &owner));
         }
         UserRemoval::Removed(removed) => removed,
     };
@@ -221,7 +222,7 @@ async fn remove(request: DashboardRequest, Path(person): Path<String>) -> PageRe
     if removed.id == request.viewer().user {
         return request.signed_out(&Flash::success("You left the workspace."));
     }
-    request.redirect_with(PEOPLE, &Flash::success(format!("{} was removed.", removed.email)))
+    request.redirect_with(MEMBERS, &Flash::success(format!("{} was removed.", removed.email)))
 }
 
 /// Returns the message that the owner cannot be removed, and how to change the owner.

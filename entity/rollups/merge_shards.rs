@@ -1,20 +1,20 @@
-//! Merges the shards of past days and quarter-hours into one, so that a busy year takes no more rows than a quiet one.
+//! Merges the shards of past days and quarter-hours into one, so that the number of rows does not depend on how many
+//! processes wrote them concurrently.
 
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, IdenStatic};
 
 use super::Grain;
 use crate::statement;
 
-/// Moves up to `limit` rows of buckets of one grain that begin before `before` into the first shard, oldest first, and returns
-/// the number of rows moved. Use a separate transaction for each grain and table, since writers lock rows in a different order.
-/// Readers see the same sums before and after. Skips rows locked by other transactions. Does nothing on SQLite, which has only
-/// one shard.
+/// Moves up to `limit` rows of one grain into shard 0, oldest first, and returns the number of rows moved. Only
+/// buckets that begin before `before` (milliseconds since the epoch) are affected. The totals do not change.
 ///
-/// SQLite has one shard, where nothing is to be moved.
+/// Use a separate transaction for each grain and table, since other writers lock rows in another order. Skips rows
+/// locked by other transactions. Does nothing on SQLite, which has only one shard.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub(crate) async fn fold<C: ConnectionTrait>(
+pub(crate) async fn merge_shards<C: ConnectionTrait>(
     conn: &C,
     table: &str,
     bucket: &[impl IdenStatic],
@@ -26,23 +26,23 @@ pub(crate) async fn fold<C: ConnectionTrait>(
     if conn.get_database_backend() != DbBackend::Postgres {
         return Ok(0);
     }
-    let sql = merging(table, &names(bucket), &names(sums), grain);
+    let sql = merge_statement(table, &names(bucket), &names(sums), grain);
     let values = [before.into(), i64::from(limit).into()];
     let row = conn.query_one_raw(statement::raw(conn, &sql, values)).await?;
     let moved: i64 = row.map_or(Ok(0), |row| row.try_get_by_index(0))?;
     Ok(moved.unsigned_abs())
 }
 
-/// Returns the statement that deletes rows and adds their sums to the first shard, in the order in which writers add to it, so
-/// that they cannot deadlock.
-fn merging(table: &str, bucket: &[&str], sums: &[&str], grain: Grain) -> String {
-    // A literal and not a parameter, since each grain has a partial index.
+/// Returns the statement that deletes up to $2 rows of buckets that begin before $1, and adds their sums to shard 0. It
+/// adds them in the same order as other writers, so they cannot deadlock.
+fn merge_statement(table: &str, bucket: &[&str], sums: &[&str], grain: Grain) -> String {
+    // A literal and not a parameter, since the partial index of the grain requires it.
     let grain = grain.as_str();
     let bucket = bucket.join(", ");
-    let each =
+    let for_each_sum =
         |expression: &dyn Fn(&&str) -> String| sums.iter().map(expression).collect::<Vec<_>>().join(", ");
-    let (columns, totals) = (sums.join(", "), each(&|sum| format!("sum({sum})::bigint")));
-    let added = each(&|sum| format!("{sum} = {table}.{sum} + excluded.{sum}"));
+    let (columns, totals) = (sums.join(", "), for_each_sum(&|sum| format!("sum({sum})::bigint")));
+    let additions = for_each_sum(&|sum| format!("{sum} = {table}.{sum} + excluded.{sum}"));
     format!(
         "WITH stale AS MATERIALIZED (
             SELECT {bucket}, shard FROM {table} WHERE grain = '{grain}' AND shard > 0 AND starts_at < $1
@@ -52,7 +52,7 @@ fn merging(table: &str, bucket: &[&str], sums: &[&str], grain: Grain) -> String 
         merged AS (
             INSERT INTO {table} ({bucket}, shard, {columns})
             SELECT {bucket}, 0, {totals} FROM deleted GROUP BY {bucket} ORDER BY {bucket}
-            ON CONFLICT ({bucket}, shard) DO UPDATE SET {added}
+            ON CONFLICT ({bucket}, shard) DO UPDATE SET {additions}
         )
         SELECT count(*) FROM deleted"
     )

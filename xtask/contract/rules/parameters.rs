@@ -1,4 +1,5 @@
-//! Parameters and headers: values must be scalars, or lists of scalars where lists are supported.
+//! Parameters and response headers: values must be scalars. Query and header parameters can also be lists of scalars. A
+//! required parameter has no default.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Document, Header, Parameter, ParameterLocation, Schema, Shape};
@@ -8,12 +9,12 @@ use crate::source::Span;
 pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     let mut checker = ParameterChecker { document, diagnostics };
     for operation in &document.operations {
-        operation.parameters.iter().for_each(|parameter| checker.parameter(parameter));
+        operation.parameters.iter().for_each(|parameter| checker.check_parameter(parameter));
         operation
             .responses
             .iter()
             .flat_map(|response| &response.headers)
-            .for_each(|header| checker.header(header));
+            .for_each(|header| checker.check_header(header));
     }
 }
 
@@ -23,7 +24,7 @@ struct ParameterChecker<'a> {
 }
 
 impl ParameterChecker<'_> {
-    fn parameter(&mut self, parameter: &Parameter) {
+    fn check_parameter(&mut self, parameter: &Parameter) {
         let name = &parameter.name;
         if parameter.required
             && let Some(default) = &parameter.schema.default
@@ -36,24 +37,24 @@ impl ParameterChecker<'_> {
             );
         }
         let Some(target) = self.document.resolve(&parameter.schema) else { return };
-        let lists = [ParameterLocation::Query, ParameterLocation::Header].contains(&parameter.location);
+        let can_be_list = [ParameterLocation::Query, ParameterLocation::Header].contains(&parameter.location);
         match &target.shape {
-            Shape::Array(array) if lists => self.scalar(&name.text, &array.items, name.span),
+            Shape::Array(array) if can_be_list => self.require_scalar(&name.text, &array.items, name.span),
             Shape::Array(_) => {
                 let message =
                     format!("the list parameter `{}` is neither in the query nor a header", name.text);
                 self.report(name.span, message, "use `in: query`");
             }
-            _ => self.scalar(&name.text, &parameter.schema, name.span),
+            _ => self.require_scalar(&name.text, &parameter.schema, name.span),
         }
     }
 
-    fn header(&mut self, header: &Header) {
-        self.scalar(&header.name.text, &header.schema, header.name.span);
+    fn check_header(&mut self, header: &Header) {
+        self.require_scalar(&header.name.text, &header.schema, header.name.span);
     }
 
     /// Reports a schema that is not a scalar.
-    fn scalar(&mut self, name: &str, schema: &Schema, span: Span) {
+    fn require_scalar(&mut self, name: &str, schema: &Schema, span: Span) {
         let Some(target) = self.document.resolve(schema) else { return };
         let problem = match &target.shape {
             _ if schema.nullable || target.nullable => "can be null",
@@ -64,16 +65,17 @@ impl ParameterChecker<'_> {
             | Shape::Number(_)
             | Shape::Boolean => return,
             Shape::Array(_) => "is a list",
-            _ => "is an object",
+            Shape::Object(_) | Shape::Map(_) => "is an object",
+            Shape::Any | Shape::Union(_) | Shape::Reference(_) => "can have several types",
         };
         let message = format!("`{name}` {problem}, but must be a scalar");
-        let help = "use a scalar: omit absent values, and move objects to the body";
+        let help = "use a string, a number or a boolean; omit absent values, and move objects to the body";
         self.report(span, message, help);
     }
 
-    /// Reports a problem only once, even if several operations share it.
+    /// Reports a problem once, even if several operations share the parameter or header.
     fn report(&mut self, span: Span, message: String, help: &str) {
-        if !self.diagnostics.iter().any(|known| known.span == span && known.message == message) {
+        if !self.diagnostics.iter().any(|reported| reported.span == span && reported.message == message) {
             self.diagnostics.push(Diagnostic::error(Code::UnsupportedKeyword, span, message, help));
         }
     }

@@ -1,4 +1,4 @@
-//! The sending side: uses the server's crates on a site's data to commit events and send their webhooks.
+//! Commits events to a site's database with the domain crate of the server.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,18 +21,20 @@ use super::receiver::EVENT_MARKER;
 /// The event type of all subscriptions.
 const EVENT_TYPE: &str = "student.created";
 
-/// One workspace of a site.
-pub struct Host {
+/// A workspace of a site in which events are committed.
+pub struct EventSource {
     pub app: App,
+    /// Encrypts the secrets of the webhook subscriptions.
     pub seal: Arc<Seal>,
     workspace: WorkspaceId,
 }
 
-impl Host {
-    /// Opens a site's data. The folder contains its master key.
+impl EventSource {
+    /// Opens a workspace by its key. `folder` is the folder of the site. Creates the master key there if it is missing.
     ///
     /// # Errors
-    /// Returns an error when the workspace does not exist or the key cannot be read.
+    /// Returns an error when the database cannot be reached, the workspace does not exist, or the master key cannot be
+    /// read or created.
     pub async fn open(folder: &Path, url: &str, workspace: &str) -> Result<Self> {
         let settings = [
             ("data_dir", folder.display().to_string()),
@@ -44,15 +46,17 @@ impl Host {
         let invalid = |_| anyhow::anyhow!("the settings are invalid");
         let (config, _) = Config::read(settings.into(), std::iter::empty()).map_err(invalid)?;
         let db = Database::connect(DatabaseOptions::new(DatabaseSource::new(Some(url), folder)?)).await?;
-        let app = App::new(AppParts {
-            config,
+        let app = App::new(
             db,
-            clock: Clock::system(),
-            ids: Ids::default(),
-            encode: api::events::encode,
-            example: api::events::example,
-            principals: PrincipalCache::default(),
-        });
+            AppParts {
+                config,
+                clock: Clock::system(),
+                ids: Ids::default(),
+                encode: api::events::encode,
+                example: api::events::example,
+                principals: PrincipalCache::default(),
+            },
+        );
         let workspace = workspaces::by_key(&app, workspace).await?.id;
         let master = match MasterKey::open(folder)? {
             Some(master) => master,
@@ -66,9 +70,9 @@ impl Host {
     /// # Errors
     /// Returns an error when the URL is rejected.
     pub async fn subscribe(&self, url: String) -> Result<()> {
-        let new = NewSubscription { url, event_types: vec![EVENT_TYPE.to_owned()] };
+        let subscription = NewSubscription { url, event_types: vec![EVENT_TYPE.to_owned()] };
         let mut write = self.app.begin_write().await?;
-        webhooks::create(&self.app, &mut write, &self.seal, self.workspace, new).await?;
+        webhooks::create(&self.app, &mut write, &self.seal, self.workspace, subscription).await?;
         Ok(write.commit().await?)
     }
 

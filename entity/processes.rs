@@ -1,0 +1,141 @@
+//! The running processes on PostgreSQL, each with its last heartbeat. The leases and claims of a process that died can be
+//! released before they expire.
+//!
+//! The last eight bytes of the tokens of leases and claims are the id of the process that holds them.
+
+use sea_orm::entity::prelude::*;
+use uuid::Uuid;
+
+use crate::{statement, table};
+
+table::declare!(
+    /// One process.
+    #[sea_orm(table_name = "processes")]
+    pub struct Model {
+        /// The id, a random number.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: i64,
+        /// The time of the last heartbeat, by the clock of the database.
+        pub heartbeat_at: i64,
+    }
+);
+
+/// The clock of the PostgreSQL server, in milliseconds since the epoch.
+const NOW_MS: &str = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+/// The result of a heartbeat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heartbeat {
+    /// Whether this process is registered. Otherwise it has not registered yet, or another process has declared it dead.
+    pub is_registered: bool,
+    /// Whether the previous heartbeat of this process is older than the maximum age.
+    pub was_silent: bool,
+    /// Other processes whose last heartbeat is older than the maximum age.
+    pub silent: Vec<i64>,
+}
+
+/// Adds a process, with a heartbeat now. If the process exists already, only records the heartbeat.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn register<C: ConnectionTrait>(conn: &C, id: i64) -> Result<(), DbErr> {
+    let sql = format!(
+        "INSERT INTO processes (id, heartbeat_at) VALUES ($1, {NOW_MS})
+        ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at"
+    );
+    statement::execute(conn, &sql, [id.into()]).await.map(drop)
+}
+
+/// Records a heartbeat of a process and returns the processes that have sent none for `max_age_ms`, in one statement.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn heartbeat<C: ConnectionTrait>(conn: &C, id: i64, max_age_ms: i64) -> Result<Heartbeat, DbErr> {
+    // The last query does not see the update.
+    let sql = format!(
+        "WITH updated AS (UPDATE processes SET heartbeat_at = {NOW_MS} WHERE id = $1 RETURNING id)
+        SELECT true AS is_updated, id FROM updated
+        UNION ALL SELECT false, id FROM processes WHERE heartbeat_at < {NOW_MS} - $2"
+    );
+    let mut heartbeat = Heartbeat { is_registered: false, was_silent: false, silent: Vec::new() };
+    for row in conn.query_all_raw(statement::raw(conn, &sql, [id.into(), max_age_ms.into()])).await? {
+        match (row.try_get_by_index(0)?, row.try_get_by_index::<i64>(1)?) {
+            (true, _) => heartbeat.is_registered = true,
+            (false, silent) if silent == id => heartbeat.was_silent = true,
+            (false, silent) => heartbeat.silent.push(silent),
+        }
+    }
+    Ok(heartbeat)
+}
+
+/// Removes a process that has sent no heartbeat for `max_age_ms`. Returns `false` when it has sent one, or when another
+/// process has removed it.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn remove_silent<C: ConnectionTrait>(conn: &C, id: i64, max_age_ms: i64) -> Result<bool, DbErr> {
+    let sql = format!("DELETE FROM processes WHERE id = $1 AND heartbeat_at < {NOW_MS} - $2");
+    Ok(statement::execute(conn, &sql, [id.into(), max_age_ms.into()]).await? > 0)
+}
+
+/// Removes a process that ends.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn remove<C: ConnectionTrait>(conn: &C, id: i64) -> Result<(), DbErr> {
+    statement::execute(conn, "DELETE FROM processes WHERE id = $1", [id.into()]).await.map(drop)
+}
+
+/// Returns a token of a lease or a claim that this process holds. `number` must be unique within the process.
+pub fn token(id: i64, number: u64) -> Uuid {
+    Uuid::from_u64_pair(number, id.cast_unsigned())
+}
+
+/// Returns the end of the text of all tokens of a process, for a comparison with `right(token::text, 17)`.
+fn token_suffix(id: i64) -> String {
+    let text = token(id, 0).to_string();
+    text[text.len() - 17..].to_owned()
+}
+
+/// Releases all deliveries that a process holds, as if it had never claimed them. Returns their number. Reads all pending
+/// deliveries.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn release_deliveries<C: ConnectionTrait>(conn: &C, id: i64) -> Result<u64, DbErr> {
+    let sql = "UPDATE webhook_deliveries SET lease_token = NULL, lease_until = NULL
+        WHERE state = 0 AND lease_token IS NOT NULL AND right(lease_token::text, 17) = $1";
+    statement::execute(conn, sql, [token_suffix(id).into()]).await
+}
+
+/// Releases all idempotency keys that a process has claimed, among the records that expire after `expires_after`. Returns
+/// their number.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn release_idempotency_keys<C: ConnectionTrait>(
+    conn: &C,
+    id: i64,
+    expires_after: i64,
+) -> Result<u64, DbErr> {
+    let sql = "DELETE FROM idempotency_records
+        WHERE expires_at > $2 AND state = 'running' AND right(claim_token::text, 17) = $1";
+    statement::execute(conn, sql, [token_suffix(id).into(), expires_after.into()]).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_tokens_of_a_process_and_no_others_have_its_suffix() {
+        for (id, other) in
+            [(0, 1), (-1, i64::MAX), (i64::MIN, 0), (0x0123_4567_89ab_cdef, 0x7123_4567_89ab_cdef)]
+        {
+            for number in [0, 1, u64::MAX] {
+                assert!(token(id, number).to_string().ends_with(&token_suffix(id)));
+                assert!(!token(other, number).to_string().ends_with(&token_suffix(id)));
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Sends the heartbeats of this process while it runs. When they stop, another process declares this one dead and
+//! releases its work (see [`domain::processes`]). PostgreSQL only.
+
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use domain::app::App;
+use domain::processes;
+
+/// How long the end of the process may be delayed to remove its registration.
+const UNREGISTER_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The task that sends the heartbeats.
+pub(super) struct Heartbeats {
+    app: App,
+    task: JoinHandle<()>,
+}
+
+impl Heartbeats {
+    /// Registers this process and starts sending heartbeats. Call it before the process claims anything.
+    pub(super) async fn start(app: &App) -> Self {
+        if let Err(error) = processes::register(app).await {
+            tracing::warn!(%error, "registering this process failed; retrying");
+        }
+        let task_app = app.clone();
+        let task = tokio::spawn(async move { processes::run(&task_app).await });
+        Self { app: app.clone(), task }
+    }
+
+    /// Stops the heartbeats, releases what this process still holds, and removes its registration. Call it when the process
+    /// ends.
+    pub(super) async fn stop(self) {
+        self.task.abort();
+        let _ = self.task.await;
+        let unregistered = timeout(UNREGISTER_TIMEOUT, processes::unregister(&self.app)).await;
+        if !matches!(unregistered, Ok(Ok(()))) {
+            tracing::warn!(
+                "removing the registration of this process failed; another process will remove it"
+            );
+        }
+    }
+}

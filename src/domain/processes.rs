@@ -1,0 +1,174 @@
+//! The identity of this process and its heartbeats, by which other processes know that it runs. PostgreSQL only.
+//!
+//! A process that is killed or suspended sends no heartbeats. After [`MAX_SILENCE`], another process declares it dead and
+//! releases its deliveries and its idempotency keys. It does so only if its own heartbeats have succeeded for
+//! [`MIN_UPTIME`], since after an outage of the database the heartbeats of all processes are old.
+//!
+//! A process that was declared dead by mistake loses no data: its tokens are no longer valid, so the results of its attempts
+//! and requests in progress are rejected. It registers again.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use entity::processes;
+use foundation::database::{Database, Write};
+use sea_orm::DbBackend;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior};
+use uuid::Uuid;
+
+use crate::Result;
+use crate::app::App;
+use crate::idempotency::{CLAIM_SECONDS, RETENTION_HOURS};
+
+/// The time between two heartbeats.
+const INTERVAL: Duration = Duration::from_secs(3);
+/// How long a heartbeat waits for the database. Short enough for a second try before [`MAX_SILENCE`].
+const TIMEOUT: Duration = Duration::from_secs(2);
+/// A process is declared dead when its last heartbeat is older than this.
+const MAX_SILENCE: Duration = Duration::from_secs(10);
+/// How long the heartbeats of a process must have succeeded before it may declare others dead.
+const MIN_UPTIME: Duration = Duration::from_secs(10);
+
+/// The identity of this process, which creates the tokens of its leases and claims.
+#[derive(Debug)]
+pub struct Process {
+    id: i64,
+    next_token: AtomicU64,
+}
+
+impl Default for Process {
+    fn default() -> Self {
+        Self { id: rand::random(), next_token: AtomicU64::new(rand::random()) }
+    }
+}
+
+impl Process {
+    /// Returns a unique token of a lease or a claim. What it holds is released early if this process dies.
+    pub fn next_token(&self) -> Uuid {
+        processes::token(self.id, self.next_token.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Registers this process, so that what it holds is released if it dies. Call it before the process claims anything.
+///
+/// # Errors
+/// Returns [`crate::Error::Internal`] when the statement fails. [`run`] then registers it.
+pub async fn register(app: &App) -> Result<()> {
+    if app.db.backend() == DbBackend::Postgres {
+        processes::register(app.db.read(), app.process().id).await?;
+    }
+    Ok(())
+}
+
+/// Sends heartbeats and releases what dead processes hold, until it is dropped. Does nothing on SQLite.
+pub async fn run(app: &App) {
+    if app.db.backend() != DbBackend::Postgres {
+        return std::future::pending().await;
+    }
+    // A connection of its own, since those of the requests can all be in use.
+    let db = loop {
+        match app.db.dedicated(TIMEOUT).await {
+            Ok(db) => break db,
+            Err(error) => {
+                tracing::warn!(%error, "connecting to send heartbeats failed");
+                tokio::time::sleep(INTERVAL).await;
+            }
+        }
+    };
+    let mut ticks = tokio::time::interval(INTERVAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut alive_since = None;
+    // A release can take longer than the time between two heartbeats. Dropping the set cancels it.
+    let mut releasing = JoinSet::new();
+    loop {
+        ticks.tick().await;
+        let _ = releasing.try_join_next();
+        match heartbeat(&db, app.process().id).await {
+            Ok(Some(silent)) => {
+                let alive_since = *alive_since.get_or_insert_with(Instant::now);
+                if alive_since.elapsed() >= MIN_UPTIME && !silent.is_empty() && releasing.is_empty() {
+                    let app = app.clone();
+                    releasing.spawn(async move { release_all(&app, &silent).await });
+                }
+            }
+            Ok(None) => alive_since = Some(Instant::now()),
+            Err(error) => {
+                alive_since = None;
+                tracing::warn!(%error, "sending a heartbeat failed");
+            }
+        }
+    }
+}
+
+/// Releases what this process still holds and removes its registration. Call it when the process ends.
+///
+/// # Errors
+/// Returns [`crate::Error::Internal`] when a statement fails. Another process then does both.
+pub async fn unregister(app: &App) -> Result<()> {
+    if app.db.backend() == DbBackend::Postgres {
+        let write = app.begin_write().await?;
+        processes::remove(write.conn(), app.process().id).await?;
+        release(&write, app.process().id).await?;
+        write.commit().await?;
+    }
+    Ok(())
+}
+
+/// Sends a heartbeat and returns the other processes that are silent. Returns `None` if this process was silent itself or was
+/// not registered, at the start or because another process has declared it dead; it is registered then.
+///
+/// # Errors
+/// Returns [`crate::Error::Internal`] when a statement fails.
+async fn heartbeat(db: &Database, id: i64) -> Result<Option<Vec<i64>>> {
+    let heartbeat = processes::heartbeat(db.read(), id, max_silence_ms()).await?;
+    if !heartbeat.is_registered {
+        processes::register(db.read(), id).await?;
+    }
+    Ok((heartbeat.is_registered && !heartbeat.was_silent).then_some(heartbeat.silent))
+}
+
+async fn release_all(app: &App, silent: &[i64]) {
+    for &id in silent {
+        match declare_dead(app, id).await {
+            Ok(Some((deliveries, claims))) => tracing::warn!(
+                deliveries,
+                claims,
+                "a process has sent no heartbeat for {} seconds; released its webhook deliveries and idempotency keys",
+                MAX_SILENCE.as_secs()
+            ),
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "releasing what a dead process held failed; retrying"),
+        }
+    }
+}
+
+/// Declares a process dead and releases what it holds. Returns the numbers of deliveries and idempotency keys, or `None` if the
+/// process is alive or another process was faster.
+///
+/// # Errors
+/// Returns [`crate::Error::Internal`] when a statement fails. Then nothing is released.
+async fn declare_dead(app: &App, id: i64) -> Result<Option<(u64, u64)>> {
+    let write = app.begin_write().await?;
+    if !processes::remove_silent(write.conn(), id, max_silence_ms()).await? {
+        return Ok(None);
+    }
+    let released = release(&write, id).await?;
+    write.commit().await?;
+    app.fast_path().wake_signal().wake();
+    Ok(Some(released))
+}
+
+/// Releases the deliveries and the idempotency keys of a process. Returns the numbers of both.
+async fn release(write: &Write, id: i64) -> Result<(u64, u64)> {
+    let deliveries = processes::release_deliveries(write.conn(), id).await?;
+    // Claims expire after a minute, so older records are not read.
+    let claimed_after = write.now_ms() - 2 * CLAIM_SECONDS * 1000;
+    let expires_after = claimed_after + RETENTION_HOURS * 3_600_000;
+    let claims = processes::release_idempotency_keys(write.conn(), id, expires_after).await?;
+    Ok((deliveries, claims))
+}
+
+fn max_silence_ms() -> i64 {
+    i64::try_from(MAX_SILENCE.as_millis()).unwrap_or(i64::MAX)
+}

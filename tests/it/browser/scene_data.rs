@@ -1,0 +1,169 @@
+//! The data of the scenes: a workspace with a year of demo data, API keys, logged requests, webhooks and refunds.
+
+use feed::{ApplyOptions, demo};
+use reqwest::Method;
+use serde_json::json;
+
+use super::window::Window;
+use crate::support::browser::{PASSWORD, first_match, html};
+use crate::support::{Browser, Endpoint, TestApp, TestWorkspace, send};
+
+/// Session tokens, and the paths of pages.
+pub struct SceneData {
+    /// The session token of the owner of the workspace.
+    pub owner_session: String,
+    /// The session token of the owner of an empty workspace.
+    pub new_owner_session: String,
+    /// The token of a password link.
+    pub password_link: String,
+    pub course: String,
+    pub student: String,
+    /// The confirmation before an enrollment is revoked.
+    pub revoke_enrollment: String,
+    pub order: String,
+    /// The confirmation before a key is revoked.
+    pub revoke_key: String,
+    /// The confirmation before another person is removed.
+    pub remove_person: String,
+    /// The confirmation before the user leaves the workspace.
+    pub leave_workspace: String,
+    /// A request in the request log.
+    pub logged_request: String,
+    pub webhooks: WebhookPages,
+}
+
+/// The paths of pages of webhooks.
+pub struct WebhookPages {
+    /// A webhook whose deliveries succeed.
+    pub working: String,
+    /// A webhook whose deliveries fail.
+    pub failing: String,
+    pub paused: String,
+    pub delivery: String,
+    pub replay: String,
+}
+
+const NEW_KEY: &str = "/dashboard/developer/keys/new";
+
+impl SceneData {
+    /// Creates the data in the database of this server.
+    pub async fn create(app: &TestApp) -> Self {
+        demo::load(&app.app, ApplyOptions::default()).await.expect("the demo is applied");
+        let workspace = app.workspace(demo::WORKSPACE).await;
+        let owner = workspace.owner_browser().await;
+        create_keys(&owner).await;
+        send_requests(&workspace).await;
+        let webhooks = create_webhooks(&workspace, &owner).await;
+        // A second session on another device.
+        Browser::new(app).sign_in("owner@demo.example", PASSWORD).await.assert_status(303);
+        let new_owner = app.workspace("empty").await.owner_browser().await;
+        // The owner of the empty workspace is also a user of another workspace.
+        app.workspace("another").await.password_link("owner@empty.example").await;
+        let password_link = workspace.password_link("teacher@demo.example").await;
+        let session = |browser: &Browser<'_>| browser.cookie("session").expect("the user is signed in");
+        let find = async |list: &str, pattern: &str| first_match(&html(&owner.get(list).await), pattern);
+        let order = refund_order(&owner).await;
+        let student = find(&order, "(/dashboard/students/stu_[a-z0-9]+)").await;
+        Self {
+            revoke_enrollment: find(&student, "href=\"(/dashboard/students/[^\"]+/revoke)\"").await,
+            course: find(&order, "(/dashboard/courses/crs_[a-z0-9]+)").await,
+            revoke_key: find("/dashboard/developer", "href=\"(/dashboard/developer/keys/[^\"]+/revoke)\"")
+                .await,
+            leave_workspace: find(
+                "/dashboard/settings/people",
+                "href=\"([^\"]+/remove)\" aria-label=\"Leave",
+            )
+            .await,
+            remove_person: find("/dashboard/settings/people", "href=\"([^\"]+/remove)\" aria-label=\"Remove")
+                .await,
+            logged_request: find(
+                "/dashboard/developer/logs?status=422",
+                "(/dashboard/developer/logs/log_[a-z0-9]+)",
+            )
+            .await,
+            owner_session: session(&owner),
+            new_owner_session: session(&new_owner),
+            webhooks,
+            password_link,
+            order,
+            student,
+        }
+    }
+}
+
+/// Creates a revoked key, a key that expires soon, and a key with many scopes.
+async fn create_keys(owner: &Browser<'_>) {
+    let create = async |name: &str, scopes: &[&str], expires: &str| {
+        let mut fields = vec![("name", name), ("expires", expires)];
+        fields.extend(scopes.iter().map(|scope| ("scopes", *scope)));
+        html(&owner.submit(NEW_KEY, NEW_KEY, &fields).await.assert_status(200))
+    };
+    let old = create("Spreadsheet of last summer", &["read:orders"], "365").await;
+    let old = format!("/dashboard/developer/keys/{}/revoke", first_match(&old, "key_[a-z0-9]{26}"));
+    owner.submit(&old, &old, &[]).await.assert_status(303);
+    create("Newsletter", &["read:students"], "7").await;
+    create("CRM sync", &["read:courses", "read:students", "write:students", "read:orders"], "").await;
+}
+
+/// Sends successful and failed requests.
+async fn send_requests(workspace: &TestWorkspace<'_>) {
+    let key = workspace.full_key().await;
+    for n in 1..=12 {
+        key.get(&format!("/api/v1/courses?limit={n}")).await.assert_status(200);
+    }
+    key.get("/api/v1/courses/crs_01h2xcejqtf2nbrexx3vqjhp41").await.assert_status(404);
+    let invalid = key.request(Method::POST, "/api/v1/students").json(&json!({"email": "no address"}));
+    send(invalid).await.assert_status(422);
+    domain::requests::flush(&workspace.app.app).await.expect("the log is written");
+}
+
+/// Creates four webhooks: one works, one fails, one has dead letters and a running replay, and one is paused.
+async fn create_webhooks(workspace: &TestWorkspace<'_>, owner: &Browser<'_>) -> WebhookPages {
+    let (working, failing, gone) =
+        (Endpoint::start().await, Endpoint::start().await, Endpoint::start().await);
+    failing.always_respond_with(500);
+    gone.always_respond_with(410);
+    let event_types: &[&str] = &["student.created"];
+    let working = workspace.subscribe_endpoint(&working, &["student.created", "student.deleted"]).await;
+    let failing = workspace.subscribe_endpoint(&failing, event_types).await;
+    let gone = workspace.subscribe_endpoint(&gone, event_types).await;
+    let paused = workspace
+        .subscribe_url("https://partner.example/a/rather/long/path/to/hooks".to_owned(), event_types)
+        .await;
+    paused.pause().await;
+    for name in ["grace", "edsger", "barbara"] {
+        workspace.upsert_student(name).await;
+    }
+    workspace.app.deliver_due().await;
+    let replays = "/dashboard/developer/webhooks/dead-letters/replay";
+    let started = owner.submit(replays, replays, &[]).await.assert_status(303);
+    let path = |id| format!("/dashboard/developer/webhooks/{id}");
+    let dead = gone.deliveries().await[0].id;
+    WebhookPages {
+        delivery: format!("{}/deliveries/{dead}", path(gone.id)),
+        working: path(working.id),
+        failing: path(failing.id),
+        paused: path(paused.id),
+        replay: started.header("location").to_owned(),
+    }
+}
+
+/// Refunds a part of an order, and returns the path of the order.
+async fn refund_order(owner: &Browser<'_>) -> String {
+    let list = html(&owner.get("/dashboard/orders?status=paid").await);
+    let order = first_match(&list, "href=\"(/dashboard/orders/ord_[a-z0-9]+)\"");
+    let refund = format!("{order}/refund");
+    let fields = [("amount", "1"), ("reason", "Arrived a week late"), ("refunded", "0")];
+    owner.submit(&refund, &refund, &fields).await.assert_status(303);
+    order
+}
+
+impl Window {
+    /// Opens a window in which the owner of a new workspace is signed in.
+    pub async fn open_signed_in(app: &TestApp) -> Self {
+        let owner = app.workspace("acme").await.owner_browser().await;
+        let window = Self::open(app).await;
+        window.set_session(owner.cookie("session").as_deref()).await;
+        window
+    }
+}

@@ -1,0 +1,156 @@
+//! Database connections that stop responding, and transactions of processes that stopped running. PostgreSQL only.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tokio::io::copy;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::conformance::assert_error;
+use crate::program::TestProgram;
+use crate::support::{Endpoint, TestApp, TestResponse};
+
+const OPEN: [&str; 2] = ["--webhook-allow", "127.0.0.0/8"];
+
+/// Forwards TCP connections to a server until they are frozen: they then stay open and carry no more bytes.
+struct Relay {
+    port: u16,
+    freezes: watch::Sender<usize>,
+    task: JoinHandle<()>,
+}
+
+impl Relay {
+    async fn start(host: String) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let (freezes, _) = watch::channel(0);
+        let frozen = freezes.clone();
+        let task = tokio::spawn(async move {
+            let mut connections = tokio::task::JoinSet::new();
+            while let Ok((client, _)) = listener.accept().await {
+                let (host, mut freeze) = (host.clone(), frozen.subscribe());
+                connections.spawn(async move {
+                    let server = TcpStream::connect(host).await.expect("the server accepts");
+                    let (mut from_client, mut to_client) = client.into_split();
+                    let (mut from_server, mut to_server) = server.into_split();
+                    let forward = async {
+                        let _ = tokio::join!(
+                            copy(&mut from_client, &mut to_server),
+                            copy(&mut from_server, &mut to_client)
+                        );
+                    };
+                    tokio::select! {
+                        () = forward => {}
+                        _ = freeze.changed() => {}
+                    }
+                    // The server must roll back what it was executing, as it does when its own keepalive fails.
+                    drop((from_server, to_server));
+                    std::future::pending::<()>().await;
+                    drop((from_client, to_client));
+                });
+            }
+        });
+        Self { port, freezes, task }
+    }
+
+    /// Stops all connections that are open now. New connections work.
+    fn freeze(&self) {
+        self.freezes.send_modify(|count| *count += 1);
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+#[tokio::test]
+async fn silently_dead_connections_are_replaced_within_15_seconds() {
+    const CLIENTS: usize = 12;
+    let program = TestProgram::new().await;
+    if !program.app.uses_postgres() {
+        return;
+    }
+    let mut url: reqwest::Url = program.app.database_url().parse().expect("a URL");
+    let host = format!("{}:{}", url.host_str().expect("a host"), url.port().unwrap_or(5432));
+    let relay = Relay::start(host).await;
+    url.set_host(Some("127.0.0.1")).expect("a host");
+    url.set_port(Some(relay.port)).expect("a port");
+    let secret = program.create_key("read:students,write:students").await;
+    let endpoint = Endpoint::start().await;
+    let hook = endpoint.url();
+    let words = ["webhooks", "create", "--workspace", "acme", "--url", &hook, "--event", "student.created"];
+    assert_eq!(program.run(&[&words[..], &OPEN].concat()).await.code, Some(0));
+
+    let mut command = program.command(&[&["serve"][..], &OPEN].concat());
+    command.env("DATABASE_URL", url.as_str()).env("CREATOR_API_LISTEN", "127.0.0.1:0");
+    let server = program.start_server(command).await;
+    let key = Arc::new(server.key(&program.app, &secret));
+    let read_at_once = async || {
+        let read = |_| {
+            let key = Arc::clone(&key);
+            async move {
+                let started = Instant::now();
+                let response: TestResponse = key.get("/api/v1/students?limit=1").await;
+                // Two calls can time out, those of the key and of the list.
+                assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
+                response
+            }
+        };
+        futures_util::future::join_all((0..CLIENTS).map(read)).await
+    };
+    for response in read_at_once().await {
+        response.assert_status(200);
+    }
+
+    relay.freeze();
+    let frozen = Instant::now();
+    loop {
+        let responses = read_at_once().await;
+        let failed = responses.iter().filter(|response| response.status != 200);
+        let failures = failed.inspect(|response| drop(assert_error(response, 500, "internal_error"))).count();
+        if failures == 0 {
+            break;
+        }
+        assert!(frozen.elapsed() < Duration::from_secs(15), "{failures} of {CLIENTS} requests fail");
+    }
+    key.post("/api/v1/students", json!({"email": "ada@example.com"})).await.assert_status(201);
+    while endpoint.requests().is_empty() {
+        assert!(frozen.elapsed() < Duration::from_secs(15), "the worker does not send");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(server.stop().await, Some(0));
+}
+
+#[tokio::test]
+async fn a_write_of_a_suspended_process_delays_a_delta_sync_by_at_most_12_seconds() {
+    let app = TestApp::start().await;
+    if !app.uses_postgres() {
+        // SQLite has one writer: others wait for it, and their process ends it.
+        return;
+    }
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:students").await;
+    let suspended = app.other_process().await;
+    let open_write = suspended.begin_write().await.expect("a write begins");
+    app.clock.advance(Duration::from_secs(1));
+    let ada = workspace.student("ada").await;
+    app.clock.advance(Duration::from_secs(1));
+
+    let started = Instant::now();
+    let list = "/api/v1/students?sort=updated_at";
+    assert!(
+        key.get(list).await.assert_status(200).ids().is_empty(),
+        "the open write may still add a student"
+    );
+    while key.get(list).await.assert_status(200).ids().is_empty() {
+        assert!(started.elapsed() < Duration::from_secs(12), "the write still holds its lock");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(key.get(list).await.ids(), [ada]);
+    open_write.commit().await.expect_err("the database ended the transaction");
+}
