@@ -123,6 +123,9 @@ pub async fn unregister(app: &App) -> Result<()> {
 async fn heartbeat(db: &Database, id: i64) -> Result<Option<Vec<i64>>> {
     let heartbeat = processes::heartbeat(db.read(), id, max_silence_ms()).await?;
     if !heartbeat.is_registered {
+        tracing::warn!(
+            "this process was not registered, perhaps because another one declared it dead; registering it again"
+        );
         processes::register(db.read(), id).await?;
     }
     Ok((heartbeat.is_registered && !heartbeat.was_silent).then_some(heartbeat.silent))

@@ -51,8 +51,8 @@ impl Readiness {
     }
 
     /// Returns the response of `/readyz`: 200 if the process is not stopping, the database is available, accepts writes
-    /// and has the schema of this version, and the delivery loop, if one is monitored, makes progress. Otherwise 503
-    /// with the reason.
+    /// and has a schema on which this version can run, and the delivery loop, if one is monitored, makes progress.
+    /// Otherwise 503 with the reason.
     pub(super) async fn response(&self) -> Response {
         if self.is_stopping.load(Ordering::Relaxed) {
             return unready("the process is shutting down\n");

@@ -255,23 +255,32 @@ impl HoldingReceiver {
     }
 }
 
+/// The number of deliveries of [`start_with_held_deliveries`].
+const STUDENTS: usize = 20;
+
+/// Starts a worker that has sent a delivery for each of [`STUDENTS`] students and waits for the responses.
+async fn start_with_held_deliveries(
+    program: &TestProgram,
+) -> (HoldingReceiver, TestWorkspace<'_>, WorkerProcess) {
+    let receiver = HoldingReceiver::start().await;
+    let workspace = receiver.subscribe(program).await;
+    for number in 0..STUDENTS {
+        workspace.upsert_student(&format!("s-{number}")).await;
+    }
+    let worker = WorkerProcess::start(program);
+    wait_until("the worker has sent all deliveries", async || receiver.ids().len() == STUDENTS).await;
+    wait_until("the worker is registered", async || process_count(program).await == 1).await;
+    (receiver, workspace, worker)
+}
+
 #[tokio::test]
 async fn a_suspended_worker_settles_no_delivery_that_another_has_sent() {
-    const STUDENTS: usize = 20;
     let program = TestProgram::new().await;
     if !program.app.uses_postgres() {
         // On SQLite, the deliveries of a suspended worker are sent again when their leases expire.
         return;
     }
-    let receiver = HoldingReceiver::start().await;
-    let workspace = receiver.subscribe(&program).await;
-    for number in 0..STUDENTS {
-        workspace.upsert_student(&format!("s-{number}")).await;
-    }
-
-    let mut suspended = WorkerProcess::start(&program);
-    wait_until("the first worker has sent all deliveries", async || receiver.ids().len() == STUDENTS).await;
-    wait_until("the first worker has sent a heartbeat", async || process_count(&program).await == 1).await;
+    let (receiver, workspace, mut suspended) = start_with_held_deliveries(&program).await;
     suspended.signal("STOP").await;
     receiver.stop_holding();
     let mut other = WorkerProcess::start(&program);
@@ -302,20 +311,12 @@ async fn a_suspended_worker_settles_no_delivery_that_another_has_sent() {
 
 #[tokio::test]
 async fn deliveries_of_a_killed_worker_are_sent_again_within_15_seconds() {
-    const STUDENTS: usize = 20;
     let program = TestProgram::new().await;
     if !program.app.uses_postgres() {
         // On SQLite, the deliveries are sent again when their leases expire.
         return;
     }
-    let receiver = HoldingReceiver::start().await;
-    let workspace = receiver.subscribe(&program).await;
-    for number in 0..STUDENTS {
-        workspace.upsert_student(&format!("s-{number}")).await;
-    }
-    let killed = WorkerProcess::start(&program);
-    wait_until("the first worker has sent all deliveries", async || receiver.ids().len() == STUDENTS).await;
-    wait_until("the first worker has sent a heartbeat", async || process_count(&program).await == 1).await;
+    let (receiver, _, killed) = start_with_held_deliveries(&program).await;
     killed.signal("KILL").await;
     let killed_at = std::time::Instant::now();
     receiver.stop_holding();

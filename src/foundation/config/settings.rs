@@ -130,7 +130,7 @@ settings! {
     database: DatabaseConfig, "Database" {
         /// Database URL, `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`. By default, SQLite in the data folder.
         database_url: Option<DatabaseUrl> = None, "DATABASE_URL", "URL";
-        /// Maximum number of PostgreSQL connections of this process
+        /// Maximum number of PostgreSQL connections of this process, besides one for heartbeats
         database_max_connections: NonZeroU32 = Some("16"), "CREATOR_API_DATABASE_MAX_CONNECTIONS", "CONNECTIONS";
     }
 

@@ -114,7 +114,7 @@ impl Drop for CancellationGuard<'_> {
 }
 
 /// How long connections are tested after a canceled call.
-const SUSPICION: Duration = Duration::from_secs(60);
+const TEST_PERIOD: Duration = Duration::from_secs(60);
 
 /// Whether a call was canceled recently, so that a connection may be broken. Testing a connection costs a round trip, so
 /// released connections are tested only then.
@@ -133,7 +133,7 @@ impl Default for Cancellations {
 
 impl Cancellations {
     fn record(&self) {
-        self.test_until_ms.store(millis(self.started.elapsed() + SUSPICION), Ordering::Relaxed);
+        self.test_until_ms.store(millis(self.started.elapsed() + TEST_PERIOD), Ordering::Relaxed);
     }
 
     /// Returns whether a call was canceled in the last minute.
