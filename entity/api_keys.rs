@@ -49,7 +49,7 @@ table::declare!(
         pub operator_quota: bool,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 impl InWorkspace<Entity> {
     /// Returns the workspace's keys, oldest first, including revoked keys.
@@ -74,7 +74,8 @@ impl InWorkspace<Entity> {
     }
 }
 
-/// Returns the key with this secret hash. Searches all workspaces, since the key determines the workspace.
+/// Returns the key with this secret hash, also if it is revoked or expired. Searches all workspaces, since the key
+/// determines the workspace.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
@@ -82,8 +83,8 @@ pub async fn by_secret_hash<C: ConnectionTrait>(conn: &C, hash: &[u8; 32]) -> Re
     statement::one(conn, Entity::find().filter(Column::SecretHash.eq(hash.to_vec()))).await
 }
 
-/// Returns the ids and secret hashes of up to `limit` keys that are not revoked, in all workspaces, ordered by id and
-/// starting after `after`.
+/// Returns the ids and secret hashes of up to `limit` keys that are not revoked, including expired keys, in all
+/// workspaces, ordered by id and starting after `after`.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.

@@ -46,7 +46,7 @@ table::declare!(
         pub received_at: i64,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 /// Filters requests. All specified conditions must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,9 +97,9 @@ impl InWorkspace<Entity> {
         statement::all(conn, keyset.page(rows.filter(filter.condition(&keyset)), Column::ReceivedAt)).await
     }
 
-    /// Returns the receipt time and id of request number `row_count` of the log, counted from 1 at its start or after
-    /// `keyset.after`. If `key` is set, counts only the requests of this key. Returns `None` when no other request
-    /// follows that one, or when the key does not belong to the workspace.
+    /// Returns the receipt time and id of the request in row `row_number` of the log, counted from 1 at its start or
+    /// after `keyset.after`. If `key` is set, counts only the requests of this key. Returns `None` when no other
+    /// request follows that one, or when the key does not belong to the workspace.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -109,7 +109,7 @@ impl InWorkspace<Entity> {
         key: Option<Uuid>,
         received: SpanMs,
         keyset: Keyset<Column>,
-        row_count: u64,
+        row_number: u64,
     ) -> Result<Option<(i64, Uuid)>, DbErr> {
         let rows = match key {
             Some(key) => {
@@ -121,7 +121,7 @@ impl InWorkspace<Entity> {
             }
             None => self.select(),
         };
-        keyset.position_at(conn, rows.filter(keyset.within(Column::ReceivedAt, received)), row_count).await
+        keyset.position_at(conn, rows.filter(keyset.within(Column::ReceivedAt, received)), row_number).await
     }
 
     /// Returns the most recent request with this request id.

@@ -8,7 +8,8 @@ use sea_orm::{QuerySelect, sea_query::OnConflict};
 use crate::{statement, table};
 
 table::declare!(
-    /// One applied change. It refers to the workspace by key, since the change may be the one that creates the workspace.
+    /// One applied change. It refers to the workspace by key, since the change may be the one that creates the
+    /// workspace.
     #[sea_orm(table_name = "applied_changes")]
     pub struct Model {
         /// The workspace's key.
@@ -35,8 +36,8 @@ pub async fn insert_if_absent<C: ConnectionTrait>(conn: &C, model: Model) -> Res
 
 /// Records changes of one workspace as applied. Returns the ids that were not applied before.
 ///
-/// On PostgreSQL, waits for running transactions that apply one of the same changes. Pass the ids sorted, so that two such
-/// transactions cannot deadlock.
+/// On PostgreSQL, waits for running transactions that apply one of the same changes. Pass the ids sorted, so that two
+/// such transactions cannot deadlock.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.

@@ -1,4 +1,5 @@
-//! The audit log of a workspace. Entries are written in the transaction of the change that they record, and never modified.
+//! The audit log of a workspace. Entries are written in the transaction of the change that they record, and never
+//! modified.
 //!
 //! Times are milliseconds since the epoch.
 
@@ -40,7 +41,7 @@ table::declare!(
         pub created_at: i64,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 impl InWorkspace<Entity> {
     /// Returns one page of the log.

@@ -30,7 +30,7 @@ table::declare!(
         pub issued_at: i64,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 impl InWorkspace<Entity> {
     /// Returns the certificate with this number.
@@ -64,7 +64,7 @@ impl InWorkspace<Entity> {
         statement::insert_on_conflict(conn, self.scoped_row(model), on_conflict).await
     }
 
-    /// Returns the certificates issued in a time span, for one course or for all courses.
+    /// Returns the certificates issued in a time span, for one course or for all courses, in no particular order.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.

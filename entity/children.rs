@@ -5,9 +5,9 @@ use sea_orm::{
     sea_query::{ColumnRef, Expr, ExprTrait, SelectStatement},
 };
 
-use crate::{InWorkspace, Tenant, statement};
+use crate::{InWorkspace, WorkspaceTable, statement};
 
-/// Child rows of which each row of a list must have at least one.
+/// Matching child rows. A list that is filtered by them contains the rows with at least one of these children.
 pub(crate) struct Children {
     /// The matching child rows of the workspace, without selected columns.
     pub(crate) rows: SelectStatement,
@@ -33,7 +33,7 @@ impl Children {
 
     /// Returns the condition for rows that have such a child. For each row, the database reads only the children of
     /// that row.
-    pub(crate) fn exist_for<E: Tenant>(&self) -> Expr {
+    pub(crate) fn exist_for<E: WorkspaceTable>(&self) -> Expr {
         let belongs_to_row = Expr::col(self.parent_id.clone()).eq(Expr::col(E::ID.as_column_ref()));
         let mut rows = self.rows.clone();
         rows.and_where(belongs_to_row)
@@ -42,7 +42,7 @@ impl Children {
     }
 }
 
-impl<E: Tenant> InWorkspace<E> {
+impl<E: WorkspaceTable> InWorkspace<E> {
     /// Selects the workspace's rows that have a child of each of these kinds. `None` is no condition.
     ///
     /// Starting from the children is fast when they are few, and scanning the list in its order is fast when they are

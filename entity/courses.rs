@@ -71,7 +71,7 @@ table::declare!(
         pub updated_at: i64,
     }
 );
-scope::tenant!(keyed);
+scope::workspace_table!(keyed);
 
 /// Filters courses. All specified conditions must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -34,7 +34,8 @@ pub enum StoredEnrollmentSource {
     Import,
 }
 
-/// The status of an enrollment at a point in time: the stored status, or expired for an active enrollment whose end has passed.
+/// The status of an enrollment at a point in time: the stored status, or expired for an active enrollment whose end has
+/// passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EffectiveStatus {
     /// The student has access.
@@ -111,19 +112,19 @@ table::declare!(
         pub created_at: i64,
         /// When it was last changed, in the server's time.
         pub updated_at: i64,
-        /// While an order pays for the access: when the access ends that was also granted without an order.
-        /// [`NO_EXPIRY`] if it does not end; `None` without such a grant.
+        /// While an order pays for the access: the end of the access that was granted without an order.
+        /// [`NO_EXPIRY`] if that access does not end; `None` without such a grant.
         pub granted_until: Option<i64>,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 /// The value of [`Model::granted_until`] for a grant that does not expire.
 pub const NO_EXPIRY: i64 = i64::MAX;
 
 impl Model {
-    /// Returns when the access ends that was granted without an order: [`NO_EXPIRY`] if it does not end, `None` without
-    /// such a grant.
+    /// Returns the end of the access that was granted without an order: [`NO_EXPIRY`] if it does not end, `None`
+    /// without such a grant.
     pub fn grant_end(&self) -> Option<i64> {
         match self.order_id {
             Some(_) => self.granted_until,
@@ -233,7 +234,7 @@ impl InWorkspace<Entity> {
         statement::all(conn, batch).await
     }
 
-    /// Returns the enrollments created in a time span, in one course or in all courses.
+    /// Returns the enrollments created in a time span, in one course or in all courses, in no particular order.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -265,7 +266,8 @@ impl InWorkspace<Entity> {
             .await
     }
 
-    /// Returns the enrollments revoked in a time span and not reactivated since, in one course or in all courses.
+    /// Returns the enrollments revoked in a time span and not reactivated since, in one course or in all courses, in no
+    /// particular order.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.

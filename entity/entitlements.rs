@@ -42,7 +42,7 @@ table::declare!(
         pub revoked_at: Option<i64>,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 impl InWorkspace<Entity> {
     /// Returns the entitlements of these orders, sorted by order and grant time.

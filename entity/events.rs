@@ -26,7 +26,7 @@ table::declare!(
         pub body: Vec<u8>,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 impl InWorkspace<Entity> {
     /// Returns up to `limit` events of the workspace, oldest first. Starts after the position (the creation time and id

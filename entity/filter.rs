@@ -7,9 +7,9 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use crate::{scope::Tenant, statement};
+use crate::{scope::WorkspaceTable, statement};
 
-/// A time span in milliseconds since the epoch. An end that is `None` does not limit it.
+/// A time span in milliseconds since the epoch. A bound that is `None` does not limit it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpanMs {
     /// The start, included.
@@ -19,7 +19,7 @@ pub struct SpanMs {
 }
 
 impl SpanMs {
-    /// Creates a span with both ends.
+    /// Creates a span with both bounds.
     pub const fn between(from: i64, until: i64) -> Self {
         Self { from: Some(from), until: Some(until) }
     }
@@ -49,8 +49,8 @@ impl SpanMs {
 /// One page of a list, starting after the position of a row (keyset pagination). A position consists of the row's value
 /// of `column`, in milliseconds since the epoch, and its id.
 ///
-/// Rows are ordered by `column`, then by id, both in the same direction. This makes positions unique, so that pages neither
-/// skip nor repeat rows when rows are inserted or deleted.
+/// Rows are ordered by `column`, then by id, both in the same direction. This makes positions unique, so that pages
+/// neither skip nor repeat rows when rows are inserted or deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keyset<C> {
     /// The time column that orders the list. An index is required that contains the columns for which the query
@@ -72,36 +72,36 @@ pub struct Keyset<C> {
 impl<C: ColumnTrait> Keyset<C> {
     /// Returns the condition that `column` lies in the span.
     ///
-    /// If the list is ordered by this column, the positions `after` and `to` restrict it more than the ends of the span
-    /// do. SQLite might use the end of the span instead of the position to start or stop reading the index, and the
-    /// last page would then read all rows before it. So an end is written as a condition without an index if a position
-    /// restricts it.
+    /// If the list is ordered by this column, the positions `after` and `to` restrict it more than the bounds of the
+    /// span do. SQLite might use a bound instead of the position to start or stop reading the index, and the last page
+    /// would then read all rows before it. So when there is a position, the bound at the same end of the list is
+    /// written as a condition that uses no index.
     pub(crate) fn within(&self, column: C, span: SpanMs) -> Condition {
         if column.as_str() != self.column.as_str() {
             return span.contains(column);
         }
         let (from, until) = (SpanMs { until: None, ..span }, SpanMs { from: None, ..span });
         let (first, last) = if self.descending { (until, from) } else { (from, until) };
-        let condition = |end: SpanMs, has_position: bool| {
-            if has_position { end.contains_unindexed(column) } else { end.contains(column) }
+        let condition = |bound: SpanMs, has_position: bool| {
+            if has_position { bound.contains_unindexed(column) } else { bound.contains(column) }
         };
         condition(first, self.after.is_some()).add(condition(last, self.to.is_some()))
     }
 
-    /// Returns the position of row number `row_count` of the list, counted from 1 at its start or after `self.after`.
+    /// Returns the position of row `row_number` of the list, counted from 1 at its start or after `self.after`.
     /// Returns `None` when no other row follows that row. Ignores `limit` and `updated_before`. Reads only the index if
     /// it contains all columns in the conditions of `rows`.
     pub(crate) async fn position_at<D: ConnectionTrait, E>(
         self,
         conn: &D,
         rows: Select<E>,
-        row_count: u64,
+        row_number: u64,
     ) -> Result<Option<(i64, Uuid)>, DbErr>
     where
-        E: Tenant + EntityTrait<Column = C>,
+        E: WorkspaceTable + EntityTrait<Column = C>,
     {
         let two_rows = Self { limit: 2, updated_before: None, ..self };
-        let two_rows = two_rows.page(rows, self.column).offset(row_count.saturating_sub(1));
+        let two_rows = two_rows.page(rows, self.column).offset(row_number.saturating_sub(1));
         let positions = two_rows.select_only().column(self.column).column(E::ID).into_tuple();
         match positions.all(conn).await?.as_slice() {
             [position, _] => Ok(Some(*position)),
@@ -112,7 +112,7 @@ impl<C: ColumnTrait> Keyset<C> {
     /// Returns the condition for rows after a position or, if `after` is false, for rows up to and including it.
     fn position_condition<E>(&self, (at, id): (i64, Uuid), after: bool) -> Expr
     where
-        E: Tenant + EntityTrait<Column = C>,
+        E: WorkspaceTable + EntityTrait<Column = C>,
     {
         let position = Expr::tuple([Expr::value(at), Expr::value(id)]);
         let row = Expr::tuple([Expr::col(self.column.as_column_ref()), Expr::col(E::ID.as_column_ref())]);
@@ -128,7 +128,7 @@ impl<C: ColumnTrait> Keyset<C> {
     /// applies.
     pub(crate) fn page<E>(self, select: Select<E>, updated_at: C) -> Select<E>
     where
-        E: Tenant + EntityTrait<Column = C>,
+        E: WorkspaceTable + EntityTrait<Column = C>,
     {
         let order = if self.descending { Order::Desc } else { Order::Asc };
         let after = self.after.map(|position| self.position_condition::<E>(position, true));

@@ -75,7 +75,7 @@ pub struct ClaimRequest {
 pub enum ClaimResult {
     /// The claim succeeded: the key had no record, or its claim or its record had expired.
     Acquired,
-    /// Another request has claimed the key, or its response is stored. Contains the record.
+    /// Another request has claimed the key, or a response is stored for it. Contains the record.
     Existing(Box<Model>),
 }
 
@@ -188,8 +188,8 @@ impl ClaimRequest {
 
 /// Deletes up to `limit` expired records and returns the number of rows deleted.
 ///
-/// The deletion repeats the condition on the expiry: PostgreSQL rechecks only the deletion's own conditions on a row that
-/// another transaction has changed meanwhile, and would otherwise delete a new claim.
+/// The deletion repeats the condition on the expiry: PostgreSQL rechecks only the deletion's own conditions on a row
+/// that another transaction has changed meanwhile, and would otherwise delete a new claim.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.

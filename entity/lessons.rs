@@ -54,7 +54,7 @@ table::declare!(
         pub free_preview: bool,
     }
 );
-scope::tenant!(keyed);
+scope::workspace_table!(keyed);
 
 impl InWorkspace<Entity> {
     /// Returns the lessons of these courses, sorted by course, module and position.

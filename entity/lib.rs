@@ -58,7 +58,7 @@ pub mod webhook_topics;
 pub mod workspaces;
 
 pub use filter::{Keyset, SpanMs};
-pub use scope::{InWorkspace, Keyed, Tenant};
+pub use scope::{InWorkspace, Keyed, WorkspaceTable};
 pub use sea_orm::ActiveValue::{self, NotSet, Set};
 pub use table::Row;
 pub use text::{StringList, StringMap};

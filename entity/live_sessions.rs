@@ -47,4 +47,4 @@ table::declare!(
         pub updated_at: i64,
     }
 );
-scope::tenant!(keyed);
+scope::workspace_table!(keyed);

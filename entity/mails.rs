@@ -1,7 +1,7 @@
 //! The mail queue: one row per mail, with its content until the mail is settled (sent or dead).
 //!
-//! A worker claims due rows with a [lease](MailLease), and settles each of them while the lease is valid. A row whose
-//! lease has expired is due again.
+//! A worker claims due rows with a [lease](MailLease), and records the outcome of each attempt under it: the mail is
+//! settled or retried. A row whose lease has expired is due again.
 //!
 //! Times are milliseconds since the epoch.
 
@@ -69,7 +69,7 @@ table::declare!(
         pub last_error: Option<String>,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 impl InWorkspace<Entity> {
     /// Returns up to `limit` mails of the workspace, oldest first.
@@ -131,7 +131,7 @@ impl InWorkspace<Entity> {
     }
 }
 
-/// A lease: the right to settle the claimed rows until it expires and another worker claims them.
+/// A lease: the right to record the outcomes for the claimed rows until it expires and another worker claims them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MailLease {
     /// A unique token of this lease.

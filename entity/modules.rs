@@ -25,7 +25,7 @@ table::declare!(
         pub position: i32,
     }
 );
-scope::tenant!(keyed);
+scope::workspace_table!(keyed);
 
 impl InWorkspace<Entity> {
     /// Returns the modules of these courses, sorted by course and position.

@@ -30,7 +30,7 @@ table::declare!(
         pub total_amount: i64,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 impl InWorkspace<Entity> {
     /// Returns the items of these orders, sorted by order and position.

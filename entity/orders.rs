@@ -71,7 +71,7 @@ table::declare!(
         pub updated_at: i64,
     }
 );
-scope::tenant!(keyed);
+scope::workspace_table!(keyed);
 
 /// Filters orders. All specified conditions must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -178,8 +178,8 @@ impl InWorkspace<Entity> {
         statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
     }
 
-    /// Returns the payment time and id of the order in row `row_count` of the list, counted from 1 at its start or after
-    /// `keyset.after`. Returns `None` when no other order follows that one.
+    /// Returns the payment time and id of the order in row `row_number` of the list, counted from 1 at its start or
+    /// after `keyset.after`. Returns `None` when no other order follows that one.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -188,10 +188,10 @@ impl InWorkspace<Entity> {
         conn: &C,
         paid: SpanMs,
         keyset: Keyset<Column>,
-        row_count: u64,
+        row_number: u64,
     ) -> Result<Option<(i64, Uuid)>, DbErr> {
         let rows = self.select().filter(keyset.within(Column::PaidAt, paid));
-        keyset.position_at(conn, rows, row_count).await
+        keyset.position_at(conn, rows, row_number).await
     }
 
     /// Records that the data shown with these orders changed: sets their `updated_at` to `at`, unless it is already
@@ -212,7 +212,8 @@ impl InWorkspace<Entity> {
         statement::all(conn, self.select_unindexed().filter(Column::StudentId.eq(student))).await
     }
 
-    /// Returns the orders paid in a time span. If `course` is set, only those with an item for this course.
+    /// Returns the orders paid in a time span, in no particular order. If `course` is set, returns only those with an
+    /// item for this course.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.

@@ -26,7 +26,7 @@ table::declare!(
         pub expires_at: i64,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 impl InWorkspace<Entity> {
     /// Deletes all links of a user and returns the number of rows deleted.
@@ -39,7 +39,8 @@ impl InWorkspace<Entity> {
     }
 }
 
-/// Returns the link with this token hash. Searches all workspaces, since the token determines the workspace.
+/// Returns the link with this token hash, also if it has expired. Searches all workspaces, since the token determines
+/// the workspace.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.

@@ -1,5 +1,5 @@
-//! The running processes on PostgreSQL, each with its last heartbeat. The leases and claims of a process that died can be
-//! released before they expire.
+//! The running processes on PostgreSQL, each with its last heartbeat. The leases and claims of a process that died can
+//! be released before they expire.
 //!
 //! The last eight bytes of the tokens of leases and claims are the id of the process that holds them.
 
@@ -26,7 +26,8 @@ const NOW_MS: &str = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigin
 /// The result of a heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
-    /// Whether this process is registered. Otherwise it has not registered yet, or another process has declared it dead.
+    /// Whether this process is registered. Otherwise it has not registered yet, or another process has removed it as
+    /// dead.
     pub is_registered: bool,
     /// Whether the previous heartbeat of this process is older than the maximum age.
     pub was_silent: bool,
@@ -51,7 +52,7 @@ pub async fn register<C: ConnectionTrait>(conn: &C, id: i64) -> Result<(), DbErr
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
 pub async fn heartbeat<C: ConnectionTrait>(conn: &C, id: i64, max_age_ms: i64) -> Result<Heartbeat, DbErr> {
-    // The last query does not see the update.
+    // The second SELECT does not see the update, so it compares the previous heartbeat of this process.
     let sql = format!(
         "WITH updated AS (UPDATE processes SET heartbeat_at = {NOW_MS} WHERE id = $1 RETURNING id)
         SELECT true AS is_updated, id FROM updated
@@ -97,8 +98,8 @@ fn token_suffix(id: i64) -> String {
     text[text.len() - 17..].to_owned()
 }
 
-/// Releases all deliveries that a process holds, as if it had never claimed them. Returns their number. Reads all pending
-/// deliveries.
+/// Releases all deliveries that a process has leased, as if it had never claimed them. Returns their number. Reads all
+/// pending deliveries.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
@@ -108,8 +109,8 @@ pub async fn release_deliveries<C: ConnectionTrait>(conn: &C, id: i64) -> Result
     statement::execute(conn, sql, [token_suffix(id).into()]).await
 }
 
-/// Releases all idempotency keys that a process has claimed, among the records that expire after `expires_after`. Returns
-/// their number.
+/// Releases all idempotency keys that a process has claimed, among the records that expire after `expires_after`.
+/// Returns their number.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.

@@ -32,4 +32,4 @@ table::declare!(
         pub created_at: i64,
     }
 );
-scope::tenant!(keyed);
+scope::workspace_table!(keyed);

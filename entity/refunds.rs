@@ -24,7 +24,7 @@ table::declare!(
         pub created_at: i64,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 impl InWorkspace<Entity> {
     /// Returns the refunds of these orders, sorted by order and time.
@@ -37,7 +37,7 @@ impl InWorkspace<Entity> {
         Ok(refunds)
     }
 
-    /// Returns the refunds created in a time span.
+    /// Returns the refunds created in a time span, in no particular order.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.

@@ -12,25 +12,27 @@ use uuid::Uuid;
 use crate::{Row, statement};
 
 /// A table whose rows belong to a workspace and have an id.
-pub trait Tenant: EntityTrait<Model: Row + IntoActiveModel<Self::ActiveModel>, ActiveModel: Send> {
+pub trait WorkspaceTable:
+    EntityTrait<Model: Row + IntoActiveModel<Self::ActiveModel>, ActiveModel: Send>
+{
     /// The workspace column.
     const WORKSPACE: Self::Column;
     /// The id column.
     const ID: Self::Column;
 }
 
-/// A table with a key column. The platform whose changes are imported assigns the keys, which are unique in the
-/// workspace.
-pub trait Keyed: Tenant {
+/// A [`WorkspaceTable`] with a key column. The platform whose changes are imported assigns the keys, which are unique
+/// in the workspace.
+pub trait Keyed: WorkspaceTable {
     /// The key column.
     const KEY: Self::Column;
 }
 
-/// Implements [`Tenant`] for a table and adds the function `in_workspace`. With the argument `keyed`, also implements
-/// [`Keyed`].
-macro_rules! tenant {
+/// Implements [`WorkspaceTable`] for a table and adds the function `in_workspace`. With the argument `keyed`, also
+/// implements [`Keyed`].
+macro_rules! workspace_table {
     () => {
-        impl $crate::Tenant for Entity {
+        impl $crate::WorkspaceTable for Entity {
             const WORKSPACE: Column = Column::WorkspaceId;
             const ID: Column = Column::Id;
         }
@@ -41,14 +43,14 @@ macro_rules! tenant {
         }
     };
     (keyed) => {
-        $crate::scope::tenant!();
+        $crate::scope::workspace_table!();
 
         impl $crate::Keyed for Entity {
             const KEY: Column = Column::Key;
         }
     };
 }
-pub(crate) use tenant;
+pub(crate) use workspace_table;
 
 /// The rows of a table that belong to one workspace. All reads and writes through it are restricted to that workspace.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +71,7 @@ impl<E> InWorkspace<E> {
     }
 }
 
-impl<E: Tenant> InWorkspace<E> {
+impl<E: WorkspaceTable> InWorkspace<E> {
     /// Selects the workspace's rows.
     pub(crate) fn select(&self) -> Select<E> {
         E::find().filter(E::WORKSPACE.eq(self.workspace))
@@ -111,7 +113,8 @@ impl<E: Tenant> InWorkspace<E> {
         self.with_ids_in(conn, E::ID, ids).await
     }
 
-    /// Locks the row with this id until the transaction ends, and returns it. Other transactions cannot change or delete it.
+    /// Locks the row with this id until the transaction ends, and returns it. Other transactions cannot change or
+    /// delete it.
     ///
     /// SQLite has no row locks: a write transaction there is exclusive.
     ///
@@ -133,8 +136,8 @@ impl<E: Tenant> InWorkspace<E> {
         statement::all(conn, locked(rows)).await
     }
 
-    /// Locks the row with this id against changes until the transaction ends, and returns it. Other transactions can take the
-    /// same lock.
+    /// Locks the row with this id against changes until the transaction ends, and returns it. Other transactions can
+    /// take the same lock. Like [`lock`](Self::lock), it locks nothing on SQLite.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -154,10 +157,11 @@ impl<E: Tenant> InWorkspace<E> {
         statement::insert(conn, self.scoped_row(model)).await
     }
 
-    /// Inserts a row into this workspace unless another row has one of its unique values. Returns whether it was inserted.
+    /// Inserts a row into this workspace unless another row has one of its unique values. Returns whether it was
+    /// inserted.
     ///
-    /// On PostgreSQL, waits for a running transaction that inserts the same value. Unlike a failed [`insert`](Self::insert), a
-    /// result of `false` leaves the transaction usable.
+    /// On PostgreSQL, waits for a running transaction that inserts the same value. Unlike a failed
+    /// [`insert`](Self::insert), a result of `false` leaves the transaction usable.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
@@ -262,7 +266,8 @@ impl<E: Keyed> InWorkspace<E> {
         statement::all(conn, self.select().filter(E::KEY.is_in(keys.iter().copied()))).await
     }
 
-    /// Locks the rows with these ids or keys in the order of their ids, as [`lock`](Self::lock) does. No effect on SQLite.
+    /// Locks the rows with these ids or keys in the order of their ids, as [`lock`](Self::lock) does. No effect on
+    /// SQLite.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -275,8 +280,8 @@ impl<E: Keyed> InWorkspace<E> {
         self.lock_rows(conn, ids, keys, LockType::NoKeyUpdate).await
     }
 
-    /// Locks the rows with these ids or keys in the order of their ids, as [`lock_shared`](Self::lock_shared) does. No effect
-    /// on SQLite.
+    /// Locks the rows with these ids or keys in the order of their ids, as [`lock_shared`](Self::lock_shared) does. No
+    /// effect on SQLite.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -343,7 +348,7 @@ pub(crate) fn locked<E: EntityTrait>(select: Select<E>) -> Select<E> {
 }
 
 /// Deletes the rows that a query selects and returns the number of rows deleted.
-pub(crate) async fn delete_selected<C: ConnectionTrait, E: Tenant>(
+pub(crate) async fn delete_selected<C: ConnectionTrait, E: WorkspaceTable>(
     conn: &C,
     rows: Select<E>,
 ) -> Result<u64, DbErr> {
@@ -353,7 +358,7 @@ pub(crate) async fn delete_selected<C: ConnectionTrait, E: Tenant>(
 
 /// Sets a time column of these rows to `at` (milliseconds since the epoch), except in rows that already have this or a
 /// later time.
-pub(crate) async fn touch<C: ConnectionTrait, E: Tenant>(
+pub(crate) async fn touch<C: ConnectionTrait, E: WorkspaceTable>(
     scope: InWorkspace<E>,
     conn: &C,
     column: E::Column,

@@ -4,8 +4,8 @@
 use sea_orm::sea_query::{Expr, ExprTrait as _, Func, LikeExpr};
 use sea_orm::{ColumnTrait, Condition};
 
-/// The maximum length of a search string in bytes. No searched column holds a longer value, and SQLite rejects patterns of more
-/// than 50,000 bytes.
+/// The maximum length of a search string in bytes. No searched column holds a longer value, and SQLite rejects patterns
+/// of more than 50,000 bytes.
 const MAX_LENGTH_BYTES: usize = 4_000;
 /// The character that escapes `%` and `_`.
 const ESCAPE: char = '\\';

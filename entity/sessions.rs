@@ -34,7 +34,7 @@ table::declare!(
         pub seen_at: i64,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 impl InWorkspace<Entity> {
     /// Returns up to `limit` sessions of a user, most recently used first.
@@ -82,7 +82,8 @@ impl InWorkspace<Entity> {
     }
 }
 
-/// Returns the session with this token hash. Searches all workspaces, since the token determines the workspace.
+/// Returns the session with this token hash, also if it has ended by its age or inactivity. Searches all workspaces,
+/// since the token determines the workspace.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.

@@ -44,7 +44,7 @@ table::declare!(
         pub updated_at: i64,
     }
 );
-scope::tenant!(keyed);
+scope::workspace_table!(keyed);
 
 /// Filters students. All specified conditions must match; course and enrollment status must match the same enrollment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -180,8 +180,8 @@ impl InWorkspace<Entity> {
         Ok(false)
     }
 
-    /// Returns the creation time and id of student number `row_count` of the list, counted from 1 at its start or after
-    /// `keyset.after`. Returns `None` when no other student follows that one.
+    /// Returns the creation time and id of the student in row `row_number` of the list, counted from 1 at its start or
+    /// after `keyset.after`. Returns `None` when no other student follows that one.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -190,10 +190,10 @@ impl InWorkspace<Entity> {
         conn: &C,
         created: SpanMs,
         keyset: Keyset<Column>,
-        row_count: u64,
+        row_number: u64,
     ) -> Result<Option<(i64, Uuid)>, DbErr> {
         let rows = self.select().filter(keyset.within(Column::CreatedAt, created));
-        keyset.position_at(conn, rows, row_count).await
+        keyset.position_at(conn, rows, row_number).await
     }
 
     /// Records that the data shown with these students changed: sets their `updated_at` to `at`, unless it is already
@@ -205,7 +205,7 @@ impl InWorkspace<Entity> {
         scope::touch(self, conn, Column::UpdatedAt, ids, at).await
     }
 
-    /// Returns the students created in a time span.
+    /// Returns the students created in a time span, in no particular order.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.

@@ -34,7 +34,7 @@ table::declare!(
         pub updated_at: i64,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 impl InWorkspace<Entity> {
     /// Returns the user with this folded email address.

@@ -37,7 +37,7 @@ table::declare!(
         pub response_body: Option<Vec<u8>>,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 /// An attempt without its headers and response body.
 #[derive(Clone, Debug, PartialEq, Eq)]

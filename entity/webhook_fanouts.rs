@@ -99,7 +99,7 @@ pub async fn lock<C: ConnectionTrait>(conn: &C, event: Uuid) -> Result<Option<Mo
 }
 
 /// Removes the first `count` subscriptions from a row, after their deliveries are written. Deletes the row when none
-/// remain.
+/// remain. The transaction must have [locked](lock) the row.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.

@@ -58,7 +58,7 @@ table::declare!(
         pub ended_at: Option<i64>,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 impl InWorkspace<Entity> {
     /// Returns the workspace's running jobs, newest first.

@@ -29,7 +29,7 @@ table::declare!(
         pub expires_at: Option<i64>,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 impl InWorkspace<Entity> {
     /// Deletes a subscription's secrets that have expired by `now`, and makes the others expire at `expires_at` or

@@ -57,7 +57,7 @@ table::declare!(
         pub updated_at: i64,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 /// Selects the first $3 subscriptions in the workspace $1 to events of type $2. Each row also contains the number of
 /// all such subscriptions, counted up to one more than $3.
@@ -138,7 +138,7 @@ impl InWorkspace<Entity> {
     }
 }
 
-/// Returns the subscription with this id in any workspace, for the operator's commands.
+/// Returns the subscription with this id in any workspace, also if it is marked as deleted.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
@@ -147,7 +147,8 @@ pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Mode
 }
 
 /// Locks the subscriptions with these ids against changes of their state and health until the transaction ends, and
-/// returns them ordered by id. A transaction that changes their deliveries must lock them first.
+/// returns them ordered by id, including those marked as deleted. A transaction that changes their deliveries must lock
+/// them first.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
@@ -177,8 +178,8 @@ pub async fn enabled_urls<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<
 
 /// Sets the time since which attempts fail, unless it is already set. Returns true when this call set it.
 ///
-/// A transaction that changes the health of several subscriptions must do so in the order of their ids, and before it changes
-/// their deliveries, to avoid deadlocks.
+/// A transaction that changes the health of several subscriptions must do so in the order of their ids, and before it
+/// changes their deliveries, to avoid deadlocks.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.

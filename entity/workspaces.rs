@@ -89,7 +89,8 @@ pub async fn insert<C: ConnectionTrait>(conn: &C, model: Model) -> Result<(), Db
     statement::insert::<_, _, ActiveModel>(conn, model).await
 }
 
-/// Updates the columns that are `Set` in `changes`. Returns `false` when the workspace does not exist.
+/// Updates the columns that are `Set` in `changes`. Returns `false` when the workspace does not exist, or when no
+/// column is `Set`.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.

@@ -1,7 +1,8 @@
 //! Common parts of the two rollup tables, which contain sums by time bucket.
 //!
-//! [`add`] writes changes, [`read`] sums whole buckets, [`edges`] sums spans shorter than a bucket, and
-//! [`merge_shards`] limits the number of rows. The domain decides what each change adds to which bucket.
+//! [`add`] writes changes, also those of [`api_request_days`](crate::api_request_days). [`read`] sums whole buckets,
+//! [`edges`] sums spans shorter than a bucket, and [`merge_shards`] limits the number of rows. The domain decides what
+//! each change adds to which bucket.
 
 pub mod edges;
 pub(crate) mod merge_shards;
@@ -99,7 +100,8 @@ impl BucketRange {
 /// The maximum number of rows per statement.
 const ROWS_PER_STATEMENT: usize = 100;
 
-/// Inserts rows in their order. If a row has the same values in the columns `key`, adds the columns `sums` to that row.
+/// Inserts rows in their order. If the table has a row with the same values in the columns `key`, adds the columns
+/// `sums` to that row. Each key may occur only once in `rows`.
 pub(crate) async fn add<C: ConnectionTrait, E>(
     conn: &C,
     rows: Vec<E::Model>,

@@ -1,10 +1,10 @@
-//! The queries that choose due deliveries, one for each database; on PostgreSQL, it also leases them. They are fair: they alternate between the
-//! workspaces, and between the subscriptions of a workspace.
+//! The queries that choose due deliveries, one for each database. The one for PostgreSQL also leases them. They are
+//! fair: they alternate between the workspaces, and between the subscriptions of a workspace.
 //!
 //! Both queries find pending deliveries by stepping through an index from one workspace to the next, and within a
 //! workspace from one subscription to the next. Their cost therefore does not grow with the number of pending
-//! deliveries. A workspace whose [`WorkspaceAllowance`] is 0 costs one step, regardless of the number of its
-//! subscriptions.
+//! deliveries. A workspace with a [`WorkspaceAllowance`] whose limit is 0 costs one step, regardless of the number of
+//! its subscriptions.
 
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult};
 use serde_json::json;
@@ -46,7 +46,8 @@ pub struct WorkspaceAllowance {
     pub last_subscription: Option<Uuid>,
 }
 
-/// A claimed delivery, with its event and URL. Both body and URL are empty if it is [pre-leased](Self::pre_leased).
+/// A claimed delivery, with the event's body and the subscription's URL. Both are empty if it is
+/// [pre-leased](Self::pre_leased).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimedDelivery {
     /// The delivery.
@@ -85,7 +86,7 @@ WITH RECURSIVE pending_subscriptions (subscription_id) AS (
 )";
 
 /// Returns the common table expression `pending_subscriptions`: each subscription with pending deliveries and its
-/// workspace, without the workspaces whose allowance is 0. `parameter` is the parameter that contains the
+/// workspace, without the workspaces whose allowance has the limit 0. `parameter` is the parameter that contains the
 /// [`WorkspaceAllowance`]s as JSON; the common table expression `allowances` contains them as rows. The first row of
 /// each workspace has the nil UUID instead of a subscription, and the last one has NULL.
 ///
@@ -167,8 +168,8 @@ fn queue_head(limit: &str) -> String {
 /// limits of their workspaces.
 ///
 /// `per_subscription` is the maximum number of deliveries considered for one subscription. The limit $3 is divided
-/// equally among the workspaces, and the part of a workspace equally among its subscriptions. 4 is added, so that a claim
-/// is nearly full although some subscriptions have fewer deliveries.
+/// equally among the workspaces, and the part of a workspace equally among its subscriptions. 4 is added, so that a
+/// claim is nearly full although some subscriptions have fewer deliveries.
 ///
 /// To check that a subscription has a due delivery, a subquery with an order and a limit looks up one index entry. The
 /// planner would turn `EXISTS` into a join that reads all due deliveries.

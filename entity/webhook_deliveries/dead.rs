@@ -58,10 +58,10 @@ impl InWorkspace<Entity> {
         statement::count_up_to(conn, keyset.page(dead, Column::CreatedAt), keyset.limit).await
     }
 
-    /// Returns the creation time and id of dead delivery number `row_count` of the workspace, or of one subscription,
-    /// counted from 1 at the start of the list or after `keyset.after`. Returns `None` when no other dead delivery
-    /// follows that one. Counts deliveries of all event types, including replayed ones and those of deleted
-    /// subscriptions.
+    /// Returns the creation time and id of the delivery in row `row_number` of the list of dead deliveries of the
+    /// workspace, or of one subscription. Rows are counted from 1 at the start of the list or after `keyset.after`.
+    /// Returns `None` when no other dead delivery follows that one. Counts deliveries of all event types, including
+    /// replayed ones and those of deleted subscriptions.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -71,12 +71,12 @@ impl InWorkspace<Entity> {
         subscription: Option<Uuid>,
         created: SpanMs,
         keyset: Keyset<Column>,
-        row_count: u64,
+        row_number: u64,
     ) -> Result<Option<(i64, Uuid)>, DbErr> {
         let rows = subscription
             .map_or_else(|| self.select(), |subscription| self.select_of_subscription(subscription));
         let dead = rows.filter(has_state(StoredDeliveryState::Dead));
-        keyset.position_at(conn, dead.filter(keyset.within(Column::CreatedAt, created)), row_count).await
+        keyset.position_at(conn, dead.filter(keyset.within(Column::CreatedAt, created)), row_number).await
     }
 
     /// Selects dead deliveries. Two partial indexes contain the dead deliveries, one ordered by subscription and one by

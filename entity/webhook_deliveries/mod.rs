@@ -101,7 +101,7 @@ table::declare!(
         pub last_error: Option<String>,
     }
 );
-scope::tenant!();
+scope::workspace_table!();
 
 impl Model {
     /// Creates a delivery of an event: due at `now` if the subscription is `enabled`, otherwise held.
@@ -215,9 +215,9 @@ impl InWorkspace<Entity> {
         statement::has_fewer_than(conn, rows, statement::FEW_ROWS).await
     }
 
-    /// Returns the creation time and id of delivery number `row_count` of a subscription's list, counted from 1 at its
-    /// start or after `keyset.after`. Returns `None` when no other delivery follows that one, or when the subscription
-    /// does not belong to the workspace.
+    /// Returns the creation time and id of the delivery in row `row_number` of a subscription's list, counted from 1 at
+    /// its start or after `keyset.after`. Returns `None` when no other delivery follows that one, or when the
+    /// subscription does not belong to the workspace.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -227,10 +227,10 @@ impl InWorkspace<Entity> {
         subscription: Uuid,
         created: SpanMs,
         keyset: Keyset<Column>,
-        row_count: u64,
+        row_number: u64,
     ) -> Result<Option<(i64, Uuid)>, DbErr> {
         let rows = self.select_of_subscription(subscription);
-        keyset.position_at(conn, rows.filter(keyset.within(Column::CreatedAt, created)), row_count).await
+        keyset.position_at(conn, rows.filter(keyset.within(Column::CreatedAt, created)), row_number).await
     }
 
     /// Selects the deliveries of a subscription. Checks once that the subscription belongs to the workspace: the index

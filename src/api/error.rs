@@ -26,7 +26,8 @@ pub enum ApiErrorCode {
     NotFound,
     /// A rate limit is exhausted.
     RateLimited,
-    /// The request is invalid, or conflicts with another request. The status (400 to 422, 501 or 505) is more specific.
+    /// The request is invalid, or conflicts with another request. The status is more specific: 501, 505, or any 4xx
+    /// status that has no code of its own.
     InvalidRequest,
     /// The server failed or has too many open connections.
     InternalError,
@@ -70,7 +71,7 @@ pub struct ErrorFields {
     pub status: StatusCode,
     /// The machine-readable code.
     pub code: ApiErrorCode,
-    /// One human-readable sentence.
+    /// The message for people: one or two sentences.
     pub message: Cow<'static, str>,
     /// The errors in individual parts of the request. Empty if the error does not concern a certain part.
     pub details: Violations,
@@ -289,7 +290,7 @@ impl ApiError {
         Self::internal(anyhow::anyhow!("{} does not document the status {status}", operation.id))
     }
 
-    /// Creates the error for a status that the HTTP framework returned.
+    /// Creates the error for a status that the HTTP framework returned. A status that is not 4xx becomes 500.
     pub fn from_status(status: StatusCode) -> Self {
         match status {
             StatusCode::NOT_FOUND => Self::unknown_path(),

@@ -1,7 +1,7 @@
 //! The public API under `/api/v1`.
 //!
-//! Contains authentication, rate limiting, error responses and the handlers of `v1/`. Accesses the database only
-//! through `domain`.
+//! Contains authentication, rate limiting, error responses, the handlers of `v1/` and the bodies of events. Accesses
+//! the database only through `domain` and `rate_limit`.
 
 pub mod call;
 #[cfg(test)]

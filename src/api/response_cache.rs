@@ -5,7 +5,7 @@
 //! memory. A change by another process takes effect within [`RECHECK_MS`], because each change writes a new version to
 //! the database. Every response expires after [`LIFETIME_MS`], in case something changes the database without writing
 //! a version. Epoch and version are read before the response is created. If the courses change in between, a current
-//! response may be discarded, but an outdated one is never kept. Times are milliseconds since the epoch.
+//! response may be discarded, but an outdated one is never kept. Times are milliseconds since the Unix epoch.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Starts and stops the background tasks of `serve` and `worker`: webhook delivery, its maintenance jobs, and mail.
+//! Starts and stops the background tasks of `serve`, `worker` and `demo`: webhook delivery, its maintenance jobs, and
+//! mail.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,8 +53,8 @@ impl Background {
     }
 
     /// Waits until `stop` resolves, and then until all tasks have stopped, at most for the shutdown timeout. A task
-    /// that ends earlier is logged. A mail that is still in flight after the timeout is sent again when its lease
-    /// expires.
+    /// that fails is logged, and the others continue. A mail that is still in flight after the timeout is sent again
+    /// when its lease expires.
     pub(super) async fn wait(mut self) {
         while let Some(result) = self.next_early_exit().await {
             log_failure(result);

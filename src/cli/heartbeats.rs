@@ -29,8 +29,8 @@ impl Heartbeats {
         Self { app: app.clone(), task }
     }
 
-    /// Stops the heartbeats, releases what this process still holds, and removes its registration. Call it when the process
-    /// ends.
+    /// Stops the heartbeats, releases the leases and claims of this process, and removes its registration. Call it when
+    /// the process ends.
     pub(super) async fn stop(self) {
         self.task.abort();
         let _ = self.task.await;

@@ -49,10 +49,10 @@ enum Command {
     Demo,
     /// Serve the API and the dashboard, and send webhooks and mail
     ///
-    /// Prints `listening on http://ADDR` to stdout when ready. A SQLite database is created and migrated automatically; on
-    /// PostgreSQL, run `creator-api migrate` first, or specify --wait-for-migrations. At the first Ctrl-C or SIGTERM, the
-    /// server continues to serve for --drain-seconds, then waits for requests, webhooks and mail in flight; at the second,
-    /// it exits immediately.
+    /// Prints `listening on http://ADDR` to stdout when ready. A SQLite database is created and migrated automatically;
+    /// on PostgreSQL, run `creator-api migrate` first, or specify --wait-for-migrations. At the first Ctrl-C or
+    /// SIGTERM, the server continues to serve for --drain-seconds, then waits for requests, webhooks and mail in
+    /// flight; at the second, it exits immediately.
     Serve(serve::ServeArgs),
     /// Send webhooks and mail without serving requests
     ///
@@ -62,9 +62,9 @@ enum Command {
     Worker(worker::WorkerArgs),
     /// Apply pending database migrations
     ///
-    /// Each migration is applied in a transaction of its own. Servers of the previous version continue to run if they can
-    /// work with the new schema. Only PostgreSQL needs this command: every command that opens a SQLite database migrates
-    /// it.
+    /// Each migration is applied in a transaction of its own. Servers of the previous version continue to run if they
+    /// can work with the new schema. Only PostgreSQL needs this command: every command that opens a SQLite database
+    /// migrates it.
     Migrate,
     /// Create and list workspaces; set their quotas and owners
     #[command(subcommand)]

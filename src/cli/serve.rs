@@ -14,7 +14,7 @@ use domain::app::App;
 use foundation::config::{Config, SERVER_SETTINGS, flags};
 use foundation::secret::MasterKey;
 
-/// The flags of `serve` and `demo`.
+/// The flags of `serve`.
 #[derive(Debug, clap::Args)]
 #[command(args = flags(SERVER_SETTINGS))]
 pub(super) struct ServeArgs {

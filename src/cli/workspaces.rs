@@ -135,7 +135,7 @@ async fn set_owner(app: &App, key: &str, email: &str) -> Result<(), CommandError
     output::eprint(format_args!("{} now owns workspace `{key}`", owner.email));
     if let Some(removed) = removed {
         output::eprint(format_args!(
-            "removed {}; their sessions and password links for it are no longer valid",
+            "removed {} from workspace `{key}`; their sessions and password links for it are no longer valid",
             removed.email
         ));
     }

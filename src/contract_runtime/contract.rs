@@ -11,7 +11,7 @@ pub const BYTES: &str = "application/octet-stream";
 /// A contract and its operations.
 #[derive(Debug, Clone, Copy)]
 pub struct Contract {
-    /// The name of the version, such as `v1`, which is also the stem of the contract's file name.
+    /// The name of the contract, such as `v1`. The names of the generated JSON files start with it.
     pub stem: &'static str,
     /// The title of the API.
     pub title: &'static str,

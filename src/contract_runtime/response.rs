@@ -29,7 +29,7 @@ impl ResponseParts {
 /// The responses of an operation, one variant for each status that the contract documents.
 pub trait OperationResponse: Sized {
     /// Creates the variant for these parts. Returns `None` when the contract does not document the status for this
-    /// operation, or when the body or a required header is missing.
+    /// operation, or when the body or a required header is missing or malformed.
     fn from_parts(parts: ResponseParts) -> Option<Self>;
 
     /// Returns the parts of the response.

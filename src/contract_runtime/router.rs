@@ -125,8 +125,8 @@ impl Route {
     /// Validates a request with these path parameters and this body.
     ///
     /// # Errors
-    /// Returns [`CallError::MediaType`] for an unsupported media type. Otherwise returns [`CallError::Invalid`] with
-    /// all violations, in the order path, query, headers, cookies, body.
+    /// Returns [`CallError::MediaType`] for an unsupported media type or an encoded body. Otherwise returns
+    /// [`CallError::Invalid`] with all violations, in the order path, query, headers, cookies, body.
     pub fn validate(&self, request: &Request, path: PathParameters, body: Bytes) -> Result<Input, CallError> {
         if let Some(body) = &self.operation.body {
             check_media_type(request.headers(), body.media_type)?;

@@ -13,14 +13,15 @@ pub trait Service: Send + Sync + 'static {
     /// Returns the response for an error.
     fn error_parts(&self, call: &Call<Self::Caller>, error: Self::Error) -> ResponseParts;
 
-    /// Returns a replacement for an error whose status the contract does not document for the operation.
+    /// Returns the replacement for an error that cannot be a response of the operation: the contract does not document
+    /// its status, or the response to the error has no body or lacks a required header.
     fn undocumented(&self, call: &Call<Self::Caller>, status: u16) -> Self::Error;
 }
 
 /// Returns the response of an operation. Converts an error to the variant that the contract documents for its status.
 ///
 /// # Panics
-/// Panics when the contract documents neither the status of the error nor that of [`Service::undocumented`].
+/// Panics when neither the error nor its replacement ([`Service::undocumented`]) can be a documented response.
 pub fn respond<S: Service, T: OperationResponse>(
     service: &S,
     call: &Call<S::Caller>,

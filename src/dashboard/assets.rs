@@ -26,7 +26,7 @@ pub(crate) struct AssetUrls {
     pub style: &'static str,
     /// htmx, for partial updates.
     pub htmx: &'static str,
-    /// Copy buttons and local times.
+    /// Local times, copy buttons, double submissions, and live updates.
     pub script: &'static str,
     /// The favicon.
     pub icon: &'static str,

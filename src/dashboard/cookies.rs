@@ -53,7 +53,7 @@ pub(super) fn read(headers: &HeaderMap, kind: CookieKind, secure: bool) -> Optio
 }
 
 /// Returns whether a request contains any cookie of the dashboard.
-pub(super) fn contain_any(headers: &HeaderMap, secure: bool) -> bool {
+pub(super) fn has_any(headers: &HeaderMap, secure: bool) -> bool {
     let kinds = [CookieKind::Session, CookieKind::Visitor, CookieKind::Flash, CookieKind::Link];
     kinds.into_iter().any(|kind| read(headers, kind, secure).is_some())
 }
@@ -105,6 +105,6 @@ mod tests {
         headers.append(header::COOKIE, HeaderValue::from_static("a=b; session=one; x"));
         assert_eq!(read(&headers, CookieKind::Session, false).as_deref(), Some("one"));
         assert_eq!(read(&headers, CookieKind::Session, true), None);
-        assert!(contain_any(&headers, false) && !contain_any(&headers, true));
+        assert!(has_any(&headers, false) && !has_any(&headers, true));
     }
 }

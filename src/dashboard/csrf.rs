@@ -35,7 +35,8 @@ pub(super) fn is_valid(key: &SecretString, token: &str) -> bool {
     mac(key, b"form", nonce).verify_slice(tag).is_ok()
 }
 
-/// Returns the nonce of a valid token (see [`is_valid`]). It identifies one rendered form.
+/// Returns the nonce of a valid token (see [`is_valid`]), which identifies one rendered form. Returns `None` if the
+/// token is malformed.
 pub(super) fn nonce(token: &str) -> Option<[u8; NONCE_BYTES]> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(token).ok()?;
     bytes.first_chunk().copied()

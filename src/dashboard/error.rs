@@ -177,7 +177,7 @@ impl PageError {
             }
             Self::Internal(_) => (
                 "Internal server error",
-                "The page could not be loaded. The error has been logged. Try again in a moment.",
+                "The request could not be completed. The error has been logged. Try again in a moment.",
             ),
         }
     }

@@ -18,7 +18,7 @@ const TAG_BYTES: usize = 32;
 pub(crate) struct Flash {
     /// Whether the action succeeded and changed something.
     pub is_success: bool,
-    /// One sentence.
+    /// One or more sentences.
     pub text: String,
 }
 

@@ -38,14 +38,14 @@ impl Form {
         self.values(name).any(|field_value| field_value == value)
     }
 
-    /// Returns the nonce of the form's CSRF token. It differs for each rendered form, and stays the same when a form is sent
-    /// again.
+    /// Returns the nonce of the form's CSRF token, or `None` if the form has no well-formed token. The nonce differs
+    /// for each rendered form, and stays the same when a form is sent again.
     pub(super) fn nonce(&self) -> Option<[u8; 16]> {
         csrf::nonce(self.text(csrf::FIELD))
     }
 
-    /// Parses a field as an integer. Returns `None` when it is empty; adds an error when it is not a 32-bit
-    /// integer.
+    /// Parses a field as an integer. Returns `None` when it is empty. Returns `None` and adds an error when it is not a
+    /// 32-bit integer.
     pub(crate) fn integer(&self, name: &str, errors: &mut FormErrors) -> Option<i32> {
         let text = self.text(name).trim();
         if text.is_empty() {
@@ -53,7 +53,7 @@ impl Form {
         }
         let integer = text.parse().ok();
         if integer.is_none() {
-            errors.add(name, "must be a whole number");
+            errors.add(name, "must be a whole number of at most 2,147,483,647");
         }
         integer
     }
@@ -73,8 +73,8 @@ impl<'a> FromRequest<'a> for Form {
 pub(crate) struct FormErrors(Vec<FieldError>);
 
 impl FormErrors {
-    /// Adds an error. A message that begins with a lowercase letter continues the field's label: "must be a whole number".
-    /// Any other message is a sentence of its own. The page adds the period.
+    /// Adds an error. A message that begins with a lowercase letter continues the field's label: "must be greater than
+    /// zero". Any other message is a sentence of its own. The page adds the period.
     pub(crate) fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
         self.0.push(FieldError { field: field.into(), message: message.into() });
     }
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!((form.integer("n", &mut errors), form.integer("none", &mut errors)), (Some(12), None));
         assert!(errors.is_empty());
         assert_eq!(form.integer("bad", &mut errors), None);
-        assert_eq!(errors.message_for("bad"), Some("must be a whole number"));
+        assert_eq!(errors.message_for("bad"), Some("must be a whole number of at most 2,147,483,647"));
         assert_eq!(Form::read(b"q=a%00b").text("q"), "a\u{fffd}b");
     }
 

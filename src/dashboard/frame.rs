@@ -54,7 +54,7 @@ sections! {
 pub(crate) struct Frame {
     /// The page's title.
     pub title: String,
-    /// The section that the page belongs to. `None` on pages for users who are not signed in.
+    /// The section that the page belongs to. `None` on error pages and on pages that do not require a session.
     pub section: Option<Section>,
     /// The signed-in user's email address and the workspace's name.
     pub viewer: Option<(String, String)>,
@@ -67,7 +67,8 @@ pub(crate) struct Frame {
     csrf: String,
 }
 
-/// Returns the user's other workspaces by name. Appends the key where two workspaces have the same name.
+/// Returns the id and name of each of the user's other workspaces. Appends the key to a name that several workspaces
+/// have.
 fn other_workspaces(viewer: &Viewer) -> Vec<(WorkspaceId, String)> {
     let all = || viewer.other_workspaces.iter().chain([&viewer.workspace]);
     let label = |other: &Workspace| {

@@ -59,8 +59,8 @@ impl Dashboard {
         }
         request.extensions_mut().insert(Arc::clone(context));
         if request.method() == Method::POST && context.viewer.is_some() {
-            // A form is handled in one transaction, which is rolled back on a conflict, so that it can be retried. Signing in
-            // is not retried, since it counts attempts.
+            // A conflict rolls the transaction of the form back, so that the form can be retried. Forms of visitors are
+            // not retried, since each run of the sign-in form counts as an attempt to sign in.
             return retry_on_conflict(|| self.call_handler(copy_request(&request))).await;
         }
         self.call_handler(request).await
@@ -78,7 +78,7 @@ impl Dashboard {
         let headers = request.headers();
         if context.secure_cookies
             && origin::may_be_insecure(headers)
-            && !cookies::contain_any(headers, context.secure_cookies)
+            && !cookies::has_any(headers, context.secure_cookies)
         {
             return Err(PageError::MissingCookie);
         }

@@ -86,7 +86,8 @@ impl DashboardRequest {
         Ok(self.app().begin_write().await?)
     }
 
-    /// Commits a transaction together with its audit log entry: the action, the id of the record, and the record's name.
+    /// Commits a transaction together with its audit log entry. `subject` is the id of the changed record. `detail` is
+    /// the record's name or describes the change; it can be empty.
     pub(crate) async fn commit(
         &self,
         mut write: Write,

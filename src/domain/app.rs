@@ -68,7 +68,7 @@ impl App {
         &self.inner.catalog
     }
 
-    /// Returns the queue of API requests that are not in the request log yet.
+    /// Returns the recorder of API requests: the log entries and counts that are not in the database yet.
     pub fn requests(&self) -> &Recorder {
         &self.inner.requests
     }

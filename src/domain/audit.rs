@@ -174,7 +174,8 @@ fn row(
 /// Returns a page of the log.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
+/// Returns [`Error::Invalid`](crate::Error::Invalid) for a page that is not sorted by creation time, and
+/// [`Error::Internal`](crate::Error::Internal) when the query fails.
 pub async fn list(app: &App, workspace: WorkspaceId, page: PageRequest) -> Result<Page<AuditEntry>> {
     let keyset = page.keyset(app, |key| (key == SortKey::CreatedAt).then_some(Column::CreatedAt)).await?;
     let rows = audit_entries::in_workspace(workspace.uuid()).page(app.db.read(), keyset).await?;

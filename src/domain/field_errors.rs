@@ -54,7 +54,7 @@ impl FieldErrors {
         self.check_line(field, key, 255);
     }
 
-    /// Checks an email address, with the lenient pattern of the contract.
+    /// Checks an email address: at most 320 characters, with the lenient pattern of the contract.
     pub(crate) fn check_email(&mut self, field: &str, email: &str) {
         let is_blank = |c: char| c.is_whitespace() || c.is_ascii_control();
         let parts = email.split_once('@');
@@ -134,7 +134,7 @@ impl FieldErrors {
         }
     }
 
-    /// Checks the tags of a student: at most 20, of 1 to 64 characters each, without duplicates.
+    /// Checks the tags of a student: at most 20, of 1 to 64 characters on one line each, without duplicates.
     pub(crate) fn check_tags(&mut self, tags: &[String]) {
         if tags.len() > 20 {
             self.add("tags", "must have at most 20 items");
@@ -148,7 +148,8 @@ impl FieldErrors {
         }
     }
 
-    /// Checks the metadata of a student: at most 50 keys of 1 to 40 characters, with values of at most 500 characters.
+    /// Checks the metadata of a student: at most 50 keys of 1 to 40 characters on one line, with values of at most 500
+    /// characters.
     pub(crate) fn check_metadata(&mut self, metadata: &BTreeMap<String, String>) {
         if metadata.len() > 50 {
             self.add("metadata", "must have at most 50 keys");

@@ -20,7 +20,7 @@ use foundation::id::{
 /// The records of one workspace to lock. Ids, keys and email addresses without a record are ignored.
 #[derive(Debug, Default)]
 pub struct LockSet<'a> {
-    /// Courses in which students are enrolled or make progress. They are locked in shared mode.
+    /// Courses that students buy, are enrolled in or make progress in. They are locked in shared mode.
     pub courses: Vec<&'a IdOrKey>,
     /// Students, by id or key.
     pub students: Vec<&'a IdOrKey>,

@@ -49,7 +49,7 @@ pub struct PageRequest {
     pub after: Option<Position>,
     /// The last position to read, inclusive. `None` reads to the end of the list.
     pub to: Option<Position>,
-    /// Maximum number of items, 1 to 100.
+    /// Maximum number of items, at least 1.
     pub limit: u32,
 }
 

@@ -1,4 +1,5 @@
-//! The identity of this process and its heartbeats, by which other processes know that it runs. PostgreSQL only.
+//! The identity of this process and its heartbeats, by which other processes know that it runs. Heartbeats are sent on
+//! PostgreSQL only.
 //!
 //! A process that is killed or suspended sends no heartbeats. After [`MAX_SILENCE`], another process declares it dead and
 //! releases its deliveries and its idempotency keys. It does so only if its own heartbeats have succeeded for
@@ -44,16 +45,18 @@ impl Default for Process {
 }
 
 impl Process {
-    /// Returns a unique token of a lease or a claim. What it holds is released early if this process dies.
+    /// Returns a unique token for a lease or a claim. On PostgreSQL, another process releases the lease or claim early
+    /// if this process dies.
     pub fn next_token(&self) -> Uuid {
         processes::token(self.id, self.next_token.fetch_add(1, Ordering::Relaxed))
     }
 }
 
-/// Registers this process, so that what it holds is released if it dies. Call it before the process claims anything.
+/// Registers this process, so that its leases and claims are released if it dies. Call it before the process claims
+/// anything. Does nothing on SQLite.
 ///
 /// # Errors
-/// Returns [`crate::Error::Internal`] when the statement fails. [`run`] then registers it.
+/// Returns [`crate::Error::Internal`] when the statement fails. [`run`] then registers the process.
 pub async fn register(app: &App) -> Result<()> {
     if app.db.backend() == DbBackend::Postgres {
         processes::register(app.db.read(), app.process().id).await?;
@@ -61,7 +64,8 @@ pub async fn register(app: &App) -> Result<()> {
     Ok(())
 }
 
-/// Sends heartbeats and releases what dead processes hold, until it is dropped. Does nothing on SQLite.
+/// Sends heartbeats and releases what dead processes hold. Never returns; drop the future to stop it. Does nothing on
+/// SQLite.
 pub async fn run(app: &App) {
     if app.db.backend() != DbBackend::Postgres {
         return std::future::pending().await;
@@ -101,7 +105,8 @@ pub async fn run(app: &App) {
     }
 }
 
-/// Releases what this process still holds and removes its registration. Call it when the process ends.
+/// Releases what this process still holds and removes its registration. Call it when the process ends. Does nothing on
+/// SQLite.
 ///
 /// # Errors
 /// Returns [`crate::Error::Internal`] when a statement fails. Another process then does both.
@@ -115,8 +120,9 @@ pub async fn unregister(app: &App) -> Result<()> {
     Ok(())
 }
 
-/// Sends a heartbeat and returns the other processes that are silent. Returns `None` if this process was silent itself or was
-/// not registered, at the start or because another process has declared it dead; it is registered then.
+/// Sends a heartbeat and returns the other processes that are silent. Returns `None` if this process was silent itself,
+/// or if it was not registered, because [`register`] failed or another process has declared it dead. Registers
+/// this process if it was not registered.
 ///
 /// # Errors
 /// Returns [`crate::Error::Internal`] when a statement fails.

@@ -1,8 +1,8 @@
 //! Manages dashboard sessions.
 //!
 //! A session expires 12 hours after its most recent user request, or 30 days after it was created. It ends earlier when
-//! the user signs out, switches to another workspace, sets a new password or is removed from the workspace. Only
-//! [`create`] and [`switch_workspace`] return its token; the database stores a digest.
+//! the user signs out, ends it from another session, switches to another workspace, sets a new password or is removed
+//! from the workspace. Only [`create`] and [`switch_workspace`] return its token; the database stores a digest.
 
 use std::net::IpAddr;
 
@@ -34,7 +34,7 @@ const MAX_LISTED: u64 = 100;
 
 /// The client that a session is created for.
 #[derive(Debug, Clone, Copy)]
-pub struct SessionOrigin<'a> {
+pub struct SessionClient<'a> {
     /// The client's IP address.
     pub address: IpAddr,
     /// The `User-Agent` of the browser.
@@ -73,8 +73,8 @@ pub struct Session {
     pub seen_at: Timestamp,
 }
 
-/// Creates a session and returns its id and token. Returns `None` when the user's password was changed after it was verified,
-/// because a password change ends all sessions.
+/// Creates a session and returns its id and token. Returns `None` when the user's password was changed after it was
+/// verified, because a password change ends all sessions, or when the user was removed from the workspace.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when a query or the operating system's random generator fails.
@@ -82,15 +82,15 @@ pub async fn create(
     app: &App,
     write: &mut Write,
     verified: &VerifiedUser,
-    origin: SessionOrigin<'_>,
+    client: SessionClient<'_>,
 ) -> Result<Option<(SessionId, SecretString)>> {
     if !users::is_password_unchanged(write, verified).await? {
         return Ok(None);
     }
     let now_ms = write.now_ms();
     let new = NewSession {
-        address: origin.address.to_string(),
-        agent: origin.agent.chars().filter(|c| !c.is_control()).take(300).collect(),
+        address: client.address.to_string(),
+        agent: client.agent.chars().filter(|c| !c.is_control()).take(300).collect(),
         created_at: now_ms,
     };
     insert(app, write, &verified.user, new).await.map(Some)
@@ -129,8 +129,8 @@ async fn insert(
     Ok((session, token))
 }
 
-/// Returns the signed-in user of a session token, or `None` when the session is unknown or has ended. Background requests, such
-/// as a page polling for updates, do not extend the session (`is_user_request` is false).
+/// Returns the signed-in user of a session token, or `None` when the session is unknown, or has ended or expired.
+/// Background requests, such as a page polling for updates, do not extend the session (`is_user_request` is false).
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when a query fails.
@@ -227,7 +227,7 @@ pub async fn end_current(write: &mut Write, viewer: &Viewer) -> Result<()> {
     }
 }
 
-/// Returns whether the current session still exists.
+/// Returns whether the current session still exists. Does not check whether it has expired.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when the query fails.
@@ -236,7 +236,7 @@ pub async fn exists(app: &App, viewer: &Viewer) -> Result<bool> {
     Ok(rows.by_id(app.db.read(), viewer.session.uuid()).await?.is_some())
 }
 
-/// Returns whether the current session still exists, read in an open transaction.
+/// Returns whether the current session still exists, as [`exists`] does, read in an open transaction.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when the query fails.

@@ -1,4 +1,4 @@
-//! Enums with one string per variant, as used by the change feed, the database and the API.
+//! Enums with one string per variant, which the change feed, the command line and the dashboard read and show.
 
 /// Implements `ALL`, `as_str`, `Display`, `FromStr` and `Deserialize` for an enum from the string of each variant. The
 /// second argument is the noun for error messages, with an article.

@@ -1,4 +1,5 @@
-//! Generates the tokens of sessions and password links: 256 random bits, stored as a SHA-256 digest.
+//! Generates tokens of 256 random bits, such as those of sessions and password links. The database stores only the
+//! SHA-256 digest of a token.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;

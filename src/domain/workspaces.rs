@@ -59,9 +59,9 @@ pub struct WorkspaceUpsert {
     pub per_day: FieldUpdate<i32>,
 }
 
-/// Creates or updates a workspace from a change of the change feed. Gives the owner access, and mails an owner whose
-/// access is new or who changed. When `owner_email` changes, removes the previous owner's access. Email addresses that
-/// differ only in case belong to the same owner.
+/// Creates or updates a workspace from a change of the change feed. Gives the owner access. When `owner_email` changes,
+/// removes the previous owner's access. Email addresses that differ only in case belong to the same owner. Notifies an
+/// owner who is new, or whose access is new, by mail if a mail server is configured and the server's URL is known.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] when a value is not valid.
@@ -109,10 +109,12 @@ async fn grant_access(app: &App, write: &mut Write, row: &Model, actor: &Actor) 
     Ok(Some(owner))
 }
 
-/// Creates a workspace and gives its owner access.
+/// Creates a workspace and gives its owner access. Does not notify the owner. The caller has checked that no workspace
+/// has the key.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] when a value is not valid.
+/// Returns [`Error::Invalid`] when a value is not valid, and [`Error::Internal`] when the key was taken in the
+/// meantime.
 pub async fn create(
     app: &App,
     write: &mut Write,
@@ -157,7 +159,8 @@ pub struct OwnershipTransfer {
 }
 
 /// Makes the user with this email address the owner of a workspace and gives them access. Removes the previous owner's
-/// access. Returns `None` and changes nothing if the user already owns the workspace and has access.
+/// access. Returns `None` and changes nothing if the user already owns the workspace and has access. Does not notify
+/// the new owner.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] when the workspace does not exist, and [`Error::Invalid`] when `email` is not an email address.

@@ -13,7 +13,7 @@ use foundation::database::Write;
 use foundation::id::WorkspaceId;
 
 /// Adds the locks that a change needs. Changes of a workspace or a course add none, because each of them runs in a
-/// separate transaction. `recording.ready` adds none either.
+/// separate transaction. `recording.ready` adds none either, because it changes no existing record.
 pub(super) fn add_locks<'a>(action: &'a Action, locks: &mut LockSet<'a>) {
     match action {
         Action::WorkspaceUpsert(_) | Action::CourseUpsert(_) => {}

@@ -13,7 +13,7 @@
 //! | `enrollment.grant` | `student course [source expires_at]` |
 //! | `enrollment.revoke` | `student course [reason]` |
 //! | `progress.record` | `student course lesson` |
-//! | `order.pay` | `key number student currency items[]{course [title quantity] unit_amount} [discount_amount tax_amount receipt{number url}]` |
+//! | `order.pay` | `key number student currency items[]{course [title quantity] unit_amount} [discount_amount tax_amount receipt{number [url]}]` |
 //! | `order.refund` | `order [amount reason]` |
 //! | `live_session.upsert` | `key title [course scheduled_at]` |
 //! | `live_session.start`, `live_session.end` | `live_session` |
@@ -22,7 +22,7 @@
 //!
 //! Records are named by their id or by the platform's key. A line with an unknown field, a duplicate field or a value
 //! of a wrong type is rejected. In an upsert, a missing field keeps its value and null clears it; lists and maps
-//! (`modules`, `tags`, `metadata`) replace the previous ones.
+//! (`modules`, `tags`, `metadata`) replace the previous ones and must not be null.
 //!
 //! # Owners
 //!

@@ -15,7 +15,7 @@ const MIN_SIMILARITY: f64 = 0.8;
 /// The errors found in a line so far.
 pub(super) type LineErrors = RefCell<Vec<FieldError>>;
 
-/// The fields of an object that were not read yet.
+/// Reads the fields of an object by name, and reports those that were not read.
 pub(super) struct ObjectFields<'a> {
     /// The path of the object with a trailing `/`, empty for the line itself.
     path: String,
@@ -277,7 +277,7 @@ impl FieldValue for Timestamp {
     fn read(value: Value) -> Result<Self, String> {
         let text = String::read(value)?;
         match text.parse() {
-            Ok(time) => Ok(foundation::clock::truncate(time)),
+            Ok(time) => Ok(foundation::clock::truncate_to_ms(time)),
             Err(_) => Err(format!("{text:?} is not an RFC 3339 time, such as `2026-03-01T10:00:00Z`")),
         }
     }

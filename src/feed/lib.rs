@@ -1,8 +1,8 @@
 //! The change feed: imports changes from the platform.
 //!
 //! [`change`] defines the format of a line, [`apply`](mod@apply) applies a stream of lines through the domain, [`demo`]
-//! is the demo workspace as changes, and [`generate`] creates synthetic workspaces of any size. All writes go through
-//! domain operations, except that [`generate`] can insert rows directly.
+//! is the demo workspace as changes, and [`generate`] creates synthetic workspaces of any size. The records of a
+//! workspace are written by domain operations, except that [`generate`] can insert rows directly.
 
 pub mod apply;
 mod change;

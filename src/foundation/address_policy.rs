@@ -9,8 +9,8 @@ use crate::config::Network;
 
 /// Returns why outbound requests must not reach an IP address, or `None` if they may.
 ///
-/// Addresses in `allowed_networks` can always be reached. If an IPv6 address embeds IPv4 addresses
-/// (mapped, compatible, 6to4, NAT64, Teredo, ISATAP), the embedded addresses are checked.
+/// Addresses in `allowed_networks` can always be reached. If an IPv6 address embeds IPv4 addresses (mapped, compatible,
+/// translated, 6to4, NAT64, Teredo, ISATAP), the embedded addresses are checked.
 pub fn denial_reason(ip: IpAddr, allowed_networks: &[Network]) -> Option<&'static str> {
     if is_allowed(ip, allowed_networks) {
         return None;
@@ -61,7 +61,7 @@ const DENIED_V4: &[DeniedNetwork<Ipv4Addr>] = &[
 ];
 
 /// Denied IPv6 networks (RFC 6890 and IANA's registries). Addresses outside of 2000::/3 that are not listed are denied,
-/// too.
+/// too, except those with a prefix for embedded IPv4 addresses, such as `::ffff:0:0/96`.
 const DENIED_V6: &[DeniedNetwork<Ipv6Addr>] = &[
     (Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), 128, METADATA),
     (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254), 128, METADATA),
@@ -82,15 +82,20 @@ const DENIED_V6: &[DeniedNetwork<Ipv6Addr>] = &[
 ];
 
 fn denial_reason_v4(ip: Ipv4Addr) -> Option<&'static str> {
-    let contains = |network: &Ipv4Addr, prefix: u32| (network.to_bits() ^ ip.to_bits()) >> (32 - prefix) == 0;
-    DENIED_V4.iter().find(|(network, prefix, _)| contains(network, *prefix)).map(|(_, _, reason)| *reason)
+    let contains = |network: &Ipv4Addr, prefix_length: u32| {
+        (network.to_bits() ^ ip.to_bits()) >> (32 - prefix_length) == 0
+    };
+    let denied = DENIED_V4.iter().find(|(network, prefix_length, _)| contains(network, *prefix_length));
+    denied.map(|(_, _, reason)| *reason)
 }
 
 fn denial_reason_v6(ip: Ipv6Addr) -> Option<&'static str> {
-    let contains =
-        |network: &Ipv6Addr, prefix: u32| (network.to_bits() ^ ip.to_bits()) >> (128 - prefix) == 0;
+    let contains = |network: &Ipv6Addr, prefix_length: u32| {
+        (network.to_bits() ^ ip.to_bits()) >> (128 - prefix_length) == 0
+    };
     let listed = || {
-        DENIED_V6.iter().find(|(network, prefix, _)| contains(network, *prefix)).map(|(_, _, reason)| *reason)
+        let denied = DENIED_V6.iter().find(|(network, prefix_length, _)| contains(network, *prefix_length));
+        denied.map(|(_, _, reason)| *reason)
     };
     let bits = ip.to_bits();
     // Three places at which an IPv4 address can be embedded: the last four bytes, and the four bytes at offset 2 and at

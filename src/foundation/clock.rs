@@ -66,7 +66,7 @@ pub fn from_ms(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(ms).unwrap_or(if ms < 0 { Timestamp::MIN } else { Timestamp::MAX })
 }
 
-/// Truncates a time to milliseconds.
-pub fn truncate(time: Timestamp) -> Timestamp {
+/// Truncates a time to whole milliseconds.
+pub fn truncate_to_ms(time: Timestamp) -> Timestamp {
     from_ms(time.as_millisecond())
 }

@@ -1,5 +1,5 @@
-//! The base crate of the server: clock, configuration, database connections, ids, the outbound address policy, secrets and
-//! telemetry.
+//! The base crate of the server: clock, configuration, database connections, ids, the outbound address policy, secrets
+//! and telemetry.
 
 pub mod address_policy;
 pub mod clock;

@@ -1,7 +1,8 @@
 //! Logging to stderr, and metrics for Prometheus.
 //!
-//! Log lines are buffered in memory and written by a separate thread, so that requests do not wait for the terminal. No
-//! lines are dropped; [`LogGuard`] writes the remaining lines at the end of the process.
+//! Log lines are buffered in memory and written by a separate thread, so that requests do not wait for the terminal.
+//! When the buffer is full, threads that log wait. Lines are lost if stderr cannot be written. [`LogGuard`] writes the
+//! remaining lines at the end of the process.
 
 pub mod metrics;
 
@@ -22,7 +23,8 @@ const WRITE_INTERVAL: Duration = Duration::from_millis(20);
 /// The buffer size at which threads that log wait until the buffer is written.
 const MAX_BUFFER_BYTES: usize = 4 << 20;
 
-/// Starts the log of this process. Further calls do not change where and what it logs.
+/// Starts the log of this process. Further calls do not change where and what it logs. Drop the returned guard at the
+/// end of the process.
 pub fn start(log: &LogConfig) -> LogGuard {
     let buffer = LogBuffer::default();
     let filter = EnvFilter::new(log.log_filter.as_str());
@@ -84,7 +86,7 @@ struct SharedBuffer {
 #[derive(Debug, Default)]
 struct PendingLines {
     bytes: Vec<u8>,
-    /// Whether the [`LogGuard`] was dropped. Later lines are written directly.
+    /// Whether the [`LogGuard`] was dropped. Later lines are written to stderr directly.
     closed: bool,
 }
 

@@ -40,7 +40,7 @@ pub enum Message {
         subscription: SubscriptionId,
         /// The endpoint.
         url: String,
-        /// When the first of the failed attempts was made.
+        /// When the first of the failed attempts ended.
         failing_since: Timestamp,
         /// When the subscription will be disabled.
         disables_at: Timestamp,
@@ -57,7 +57,7 @@ pub enum Message {
         url: String,
         /// The dashboard page of the subscription, if the server's URL is known.
         page: Option<String>,
-        /// When the first of the failed attempts was made.
+        /// When the first of the failed attempts ended.
         failing_since: Timestamp,
         /// Why the last attempt failed.
         last_error: String,

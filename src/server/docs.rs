@@ -79,12 +79,15 @@ impl Docs {
                 if swagger_file.gzpipped {
                     response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
                 }
-                page::guard(response, SWAGGER_POLICY)
+                page::with_security_headers(response, SWAGGER_POLICY)
             }
             Ok(None) => page::not_found(),
             Err(error) => {
                 tracing::error!(%error, file, "failed to serve Swagger UI");
-                page::plain(StatusCode::INTERNAL_SERVER_ERROR, "Failed to serve Swagger UI.\n")
+                page::plain(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "Swagger UI is not available. Read the contract at /openapi/v1.yaml.\n",
+                )
             }
         }
     }
@@ -115,7 +118,7 @@ impl ContractDocument {
             response.status(StatusCode::NOT_MODIFIED).finish()
         } else {
             let response = response.content_type(self.media_type).body(self.body.plain().clone());
-            page::guard(response, "default-src 'none'; frame-ancestors 'none'")
+            page::with_security_headers(response, "default-src 'none'; frame-ancestors 'none'")
         }
     }
 }

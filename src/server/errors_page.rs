@@ -68,9 +68,10 @@ fn documentation(code: ApiErrorCode) -> CodeDocumentation {
         },
         ApiErrorCode::InternalError => CodeDocumentation {
             status: "500",
-            meaning: "An internal server error. The response does not contain the cause.",
+            meaning: "An internal server error, or too many open connections. The response does not contain the cause.",
             remedy: "Include <code>error.request_id</code> when you contact support. The server's log contains the \
-                     cause under this id.",
+                     cause of an internal server error under this id. It only counts requests that are rejected \
+                     because too many connections are open.",
             retry: "Yes, with exponential backoff and jitter. Send an <code>Idempotency-Key</code> with each \
                     <code>POST</code>.",
         },

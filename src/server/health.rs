@@ -15,8 +15,8 @@ use webhooks::Progress;
 /// The timeout for the response of the database.
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A worker is unready when its delivery loop has completed no tick (one pass of the loop) for this long. Ticks are at
-/// most half a second apart.
+/// A worker is unready when its delivery loop has completed no tick (one pass of the loop) without an error for this
+/// long. Ticks are at most half a second apart.
 const MAX_TICK_AGE: Duration = Duration::from_secs(5);
 
 /// Returns the response of `/healthz`.
@@ -29,7 +29,7 @@ pub(super) fn alive() -> Response {
 pub(super) struct Readiness {
     app: App,
     is_stopping: Arc<AtomicBool>,
-    /// The delivery loop of a process that runs nothing else.
+    /// The progress of the delivery loop of a worker process. `None` in a server.
     delivery: Option<Progress>,
 }
 

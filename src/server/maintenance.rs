@@ -1,5 +1,5 @@
-//! Maintenance jobs of the server: write counts and the request log to the database, delete expired rows, and combine
-//! the shards of old rollups (precomputed sums).
+//! Maintenance jobs of the server: write counts and the request log to the database, delete expired rows, combine the
+//! shards of old rollups (precomputed sums), and aggregate metrics.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -118,10 +118,10 @@ pub(super) async fn run(context: MaintenanceContext, mut stopped: oneshot::Recei
     }
 }
 
-/// Writes the counts and log entries held in memory. Called when the server stops.
+/// Writes the counts, log entries and last uses of API keys held in memory. Called when the server stops.
 ///
 /// # Errors
-/// Returns an error when the write fails or takes too long.
+/// Returns an error when a write fails, or when the writes take longer than 5 seconds.
 pub(super) async fn save(context: &MaintenanceContext) -> anyhow::Result<()> {
     const SAVE_TIMEOUT: Duration = Duration::from_secs(5);
     let flush_all = async {
@@ -131,9 +131,9 @@ pub(super) async fn save(context: &MaintenanceContext) -> anyhow::Result<()> {
         anyhow::Ok(())
     };
     match tokio::time::timeout(SAVE_TIMEOUT, flush_all).await {
-        Ok(result) => result.context("could not save the latest request counts"),
+        Ok(result) => result.context("could not save the latest request counts and log entries"),
         Err(_) => Err(anyhow::anyhow!(
-            "could not save the latest request counts: the database did not respond in time"
+            "could not save the latest request counts and log entries: the database did not respond in time"
         )),
     }
 }

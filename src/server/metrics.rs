@@ -1,4 +1,4 @@
-//! `/metrics` for Prometheus. The delivery queue is counted on request, at most once per second.
+//! `/metrics` for Prometheus. The delivery queue is counted on request, and a count is reused for one second.
 
 use std::time::{Duration, Instant};
 
@@ -47,7 +47,7 @@ impl MetricsPage {
             .content_type("text/plain; version=0.0.4; charset=utf-8")
             .header(header::CACHE_CONTROL, "no-store")
             .body(recorder::render());
-        page::guard(response, "default-src 'none'")
+        page::with_security_headers(response, "default-src 'none'")
     }
 }
 
@@ -61,7 +61,7 @@ fn set_queue(queue: &QueueStatus, now_ms: i64) {
     metrics::gauge!("webhook_oldest_due_seconds").set(seconds);
 }
 
-/// Sets the gauges of the queue to `NaN`, which Prometheus treats as an unknown value.
+/// Sets the gauges of the queue to `NaN`: their values are unknown.
 fn set_queue_unknown() {
     for state in STATES {
         metrics::gauge!("webhook_deliveries", "state" => state).set(f64::NAN);

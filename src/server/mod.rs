@@ -107,7 +107,8 @@ impl Server {
     /// entries held in memory.
     ///
     /// # Errors
-    /// Returns an error when the counts and log entries cannot be saved, or when a maintenance job panicked.
+    /// Returns an error when the counts and log entries cannot be saved, or when a maintenance job panicked. After a
+    /// panic, nothing is saved.
     pub async fn run(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
         let (stop, stopped) = oneshot::channel();
         let maintenance = tokio::spawn(maintenance::run(self.maintenance.clone(), stopped));

@@ -8,7 +8,7 @@ const PAGE_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self';
      frame-ancestors 'none'";
 
 /// Adds the security headers of a page, with this content security policy.
-pub(super) fn guard(mut response: Response, policy: &'static str) -> Response {
+pub(super) fn with_security_headers(mut response: Response, policy: &'static str) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -23,7 +23,7 @@ pub(super) fn html(text: String) -> Response {
         .content_type("text/html; charset=utf-8")
         .header(header::CACHE_CONTROL, "public, max-age=300")
         .body(text);
-    guard(page, PAGE_POLICY)
+    with_security_headers(page, PAGE_POLICY)
 }
 
 /// Returns a JSON file.
@@ -32,7 +32,7 @@ pub(super) fn json(text: &'static str) -> Response {
         .content_type("application/json")
         .header(header::CACHE_CONTROL, "public, max-age=300")
         .body(text);
-    guard(file, PAGE_POLICY)
+    with_security_headers(file, PAGE_POLICY)
 }
 
 /// Returns the style sheet of the pages.
@@ -41,7 +41,7 @@ pub(super) fn style() -> Response {
         .content_type("text/css; charset=utf-8")
         .header(header::CACHE_CONTROL, "public, max-age=300")
         .body(include_str!("page.css"));
-    guard(style, PAGE_POLICY)
+    with_security_headers(style, PAGE_POLICY)
 }
 
 /// Returns the 404 response of the server.
@@ -73,5 +73,5 @@ pub(super) fn plain(status: StatusCode, text: &'static str) -> Response {
         .content_type("text/plain; charset=utf-8")
         .header(header::CACHE_CONTROL, "no-store")
         .body(Body::from(text));
-    guard(response, PAGE_POLICY)
+    with_security_headers(response, PAGE_POLICY)
 }

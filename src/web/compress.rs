@@ -85,7 +85,8 @@ impl Coding {
 pub enum Compressible {
     /// It is compressed for this response only.
     Once,
-    /// It is compressed once per coding, because the same body is sent repeatedly.
+    /// It is compressed once per coding, because the same body is sent repeatedly. The cached body must be the body of
+    /// the response.
     Cached(Arc<CachedBody>),
 }
 

@@ -9,12 +9,13 @@ use poem::http::StatusCode;
 pub struct Rejection {
     /// The status of the response.
     pub status: StatusCode,
-    /// One sentence that states the error and the remedy. The API includes it in the response unless the status is 500.
+    /// What is wrong and, where it is not obvious, what to do. The API includes it in the response unless the status
+    /// is 500.
     pub message: &'static str,
 }
 
 impl Rejection {
-    /// The server has too many open connections.
+    /// Too many connections are open, to the server or from the address of the client.
     pub const BUSY: Self = Self::new(
         StatusCode::INTERNAL_SERVER_ERROR,
         "Too many connections are open. Close some of them, or try again later.",

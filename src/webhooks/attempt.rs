@@ -5,7 +5,7 @@
 use tracing::Instrument as _;
 
 use super::claim::LeasedDelivery;
-use super::outbound::{self, AttemptFailure, AttemptOutcome, DEADLINE, WebhookClient, WebhookRequest};
+use super::outbound::{self, ATTEMPT_TIMEOUT, AttemptFailure, AttemptOutcome, WebhookClient, WebhookRequest};
 use super::schedule::MIN_LEASE_LEFT;
 use super::settle::CompletedAttempt;
 use domain::app::App;
@@ -46,7 +46,7 @@ async fn send(client: &WebhookClient, leased: &LeasedDelivery, now_ms: i64) -> A
         body: leased.body.clone(),
         keys: &target.keys,
         now: now_ms.div_euclid(1000),
-        deadline: DEADLINE,
+        timeout: ATTEMPT_TIMEOUT,
     };
     outbound::send(client, request).instrument(span).await
 }

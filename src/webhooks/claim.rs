@@ -22,16 +22,16 @@ pub(super) struct LeasedDelivery {
     pub(super) delivery: ClaimedDelivery,
     /// The exact bytes of the event's body.
     pub(super) body: Bytes,
-    /// The lease, shared by all deliveries of one claim.
+    /// The lease. All deliveries of one claim share it.
     pub(super) lease: Arc<Lease>,
     /// The URL and the signing keys.
     pub(super) target: Arc<Target>,
 }
 
-/// The exclusive right to send the deliveries of one claim.
+/// The exclusive right to send deliveries: all of one claim, or a pre-leased one.
 #[derive(Debug)]
 pub(super) struct Lease {
-    /// Identifies the lease.
+    /// Identifies the lease. All pre-leased deliveries of a worker have the same token.
     pub(super) token: Uuid,
     /// When it expires by the clock of this process, in milliseconds since the epoch. Never later than in the database.
     pub(super) ends_ms: i64,

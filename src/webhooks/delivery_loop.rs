@@ -36,7 +36,8 @@ const COLLECT_WINDOW: Duration = Duration::from_millis(5);
 /// With a cap per subscription below this, completions are recorded before the claim, so that the claim of the same
 /// tick can use the capacity that they free.
 const MIN_CAP_FOR_CONCURRENT_CLAIM: usize = 64;
-/// How long the loop waits after a database error.
+/// How long the loop waits after a database error before it records completions again. It polls again after twice this
+/// time.
 const ERROR_PAUSE: Duration = Duration::from_millis(250);
 /// The part of the shutdown timeout that is reserved for recording attempts and releasing leases.
 const SHUTDOWN_RESERVE: Duration = Duration::from_secs(2);
@@ -102,7 +103,7 @@ impl DeliveryLoop {
     /// completions the `select!` in [`wait`](Self::wait) never reaches the wake signal.
     fn apply_wakes(&mut self) {
         let (wakes, now) = (self.worker.app.fast_path().wake_signal().take(), Instant::now());
-        if wakes.any {
+        if wakes.any_subscription {
             self.poll_policy.wake(now);
         }
         for (workspace, subscription) in wakes.subscriptions {
@@ -390,8 +391,8 @@ fn report_all(completions: &mut Vec<Completion>, settled: &SettledDeliveries) {
 }
 
 /// Releases the leases of unfinished deliveries, each given as delivery id and lease token. Then releases all
-/// deliveries under the lease of the fast path, because the worker may not have received all of them. The second query
-/// reads all pending deliveries.
+/// deliveries under the lease of the fast path, because the worker may not have received all of them. Releasing that
+/// lease reads all pending deliveries, so it is done only when the worker stops.
 async fn release(
     app: &App,
     unfinished: &[(Uuid, Uuid)],

@@ -253,7 +253,7 @@ impl InFlightState {
         if last_warning.is_none_or(|at| at.elapsed() >= EXHAUSTED_PAUSE) {
             *last_warning = Some(Instant::now());
             tracing::warn!(
-                "webhooks are delayed: no file descriptor is left for a connection, or a workspace has reached its limit of DNS lookups"
+                "webhooks are delayed: this machine lacks file descriptors or memory for connections, or a limit of concurrent DNS lookups is reached"
             );
         }
     }

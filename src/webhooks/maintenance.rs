@@ -83,7 +83,7 @@ async fn fan_out_all(app: &App) {
 /// of each other job.
 ///
 /// # Errors
-/// Returns the first error, after all jobs have run.
+/// Returns the error of a job that failed, after the others have run.
 pub async fn run_once(app: &App) -> anyhow::Result<()> {
     let mut last_workspace = None;
     let outcome = loop {

@@ -14,8 +14,8 @@ use uuid::Uuid;
 pub(super) const MAX_COMPLETIONS_BETWEEN_POLLS: usize = 128;
 /// The poll interval if there is no other reason to poll.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// The time until the next poll after a poll that claimed deliveries, but fewer than its limit, if too few attempts
-/// complete earlier.
+/// The longest time until the next poll after a poll that claimed some deliveries, but fewer than its limit.
+/// Completions can cause an earlier poll.
 const REPOLL_DELAY: Duration = Duration::from_millis(20);
 /// The delay between a wake and the next poll after an empty poll: the wake may be for a subscription that is at its
 /// cap.
@@ -68,8 +68,8 @@ impl PollPolicy {
         self.next_poll_at = self.next_poll_at.min(now + delay);
     }
 
-    /// Records that a delivery of a subscription is due. `in_flight` is the number of the subscription's deliveries that are
-    /// in flight in this worker.
+    /// Records that a delivery of a subscription is due. `in_flight` is the number of the subscription's deliveries
+    /// that are in flight in this worker.
     pub(super) fn wake_for(&mut self, subscription: Uuid, in_flight: usize, now: Instant) {
         match &mut self.queue {
             // The completions of the deliveries in flight trigger the next poll.

@@ -1,6 +1,6 @@
 //! Sends pre-leased deliveries: those that were committed under this worker's lease and need no claim.
 //!
-//! For deliveries that arrive together, one query reads the targets. A delivery that cannot be sent is released.
+//! The targets of deliveries that arrive together are read together. A delivery that cannot be sent is released.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use domain::app::App;
 use domain::outbox::PreLeasedDelivery;
 use foundation::secret::Seal;
 
-/// Maximum number of deliveries whose targets are read by one query.
+/// Maximum number of deliveries whose targets are read together.
 const MAX_BATCH: usize = 128;
 
 /// Sends the deliveries that the fast path passes to this worker, until all senders are dropped.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::outbound::DEADLINE;
+use super::outbound::ATTEMPT_TIMEOUT;
 
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
@@ -25,8 +25,8 @@ pub(super) const RETENTION_MS: i64 = 30 * DAY_MS;
 
 /// The duration of a lease: longer than an attempt can take, with time to record its result.
 pub(super) const LEASE: Duration = Duration::from_secs(60);
-/// The minimum time left of a lease when an attempt begins: the attempt's deadline and 5 seconds to record its result.
-pub(super) const MIN_LEASE_LEFT: Duration = Duration::from_secs(DEADLINE.as_secs() + 5);
+/// The minimum time left of a lease when an attempt begins: its time limit and 5 seconds to record its result.
+pub(super) const MIN_LEASE_LEFT: Duration = Duration::from_secs(ATTEMPT_TIMEOUT.as_secs() + 5);
 const _: () = assert!(LEASE.as_secs() >= MIN_LEASE_LEFT.as_secs() * 3);
 
 /// Returns when a delivery is retried after a failed attempt, or `None` if it was the last one. `number` is the number

@@ -79,7 +79,7 @@ impl CompletedAttempt {
 
     /// Returns the changes to the delivery's row. If the attempt failed at a URL that was replaced in the meantime, the
     /// delivery is retried at the new URL immediately, unless this was the last attempt. A retry is held when the
-    /// subscription is not enabled.
+    /// subscription is not enabled or was deleted.
     fn settlement(&self, subscriptions: &[Subscription]) -> Settlement {
         let subscription = subscriptions.iter().find(|row| row.id == self.leased.delivery.subscription_id);
         let url_changed =
@@ -161,7 +161,8 @@ pub(super) async fn settle(
     Ok(valid.map(|settlement| (settlement.id, settlement.transition)).collect())
 }
 
-/// Logs and counts an attempt. `settled` is what the committed transaction recorded.
+/// Logs and counts an attempt. `settled` is what the committed transaction recorded. An attempt that it does not
+/// contain is lost: its lease was no longer valid.
 pub(super) fn report(attempt: &CompletedAttempt, settled: &SettledDeliveries) {
     let outcome = match settled.get(&attempt.leased.delivery.id) {
         None => "lost",

@@ -1,4 +1,5 @@
-//! Signs webhooks: an HMAC over the time and the exact bytes of the body, in two header formats.
+//! Signs webhooks in two header formats: an HMAC over the time and the exact bytes of the body, and an HMAC that also
+//! covers the event id (Standard Webhooks).
 //!
 //! Defines the format of a secret and of both signature headers. Never reads a clock.
 
@@ -64,7 +65,7 @@ pub fn svc_signature(keys: &[SigningKey], unix_seconds: i64, body: &[u8]) -> Str
 }
 
 /// Returns the value of `webhook-signature`: for each key, in the order of `keys`, `v1,` and the base64 of the
-/// HMAC-SHA256 of id, dot, Unix seconds, dot and body, separated by spaces (Standard Webhooks 1.0).
+/// HMAC-SHA256 of the event id, dot, Unix seconds, dot and body, separated by spaces (Standard Webhooks 1.0).
 pub fn standard_signature(keys: &[SigningKey], id: &str, unix_seconds: i64, body: &[u8]) -> String {
     let timestamp = unix_seconds.to_string();
     let mut header = String::with_capacity(keys.len() * 48);

@@ -23,8 +23,8 @@ use super::settle::{CompletedAttempt, report, settle};
 use domain::app::App;
 use foundation::secret::Seal;
 
-/// Maximum number of deliveries of one subscription that are in flight in all workers together. A worker sends only
-/// some of them at a time; the others wait.
+/// Claims lease deliveries of a subscription only up to this number in flight, in all workers together. A worker sends
+/// only some of them at a time; the others wait.
 pub(super) const MAX_PER_SUBSCRIPTION: usize = 256;
 /// Maximum number of deliveries claimed by one transaction.
 pub(super) const MAX_PER_CLAIM: usize = 256;
@@ -53,7 +53,8 @@ impl Worker {
         self.progress.clone()
     }
 
-    /// Claims and sends due deliveries until none is left, and records the results. Returns the number of attempts.
+    /// Claims and sends due deliveries until none is left, and records the results. Returns the number of attempts. A
+    /// delivery that this machine cannot send is not counted, and is due again when its lease expires.
     ///
     /// # Errors
     /// Returns an error when a query fails.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::audit::Actor;
-use domain::sessions::{self, SessionOrigin};
+use domain::sessions::{self, SessionClient};
 use domain::users;
 use reqwest::Method;
 use secrecy::{ExposeSecret, SecretString};
@@ -267,7 +267,7 @@ async fn a_new_password_ends_all_sessions_of_the_old_one() {
     let acme = app.workspace("acme").await;
     acme.add_user("ada@acme.example").await;
     let old = SecretString::from(PASSWORD);
-    let origin = SessionOrigin { address: [127, 0, 0, 1].into(), agent: "test" };
+    let client = SessionClient { address: [127, 0, 0, 1].into(), agent: "test" };
     let verified = users::verify_login(&app.app, "ada@acme.example", &old).await.unwrap().unwrap();
     let set = async |token: &str, password: &str| {
         let password = SecretString::from(password);
@@ -278,7 +278,7 @@ async fn a_new_password_ends_all_sessions_of_the_old_one() {
     // A session is being created: setting the new password waits for it, and ends it.
     let link = acme.password_link("ada@acme.example").await;
     let mut write = app.begin_write().await;
-    let created = sessions::create(&app.app, &mut write, &verified, origin).await.unwrap();
+    let created = sessions::create(&app.app, &mut write, &verified, client).await.unwrap();
     let (_, token) = created.expect("the password is still valid");
     let commit_later = async {
         // Longer than setting a password takes if it does not wait.
@@ -290,7 +290,7 @@ async fn a_new_password_ends_all_sessions_of_the_old_one() {
 
     // The new password is set first: the earlier verification is no longer valid.
     let mut write = app.begin_write().await;
-    assert!(sessions::create(&app.app, &mut write, &verified, origin).await.unwrap().is_none());
+    assert!(sessions::create(&app.app, &mut write, &verified, client).await.unwrap().is_none());
     drop(write);
     let browser = Browser::new(&app);
     browser.sign_in("ada@acme.example", PASSWORD).await.assert_status(422);

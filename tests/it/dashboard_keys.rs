@@ -121,7 +121,7 @@ async fn errors_of_a_key_are_shown_at_their_fields() {
         ),
         (
             vec![("name", "x"), ("scopes", "read:courses"), ("per_minute", "many")],
-            "Requests per minute must be a whole number.",
+            "Requests per minute must be a whole number of at most 2,147,483,647.",
         ),
         (
             vec![("name", "x"), ("scopes", "read:courses"), ("expires", "31")],

@@ -251,7 +251,7 @@ async fn set_owner_replaces_the_owner() {
     assert!(changed.stdout.starts_with("https://school.example/set-password?token="), "{changed:?}");
     insta::assert_snapshot!(changed.stderr.trim_end(), @"
     grace@acme.example now owns workspace `acme`
-    removed owner@acme.example; their sessions and password links for it are no longer valid
+    removed owner@acme.example from workspace `acme`; their sessions and password links for it are no longer valid
     the link can be used once, within 72 hours
     ");
     let acme = program.app.workspace("acme").await;

@@ -2,7 +2,7 @@
 
 use domain::app::App;
 use domain::audit::Actor;
-use domain::sessions::{self, SessionOrigin, Viewer};
+use domain::sessions::{self, SessionClient, Viewer};
 use domain::users::{self, User, UserRemoval};
 use domain::{Error, workspaces};
 use secrecy::{ExposeSecret, SecretString};
@@ -17,8 +17,8 @@ const ADA: &str = "ada@acme.example";
 const EVE: &str = "eve@acme.example";
 const PEOPLE: &str = "/dashboard/settings/people";
 
-fn origin() -> SessionOrigin<'static> {
-    SessionOrigin { address: [127, 0, 0, 1].into(), agent: "story" }
+fn client() -> SessionClient<'static> {
+    SessionClient { address: [127, 0, 0, 1].into(), agent: "story" }
 }
 
 /// Waits until a session of the database waits for a lock, or this task has ended. On SQLite, this only lets the task
@@ -109,7 +109,7 @@ async fn signing_in_during_a_removal_leaves_no_session() {
         let app = app.app.clone();
         async move {
             let mut write = app.begin_write().await.unwrap();
-            let started = sessions::create(&app, &mut write, &login, origin()).await.unwrap();
+            let started = sessions::create(&app, &mut write, &login, client()).await.unwrap();
             write.commit().await.unwrap();
             started.is_some()
         }
@@ -122,7 +122,7 @@ async fn signing_in_during_a_removal_leaves_no_session() {
     let ada = acme.add_user(ADA).await;
     let login = verified().await;
     let mut write = app.begin_write().await;
-    let (_, token) = sessions::create(&app.app, &mut write, &login, origin()).await.unwrap().unwrap();
+    let (_, token) = sessions::create(&app.app, &mut write, &login, client()).await.unwrap().unwrap();
     let removed = spawn_removal(&app, &ada);
     wait_until_blocked(&app, &removed).await;
     write.commit().await.unwrap();
@@ -142,7 +142,7 @@ async fn a_session_that_switches_workspace_during_a_removal_ends() {
     let begin_session = async || {
         let login = users::verify_login(&app.app, ADA, &password).await.unwrap().unwrap();
         let mut write = app.begin_write().await;
-        let (_, token) = sessions::create(&app.app, &mut write, &login, origin()).await.unwrap().unwrap();
+        let (_, token) = sessions::create(&app.app, &mut write, &login, client()).await.unwrap().unwrap();
         write.commit().await.unwrap();
         (viewer(&app, &token).await.unwrap(), token)
     };

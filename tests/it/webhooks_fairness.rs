@@ -115,7 +115,7 @@ async fn an_event_with_many_subscriptions_has_one_delivery_for_each() {
         webhooks::enable(&app.app, write, acme.id, dropping, drop_held).await
     };
     assert_eq!(
-        in_transaction(&app, enable).await.unwrap().moved,
+        in_transaction(&app, enable).await.unwrap().released_or_dropped,
         1,
         "deliveries that are not written yet are dropped, too"
     );

@@ -10,7 +10,9 @@ use regex::Regex;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 use webhooks::TEST_VECTORS;
-use webhooks::outbound::{self, ClientOptions, DEADLINE, DeliveryVerdict, WebhookClient, WebhookRequest};
+use webhooks::outbound::{
+    self, ATTEMPT_TIMEOUT, ClientOptions, DeliveryVerdict, WebhookClient, WebhookRequest,
+};
 use webhooks::sign::SigningKey;
 
 use crate::support::TestApp;
@@ -166,7 +168,7 @@ async fn the_receiver_of_the_guide_accepts_our_requests() {
             body: Bytes::from(body),
             keys: &keys,
             now,
-            deadline: DEADLINE,
+            timeout: ATTEMPT_TIMEOUT,
         };
         verdicts.push(outbound::send(&client, request).await.verdict());
     }

@@ -201,9 +201,12 @@ async fn a_long_queue_is_held_released_and_dropped_in_batches() {
     };
     let mut progress = Vec::new();
     let enabled = drop_all(&mut |so_far| progress.push(so_far)).await;
-    assert_eq!((enabled.changed, enabled.moved, progress), (true, 2501, vec![1000, 2000, 2501]));
+    assert_eq!(
+        (enabled.changed, enabled.released_or_dropped, progress),
+        (true, 2501, vec![1000, 2000, 2501])
+    );
     let repeated = drop_all(&mut |_| unreachable!("nothing is held")).await;
-    assert_eq!((repeated.changed, repeated.moved), (false, 0));
+    assert_eq!((repeated.changed, repeated.released_or_dropped), (false, 0));
     let entries = audit_entries(&acme).await;
     let expected = "command line Enabled a webhook https://hooks.example/acme, 2501 deliveries dropped";
     assert_eq!(entries[0], expected, "{entries:?}");
@@ -284,7 +287,7 @@ async fn dropping_held_deliveries_stops_when_the_subscription_is_enabled_meanwhi
     )
     .await;
     let dropped = dropped.unwrap();
-    assert_eq!((dropped.changed, dropped.moved), (false, 1000));
+    assert_eq!((dropped.changed, dropped.released_or_dropped), (false, 1000));
     assert_eq!(states(&acme.deliveries(subscription_id).await), [DeliveryState::Pending; 501]);
     assert_eq!(
         audit_entries(&acme).await[0],

@@ -1,6 +1,7 @@
 //! The impact of changes on clients, and the remedies.
 //!
-//! A rule declares both. For schema rules, they depend on the topic of the rule and the direction.
+//! A `Rule` declares both. For a `SchemaRule`, they depend on its topic and the direction, and some rules have specific
+//! ones.
 
 use super::catalog;
 use super::compare::DetectedChange;

@@ -1,8 +1,9 @@
 //! Loads the base (a file, or the contract at a git revision) and the waivers (accepted findings).
 //!
-//! A base that cannot be found is an error with a remedy, never an empty document. By default, waivers come from a
+//! A base that cannot be found is an error with a remedy, never an empty document. By default, waivers come from a git
 //! revision that does not contain the change under review, so that a change cannot waive itself. A waiver file in the
-//! working tree applies only if `--waivers` names it, and in `cargo xtask release-contract`.
+//! working tree applies only if `--waivers` names it, and in `cargo xtask release-contract`. In this module, `revision`
+//! is a git revision, not the new document.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -66,7 +67,10 @@ pub(crate) fn read(
     Ok(BaseInput { source, waivers, note })
 }
 
-/// Loads the contract at a revision.
+/// Loads the contract at a git revision.
+///
+/// # Errors
+/// Returns an error with a remedy when the revision does not exist or does not contain the contract.
 fn load_from_git(workspace: &Path, base: &str, contract: &str) -> Result<Source> {
     if !is_revision(workspace, base)
         && let Some(explanation) = explain_missing_base(workspace, base)
@@ -93,7 +97,7 @@ fn explain_missing_base(workspace: &Path, base: &str) -> Option<String> {
         ));
     }
     if Path::new(base).is_absolute() {
-        return Some(format!("{base} does not exist"));
+        return Some(format!("{base} does not exist; specify another file or a git revision with --base"));
     }
     has_document_extension(base).then(|| {
         format!(
@@ -118,7 +122,7 @@ fn load_named_waivers(
     if let Some(name) = resolver.find(name_or_revision) {
         let text =
             std::fs::read_to_string(workspace.join(&name)).with_context(|| format!("cannot read {name}"))?;
-        return Ok(Waivers { name, text, from_revision: false });
+        return Ok(Waivers { name, text, is_from_git: false });
     }
     ensure!(
         is_revision(workspace, name_or_revision),
@@ -146,9 +150,13 @@ fn load_default_waivers(
     let applied_text = waivers.as_ref().map(|waivers| &waivers.text);
     let note = working_tree_text.filter(|working_tree_text| Some(working_tree_text) != applied_text).map(|_| {
         let name = waivers_file.display();
-        if is_available {
+        if waivers.is_some() {
             format!(
                 "{name} differs from the one in `{revision}`, which applies; merge waivers before the change that needs them"
+            )
+        } else if is_available {
+            format!(
+                "{name} is ignored because `{revision}` does not contain it; merge waivers before the change that needs them"
             )
         } else if waivers_file.is_absolute() {
             format!("{name} is ignored because it is outside of the workspace; specify it with --waivers")
@@ -169,7 +177,7 @@ fn load_waivers_at(workspace: &Path, revision: &str, waivers_file: &Path) -> Res
     };
     let name = format!("{revision}:{waivers_file}");
     let text = String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8"))?;
-    Ok(Some(Waivers { name, text, from_revision: true }))
+    Ok(Some(Waivers { name, text, is_from_git: true }))
 }
 
 /// Returns the path of the waiver file next to a base that is a file.

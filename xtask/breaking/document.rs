@@ -1,6 +1,7 @@
 //! Parsed OpenAPI documents.
 //!
-//! Parses and validates a document, indexes its components, resolves references, and describes positions as paths of keys.
+//! Parses and validates a document, indexes its components, resolves references, and describes positions as paths of
+//! keys.
 
 use std::collections::HashMap;
 
@@ -99,14 +100,15 @@ impl<'n> IndexedDocument<'n> {
         component.map(|entry| entry.key.span).or_else(|| self.resolve(reference).map(|node| node.span))
     }
 
-    /// Follows the references of a node. Returns the final target and the position of the first target, or `span` if the
-    /// node is not a reference. Thus all uses of a shared object have the same position.
+    /// Follows the references of a node. Returns the final target and the position of the first target, or `span` if
+    /// the node is not a reference. Thus all uses of a shared object have the same position.
     pub(crate) fn follow_with_position(&self, node: &'n Node, span: Span) -> (&'n Node, Span) {
         let reference = node.get("$ref").and_then(Node::as_str);
         (self.follow(node), reference.and_then(|target| self.target_position(target)).unwrap_or(span))
     }
 
-    /// Returns a node and the targets of its chain of references. This is for objects in which the siblings of `$ref` apply.
+    /// Returns a node and the targets of its chain of references. This is for objects in which the siblings of `$ref`
+    /// apply.
     pub(crate) fn reference_chain(&self, node: &'n Node) -> Vec<&'n Node> {
         references::reference_chain(&self.document.root, node)
     }
@@ -114,7 +116,7 @@ impl<'n> IndexedDocument<'n> {
     /// Follows the references of a node to the final target. Returns the node itself if it is not a reference.
     pub(crate) fn follow(&self, node: &'n Node) -> &'n Node {
         let mut current = node;
-        for _ in 0..references::LONGEST_CHAIN {
+        for _ in 0..references::MAX_CHAIN_LENGTH {
             match current.get("$ref").and_then(Node::as_str).and_then(|target| self.resolve(target)) {
                 Some(target) => current = target,
                 None => break,
@@ -169,8 +171,8 @@ fn item_name(item: &Node) -> String {
     }
 }
 
-/// Returns the section and name of the component to which a reference refers. Returns `None` for other targets, and for names
-/// with escaped characters.
+/// Returns the section and name of the component to which a reference refers. Returns `None` for other targets, and for
+/// names with escaped characters.
 pub(crate) fn component_of(reference: &str) -> Option<(&str, &str)> {
     let (section, name) = reference.strip_prefix("#/components/")?.split_once('/')?;
     (!name.contains(['/', '~', '%'])).then_some((section, name))

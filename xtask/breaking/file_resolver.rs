@@ -18,8 +18,8 @@ impl FileResolver {
         Self { current_directory: canonical(current_directory), workspace: canonical(workspace) }
     }
 
-    /// Returns the path of an existing file or directory: relative to the workspace root, or absolute if it is outside of the
-    /// workspace. Returns `None` if it exists in neither directory.
+    /// Returns the path of an existing file or directory: relative to the workspace root, or absolute if it is outside
+    /// of the workspace. Returns `None` if it exists in neither directory.
     pub(crate) fn find(&self, name: &str) -> Option<String> {
         let candidates = [self.current_directory.join(name), self.workspace.join(name)];
         let existing = candidates.iter().find(|path| path.exists())?;

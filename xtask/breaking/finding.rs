@@ -1,7 +1,7 @@
 //! Findings: one for each change, with all operations that it affects.
 //!
-//! A change of a shared object is detected several times. This module merges the detected changes into findings and computes
-//! their fingerprints.
+//! A change of a shared object is detected several times. This module merges the detected changes into findings and
+//! computes their fingerprints.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,8 @@ pub(crate) struct Finding {
     pub path: String,
     /// The affected operations.
     pub operations: Vec<AffectedOperation>,
-    /// The identifier for waivers: a digest of direction, rule, path and details, independent of line numbers and messages.
+    /// The identifier for waivers: a digest of direction, rule, path and details, independent of line numbers and
+    /// messages.
     pub fingerprint: String,
     /// The reason of the waiver that accepts the finding, if any.
     pub waived: Option<String>,

@@ -41,11 +41,11 @@ pub use self::release::run as release;
 /// The command-line arguments: the two documents to compare and the output format.
 #[derive(Debug, clap::Args)]
 pub struct BreakingArgs {
-    /// Base: a file, or a git revision of the contract. A file name is resolved in the current directory, then at the
-    /// workspace root
+    /// Base (old document): a file, or a git revision of the contract. A file name is resolved in the current
+    /// directory, then at the workspace root
     #[arg(long, value_name = "FILE|REVISION", default_value = base::RELEASED)]
     base: String,
-    /// Revision: the contract to compare with the base
+    /// Revision (new document): the contract to compare with the base
     #[arg(long, value_name = "FILE", default_value = base::CONTRACT)]
     contract: String,
     /// Source of the waivers. Default: the base if it is a git revision, otherwise origin/HEAD

@@ -1,4 +1,5 @@
-//! Validates the references of a document: each must have a target within the document, and no object may include itself.
+//! Validates the references of a document: each must have a target within the document, and no object may include
+//! itself. Also rejects dynamic references and unsupported dialects of JSON Schema.
 //!
 //! Strings under `$ref` are references, except in examples, other data and extensions.
 
@@ -93,7 +94,7 @@ fn inclusions<'n>(side: &IndexedDocument<'n>, node: &'n Node) -> Vec<(&'n Node, 
     target.into_iter().chain(parts.iter().map(|part| (part, part.span))).collect()
 }
 
-/// Reports nodes that include themselves: such a schema is never complete. Alternatives (`oneOf`, `anyOf`) are not
+/// Reports nodes that include themselves, directly or through other nodes. Alternatives (`oneOf`, `anyOf`) are not
 /// followed, because in many documents an alternative refers to the schema that contains it.
 ///
 /// The search is depth-first with an explicit stack, so that long chains do not overflow the call stack.
@@ -166,8 +167,8 @@ fn check_keyword(side: &IndexedDocument<'_>, entry: &Entry) -> Option<Diagnostic
     }
 }
 
-/// The maximum number of references that are followed from one node.
-pub(crate) const LONGEST_CHAIN: usize = 64;
+/// The maximum number of references that are followed from one node. The rest of a longer chain is ignored.
+pub(crate) const MAX_CHAIN_LENGTH: usize = 64;
 
 /// Returns the target of a reference within the document. Returns `None` if the reference is not a JSON pointer in a
 /// fragment (`#/...`), or if its target does not exist.
@@ -183,8 +184,8 @@ pub(crate) fn target<'n>(root: &'n Node, reference: &str) -> Option<&'n Node> {
     })
 }
 
-/// Returns a node and the targets of its chain of references, at most [`LONGEST_CHAIN`] nodes.
+/// Returns a node and the targets of its chain of references, at most [`MAX_CHAIN_LENGTH`] nodes.
 pub(crate) fn reference_chain<'n>(root: &'n Node, node: &'n Node) -> Vec<&'n Node> {
     let next = |node: &&'n Node| target(root, node.get("$ref")?.as_str()?);
-    std::iter::successors(Some(node), next).take(LONGEST_CHAIN).collect()
+    std::iter::successors(Some(node), next).take(MAX_CHAIN_LENGTH).collect()
 }

@@ -1,6 +1,6 @@
 //! `cargo xtask release-contract`: replaces the released contract with the current one.
 //!
-//! It fails if the current contract breaks clients. A successful release deletes the waivers, which
+//! It fails if a breaking change of the current contract is not waived. A successful release deletes the waivers, which
 //! apply only to it.
 
 use std::fs;
@@ -11,18 +11,19 @@ use anyhow::{Context as _, Result};
 use super::file_resolver::FileResolver;
 use super::{Compatibility, ReportFormat, base, document, invalid_document_error, report};
 
-/// Copies the contract over the released one if no client breaks. Otherwise returns [`Compatibility::Breaking`] and
-/// changes nothing.
+/// Copies the contract over the released one if each breaking change is waived. Otherwise returns
+/// [`Compatibility::Breaking`] and changes nothing. Without a released contract, the contract is validated and copied.
 ///
 /// # Errors
-/// Returns an error when the contract cannot be read or compared, when a waiver is unused or has expired, or when a
-/// file cannot be written or deleted.
+/// Returns an error when one of the contracts or the waivers cannot be read, when the contracts cannot be compared,
+/// when a waiver is unused or has expired, or when a file cannot be written or deleted.
 pub fn run(workspace: &Path) -> Result<Compatibility> {
     let revision = contract::read_file(workspace, base::CONTRACT)?;
     let text = revision.text.clone();
     let released = workspace.join(base::RELEASED);
     if released.exists() {
-        // Uses the waivers in the working tree, because they were written for this release.
+        // Uses the waivers in the working tree, because they were written for this release. If there are none, those of
+        // the target branch apply.
         let waivers = base::waivers_path(base::RELEASED).display().to_string();
         let waivers = Some(waivers.as_str()).filter(|name| workspace.join(name).exists());
         // All paths are relative to the workspace root, not to the current directory.

@@ -31,8 +31,8 @@ pub(crate) enum Direction {
     Response,
 }
 
-/// Where in a request or response a schema is used. If a change of a shared schema is found at several sites with the same
-/// direction and level, the first site in this order names the finding.
+/// Where in a request or response a schema is used. If a change of a shared schema is found at several sites with the
+/// same direction and level, the first site in this order names the finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum SchemaSite {
     /// A request body.

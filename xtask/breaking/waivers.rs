@@ -1,9 +1,9 @@
 //! Waivers: findings, such as breaking changes, that are accepted until a date.
 //!
-//! A waiver file is TOML: each `[[waiver]]` has the `fingerprint` of a finding, or its `rule` and `path`; a `reason`; and the
-//! date on which it `expires`. A waiver that has expired and still matches a finding is an error. A waiver that matches no
-//! finding is an error too, unless the file is read from a git revision, because waivers are merged before the change that
-//! needs them.
+//! A waiver file is TOML: each `[[waiver]]` has the `fingerprint` of a finding, or its `rule` and `path`; a `reason`;
+//! and the date on which it `expires`. A waiver that has expired and still matches a finding is an error. A waiver that
+//! matches no finding is an error too, unless the file is read from a git revision, because waivers are merged before
+//! the change that needs them.
 
 use anyhow::{Context as _, Result, ensure};
 use jiff::civil::Date;
@@ -76,19 +76,20 @@ pub(crate) struct Waivers {
     pub name: String,
     /// The TOML text.
     pub text: String,
-    /// Whether the file was read from a git revision. Its waivers need not match a finding: the changes that they accept may
-    /// already be part of that revision, or not be merged yet.
-    pub from_revision: bool,
+    /// Whether the file was read from a git revision. Its waivers need not match a finding: the changes that they
+    /// accept may already be part of that revision, or not be merged yet.
+    pub is_from_git: bool,
 }
 
 /// Marks the findings that waivers accept. Returns a message for each expired waiver that matches a finding and, if the
 /// file was not read from a git revision, for each waiver that matches none. A waiver applies until the end of the day
-/// on which it expires.
+/// (UTC) on which it expires.
 ///
 /// # Errors
-/// Returns an error when the file is not a valid waiver file.
+/// Returns an error when the file is not TOML or has unknown keys, or when a waiver identifies its finding in no way or
+/// in two ways, has no reason, or has no valid date.
 pub(crate) fn apply(waivers: &Waivers, findings: &mut [Finding], today: Date) -> Result<Vec<String>> {
-    let Waivers { name, text, from_revision } = waivers;
+    let Waivers { name, text, is_from_git } = waivers;
     let file: WaiverFile =
         toml::from_str(text).with_context(|| format!("cannot read waivers from {name}"))?;
     let mut waiver_errors = Vec::new();
@@ -114,11 +115,11 @@ pub(crate) fn apply(waivers: &Waivers, findings: &mut [Finding], today: Date) ->
                 finding.waived = Some(waiver.reason.clone());
             }
         }
-        if !has_match && !from_revision {
+        if !has_match && !is_from_git {
             waiver_errors.push(format!("{name}: waiver {display_name} matches no finding; remove it"));
         } else if has_match && today > expires {
             waiver_errors.push(format!(
-                "{name}: waiver {display_name} expired on {expires}; review the change again, or revert it"
+                "{name}: waiver {display_name} expired on {expires}; revert the change, or review it and set a later `expires`"
             ));
         }
     }

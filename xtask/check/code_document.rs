@@ -107,7 +107,8 @@ fn parameter(meta: &MetaOperationParam) -> Value {
         "schema": reference(&meta.schema),
     });
     if is_list(&meta.schema) {
-        // A list in a header is always separated by commas. The generator sets `explode` to false, as for a query.
+        // The generator sets `explode` to false for each list that is separated by commas, as a list in a header always
+        // is.
         value["explode"] = json!(meta.explode);
     }
     if meta.deprecated {

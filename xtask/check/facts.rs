@@ -1,7 +1,7 @@
 //! Converts an OpenAPI document into facts, so that documents in different notations can be compared.
 //!
-//! References are resolved, `const` is an `enum` of one value, numbers are normalized and 64 bits wide by default, and header
-//! names are lower case. Titles, descriptions and examples are ignored. The input is OpenAPI 3.1 as JSON.
+//! References are resolved, `const` is an `enum` of one value, numbers are normalized and 64 bits wide by default, and
+//! header names are lower case. Titles, descriptions and examples are ignored. The input is OpenAPI 3.1 as JSON.
 
 use contract::node::escape_pointer_token;
 use serde_json::Value;
@@ -219,8 +219,8 @@ impl<'d> FactReader<'d> {
         facts
     }
 
-    /// Returns the alternatives of a union, named by discriminator value or type. A single alternative is merged into the
-    /// schema.
+    /// Returns the discriminator and the alternatives of a union, named by discriminator value or type. A single
+    /// alternative is merged into the schema.
     fn alternatives(&self, schema: &'d Value, keyword: &str, pointer: &str, above: &[&'d str]) -> Vec<Fact> {
         let parts = schema[keyword].as_array().into_iter().flatten().enumerate();
         let parts: Vec<_> =

@@ -1,7 +1,7 @@
 //! Compares the contract with the code, the tests, and the database tables.
 //!
-//! `cargo xtask check` runs this crate as a separate program: it links the server, while the other tools must work even if the
-//! server does not compile.
+//! `cargo xtask check` runs this crate as a separate program: it links the server, while the other tools must work even
+//! if the server does not compile.
 
 mod code_document;
 mod compare;
@@ -51,10 +51,12 @@ pub struct CheckArgs {
     pub print_code: bool,
 }
 
-/// Prints all differences, or the document of the code with `--print-code`. Returns whether there are no differences.
+/// Prints all differences, or the document of the code with `--print-code`. Returns true if there are no differences,
+/// and with `--print-code`. Checks PostgreSQL only if `DATABASE_URL` is the URL of a PostgreSQL server.
 ///
 /// # Errors
-/// Returns an error when the contract is invalid, or when a file or a database cannot be read.
+/// Returns an error when the contract or the document of the code is invalid, or when a file or a database cannot be
+/// read.
 pub fn run(args: CheckArgs) -> anyhow::Result<bool> {
     let workspace = &workspace();
     let (code, format) = (code()?, args.format);

@@ -1,7 +1,7 @@
 //! Constructs of the contract that poem-openapi cannot express.
 //!
-//! Each limitation is as narrow as possible, and names the test that sends a violating request or checks the response instead.
-//! A difference without a limitation is reported.
+//! Each limitation is as narrow as possible, and names the test that sends a violating request or checks the response
+//! instead. A difference without a limitation is reported.
 
 use super::facts::Fact;
 

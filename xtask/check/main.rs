@@ -1,6 +1,7 @@
 //! The program behind `cargo xtask check`. Exit codes: 0 no differences, 1 differences, 2 the check could not run.
 //!
-//! It is also a test target: `cargo test --workspace` runs it. Options of the test harness are ignored.
+//! It is also a test target: `cargo test --workspace` runs it. Invalid options, such as those of the test harness, are
+//! ignored.
 
 use std::process::ExitCode;
 

@@ -5,7 +5,7 @@ use contract::diagnostic::{self, DiagnosticFormat};
 
 use super::compare::{Difference, DocumentDifferences};
 
-/// The code and title of each list.
+/// The diagnostic code and the title of each list.
 const CONTRACT_ONLY: (&str, &str) = ("contract-only", "in the contract, not in the code");
 const CODE_ONLY: (&str, &str) = ("code-only", "in the code, not in the contract");
 const HELP: &str =
@@ -45,6 +45,7 @@ fn render_difference(
     let position = source.position(span);
     let uses = match difference.other_uses {
         0 => String::new(),
+        1 => " (and 1 more use)".to_owned(),
         count => format!(" (and {count} more uses)"),
     };
     let message = format!("{}{uses}", difference.path);

@@ -99,7 +99,8 @@ impl Converter<'_> {
         Node::without_span(Value::Mapping(converted))
     }
 
-    /// Converts a union of null and `parts`. `nullable` applies to the whole schema, and only if the schema has a `type`.
+    /// Converts a union of null and `parts`. `nullable` applies to the whole schema, and only if the schema has a
+    /// `type`.
     fn convert_nullable_union(&self, keyword: &str, parts: &[&Node], converted: &mut Vec<Entry>) {
         let types: Vec<_> = parts.iter().map(|part| self.type_of(part)).collect();
         let all_equal = types.iter().all(|name| name.is_some() && *name == types[0]);

@@ -210,8 +210,8 @@ impl ResponseVariant<'_> {
         self.response.headers.iter().filter(|header| !self.is_set_by_middleware(header)).collect()
     }
 
-    /// Returns the type of a header, without `Option`. poem-openapi supports only basic types in headers: string enums and
-    /// times are strings.
+    /// Returns the type of a header, without `Option`. poem-openapi supports only basic types in headers: string enums
+    /// and times are strings.
     fn inner_header_type(&self, header: &Header) -> TokenStream {
         match self.document.shape(&header.schema) {
             Some(Shape::Integer(_) | Shape::Number(_) | Shape::Boolean) => {

@@ -54,8 +54,8 @@ impl ExternalContract {
     /// Resolves both paths, relative to `base`. Creates the output folder if it is missing and `create` is set.
     ///
     /// # Errors
-    /// Returns an error when a path does not exist or is not valid UTF-8, when the contract is in the output folder, or
-    /// when its name cannot be the name of the adapter.
+    /// Returns an error when a path does not exist or is not valid UTF-8, when the folder cannot be created, when the
+    /// contract is in the output folder, or when its name cannot be the name of the adapter.
     pub(crate) fn resolve(base: &Path, contract: &Path, output: &Path, create: bool) -> anyhow::Result<Self> {
         let output_path = to_utf8(output)?;
         let stem = to_utf8(Path::new(contract.file_stem().context("--contract is not a file")?))?;

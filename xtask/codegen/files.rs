@@ -106,7 +106,8 @@ fn with_heading_of(model: &str, text: &str) -> String {
 }
 
 /// Returns a file of the folder that the generator probably did not create: Rust without the first line of generated
-/// files, a file with an unexpected name, or JSON in a folder without generated Rust.
+/// files, another file with an unexpected name, or JSON in a folder without generated Rust. Returns `None` if there is
+/// no such file.
 ///
 /// # Errors
 /// Returns an error when an entry of the folder cannot be read.

@@ -1,7 +1,7 @@
 //! `cargo xtask codegen`: generates Rust from the OpenAPI contract.
 //!
-//! This module defines which files are generated. The crate `contract` rejects every construct that cannot be generated.
-//! This crate does not depend on the server, so it runs when the server does not compile.
+//! This module defines which files are generated. The crate `contract` rejects every construct that cannot be
+//! generated. This crate does not depend on the server, so it runs when the server does not compile.
 
 mod attributes;
 mod downgrade;
@@ -141,8 +141,8 @@ pub enum CodegenOutcome {
 /// Generates code from all contracts, or compares the generated files with `--check`.
 ///
 /// # Errors
-/// Returns an error when a contract cannot be read, a folder cannot be read or written, or `--out` contains files that
-/// were not generated.
+/// Returns an error when a contract cannot be read, a folder cannot be read or written, `--out` contains files that
+/// were not generated, or the adapter cannot be named after the file of `--contract`.
 pub fn run(workspace: &Path, args: &CodegenArgs) -> anyhow::Result<CodegenOutcome> {
     if let (Some(contract), Some(out)) = (&args.contract, &args.out) {
         let current_folder = std::env::current_dir().context("cannot determine the current folder")?;

@@ -24,8 +24,8 @@ fn conventions() -> Conventions<'static> {
     Conventions { path_prefix: "/", spelling_exceptions: V1.conventions.spelling_exceptions }
 }
 
-/// Checks a contract. If it causes a panic, saves it in `target/codegen-regressions`. Reduce such a contract and add it to the
-/// folder `regressions`.
+/// Checks a contract. If it causes a panic, saves it in `target/codegen-regressions`. Reduce such a contract and add it
+/// to the folder `regressions`.
 fn check(name: &str, text: &str) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| try_generate(name, text))) {
         let folder = workspace().join("target/codegen-regressions");

@@ -201,8 +201,8 @@ fn has_own_type(shape: &Shape) -> bool {
     matches!(shape, Shape::Object(_) | Shape::Enum(_) | Shape::IntegerEnum(_) | Shape::Union(_))
 }
 
-/// Collects the names of all schemas that a schema references, directly or indirectly. The properties of a base object are
-/// copied into the derived object, so the base itself is not collected.
+/// Collects the names of all schemas that a schema references, directly or indirectly. The properties of a base object
+/// are copied into the derived object, so the base itself is not collected.
 fn collect_references<'a>(document: &'a Document, schema: &'a Schema, names: &mut BTreeSet<&'a str>) {
     match &schema.shape {
         Shape::Reference(name) => {

@@ -24,7 +24,7 @@ pub enum Code {
     UnknownKeyword,
     /// The generator does not support the keyword, value or combination, even if OpenAPI 3.1 or YAML allows it.
     UnsupportedKeyword,
-    /// A property is listed in `required` but not in `properties`.
+    /// A property is listed in `required` but not in `properties`, or a map has `required`.
     RequiredWithoutProperty,
     /// A union with an invalid discriminator, or whose members cannot be distinguished.
     DiscriminatorMapping,
@@ -38,13 +38,15 @@ pub enum Code {
     MissingOperationId,
     /// Two operations share an `operationId`.
     DuplicateOperationId,
-    /// Two names of the contract become the same name in Rust.
+    /// Two names of the contract become the same name in Rust, or a name becomes one that the generated code uses
+    /// itself.
     RustNameCollision,
     /// A name of the contract that cannot become a Rust identifier.
     NoRustName,
-    /// The parameters in the path template differ from the declared path parameters.
+    /// The parameters in the path template differ from the declared path parameters, or one of those is not
+    /// required.
     PathParameterMismatch,
-    /// Two paths match the same requests.
+    /// Two paths match the same requests, and neither is more specific.
     AmbiguousPaths,
     /// A path with invalid syntax or without the prefix of the server's paths.
     InvalidPath,

@@ -236,7 +236,7 @@ impl JsonParser<'_> {
         }
         serde_json::from_str(&self.text[start..=end]).map_err(|_| JsonSyntaxError {
             offset: start,
-            message: "unknown escape sequence in a string".to_owned(),
+            message: "invalid escape sequence in a string".to_owned(),
         })
     }
 }

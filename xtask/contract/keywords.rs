@@ -171,7 +171,7 @@ pub(crate) const PARAMETER: ObjectKind = ObjectKind {
     ],
     unsupported_keywords: &[
         ("allowReserved", UNSUPPORTED),
-        ("allowEmptyValue", "use a schema that allows the empty string"),
+        ("allowEmptyValue", "remove it: the server rejects empty values"),
         ("content", "use `schema`"),
     ],
 };

@@ -29,7 +29,8 @@ pub fn read(source: &Source, diagnostics: &mut Vec<Diagnostic>) -> Option<Node> 
     read_with(source, AliasPolicy::Reject, diagnostics)
 }
 
-/// Parses the only document of a source, as JSON if it is JSON, otherwise as YAML. Returns `None` after a fatal error.
+/// Parses the only document of a source, as JSON if it is JSON, otherwise as YAML. A `.json` file that starts with `{`
+/// or `[` must be JSON. Returns `None` after a fatal error.
 pub fn read_with(source: &Source, aliases: AliasPolicy, diagnostics: &mut Vec<Diagnostic>) -> Option<Node> {
     if json::starts_like_json(source) {
         let mut json_diagnostics = Vec::new();

@@ -1,4 +1,5 @@
-//! `cargo xtask check`: checks that the generated files are up to date, and that contract, code, tests and tables agree.
+//! `cargo xtask check`: checks that the generated files are up to date, and that contract, code, tests and tables
+//! agree.
 //!
 //! The second part links the server, so it is a separate program (the crate `check`), which is built on demand.
 
@@ -13,7 +14,8 @@ use contract::diagnostic::DiagnosticFormat;
 use crate::TaskOutcome;
 use crate::test::steps::cargo_command;
 
-/// Runs both parts.
+/// Runs both parts. If `print_code` is set, runs only the second part, which then prints the OpenAPI document of the
+/// code.
 ///
 /// # Errors
 /// Returns an error when a contract cannot be read, the server does not compile, or the second part cannot run.

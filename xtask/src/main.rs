@@ -29,8 +29,8 @@ struct CommandLine {
 enum XtaskCommand {
     /// Generate src/api/generated from openapi/v1.yaml, and tests/second/generated from tests/second/contract.yaml.
     ///
-    /// Exits with code 1 if the contract uses a construct that is not supported, and shows the source and a remedy. Exits
-    /// with code 2 if the contract cannot be read. To add a version of the API, add an entry to CONTRACTS
+    /// Exits with code 1 if the contract uses a construct that is not supported, and shows the source and a remedy.
+    /// Exits with code 2 if the contract cannot be read. To add a version of the API, add an entry to CONTRACTS
     /// (xtask/codegen/lib.rs).
     ///
     /// Use --contract and --out to generate code from your own contract. The same rules apply: OpenAPI 3.1, names in
@@ -42,8 +42,8 @@ enum XtaskCommand {
     /// (`Route::validate`) and calls the operation (`Route::call`). Headers that this project's server sets on many
     /// responses, such as ETag and X-Request-Id, are declared but not set.
     ///
-    /// tests/second shows how to serve a second version beside v1. Its paths begin with /api/, the name of the contract and a
-    /// slash. This is not checked with --contract.
+    /// tests/second shows how to serve a second version beside v1. The paths of a version begin with /api/, the name of
+    /// the contract and a slash. This is not checked with --contract.
     Codegen(codegen::CodegenArgs),
     /// Check that the generated files, the contract, the code, the tests and the tables agree.
     Check {
@@ -56,15 +56,15 @@ enum XtaskCommand {
     },
     /// Find breaking changes of the contract.
     ///
-    /// Compares the contract with a base: the released contract, another file, or a git revision. Exits with code 1 if a
-    /// change breaks clients. Each finding shows its location, the affected operations and clients, the reason, and a
+    /// Compares the contract with a base: the released contract, another file, or a git revision. Exits with code 1 if
+    /// a change breaks clients. Each finding shows its location, the affected operations and clients, the reason, and a
     /// compatible alternative.
     ///
-    /// To accept a finding, add a waiver to `openapi/released/waivers.toml`: `[[waiver]]` with `fingerprint` (or `rule` and
-    /// `path`), `reason` and `expires`. A change cannot waive itself: waivers are read from the base revision or, if the base
-    /// is a file, from origin/HEAD. They are not read from the working tree, unless --waivers specifies a file. So merge the
-    /// waiver before the change. The exit code is 2 if a matching waiver has expired, or if a waiver of the --waivers file
-    /// matches nothing.
+    /// To accept a finding, add a waiver to `openapi/released/waivers.toml`: `[[waiver]]` with `fingerprint` (or `rule`
+    /// and `path`), `reason` and `expires`. A change cannot waive itself: waivers are read from the base revision or,
+    /// if the base is a file, from origin/HEAD. They are not read from the working tree, unless --waivers specifies a
+    /// file. So merge the waiver before the change. The exit code is 2 if a matching waiver has expired, or if a waiver
+    /// of the --waivers file matches nothing.
     ///
     /// In CI, compare a change with its target branch, which the change cannot edit:
     /// `cargo xtask breaking --base origin/main`.

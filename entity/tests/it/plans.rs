@@ -288,7 +288,8 @@ const fn bcd(number: u128) -> u128 {
 async fn check_worker(database: &DatabaseConnection, violations: &mut PlanViolations) {
     let claimed = violations.check(database, ("claim", 800), async |conn| claim().run(conn).await).await;
     assert_eq!(claimed.len(), 10);
-    // A workspace whose allowance is 0 costs one step of the recursive query, regardless of its number of due deliveries.
+    // A workspace with an allowance of 0 costs one step of the recursive query, regardless of its number of due
+    // deliveries.
     let no_allowance = [WorkspaceAllowance { workspace: OURS, limit: 0, last_subscription: None }];
     let empty_claim = ClaimQuery { allowances: &no_allowance, ..claim() };
     violations

@@ -93,8 +93,8 @@ async fn the_position_of_the_nth_order_of_a_list_is_found() {
         let rows = vec![paid(30, 100), paid(31, 300), paid(32, 200), paid(33, 200)];
         orders::in_workspace(OURS).insert_many(&database, rows).await.unwrap();
         let page = newest(orders::Column::PaidAt);
-        let position_at = async |paid, page, row_count| {
-            orders::in_workspace(OURS).position_at(&database, paid, page, row_count).await.unwrap()
+        let position_at = async |paid, page, row_number| {
+            orders::in_workspace(OURS).position_at(&database, paid, page, row_number).await.unwrap()
         };
         assert_eq!(position_at(SpanMs::default(), page, 1).await, Some((300, id(31))));
         assert_eq!(

@@ -1,9 +1,9 @@
 //! Rows are stored unchanged and visible only in their workspace.
 
 use entity::{
-    ActiveValue, Set, StringList, Tenant, api_keys, audit_entries, certificates, courses, enrollments,
-    entitlements, events, lesson_completions, lessons, live_sessions, modules, order_items, orders,
-    password_links, recordings, refunds, sessions, student_tags, students, users, workspaces,
+    ActiveValue, Set, StringList, WorkspaceTable, api_keys, audit_entries, certificates, courses,
+    enrollments, entitlements, events, lesson_completions, lessons, live_sessions, modules, order_items,
+    orders, password_links, recordings, refunds, sessions, student_tags, students, users, workspaces,
 };
 use sea_orm::{ConnectionTrait, DatabaseConnection};
 
@@ -13,7 +13,7 @@ use crate::support::{OURS, THEIRS, api_key, course, databases, enrollment, id, o
 /// another one.
 pub(crate) async fn assert_stored_in_workspace<E>(database: &DatabaseConnection, number: u128, row: E::Model)
 where
-    E: Tenant<Model: PartialEq + Clone>,
+    E: WorkspaceTable<Model: PartialEq + Clone>,
 {
     let (ours, theirs) = (entity::InWorkspace::<E>::new(OURS), entity::InWorkspace::<E>::new(THEIRS));
     ours.insert(database, row.clone()).await.unwrap();

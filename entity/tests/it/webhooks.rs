@@ -349,8 +349,8 @@ async fn list_positions_are_found_only_in_the_same_workspace() {
         let column = webhook_deliveries::Column::CreatedAt;
         let keyset =
             Keyset { column, descending: true, after: None, to: None, limit: 1, updated_before: None };
-        let position_at = async |created, keyset, row_count| {
-            ours.position_at(&database, id(1), created, keyset, row_count).await.unwrap()
+        let position_at = async |created, keyset, row_number| {
+            ours.position_at(&database, id(1), created, keyset, row_number).await.unwrap()
         };
         assert_eq!(position_at(SpanMs::default(), keyset, 1).await, Some((30, id(13))));
         assert_eq!(position_at(SpanMs::default(), keyset, 2).await, Some((20, id(12))));
@@ -362,8 +362,8 @@ async fn list_positions_are_found_only_in_the_same_workspace() {
         assert_eq!(theirs.position_at(&database, id(1), SpanMs::default(), keyset, 1).await.unwrap(), None);
 
         let all = SpanMs::default();
-        let dead_position_at = async |subscription, row_count| {
-            ours.dead_position_at(&database, subscription, all, keyset, row_count).await.unwrap()
+        let dead_position_at = async |subscription, row_number| {
+            ours.dead_position_at(&database, subscription, all, keyset, row_number).await.unwrap()
         };
         assert_eq!(dead_position_at(None, 1).await, Some((25, id(14))));
         assert_eq!(dead_position_at(None, 2).await, Some((20, id(12))));

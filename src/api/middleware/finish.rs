@@ -72,7 +72,7 @@ pub(super) async fn finish(
     let headers = &mut parts.headers;
     headers.reserve(ADDED_HEADERS);
     if parts.status.is_client_error() || parts.status.is_server_error() {
-        call_context.error = Some(body.clone());
+        call_context.error_body = Some(body.clone());
     }
 
     let operation_etag = call_context.caller.as_ref().and_then(|caller| caller.etag());

@@ -1,5 +1,6 @@
-//! Processes requests in the order of the contract: body size, authentication, rate limit, route, scope, media type,
-//! validation, operation, response headers.
+//! Processes requests in this order: body size, authentication, rate limit, route, scope, response cache, media type,
+//! validation, operation, response headers. A request without a valid key is rejected with 401 after the rate limit of
+//! its client address was checked, so an exhausted limit returns 429. A cached response is returned without validation.
 //!
 //! [`RequestPipeline`] handles all paths under `/api`. Every error, including errors of the HTTP framework and panics,
 //! becomes an API response with the error envelope and all headers.
@@ -58,7 +59,7 @@ struct CallContext {
     /// The entry of the request log; `None` until the request is authenticated, and without a valid key.
     log_entry: Option<RequestLogEntry>,
     /// The body of the response if it is an error; `None` otherwise.
-    error: Option<Bytes>,
+    error_body: Option<Bytes>,
 }
 
 impl RequestPipeline {
@@ -171,7 +172,7 @@ impl Endpoint for RequestPipeline {
             response_slot: None,
             operation: None,
             log_entry: None,
-            error: None,
+            error_body: None,
         };
         let conditions = finish::Conditions::from_request(&request);
         let outcome = catch_panic(self.handle(&request_context, &mut call_context, request)).await;

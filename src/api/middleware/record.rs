@@ -104,7 +104,10 @@ impl RequestLogEntry {
             operation: call_context.operation,
             status,
             duration_us: request_context.duration_us(),
-            error: call_context.error.as_ref().map(|body| body[..body.len().min(MAX_ERROR_BYTES)].to_vec()),
+            error: call_context
+                .error_body
+                .as_ref()
+                .map(|body| body[..body.len().min(MAX_ERROR_BYTES)].to_vec()),
             ..*content
         });
     }

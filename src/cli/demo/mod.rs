@@ -41,7 +41,6 @@ pub(super) async fn run(mut config: Config) -> Result<CommandOutcome, CommandErr
     let listener = serve::bind(config.server.listen, "--listen")?;
     let address = listener.local_addr()?;
     let data_dir = config.storage.data_dir.clone();
-    // The demo's receiver runs on this machine.
     config
         .webhooks
         .webhook_allow

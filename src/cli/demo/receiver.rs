@@ -56,14 +56,14 @@ impl DemoReceiver {
         let id = text(&event["id"]);
         let (event_type, subject) = (text(&event["type"]), text(&event["data"]["id"]));
         let duplicate = if self.is_new(&id) { "" } else { "  (duplicate, ignored)" };
-        // Printing fails when stdout is closed; the receiver continues.
+        // When printing fails, as on a full disk, the receiver continues.
         let _ = output::print(format_args!(
             "webhook  {event_type:<22} {subject}  {id}  signature verified{duplicate}"
         ));
         StatusCode::NO_CONTENT
     }
 
-    /// Stores the id of an event. Returns whether it was not stored before.
+    /// Stores the id of an event. Returns whether it is new.
     fn is_new(&self, id: &str) -> bool {
         let mut event_ids = self.event_ids.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if event_ids.len() >= MAX_EVENT_IDS {

@@ -34,8 +34,8 @@ pub(super) enum WebhooksCommand {
     /// Replay deliveries
     ///
     /// Sends the specified dead or delivered deliveries again, and prints the ids of the new deliveries to stdout.
-    /// With --all, starts a job that replays every dead letter that was not replayed before. If this command is
-    /// interrupted, a worker completes the job.
+    /// With --all, replays every dead letter that was not replayed before, with one job per workspace. If this command
+    /// is interrupted, a worker completes the running job; run the command again for the remaining workspaces.
     Replay(replay::ReplayArgs),
     /// Rotate the secret of a subscription; the new secret is printed to stdout and cannot be shown again
     Rotate(subscriptions::RotateSecretArgs),

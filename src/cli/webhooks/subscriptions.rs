@@ -240,7 +240,7 @@ pub(super) async fn enable(app: &App, args: &EnableSubscriptionArgs) -> Result<(
         progress.finish();
     }
     let detail = match held {
-        _ if !enabled.changed && enabled.moved == 0 => "it was enabled already",
+        _ if !enabled.changed && enabled.released_or_dropped == 0 => "it was enabled already",
         _ if !enabled.changed => {
             "another process enabled it while held deliveries were being deleted; the remaining ones are sent"
         }

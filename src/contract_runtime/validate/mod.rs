@@ -47,7 +47,8 @@ impl From<ParameterLocation> for RequestPart {
 pub struct Violation {
     /// The part of the request that contains the violation.
     pub part: RequestPart,
-    /// The name of the parameter or header, or the JSON pointer (RFC 6901) into the body. Empty for the whole body.
+    /// The name of the parameter or header, or the JSON pointer (RFC 6901) into the body. Empty for the whole body or
+    /// the whole query string.
     pub field: String,
     /// What is wrong. The end of a sentence that begins with the field.
     pub message: String,

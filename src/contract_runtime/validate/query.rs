@@ -17,10 +17,11 @@ pub struct QueryParameter {
 }
 
 /// Parses the parameters of a query string, in the order they were sent. Reports and omits malformed parameters, and
-/// repeated parameters that are not lists. `is_list` returns whether the parameter with a name is a list.
+/// repetitions of parameters that cannot be repeated. `can_repeat` returns whether the parameter with this name can be
+/// repeated. Stops with a violation if there are more than 64 parameters.
 pub fn parse(
     query: &str,
-    is_list: impl Fn(&str) -> bool,
+    can_repeat: impl Fn(&str) -> bool,
     violations: &mut Violations,
 ) -> Vec<QueryParameter> {
     let mut parameters: Vec<QueryParameter> = Vec::new();
@@ -38,7 +39,7 @@ pub fn parse(
             violations.push(violation(name, "is not a valid percent-encoded name"));
             continue;
         };
-        if parameters.iter().any(|parameter| parameter.name == name) && !is_list(&name) {
+        if parameters.iter().any(|parameter| parameter.name == name) && !can_repeat(&name) {
             if !repeated.contains(&name) {
                 violations.push(violation(&name, "is specified more than once"));
                 repeated.push(name);

@@ -21,7 +21,7 @@ const LETTER_WIDTH: f64 = 11.0;
 struct Drawing<'a> {
     chart: &'a Chart,
     scale: AxisScale,
-    /// Left end of the axis, right of its labels.
+    /// Left end of the plot area, right of the labels of the vertical axis.
     left: f64,
     svg: String,
 }

@@ -33,9 +33,9 @@ pub(crate) struct Series {
 pub(crate) struct Chart {
     /// The title, including the unit: "Revenue per day, EUR".
     pub title: String,
-    /// The title of the axis: "Day".
+    /// The title of the horizontal axis: "Day".
     pub axis_title: &'static str,
-    /// The labels of the axis, from left to right.
+    /// The labels of the horizontal axis, from left to right.
     pub labels: Vec<String>,
     /// Up to four series.
     pub series: Vec<Series>,

@@ -72,6 +72,9 @@ async fn list(request: DashboardRequest) -> PageResponse {
 }
 
 /// Begins a write transaction that locks the workspace, so that nobody can remove the current user in the meantime.
+///
+/// # Errors
+/// Returns [`PageError::SessionEnded`] when the session has ended, for example because the user was removed before.
 async fn begin_locked(request: &DashboardRequest) -> Result<Write, PageError> {
     let write = request.begin_write().await?;
     users::lock(&write, request.workspace()).await?;

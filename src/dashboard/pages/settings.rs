@@ -84,7 +84,8 @@ async fn end(request: DashboardRequest, Path(session): Path<String>) -> PageResp
     request.redirect_with(SETTINGS, &Flash::success("Session signed out."))
 }
 
-/// Appends the end of a session in another workspace to that workspace's audit log.
+/// Appends the end of sessions in another workspace to that workspace's audit log. Does nothing for sessions in the
+/// current workspace, whose entry the caller commits.
 async fn append_to_other_workspace(
     request: &DashboardRequest,
     write: &mut Write,

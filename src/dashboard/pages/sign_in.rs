@@ -18,7 +18,7 @@ use crate::request::{PageResponse, html, redirect, redirect_with, signed_out};
 use crate::routes::{RouteTable, get};
 use crate::ui;
 use domain::audit::{self, Action, Actor};
-use domain::sessions::{self, SessionOrigin};
+use domain::sessions::{self, SessionClient};
 use domain::students::fold_email;
 use domain::users::{self, User, VerifiedUser};
 use domain::{Error, Result};
@@ -90,10 +90,10 @@ async fn login(request: PublicRequest, form: Form) -> PageResponse {
 async fn start_session(context: &BrowserContext, verified: &VerifiedUser) -> Result<Option<SecretString>> {
     let (app, user) = (context.app(), &verified.user);
     let mut write = app.begin_write().await?;
-    let origin = SessionOrigin { address: context.ip_address, agent: &context.user_agent };
+    let client = SessionClient { address: context.ip_address, agent: &context.user_agent };
     // Locks the user before a session is ended below. Setting a password locks in the same order, so the two cannot
     // deadlock.
-    let Some((session, token)) = sessions::create(app, &mut write, verified, origin).await? else {
+    let Some((session, token)) = sessions::create(app, &mut write, verified, client).await? else {
         return Ok(None);
     };
     if let Some(previous) = &context.viewer {

@@ -1,4 +1,5 @@
-// Progressive enhancement: local times, copy buttons, and protection against double submission. Pages work without this script.
+// Progressive enhancement: local times, copy buttons, protection against double submission, and live updates with htmx.
+// Pages work without this script.
 (() => {
   "use strict";
   const formatter = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });

@@ -22,7 +22,7 @@ pub(crate) struct FormChoice<'a> {
 /// The kind of input.
 #[derive(Debug, Clone)]
 enum Control<'a> {
-    /// A single-line input with its type: `text`, `email`, `password`, `number`, `search`, `date`.
+    /// A single-line input with its type, such as `text` or `email`.
     SingleLine(&'a str),
     /// A date and time, in UTC for the server.
     DateTime,

@@ -69,9 +69,9 @@ pub(crate) struct CopyableText<'a> {
     text: std::borrow::Cow<'a, str>,
 }
 
-/// Renders an id with a copy button.
-pub(crate) fn id(id: impl Display) -> CopyableText<'static> {
-    CopyableText { text: id.to_string().into() }
+/// Renders an id, or another text, with a copy button.
+pub(crate) fn copyable(text: impl Display) -> CopyableText<'static> {
+    CopyableText { text: text.to_string().into() }
 }
 
 /// The color of a badge.
@@ -186,7 +186,7 @@ impl Pager {
     }
 }
 
-/// The confirmation of an action that cannot be undone: a form that works without scripts.
+/// The form that confirms an action before it is performed. Works without scripts.
 #[derive(Template)]
 #[template(path = "ui/confirm.html")]
 pub(crate) struct ConfirmForm<'a> {
@@ -212,7 +212,7 @@ mod tests {
             badge(Tone::Bad, "<b>&\"'"),
             @r#"<span class="badge bad">&#60;b&#62;&#38;&#34;&#39;</span>"#
         );
-        assert!(!id("\"><script>").to_string().contains("<script>"));
+        assert!(!copyable("\"><script>").to_string().contains("<script>"));
     }
 
     #[test]

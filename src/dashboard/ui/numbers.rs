@@ -35,8 +35,9 @@ pub(crate) fn money(amount: i64, currency: &str) -> String {
     format!("{currency} {sign}{whole}.{fraction:0width$}", width = decimals as usize)
 }
 
-/// Parses an amount such as `1,234.50` into minor units. Returns `None` if it is not an amount, is negative, or has
-/// more decimals than the currency. Also returns `None` for a comma that could be meant as a decimal separator.
+/// Parses an amount such as `1,234.50` into minor units. Returns `None` if it is not an amount, is negative, is too
+/// large, or has more decimals than the currency. Also returns `None` for a comma that could be meant as a decimal
+/// separator.
 pub(crate) fn minor_units(text: &str, currency: &str) -> Option<i64> {
     let text = text.trim();
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));

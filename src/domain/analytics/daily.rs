@@ -22,7 +22,8 @@ pub struct DayFigures {
     pub revenue: Vec<Revenue>,
     /// Number of students created.
     pub students_new: i64,
-    /// Number of enrollments that were completed on this day, and still are.
+    /// Number of enrollments that were completed on this day and still have every lesson completed, including those
+    /// that were revoked since.
     pub completions: i64,
 }
 

@@ -1,7 +1,8 @@
 //! Aggregate revenue and completion metrics over a time window.
 //!
 //! Computes figures from the sums that [`super::rollups`] recorded; [`plan`] decides which rows are read. Never writes.
-//! Reads single records only for the part of a quarter-hour at each bound, and to count expired enrollments.
+//! Reads single records only for the part of a quarter-hour at each bound, to count expired enrollments, and to count
+//! the completions of each day.
 
 mod daily;
 mod intervals;
@@ -202,7 +203,7 @@ fn days_before(time: Timestamp, days: i64) -> Timestamp {
 /// Rounds up to a whole millisecond. Stored times have whole milliseconds, so this does not change which rows are in
 /// the window.
 fn ceil(time: Timestamp) -> Timestamp {
-    let floor = foundation::clock::truncate(time);
+    let floor = foundation::clock::truncate_to_ms(time);
     match time.as_nanosecond() - floor.as_nanosecond() {
         0 => floor,
         1.. => foundation::clock::from_ms(floor.as_millisecond() + 1),

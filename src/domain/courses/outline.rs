@@ -19,7 +19,7 @@ pub(super) struct OutlineChange {
     /// Whether any module or lesson was added, changed or removed.
     pub(super) changed: bool,
     /// Whether a lesson was added or removed.
-    pub(super) lessons_changed: bool,
+    pub(super) lessons_added_or_removed: bool,
     /// Number of modules, number of lessons, and total duration of the lessons in seconds. `None` if the upsert has no
     /// modules.
     pub(super) counts: Option<(i32, i32, i64)>,
@@ -57,7 +57,7 @@ pub(super) async fn replace(
         removed_lessons: lessons.removed.clone(),
         removed_modules: modules.removed.clone(),
         changed: !modules.is_empty() || !lessons.is_empty(),
-        lessons_changed: !(lessons.added.is_empty() && lessons.removed.is_empty()),
+        lessons_added_or_removed: !(lessons.added.is_empty() && lessons.removed.is_empty()),
         counts: Some(counts),
     };
     // Modules come first, because lessons refer to them.

@@ -59,7 +59,7 @@ pub async fn upsert(
     row.updated_at = write.now_ms();
     let changes = changes(row.clone());
     rows.update(write.conn(), row.id, changes).await.map_err(map_slug_conflict)?;
-    if outline_change.lessons_changed && !is_new {
+    if outline_change.lessons_added_or_removed && !is_new {
         enrollments::recount(write, workspace, at, &row, &outline_change.removed_lessons).await?;
     }
     outline::remove_unlisted(write, workspace, &outline_change).await?;

@@ -149,9 +149,7 @@ async fn enroll_and_append_event(
 /// Rejects an `expires_at` that is not later than `at`, the time at which access starts.
 fn check_expiry(at: Timestamp, expires_at: Option<Timestamp>) -> Result<()> {
     match expires_at {
-        Some(end) if end <= at => {
-            Err(Error::invalid("expires_at", format!("must be in the future, after {at}")))
-        }
+        Some(end) if end <= at => Err(Error::invalid("expires_at", format!("must be later than {at}"))),
         _ => Ok(()),
     }
 }

@@ -138,7 +138,7 @@ pub struct NewEnrollment {
     pub student: StudentId,
     /// The course, which must be published.
     pub course: CourseId,
-    /// The time at which access ends. Must be in the future. `None` means without end.
+    /// The time at which access ends, later than the time of the enrollment. `None` means without end.
     pub expires_at: Option<Timestamp>,
 }
 

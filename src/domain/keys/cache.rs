@@ -1,5 +1,5 @@
-//! Caches principals (authenticated callers) by the digest of their secret, so that each key causes at most about one
-//! database query per second.
+//! Caches principals (authenticated callers) by the digest of their secret, so that each key is read from the database
+//! at most about once per second.
 //!
 //! An entry is valid for [`MAX_AGE_MS`], so a key that another process revokes is rejected here within 2 s. A change made by
 //! this process invalidates all entries after its commit ([`PrincipalCache::invalidate`]). Lookups lock one shard of a map at a
@@ -20,7 +20,7 @@ const MAX_AGE_MS: i64 = 2_000;
 const REFRESH_MS: i64 = 1_000;
 /// Maximum number of principals. A full map is cleared.
 const MAX_PRINCIPALS: usize = 20_000;
-/// Maximum number of digests of unknown secrets. A full map is cleared.
+/// Maximum number of digests of secrets that belong to no valid key. A full map is cleared.
 const MAX_INVALID: usize = 4_096;
 /// Minimum time between two recorded uses of a key, in milliseconds.
 const USE_RESOLUTION_MS: i64 = 1_000;

@@ -76,8 +76,8 @@ impl KeyFilter {
         Ok(self.digests.contains(&digest_prefix))
     }
 
-    /// Reads new keys, unless a read was attempted within [`MAX_AGE_MS`]. A failure is returned only if all keys were
-    /// never read before.
+    /// Reads new keys, unless a read was attempted within [`MAX_AGE_MS`]. Returns an error only if no read of all keys
+    /// has succeeded yet.
     async fn refresh(&self, app: &App) -> Result<()> {
         let mut state = self.state.lock().await;
         let now_ms = app.clock.now_ms();

@@ -236,8 +236,7 @@ pub struct CreatedRefund {
 pub struct OrderRefund {
     /// The order.
     pub order: IdOrKey,
-    /// The amount in minor units: at least 1, and at most the amount that is not refunded yet. `None` refunds all of
-    /// the latter.
+    /// The amount in minor units, from 1 to the amount that is not refunded yet. `None` refunds that whole amount.
     pub amount: Option<i64>,
     /// The reason.
     pub reason: Option<String>,

@@ -18,16 +18,16 @@ pub struct WakeSignal {
 /// The wakes since the last call of [`WakeSignal::take`].
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct PendingWakes {
-    /// Whether deliveries of unknown subscriptions are due.
-    pub any: bool,
-    /// The ids of the workspace and the subscription of known subscriptions with due deliveries.
+    /// Whether deliveries of any subscription may be due, because [`WakeSignal::wake`] was called.
+    pub any_subscription: bool,
+    /// The subscriptions of [`WakeSignal::wake_for`]: the id of the workspace and the id of the subscription.
     pub subscriptions: HashSet<(Uuid, Uuid)>,
 }
 
 impl WakeSignal {
-    /// Wakes the worker because deliveries of unknown subscriptions are due.
+    /// Wakes the worker because deliveries are due whose subscriptions the caller does not know.
     pub fn wake(&self) {
-        self.add(|pending| pending.any = true);
+        self.add(|pending| pending.any_subscription = true);
     }
 
     /// Wakes the worker because deliveries of these subscriptions of a workspace are due. Does nothing if there are
@@ -67,10 +67,13 @@ mod tests {
         wake_signal.wake_for(workspace, vec![second, first]);
         wake_signal.notified().await;
         let subscriptions = HashSet::from([(workspace, first), (workspace, second)]);
-        assert_eq!(wake_signal.take(), PendingWakes { any: false, subscriptions });
+        assert_eq!(wake_signal.take(), PendingWakes { any_subscription: false, subscriptions });
         assert_eq!(wake_signal.take(), PendingWakes::default());
         wake_signal.wake();
         wake_signal.notified().await;
-        assert_eq!(wake_signal.take(), PendingWakes { any: true, subscriptions: HashSet::new() });
+        assert_eq!(
+            wake_signal.take(),
+            PendingWakes { any_subscription: true, subscriptions: HashSet::new() }
+        );
     }
 }

@@ -15,7 +15,8 @@ use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::id::{LoggedRequest as EntryKind, LoggedRequestId, WorkspaceId};
 
-/// Returns a page of the workspace's log, newest first. Requests of the last second can be missing.
+/// Returns a page of the workspace's log. Every sort key sorts by the time at which the requests were received.
+/// Requests of the last second can be missing.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] when the query fails.

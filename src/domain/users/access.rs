@@ -29,7 +29,8 @@ pub async fn lock(write: &Write, workspace_id: WorkspaceId) -> Result<Workspace>
 /// already have access. A user who has a password in another workspace signs in with the same password.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`](crate::Error::Invalid) when `email` is not an email address.
+/// Returns [`Error::Invalid`](crate::Error::Invalid) when `email` is not an email address, and
+/// [`Error::NotFound`](crate::Error::NotFound) when the workspace does not exist.
 pub async fn add(
     app: &App,
     write: &mut Write,
@@ -113,8 +114,8 @@ pub enum UserRemoval {
     Owner(User),
 }
 
-/// Removes a user from a workspace. The same transaction deletes the user's sessions and password links in the workspace and
-/// cancels the user's pending mail.
+/// Removes a user from a workspace, unless the user owns it. The same transaction deletes the user's sessions and
+/// password links in the workspace and cancels the user's pending mail from the workspace.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such user.

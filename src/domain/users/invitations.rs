@@ -30,7 +30,8 @@ pub fn link_url(app: &App, token: &SecretString) -> String {
 /// the user has a password. Returns false and queues nothing when the server's URL is not known.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](crate::Error::Internal) when a query or the operating system's random generator fails.
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when a user without a password was removed in the meantime, and
+/// [`Error::Internal`](crate::Error::Internal) when a query or the operating system's random generator fails.
 pub async fn invite(app: &App, write: &mut Write, workspace: &Workspace, user: &User) -> Result<bool> {
     if !user.has_password {
         return mail_link(app, write, workspace, user).await;
@@ -42,11 +43,12 @@ pub async fn invite(app: &App, write: &mut Write, workspace: &Workspace, user: &
     Ok(true)
 }
 
-/// Queues a mail with a new password link and invalidates earlier links. Returns false and does nothing when the server's URL
-/// is not known.
+/// Queues a mail with a new password link and invalidates earlier links. Returns false and does nothing when the
+/// server's URL is not known. Writes no audit log entry.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](crate::Error::Internal) when a query or the operating system's random generator fails.
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the user was removed in the meantime, and
+/// [`Error::Internal`](crate::Error::Internal) when a query or the operating system's random generator fails.
 pub async fn mail_link(app: &App, write: &mut Write, workspace: &Workspace, user: &User) -> Result<bool> {
     if app.config.server.reachable_url().is_none() {
         return Ok(false);
@@ -73,7 +75,8 @@ pub async fn queue_link(
     Ok(())
 }
 
-/// Queues a mail that notifies a new owner of their access, if a mail server is configured and the server's URL is known.
+/// Queues a mail that notifies a new owner of their access, if a mail server is configured and the server's URL is
+/// known. Writes an audit log entry if the mail contains a password link.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a query or the operating system's random generator fails.

@@ -69,8 +69,8 @@ pub async fn by_link(app: &App, token: &str) -> Result<Option<User>> {
 }
 
 /// Sets the password of the user that this link belongs to, in all of the user's workspaces, and deletes all of the
-/// user's links and sessions. Writes an audit log entry in each workspace, with the result of `actor`. Returns `None`
-/// when the link is not valid.
+/// user's links and sessions. Writes an audit log entry in each workspace; `actor` returns its actor from the user in
+/// that workspace. Returns `None` when the link is not valid.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`](crate::Error::Invalid) when the password is too short or too long. The link stays valid.

@@ -14,8 +14,8 @@ pub struct WorkspaceMember {
     pub user: User,
     /// Whether the user owns the workspace. The owner cannot be removed.
     pub is_owner: bool,
-    /// When the user most recently signed in to this workspace or switched to it. `None` if the user never did. Whether
-    /// the user has a password in another workspace must not be disclosed here.
+    /// When the user most recently signed in to this workspace or switched to it. `None` if the user never did. Show
+    /// this and not `user.has_password`, which would disclose that the user has an account in another workspace.
     pub signed_in_at: Option<Timestamp>,
 }
 

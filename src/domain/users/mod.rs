@@ -47,7 +47,8 @@ pub struct User {
 /// Returns the user with this email address, and gives them access first if they have none.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`](super::Error::Invalid) when `email` is not an email address.
+/// Returns [`Error::Invalid`](super::Error::Invalid) when `email` is not an email address, and
+/// [`Error::NotFound`](super::Error::NotFound) when the workspace does not exist.
 pub async fn ensure(app: &App, write: &mut Write, workspace: WorkspaceId, email: &str) -> Result<User> {
     Ok(add(app, write, workspace, email).await?.record)
 }
@@ -73,7 +74,7 @@ pub struct VerifiedUser {
 /// password. Takes the same time in all of these cases.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](super::Error::Internal) when the query fails.
+/// Returns [`Error::Internal`](super::Error::Internal) when the query fails or the stored hash is malformed.
 pub async fn verify_login(app: &App, email: &str, password: &SecretString) -> Result<Option<VerifiedUser>> {
     let rows = users::by_email_folded(app.db.read(), &fold_email(email)).await?;
     let hash = rows.iter().find_map(|row| row.password_hash.clone());
@@ -82,8 +83,8 @@ pub async fn verify_login(app: &App, email: &str, password: &SecretString) -> Re
     Ok(oldest.zip(hash).map(|(row, hash)| VerifiedUser { user: to_user(row), hash }))
 }
 
-/// Returns whether the user still has the verified password. Locks the user's row, so the password cannot change until the
-/// transaction ends.
+/// Returns whether the user still has the verified password. Returns false if the user was removed. Locks the user's
+/// row, so the password cannot change until the transaction ends.
 pub(super) async fn is_password_unchanged(write: &Write, verified: &VerifiedUser) -> Result<bool> {
     let rows = users::in_workspace(verified.user.workspace.uuid());
     let row = rows.lock(write.conn(), verified.user.id.uuid()).await?;

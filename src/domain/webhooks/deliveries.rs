@@ -38,8 +38,8 @@ pub async fn deliveries(
 }
 
 /// Returns the position at which a search that starts after `after` ends: [`MAX_SCANNED_ROWS`] deliveries further.
-/// `None` if the search can read to the end of the list: because the list ends there or earlier, or because an index
-/// serves the filter.
+/// `None` if the search can read to the end of the list: because the list ends there or earlier, because an index
+/// serves the filter, or because the filter requires the state pending or held and few deliveries are in that state.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] when a query fails.

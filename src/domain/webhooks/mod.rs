@@ -99,7 +99,7 @@ pub struct SubscriptionChange {
 pub enum HeldAction {
     /// They are sent.
     Send,
-    /// They are deleted.
+    /// They are deleted, as are pending deliveries that are not in flight.
     Drop,
 }
 
@@ -110,9 +110,9 @@ pub struct EnabledSubscription {
     pub subscription: Subscription,
     /// Whether this call enabled it. False if it was already enabled.
     pub changed: bool,
-    /// The number of deliveries that were dropped, or that were released in the same transaction. The worker releases
-    /// the rest of a long queue.
-    pub moved: u64,
+    /// With [`HeldAction::Drop`], the number of deliveries that were dropped. With [`HeldAction::Send`], the number of
+    /// held deliveries that were released in the same transaction; the worker releases the rest of a long queue.
+    pub released_or_dropped: u64,
 }
 
 /// The state of a delivery. [`Delivered`](Self::Delivered) and [`Dead`](Self::Dead) are final.

@@ -23,8 +23,9 @@ use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{Delivery as DeliveryKind, DeliveryId, Event as EventKind, SubscriptionId, WorkspaceId};
 
-/// Sends settled deliveries again, in the specified order: a dead one as a replay, a delivered one as a resend. While
-/// the subscription is paused or disabled, the new deliveries are held.
+/// Sends settled deliveries again, in the specified order: a dead one as a replay, a delivered one as a resend. Does
+/// so even if another delivery already sends one of them again. A delivery that is listed twice is sent once. While the
+/// subscription is paused or disabled, the new deliveries are held.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] for a missing delivery, and [`Error::Invalid`] for one that is pending or held. Then
@@ -42,7 +43,6 @@ pub async fn send_again(
     let mut settled = Vec::with_capacity(deliveries.len());
     for (index, requested) in deliveries.iter().enumerate() {
         let Some(row) = rows.remove(&requested.uuid()) else {
-            // A delivery that is requested twice is sent again once.
             if deliveries[..index].contains(requested) {
                 continue;
             }

@@ -46,9 +46,10 @@ pub async fn pause(
 /// Enables a paused or disabled subscription, and forgets its failures (`failing_since`). Does nothing if it is already
 /// enabled.
 ///
-/// Sends its held deliveries or deletes them, as `held` requests. If the subscription was paused, a delivery that was
-/// held between two attempts is sent when its retry delay ends. All deletions happen in this one transaction; call
-/// [`enable_in_batches`] to delete a long queue.
+/// Sends its held deliveries or deletes them, as `held` requests. Deliveries that are sent are due at once; if the
+/// subscription was paused, a delivery that was held between two attempts is due when its retry delay ends. A deletion
+/// also includes pending deliveries that are not in flight, and deliveries that the fan-out has not written yet. All
+/// deletions happen in this one transaction; call [`enable_in_batches`] to delete a long queue.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] for a missing subscription.
@@ -61,17 +62,22 @@ pub async fn enable(
 ) -> Result<EnabledSubscription> {
     let mut row = lock(write, workspace, subscription_id).await?;
     if row.state == StoredSubscriptionState::Enabled {
-        return Ok(EnabledSubscription { subscription: subscription(row), changed: false, moved: 0 });
+        return Ok(EnabledSubscription {
+            subscription: subscription(row),
+            changed: false,
+            released_or_dropped: 0,
+        });
     }
-    let (now, mut moved) = (write.now_ms(), 0);
+    let (now, mut released_or_dropped) = (write.now_ms(), 0);
     match held {
-        HeldAction::Send => moved = hold::release(write.conn(), row.id, now, BATCH).await?,
+        HeldAction::Send => released_or_dropped = hold::release(write.conn(), row.id, now, BATCH).await?,
         HeldAction::Drop => {
-            moved += webhook_fanouts::remove_subscription(write.conn(), workspace.uuid(), row.id).await?;
+            released_or_dropped +=
+                webhook_fanouts::remove_subscription(write.conn(), workspace.uuid(), row.id).await?;
             loop {
                 match hold::discard(write.conn(), row.id, now, BATCH).await? {
                     0 => break,
-                    count => moved += count,
+                    count => released_or_dropped += count,
                 }
             }
         }
@@ -81,13 +87,14 @@ pub async fn enable(
     save(write, &mut row).await?;
     let app = app.clone();
     write.after_commit(move || app.fast_path().wake_signal().wake());
-    Ok(EnabledSubscription { subscription: subscription(row), changed: true, moved })
+    Ok(EnabledSubscription { subscription: subscription(row), changed: true, released_or_dropped })
 }
 
 /// Enables a subscription as [`enable`] does, but drops held deliveries in many short transactions before the one that
 /// enables it. Writes the audit log when it begins to drop deliveries and when it enables the subscription. Calls
 /// `on_dropped` after each batch with the number of deliveries dropped so far. Stops if another user enables the
-/// subscription in the meantime: `moved` is then the number of deliveries dropped before, and `changed` is false.
+/// subscription in the meantime: `released_or_dropped` is then the number of deliveries dropped before, and `changed`
+/// is false.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] for a missing subscription. Deliveries that were dropped before an error stay deleted.
@@ -105,12 +112,13 @@ pub async fn enable_in_batches(
     };
     let mut write = app.begin_write().await?;
     let enabled = enable(app, &mut write, workspace, subscription_id, held).await?;
-    let enabled = EnabledSubscription { moved: dropped + enabled.moved, ..enabled };
+    let released_or_dropped = dropped + enabled.released_or_dropped;
+    let enabled = EnabledSubscription { released_or_dropped, ..enabled };
     if enabled.changed {
         let url = &enabled.subscription.url;
         let detail = match held {
-            HeldAction::Drop if enabled.moved > 0 => {
-                format!("{url}, {} dropped", delivery_count(enabled.moved))
+            HeldAction::Drop if enabled.released_or_dropped > 0 => {
+                format!("{url}, {} dropped", delivery_count(enabled.released_or_dropped))
             }
             HeldAction::Drop | HeldAction::Send => url.clone(),
         };
@@ -121,8 +129,8 @@ pub async fn enable_in_batches(
     Ok(enabled)
 }
 
-/// Deletes a subscription's held deliveries until none is left, or until the subscription is enabled. Returns the
-/// number of deliveries deleted.
+/// Deletes a subscription's held deliveries, and its pending ones that are not in flight, until none is left or the
+/// subscription is enabled. Returns the number of deliveries deleted.
 async fn drop_held(
     app: &App,
     workspace: WorkspaceId,
@@ -200,17 +208,17 @@ pub async fn align_deliveries(app: &App) -> Result<bool> {
             continue;
         };
         let now = write.now_ms();
-        let moved = match row.state {
+        let updated = match row.state {
             StoredSubscriptionState::Enabled => {
                 hold::release(write.conn(), subscription_id, now, BATCH).await?
             }
             state => hold::hold(write.conn(), subscription_id, state, now, BATCH).await?,
         };
         write.commit().await?;
-        if moved > 0 && row.state == StoredSubscriptionState::Enabled {
+        if updated > 0 && row.state == StoredSubscriptionState::Enabled {
             app.fast_path().wake_signal().wake();
         }
-        has_more |= moved >= u64::from(BATCH);
+        has_more |= updated >= u64::from(BATCH);
     }
     Ok(has_more)
 }

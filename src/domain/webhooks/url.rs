@@ -14,7 +14,7 @@ const MAX_URL_BYTES: usize = 2048;
 /// Returns the URL in normalized form, or an error message. `allow` lists the networks that the operator allows.
 pub(super) fn validate(text: &str, allow: &[Network]) -> Result<String, String> {
     if text.len() > MAX_URL_BYTES {
-        return Err(format!("must have at most {MAX_URL_BYTES} characters"));
+        return Err(format!("must have at most {MAX_URL_BYTES} bytes"));
     }
     // The URL parser silently removes some of these characters.
     if text.chars().any(|c| c.is_whitespace() || c.is_control()) {

@@ -76,9 +76,14 @@ impl SettingValue for SmtpUrl {
             Some(_) => return None,
         };
         let is_allowed = tls != Tls::None || allows_plaintext || is_this_machine(&host);
-        let has_no_path = matches!(url.path(), "" | "/") && url.fragment().is_none() && url.port() != Some(0);
+        let has_path_or_fragment = !matches!(url.path(), "" | "/") || url.fragment().is_some();
         // The `url` crate does not decode the host of these schemes, so percent-encoding is rejected.
-        if !is_allowed || !has_no_path || host.is_empty() || host.contains('%') {
+        if !is_allowed
+            || has_path_or_fragment
+            || url.port() == Some(0)
+            || host.is_empty()
+            || host.contains('%')
+        {
             return None;
         }
         Some(Self { tls, host, port: url.port().unwrap_or(tls.default_port()), login: login(&url)? })
@@ -98,8 +103,8 @@ fn is_this_machine(host: &str) -> bool {
     host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// Returns the user name and the password, or `Some(None)` if the URL has neither. Returns `None` if one is missing or
-/// not valid UTF-8.
+/// Returns the user name and the password, or `Some(None)` if the URL has neither. Returns `None` if only one of them
+/// is missing, or if one is not valid UTF-8.
 fn login(url: &Url) -> Option<Option<(SecretString, SecretString)>> {
     let decoded = |text| percent_decode_str(text).decode_utf8().ok().map(|text| SecretString::from(&*text));
     match (url.username(), url.password()) {
@@ -110,7 +115,8 @@ fn login(url: &Url) -> Option<Option<(SecretString, SecretString)>> {
 }
 
 impl SettingValue for Mailbox {
-    const EXPECTED: &str = "an email address with an optional name, such as School <no-reply@school.example>";
+    const EXPECTED: &str =
+        "an ASCII email address with an optional name, such as School <no-reply@school.example>";
 
     fn parse(text: &str) -> Option<Self> {
         let is_ascii = |mailbox: &Self| mailbox.email.to_string().is_ascii();

@@ -41,7 +41,7 @@ impl Config {
     ///
     /// # Errors
     /// Returns all invalid settings, each with its source and what is expected. When the configuration file cannot be
-    /// read, returns only that error.
+    /// read, returns only that error. Settings that depend on each other are compared only when all values are valid.
     pub fn load(flags: Vec<(&'static str, String)>) -> Result<(Self, RawSettings), ConfigErrors> {
         Self::read(flags, std::env::vars_os())
     }

@@ -4,12 +4,13 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// A network: the IP addresses that share a prefix.
+/// A network: the IP addresses that share a prefix. An address without a prefix length is parsed as a network of one
+/// address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
-    /// The length of the prefix in bits.
-    prefix: u8,
+    /// The length of the prefix, in bits.
+    prefix_length: u8,
 }
 
 impl Network {
@@ -18,7 +19,7 @@ impl Network {
         let address = address.to_canonical();
         let differing = bits(self.address) ^ bits(address);
         self.address.is_ipv4() == address.is_ipv4()
-            && differing.checked_shr(u32::from(width(address) - self.prefix)).unwrap_or(0) == 0
+            && differing.checked_shr(u32::from(width(address) - self.prefix_length)).unwrap_or(0) == 0
     }
 }
 
@@ -39,17 +40,17 @@ impl FromStr for Network {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let (address, prefix) = text.split_once('/').unzip();
+        let (address, prefix_length) = text.split_once('/').unzip();
         let address: IpAddr = address.unwrap_or(text).parse().map_err(drop)?;
         let width = width(address);
-        let prefix = prefix.map_or(Ok(width), |digits| digits.parse().map_err(drop))?;
-        if prefix > width { Err(()) } else { Ok(Self { address, prefix }) }
+        let prefix_length = prefix_length.map_or(Ok(width), |digits| digits.parse().map_err(drop))?;
+        if prefix_length > width { Err(()) } else { Ok(Self { address, prefix_length }) }
     }
 }
 
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.address, self.prefix)
+        write!(f, "{}/{}", self.address, self.prefix_length)
     }
 }
 

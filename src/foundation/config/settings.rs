@@ -153,8 +153,8 @@ settings! {
         trusted_proxies: Vec<Network> = None, "CREATOR_API_TRUSTED_PROXIES", "CIDR,...";
         /// Maximum number of open connections per client IP address. Does not apply to `--trusted-proxies`.
         max_connections_per_address: NonZeroU32 = Some("256"), "CREATOR_API_MAX_CONNECTIONS_PER_ADDRESS", "CONNECTIONS";
-        /// Number of seconds to continue serving at shutdown while `/readyz` fails, so that a load balancer can stop sending
-        /// requests
+        /// Number of seconds to continue serving at shutdown while `/readyz` fails, so that a load balancer can stop
+        /// sending requests
         drain_seconds: u16 = Some("0"), "CREATOR_API_DRAIN_SECONDS", "SECONDS";
         /// Maximum number of seconds to wait at shutdown for requests, webhooks and mail in flight
         shutdown_seconds: NonZeroU32 = Some("30"), "CREATOR_API_SHUTDOWN_SECONDS", "SECONDS";

@@ -131,7 +131,7 @@ fn add_file(values: &mut SourceValues, path: &str, content: &str, errors: &mut V
                 "{source}: `{}`: expected {}, got {}",
                 name.key,
                 toml_type.name(),
-                value.get_ref().type_str()
+                type_name(value.get_ref())
             )),
         }
     }
@@ -148,6 +148,19 @@ fn add(values: &mut SourceValues, key: &str, source: String, text: String, error
                 .push(format!("{source}: `{setting}` is also set by {}; remove one of them", earlier.source));
         }
         None => values.push((name, RawValue { text: Zeroizing::new(text), source })),
+    }
+}
+
+/// Returns the type of a TOML value, with its article, for messages.
+fn type_name(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a float",
+        DeValue::Boolean(_) => "a boolean",
+        DeValue::Datetime(_) => "a datetime",
+        DeValue::Array(_) => "an array",
+        DeValue::Table(_) => "a table",
     }
 }
 

@@ -66,8 +66,8 @@ fn an_invalid_value_is_reported_with_its_source_its_key_and_what_is_expected() {
             "listen = 8080\ntrusted_proxies = [\"10.0.0.0/40\"]\ndefault_per_minute = \"60\"\nlog_filter = \"loud=very\"\n",
         ),
         @r#"
-    creator-api.toml:1: `listen`: expected a string, got integer
-    creator-api.toml:3: `default_per_minute`: expected an integer, got string
+    creator-api.toml:1: `listen`: expected a string, got an integer
+    creator-api.toml:3: `default_per_minute`: expected a decimal integer, got a string
     --log-format: invalid value "xml" for `log_format`; expected pretty or json
     creator-api.toml:4: invalid value "loud=very" for `log_filter`; expected off, error, warn, info, debug or trace, or comma-separated targets with levels
     creator-api.toml:2: invalid value "10.0.0.0/40" for `trusted_proxies`; expected IP addresses or networks, such as 10.0.0.0/8 or ::1
@@ -111,7 +111,7 @@ fn an_invalid_secret_is_not_shown() {
     CREATOR_API_MASTER_KEY: invalid value for `master_key`; expected 64 hexadecimal digits, such as the output of `openssl rand -hex 32`
     DATABASE_URL: invalid value for `database_url`; expected sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME
     --smtp-url: invalid value for `smtp_url`; expected smtps://USER:PASSWORD@HOST, smtp+starttls://USER:PASSWORD@HOST, or without encryption smtp://HOST for this machine and smtp://HOST?tls=none for others
-    --mail-from: invalid value "School" for `mail_from`; expected an email address with an optional name, such as School <no-reply@school.example>
+    --mail-from: invalid value "School" for `mail_from`; expected an ASCII email address with an optional name, such as School <no-reply@school.example>
     "#
     );
 }

@@ -22,11 +22,11 @@ pub(super) enum TomlType {
 }
 
 impl TomlType {
-    /// Returns the name of the type for messages.
+    /// Returns the name of the type, with its article, for messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::String => "a string",
-            Self::Integer => "an integer",
+            Self::Integer => "a decimal integer",
             Self::Array => "an array of strings",
         }
     }

@@ -57,7 +57,7 @@ pub enum KeyError {
         location: String,
     },
     /// The file cannot be read or created.
-    #[error("cannot read or create the master key file {}: {cause}; make its folder writable, or specify another one with --data-dir", path.display())]
+    #[error("cannot read or create the master key file {}: {cause}; make the file readable and its folder writable, or specify another folder with --data-dir", path.display())]
     File {
         /// The file.
         path: PathBuf,
@@ -108,12 +108,13 @@ impl MasterKey {
         }
     }
 
-    /// Creates the key file in the data folder, readable only by its owner, and returns the key. If the file exists,
-    /// for example because another process has just created it, returns the key that it contains.
+    /// Creates the key file in the data folder, readable only by its owner, and returns the key. Also creates the
+    /// folder if it does not exist. If the file exists, for example because another process has just created it,
+    /// returns the key that it contains.
     ///
     /// # Errors
-    /// Returns [`KeyError`] when the folder is not writable, the random number generator fails, or an existing file
-    /// does not contain a key.
+    /// Returns [`KeyError`] when the folder cannot be created or is not writable, when the random number generator
+    /// fails, or when an existing file cannot be read or does not contain a key.
     pub fn create(data_dir: &Path) -> Result<Self, KeyError> {
         let mut key = Zeroizing::new([0_u8; 32]);
         rand::rngs::SysRng

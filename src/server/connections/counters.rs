@@ -1,4 +1,5 @@
-//! Counts rejected connections, and stalled ones whose clients do not read, for at most one log line per second.
+//! Counts connections that were not accepted, were rejected, or stalled because the client did not read. Reports them
+//! in at most one log line per second.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,7 +12,7 @@ pub(super) struct ConnectionCounters {
     pub(super) over_address: AtomicU64,
     /// Connections closed because the client did not read its response.
     pub(super) stalled: AtomicU64,
-    /// Connections that the system failed to accept.
+    /// Connections that were not accepted: the system failed to accept them, or the client closed them first.
     pub(super) not_accepted: AtomicU64,
 }
 
@@ -27,7 +28,7 @@ impl ConnectionCounters {
                 over_address,
                 stalled,
                 not_accepted,
-                "connections were rejected, or closed because the client did not read"
+                "connections were not accepted, rejected, or closed because the client did not read"
             );
         }
     }

@@ -1,8 +1,8 @@
 //! The state shared by the reading and the responding side of a connection, and the request that was rejected on it.
 //!
 //! The HTTP library receives a well-formed substitute for the rejected head, so that it keeps the order of pipelined
-//! responses and closes the connection after this one. The service then converts the substitute into the request that
-//! the endpoint rejects.
+//! responses and closes the connection after the response to the substitute. The service converts the substitute into
+//! the request that the endpoint rejects.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -32,7 +32,7 @@ pub(super) struct Exchange {
     is_queued: AtomicBool,
     /// Whether the endpoint is processing a request.
     is_responding: AtomicBool,
-    /// The permit to process the first request, while the connection has it.
+    /// The permit to begin processing the first request, while the connection has it.
     permit: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
@@ -101,8 +101,8 @@ impl Exchange {
         self.is_queued.load(Ordering::Relaxed)
     }
 
-    /// Stores the permit, if any, and releases the previous one.
-    pub(super) fn hold_permit(&self, permit: Option<OwnedSemaphorePermit>) {
+    /// Releases the current permit, if any, and stores the new one. `None` only releases.
+    pub(super) fn set_permit(&self, permit: Option<OwnedSemaphorePermit>) {
         *self.permit.lock().unwrap_or_else(PoisonError::into_inner) = permit;
     }
 }

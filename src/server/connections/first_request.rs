@@ -1,4 +1,5 @@
-//! Limits how many new connections process their first request at the same time. Health checks are not limited.
+//! Limits how many new connections begin to process their first request at the same time. A connection releases its
+//! permit as soon as it waits, for example for the database. Health checks are not limited.
 //!
 //! The runtime runs tasks in the order in which they become ready. Without these permits, a burst of thousands of
 //! connections would make thousands of tasks ready at once, and a health check would wait for all of them.
@@ -41,8 +42,8 @@ fn begins_health_check(bytes: &[u8]) -> bool {
     path.and_then(|path| str::from_utf8(path).ok()).is_some_and(is_health_path)
 }
 
-/// Returns whether a request has arrived that is not a health check, or the client has closed the connection. Leaves
-/// the bytes in the socket.
+/// Returns whether a request has arrived that is not a health check, or the connection was closed or failed. Leaves the
+/// bytes in the socket.
 pub(super) fn has_other_request(stream: &TcpStream) -> bool {
     let mut bytes = [0; FIRST_BYTES];
     match recv(stream, &mut bytes, RecvFlags::PEEK | RecvFlags::DONTWAIT) {
@@ -100,7 +101,7 @@ impl FirstRequest {
                 FirstRequestState::Queued(permit) => {
                     let permit = ready!(permit.as_mut().poll(cx));
                     exchange.set_queued(false);
-                    exchange.hold_permit(permit.ok());
+                    exchange.set_permit(permit.ok());
                     self.state = FirstRequestState::Started;
                 }
             }
@@ -123,7 +124,7 @@ struct PermitGuard<'a>(&'a Exchange);
 
 impl Drop for PermitGuard<'_> {
     fn drop(&mut self) {
-        self.0.hold_permit(None);
+        self.0.set_permit(None);
     }
 }
 

@@ -16,7 +16,7 @@ use web::rejection::Rejection;
 pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// The maximum number of header fields of a request.
 const MAX_HEADERS: usize = 100;
-/// The maximum size of a request target, which is what the HTTP library can store.
+/// The maximum size of a request target: the longest that the HTTP library can store.
 const MAX_TARGET_BYTES: usize = (u16::MAX - 1) as usize;
 /// The largest `Content-Length` that the HTTP library represents.
 const MAX_LENGTH: u64 = u64::MAX - 2;

@@ -116,11 +116,11 @@ impl ConnectionIo {
             }
             return;
         }
-        // The validation of an incomplete head can only change at the end of its next line.
-        let can_change = arrived.contains(&b'\n') || self.buffer.len() + arrived.len() >= MAX_HEAD_BYTES;
+        // A head can only become complete at the end of a line. An invalid byte is detected then, too.
+        let must_validate = arrived.contains(&b'\n') || self.buffer.len() + arrived.len() >= MAX_HEAD_BYTES;
         self.buffer.extend_from_slice(arrived);
         buf.set_filled(start);
-        if can_change {
+        if must_validate {
             let (accepted, stop) = self.framing.accept(&self.buffer);
             self.accepted = accepted;
             self.handle_stop(stop);

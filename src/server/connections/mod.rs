@@ -49,7 +49,7 @@ use web::rejection::Rejection;
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
 /// The pause after a failed accept, such as with too many open files, so that the loop does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// The minimum time between two log lines about rejected and stalled connections.
+/// The minimum time between two log lines of [`ConnectionCounters`].
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 /// The buffer size of the HTTP library: more than a valid head needs.
 const LIBRARY_BUFFER_BYTES: usize = 2 * head::MAX_HEAD_BYTES;
@@ -107,7 +107,7 @@ struct Acceptor<E> {
     overflow: Overflow,
     counters: Arc<ConnectionCounters>,
     graceful: GracefulShutdown,
-    /// Limits how many connections process their first request at the same time.
+    /// Limits how many connections begin to process their first request at the same time.
     first_request_permits: Arc<Semaphore>,
     within_limits: ConnectionClass,
     beyond_limits: ConnectionClass,

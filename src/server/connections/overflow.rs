@@ -49,9 +49,9 @@ impl Overflow {
 
     /// Acquires a slot for this connection.
     ///
-    /// If all slots are in use and the client has sent a health check or nothing yet, closes another connection, and
-    /// waits until one can be closed. If the client has sent another request, returns `None` without a search, so that
-    /// a flood of such requests stays cheap.
+    /// If all slots are in use and the client has sent a health check or nothing yet, waits until another connection
+    /// can be closed, and closes it. If the client has sent another request or closed the connection, returns `None`
+    /// without a search, so that a flood of such requests stays cheap.
     pub(super) async fn acquire(&mut self, stream: &TcpStream) -> Option<OverflowSlot> {
         while Arc::strong_count(&self.open_count) > self.capacity {
             if first_request::has_other_request(stream) {

@@ -12,7 +12,7 @@ use url::{Host, Url};
 
 use super::failure::AttemptFailure;
 use super::resolver::{AddressRule, CheckedResolver, Lookup, Lookups, system_lookup};
-use super::send::DEADLINE;
+use super::send::ATTEMPT_TIMEOUT;
 use foundation::config::Network;
 
 /// How long an idle connection stays open: less than the 5 seconds after which many servers close theirs, so that a
@@ -104,8 +104,8 @@ impl WebhookClient {
     }
 }
 
-/// Builds an HTTP client that sends each request once and unchanged: without proxies, redirects, retries and additional
-/// headers.
+/// Builds an HTTP client that sends each request once: without proxies, redirects and retries. It adds only the headers
+/// `Accept`, `Host` and `Content-Length`.
 fn build_client(
     tls: ClientConfig,
     resolver: CheckedResolver,
@@ -124,7 +124,7 @@ fn build_client(
         .no_zstd()
         .no_deflate()
         .http1_only()
-        .connect_timeout(DEADLINE)
+        .connect_timeout(ATTEMPT_TIMEOUT)
         .pool_idle_timeout(IDLE_TIMEOUT)
         .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
         .build()

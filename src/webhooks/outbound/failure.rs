@@ -13,7 +13,7 @@ use super::resolver::{ForbiddenAddress, LookupError};
 pub enum AttemptFailure {
     /// The URL cannot be called: it is not `http` or `https`, or has credentials, a fragment or port 0.
     BadUrl,
-    /// No secret of the subscription can be decrypted and parsed, so that nothing can be signed.
+    /// No secret of the subscription can be decrypted and parsed, so nothing can be signed.
     NoSecret,
     /// The IP address, or one that the name resolves to, may not be called.
     ForbiddenAddress,

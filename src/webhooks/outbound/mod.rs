@@ -13,5 +13,6 @@ pub use client::{ClientOptions, WebhookClient};
 pub use failure::AttemptFailure;
 pub use resolver::{Lookup, LookupFuture, system_lookup};
 pub use send::{
-    AttemptOutcome, DEADLINE, DeliveryVerdict, EndpointResponse, MAX_STORED_BODY_BYTES, WebhookRequest, send,
+    ATTEMPT_TIMEOUT, AttemptOutcome, DeliveryVerdict, EndpointResponse, MAX_STORED_BODY_BYTES,
+    WebhookRequest, send,
 };

@@ -16,7 +16,7 @@ use super::{resolver, retry_after};
 use crate::sign::{self, SigningKey};
 
 /// The time limit of an attempt: connecting, sending, and reading the head and the body of the response.
-pub const DEADLINE: Duration = Duration::from_secs(15);
+pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
 /// Maximum number of bytes of a response's body that are read and stored, without decoding.
 pub const MAX_STORED_BODY_BYTES: usize = 16 * 1024;
 /// Maximum number of bytes of a response's headers that are stored.
@@ -41,14 +41,14 @@ pub struct WebhookRequest<'a> {
     pub keys: &'a [SigningKey],
     /// When this attempt is made, in Unix seconds.
     pub now: i64,
-    /// The time limit of the attempt: [`DEADLINE`], except in tests.
-    pub deadline: Duration,
+    /// The time limit of the attempt: [`ATTEMPT_TIMEOUT`], except in tests.
+    pub timeout: Duration,
 }
 
 /// The outcome of an attempt.
 #[derive(Debug, Clone)]
 pub struct AttemptOutcome {
-    /// The headers that were sent.
+    /// The headers of the request, without those that the client adds. Empty if no request was created.
     pub request_headers: BTreeMap<String, String>,
     /// The response, or why there is none.
     pub result: Result<EndpointResponse, AttemptFailure>,
@@ -94,7 +94,7 @@ impl AttemptOutcome {
 
 /// Makes one attempt. It ends within the request's time limit, however the receiver behaves.
 pub async fn send(client: &WebhookClient, request: WebhookRequest<'_>) -> AttemptOutcome {
-    let ends_at = Instant::now() + request.deadline;
+    let ends_at = Instant::now() + request.timeout;
     let headers = headers(&request);
     let request_headers = to_strings(&headers);
     let result = match execute(client, &request, headers, ends_at).await {
@@ -152,8 +152,8 @@ async fn read_response(mut response: Response, now: i64, ends_at: Instant) -> En
     }
 }
 
-/// Returns exactly the headers of the contract and of Standard Webhooks; the client adds those that HTTP itself
-/// requires.
+/// Returns exactly the headers of the contract and of Standard Webhooks. The client adds `Accept`, `Host` and
+/// `Content-Length`.
 fn headers(request: &WebhookRequest<'_>) -> HeaderMap {
     const SIGNATURE: HeaderName = HeaderName::from_static("x-svc-signature");
     const EVENT: HeaderName = HeaderName::from_static("x-svc-event");

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use webhooks::outbound::{AttemptFailure, DeliveryVerdict, MAX_STORED_BODY_BYTES};
 
-use super::{OK, SLACK, at_the_deadline, client, failure_of, response_of, send, send_within};
+use super::{OK, SLACK, at_the_time_limit, client, failure_of, response_of, send, send_within};
 use crate::support::{Receiver, read_request};
 
 #[tokio::test]
@@ -22,7 +22,7 @@ async fn a_hanging_receiver_is_disconnected_at_the_deadline() {
         }
     })
     .await;
-    assert_eq!(at_the_deadline(failure_of(&receiver)).await, AttemptFailure::Timeout);
+    assert_eq!(at_the_time_limit(failure_of(&receiver)).await, AttemptFailure::Timeout);
     let bytes =
         tokio::time::timeout(SLACK, closed_connections.recv()).await.expect("the connection is closed");
     assert_eq!(bytes, Some(0));
@@ -44,16 +44,16 @@ async fn a_slow_head_is_a_timeout_and_a_slow_body_is_a_response() {
         })
     };
     let head = slow("", "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
-    assert_eq!(at_the_deadline(failure_of(&head)).await, AttemptFailure::Timeout);
+    assert_eq!(at_the_time_limit(failure_of(&head)).await, AttemptFailure::Timeout);
 
     let body = slow("HTTP/1.1 201 Created\r\ncontent-length: 1000000\r\n\r\n", "z").await;
-    let response = at_the_deadline(response_of(&body)).await;
+    let response = at_the_time_limit(response_of(&body)).await;
     assert_eq!(response.status, 201);
     assert!(!response.body.is_empty() && response.body.len() < 100, "{}", response.body.len());
 
     // The receiver sends interim responses without end.
     let interim = slow("", "HTTP/1.1 102 Processing\r\n\r\n").await;
-    assert_eq!(at_the_deadline(failure_of(&interim)).await, AttemptFailure::Timeout);
+    assert_eq!(at_the_time_limit(failure_of(&interim)).await, AttemptFailure::Timeout);
 }
 
 #[tokio::test]

@@ -31,9 +31,9 @@ const SECRETS: [&str; 2] = [
 ];
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 const BODY: &str = r#"{ "id": "evt_01kdvdna00evqvqnxgeqgkd28a",  "data": "ä" }"#;
-/// The deadline of an attempt in these tests, instead of 15 seconds.
-const DEADLINE: Duration = Duration::from_millis(300);
-/// The time after the deadline within which an attempt must end, even on a busy machine.
+/// The time limit of an attempt in these tests, instead of 15 seconds.
+const TIMEOUT: Duration = Duration::from_millis(300);
+/// The time after the time limit within which an attempt must end, even on a busy machine.
 const SLACK: Duration = Duration::from_secs(2);
 
 /// Returns a DNS lookup that ignores the name. Its calls return these lists of addresses in order, and further calls
@@ -61,15 +61,15 @@ fn client() -> WebhookClient {
 }
 
 async fn send(client: &WebhookClient, url: &Url) -> AttemptOutcome {
-    send_within(client, url, DEADLINE).await
+    send_within(client, url, TIMEOUT).await
 }
 
-async fn send_within(client: &WebhookClient, url: &Url, deadline: Duration) -> AttemptOutcome {
-    send_for(Uuid::from_u128(1), client, url, deadline).await
+async fn send_within(client: &WebhookClient, url: &Url, timeout: Duration) -> AttemptOutcome {
+    send_for(Uuid::from_u128(1), client, url, timeout).await
 }
 
 /// Makes one attempt for this workspace.
-async fn send_for(workspace: Uuid, client: &WebhookClient, url: &Url, deadline: Duration) -> AttemptOutcome {
+async fn send_for(workspace: Uuid, client: &WebhookClient, url: &Url, timeout: Duration) -> AttemptOutcome {
     let keys = SECRETS.map(|secret| SigningKey::new(secret).expect("a secret"));
     let request = WebhookRequest {
         workspace,
@@ -80,7 +80,7 @@ async fn send_for(workspace: Uuid, client: &WebhookClient, url: &Url, deadline: 
         body: Bytes::from_static(BODY.as_bytes()),
         keys: &keys,
         now: 1_767_225_600,
-        deadline,
+        timeout,
     };
     outbound::send(client, request).await
 }
@@ -97,11 +97,11 @@ async fn failure_of(receiver: &Receiver) -> AttemptFailure {
     outcome.result.expect_err("no response")
 }
 
-/// Asserts that this future ends at the deadline, and returns its output.
-async fn at_the_deadline<T>(future: impl Future<Output = T>) -> T {
+/// Asserts that this future ends at the time limit, and returns its output.
+async fn at_the_time_limit<T>(future: impl Future<Output = T>) -> T {
     let started = Instant::now();
     let result = future.await;
-    assert!(started.elapsed() >= DEADLINE && started.elapsed() < DEADLINE + SLACK, "{:?}", started.elapsed());
+    assert!(started.elapsed() >= TIMEOUT && started.elapsed() < TIMEOUT + SLACK, "{:?}", started.elapsed());
     result
 }
 

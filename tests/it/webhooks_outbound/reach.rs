@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use uuid::Uuid;
 use webhooks::outbound::{AttemptFailure, ClientOptions, Lookup, WebhookClient};
 
-use super::{OK, at_the_deadline, client, client_with, lookup_returning, send, send_for, send_within};
+use super::{OK, at_the_time_limit, client, client_with, lookup_returning, send, send_for, send_within};
 use crate::support::{Receiver, read_request};
 
 /// Starts a receiver with TLS and a self-signed certificate for this name. Also returns the certificate.
@@ -44,9 +44,9 @@ async fn an_untrusted_certificate_is_a_tls_failure() {
     let (receiver, certificate) = tls_receiver("receiver.test").await;
     let client_trusting =
         |allow: &[&str], roots| client_with(allow, lookup_returning(&[&["127.0.0.1"]]).0, roots);
-    let deadline = Duration::from_secs(10);
+    let timeout = Duration::from_secs(10);
     let status = async |client: WebhookClient, name: &str| {
-        send_within(&client, &receiver.url("https", name), deadline)
+        send_within(&client, &receiver.url("https", name), timeout)
             .await
             .result
             .map(|response| response.status)
@@ -73,17 +73,17 @@ async fn an_untrusted_certificate_is_a_tls_failure() {
         let _ = stream.read_to_end(&mut Vec::new()).await;
     })
     .await;
-    let plain = send_within(&client(), &without_tls.url("https", "127.0.0.1"), deadline).await;
+    let plain = send_within(&client(), &without_tls.url("https", "127.0.0.1"), timeout).await;
     assert_eq!(plain.result.unwrap_err(), AttemptFailure::Tls);
     let closing = Receiver::start(|_| async {}).await;
-    let closed = send_within(&client(), &closing.url("https", "127.0.0.1"), deadline).await;
+    let closed = send_within(&client(), &closing.url("https", "127.0.0.1"), timeout).await;
     assert!(matches!(closed.result, Err(AttemptFailure::Tls | AttemptFailure::Reset)), "{closed:?}");
     let hanging = Receiver::start(|stream| async move {
         let _held = stream;
         std::future::pending().await
     })
     .await;
-    let hung = at_the_deadline(send(&client(), &hanging.url("https", "127.0.0.1"))).await;
+    let hung = at_the_time_limit(send(&client(), &hanging.url("https", "127.0.0.1"))).await;
     assert_eq!(hung.result.unwrap_err(), AttemptFailure::Timeout);
 }
 
@@ -175,7 +175,7 @@ async fn an_unknown_name_is_a_dns_failure_and_a_hanging_name_is_looked_up_once()
     });
     let client = client_with(&[], hanging, Vec::new());
     let attempts = futures_util::future::join_all((0..20).map(|_| send(&client, &url)));
-    for outcome in at_the_deadline(attempts).await {
+    for outcome in at_the_time_limit(attempts).await {
         assert_eq!(outcome.result.unwrap_err(), AttemptFailure::Timeout);
     }
     assert_eq!(lookups.load(Ordering::SeqCst), 1);
@@ -200,20 +200,20 @@ async fn hanging_names_of_one_workspace_leave_lookups_for_others() {
     let [hanging, healthy] = [1, 2].map(Uuid::from_u128);
     let urls = (0..300).map(|index| format!("http://hanging-{index}.test/").parse().expect("a URL"));
     let urls: Vec<reqwest::Url> = urls.collect();
-    let deadline = Duration::from_secs(15);
-    let attempts = urls.iter().map(|url| send_for(hanging, &client, url, deadline));
+    let timeout = Duration::from_secs(15);
+    let attempts = urls.iter().map(|url| send_for(hanging, &client, url, timeout));
     let mut attempts = Box::pin(futures_util::future::join_all(attempts));
     let others = async {
         while lookups.load(Ordering::SeqCst) < 32 {
             tokio::task::yield_now().await;
         }
-        let same_workspace = send_for(hanging, &client, &receiver.url("http", "own.test"), deadline).await;
+        let same_workspace = send_for(hanging, &client, &receiver.url("http", "own.test"), timeout).await;
         assert_eq!(
             same_workspace.result.unwrap_err(),
             AttemptFailure::Exhausted,
             "the workspace has reached its limit"
         );
-        let other_workspace = send_for(healthy, &client, &receiver.url("http", "other.test"), deadline).await;
+        let other_workspace = send_for(healthy, &client, &receiver.url("http", "other.test"), timeout).await;
         assert_eq!(other_workspace.result.expect("a response").status, 200);
     };
     tokio::select! {

@@ -1,4 +1,5 @@
-//! Compares the roots of the documents: paths, webhooks, components, unknown keywords and the version of the API.
+//! Compares the roots of the documents: security schemes, paths, webhooks, removed schemas, unknown keywords and the
+//! version of the API.
 //!
 //! Paths are matched regardless of the names of their parameters.
 
@@ -93,7 +94,8 @@ fn compare_root_keywords(comparison: &mut Comparison<'_>) {
     );
 }
 
-/// Returns the entries of a root keyword and its position. Without the keyword, the position is the start of the document.
+/// Returns the entries of a root keyword and its position. Without the keyword, the position is the start of the
+/// document.
 fn root_entries<'n>(root: &'n Node, key: &str) -> (&'n [Entry], Span) {
     let entry = root.entry(key);
     let entries = entry.and_then(|entry| entry.value.entries()).unwrap_or_default();

@@ -301,7 +301,8 @@ fn is_covered_by(media_type: &[String], range: &[String]) -> bool {
     }
 }
 
-/// Returns the rule for a renamed request media type: the same type in another notation, or a range that covers the old type.
+/// Returns the rule for a renamed request media type: the same type in another notation, or a range that covers the old
+/// type. Returns `None` for other types.
 fn renamed_request_type(before: &str, after: &str) -> Option<&'static str> {
     let (before, after) = (normalized_media_type(before), normalized_media_type(after));
     if before == after {
@@ -311,7 +312,7 @@ fn renamed_request_type(before: &str, after: &str) -> Option<&'static str> {
 }
 
 /// Returns the rule for a renamed response media type: the same type in another notation, a more general type or a more
-/// specific one.
+/// specific one. Returns `None` for other types.
 fn renamed_response_type(before: &str, after: &str) -> Option<&'static str> {
     let (before, after) = (normalized_media_type(before), normalized_media_type(after));
     if before == after {
@@ -323,8 +324,8 @@ fn renamed_response_type(before: &str, after: &str) -> Option<&'static str> {
     is_specialization_of(&after, &before).then_some("response-media-type-name-specialized")
 }
 
-/// Whether a media type is a special case of another one: `application/problem+json` of `application/json`, every type of
-/// `*/*`, and a type with more parameters of one with fewer.
+/// Whether a media type is a special case of another one: `application/problem+json` of `application/json`, every type
+/// of `*/*`, and a type with more parameters of one with fewer.
 fn is_specialization_of(special: &[String], general: &[String]) -> bool {
     let Some(((kind, name), (general_kind, general_name))) =
         special[0].split_once('/').zip(general[0].split_once('/'))

@@ -19,13 +19,13 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "request-body-encoding-changed",
         Inverse::Of("request-body-encoding-changed"),
-        "The server misinterprets the property as existing clients encode it.",
+        "The server misinterprets the encoding that existing clients use.",
         "Keep the encoding, and add a property with another name for the new one.",
     ),
     Rule::error(
         "response-body-encoding-changed",
         Inverse::Of("response-body-encoding-changed"),
-        "Clients misinterpret the property when they parse the old encoding.",
+        "Clients that expect the old encoding misinterpret the property.",
         "Keep the encoding, and add a property with another name for the new one.",
     ),
 ];

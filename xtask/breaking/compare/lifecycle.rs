@@ -1,7 +1,7 @@
 //! Compares deprecation, sunset and stability, as oasdiff does.
 //!
-//! `x-sunset` is the date on which a deprecated object can be removed. `x-stability-level` (draft, alpha, beta, stable) is the
-//! level of the compatibility promise.
+//! `x-sunset` is the date on which a deprecated object can be removed. `x-stability-level` (draft, alpha, beta, stable)
+//! is the level of the compatibility promise.
 
 use std::rc::Rc;
 
@@ -145,9 +145,10 @@ fn parse_date(text: &str) -> Result<Date, String> {
     if is_valid { date.parse().map_err(|_| text.to_owned()) } else { Err(text.to_owned()) }
 }
 
-/// A lifecycle change: the rule without its prefix, the positions, the details and the message.
+/// A change of the lifecycle. The rule depends on `kind` and on the object: see [`compare_operation`] and
+/// [`rule_suffix`].
 struct LifecycleChange {
-    suffix: &'static str,
+    kind: &'static str,
     positions: Positions,
     details: String,
     message: String,
@@ -155,8 +156,8 @@ struct LifecycleChange {
 
 fn lifecycle_changes(base: &Lifecycle, revision: &Lifecycle, today: Date) -> Vec<LifecycleChange> {
     let mut changes = Vec::new();
-    let mut add = |suffix, positions, details: String, message: String| {
-        changes.push(LifecycleChange { suffix, positions, details, message })
+    let mut add = |kind, positions, details: String, message: String| {
+        changes.push(LifecycleChange { kind, positions, details, message })
     };
     let positions = Positions::new(base.span, revision.span);
     let sunset_positions = Positions::new(base.sunset_span, revision.sunset_span);
@@ -197,7 +198,7 @@ fn lifecycle_changes(base: &Lifecycle, revision: &Lifecycle, today: Date) -> Vec
     changes
 }
 
-/// Adds the change of the sunset of an operation or a schema that was deprecated before.
+/// Adds the change of the sunset of an object that is deprecated in both documents.
 fn add_sunset_change(
     base: &Lifecycle,
     revision: &Lifecycle,
@@ -286,7 +287,7 @@ pub(super) fn compare_operation(
 ) {
     let (base, revision) = (Lifecycle::of_node(base.0, base.1), Lifecycle::of_node(revision.0, revision.1));
     for change in lifecycle_changes(&base, &revision, comparison.today) {
-        let id = match change.suffix {
+        let id = match change.kind {
             "reactivated" => "endpoint-reactivated",
             "deprecated" => "endpoint-deprecated",
             "with-sunset" => "endpoint-deprecated-with-sunset",
@@ -297,15 +298,16 @@ pub(super) fn compare_operation(
             "stability-decreased" => "api-stability-decreased",
             "stability-increased" => "api-stability-increased",
             "stability-invalid" => "api-invalid-stability-level",
-            suffix => suffix,
+            kind => kind,
         };
         comparison.report(id, operation_path, change.positions, &change.details, change.message);
     }
 }
 
-/// Returns the rule of a change, without its prefix, for parameters and properties.
+/// Returns the suffix of the schema rule for a change of a parameter, a header or a schema. For an invalid sunset of a
+/// parameter, returns `sunset-parse`, which is not a schema rule.
 fn rule_suffix(change: &LifecycleChange, is_parameter: bool) -> &'static str {
-    match change.suffix {
+    match change.kind {
         "with-sunset" => "deprecated-with-sunset",
         "sunset-missing" => "deprecated-sunset-missing",
         "sunset-invalid" if is_parameter => "sunset-parse",
@@ -313,7 +315,7 @@ fn rule_suffix(change: &LifecycleChange, is_parameter: bool) -> &'static str {
         "sunset-too-small" => "sunset-date-too-small",
         "sunset-changed-too-small" => "sunset-date-changed-too-small",
         "stability-invalid" => "stability-decreased",
-        _ => change.suffix,
+        _ => change.kind,
     }
 }
 

@@ -80,7 +80,7 @@ pub(super) struct PathItem<'n> {
     pub span: Span,
     /// Whether the server sends the request, as in a webhook or a callback.
     pub is_outgoing: bool,
-    /// The node of the item and the targets of its references. No keyword occurs in two of them.
+    /// The node of the item and the targets of its references. Only annotations can occur in two of them.
     nodes: Vec<&'n Node>,
 }
 
@@ -138,7 +138,8 @@ pub(super) struct OperationNode<'a, 'n> {
     pub span: Span,
 }
 
-/// Compares the operations of two path items, one of which can be missing.
+/// Compares the operations of two path items, one of which can be missing. Findings then use its position in
+/// `positions`.
 pub(super) fn compare<'n>(
     comparison: &mut Comparison<'n>,
     base: Option<&PathItem<'n>>,
@@ -426,8 +427,8 @@ fn compare_callback_urls<'n>(
     }
 }
 
-/// Reports changes of keywords that `is_known` rejects, except annotations and extensions. A keyword that a document lacks is
-/// reported at the position in `positions`.
+/// Reports changes of keywords for which `is_known` returns false, except annotations and extensions. A keyword that a
+/// document lacks is reported at the position in `positions`.
 pub(super) fn compare_unknown_keywords(
     comparison: &mut Comparison<'_>,
     operation_path: &Rc<OperationPath>,

@@ -27,7 +27,7 @@ const PARAMETER_REJECTED_OR_IGNORED: &str =
 const DEPRECATE_PARAMETER: &str =
     "Keep the parameter, mark it `deprecated`, and set `x-sunset` to the date on which it ends.";
 const PARAMETER_MISINTERPRETED: &str =
-    "The server misinterprets the parameter as existing clients serialize it.";
+    "The server misinterprets the serialization that existing clients use.";
 const ADD_ANOTHER_PARAMETER: &str =
     "Keep the serialization, and add a parameter with another name for the new one.";
 const PARAMETER_ADDED: Inverse = Inverse::Of("new-optional-request-parameter");

@@ -52,13 +52,13 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "response-header-explode-changed",
         Inverse::Of("response-header-explode-changed"),
-        "Clients misinterpret the header when they parse the old serialization.",
+        "Clients that expect the old serialization misinterpret the header.",
         "Keep the serialization, and send the new one in another header.",
     ),
     Rule::error(
         "response-header-serialization-changed",
         Inverse::Of("response-header-serialization-changed"),
-        "Clients misinterpret the header when they parse the old serialization.",
+        "Clients that expect the old serialization misinterpret the header.",
         "Keep the serialization, and send the new one in another header.",
     ),
     Rule::warning(
@@ -92,7 +92,8 @@ pub(super) fn compare<'n>(
     let is_status = |entry: &&Entry| !entry.key.text.starts_with("x-");
     for entry in bases.iter().filter(is_status) {
         let status = &entry.key.text;
-        // The remaining statuses of a range are compared separately below; `default` does not cover a success.
+        // Of a removed range, the statuses that remain are compared below. The range is not compared with `default`,
+        // which does not cover a success.
         if let Some(first_remaining) = first_of_removed_range(revisions, status)
             .filter(|_| !operation_path.is_outgoing && is_success(status))
         {

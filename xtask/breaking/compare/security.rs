@@ -1,7 +1,7 @@
 //! Compares security schemes and the security requirements of operations.
 //!
-//! An operation requires one of several alternatives, each a set of schemes with scopes. oasdiff reports these changes at
-//! level info. Here most of them are breaking, because clients depend on the keys and scopes that they have.
+//! An operation requires one of several alternatives, each a set of schemes with scopes. oasdiff reports these changes
+//! at level info. Here most of them are breaking, because clients depend on the keys and scopes that they have.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -24,8 +24,8 @@ const OLD_CREDENTIALS_REJECTED: &str = "Requests with credentials of the old sch
 const ADD_ANOTHER_SCHEME: &str = "Keep the scheme, and add one with another name.";
 const REMOVED_SCOPE_REQUESTED: &str = "Clients that request the scope cannot log in.";
 const KEEP_UNUSED_SCOPE: &str = "Keep the scope, even if it grants no access.";
-const AUTHENTICATION_REMOVED: &str =
-    "Data may become public. Clients that stop sending credentials fail when these are required again.";
+const SECURITY_REMOVED: &str =
+    "Credentials of a removed scheme are rejected. Without authentication, data may become public.";
 
 /// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[
@@ -71,7 +71,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "api-security-removed",
         Inverse::Of("api-security-added"),
-        AUTHENTICATION_REMOVED,
+        SECURITY_REMOVED,
         KEEP_SCHEME_AS_ALTERNATIVE,
     ),
     Rule::error(
@@ -96,7 +96,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "api-global-security-removed",
         Inverse::Of("api-global-security-added"),
-        AUTHENTICATION_REMOVED,
+        SECURITY_REMOVED,
         KEEP_SCHEME_AS_ALTERNATIVE,
     ),
     Rule::error(

@@ -11,7 +11,8 @@ use crate::document::{IndexedDocument, component_of};
 use crate::schema::view::SchemaParts;
 use crate::schema::{ancestors, value};
 
-/// The sections of `components` with entries to which other objects can refer.
+/// The sections of `components` that are searched. [`Unchanged::are_nodes_unchanged`] returns false for a node that
+/// refers to an entry of another section.
 const SECTIONS: [&str; 6] = ["schemas", "parameters", "responses", "headers", "requestBodies", "pathItems"];
 
 /// The components that are identical in both documents.

@@ -11,7 +11,7 @@ use super::{ComparisonResult, affected_operations, count, groups, summary};
 /// The maximum number of affected operations that are listed; further ones are only counted.
 const MAX_LISTED_OPERATIONS: usize = 3;
 /// The maximum length of an excerpt's line in bytes; longer lines are shortened. A JSON document can be one long line.
-const MAX_LINE_LENGTH: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 pub(super) fn gate(result: &ComparisonResult, findings: &[&Finding]) -> String {
     let mut text: String = findings.iter().map(|finding| render(result, finding) + "\n\n").collect();
@@ -66,9 +66,9 @@ fn snippet<'a>(
     let end = source.text[range.start..].find('\n').map_or(source.text.len(), |offset| range.start + offset);
     let line = &source.text[start..end];
     let mut label = label.to_owned();
-    let (line, highlighted) = if line.len() > MAX_LINE_LENGTH {
+    let (line, highlighted) = if line.len() > MAX_LINE_BYTES {
         label = format!("{label}, at column {}", position.column);
-        let end = (range.start..=range.end.min(range.start + MAX_LINE_LENGTH))
+        let end = (range.start..=range.end.min(range.start + MAX_LINE_BYTES))
             .rev()
             .find(|end| source.text.is_char_boundary(*end));
         let line = &source.text[range.start..end.unwrap_or(range.start)];

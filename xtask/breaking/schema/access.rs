@@ -1,4 +1,5 @@
-//! Compares `readOnly` and `writeOnly`: read-only properties are not in requests, write-only properties are not in responses.
+//! Compares `readOnly` and `writeOnly`: read-only properties are not in requests, write-only properties are not in
+//! responses.
 //!
 //! Also declares the rules about added and removed properties. Their ids distinguish required from optional properties.
 
@@ -160,7 +161,7 @@ pub(crate) const RULES: &[Rule] = &[
 impl PropertyAccess {
     /// Reads the keywords of a schema.
     pub(super) fn of(view: &SchemaView<'_>) -> Self {
-        Self { read_only: view.flag("readOnly"), write_only: view.flag("writeOnly") }
+        Self { read_only: view.is_true("readOnly"), write_only: view.is_true("writeOnly") }
     }
 
     /// Whether the property is never sent in a direction.
@@ -183,8 +184,8 @@ pub(super) fn removal_rule_id(site: SchemaSite, is_required: bool) -> String {
     }
 }
 
-/// Compares `readOnly` and `writeOnly` of a property. `required_before` and `required_after` are true if it is required in the
-/// base and the revision.
+/// Compares `readOnly` and `writeOnly` of a property. `required_before` and `required_after` are true if it is required
+/// in the base and the revision.
 pub(super) fn compare<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,

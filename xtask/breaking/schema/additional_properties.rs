@@ -91,7 +91,7 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
 fn compare_additional<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let positions = pair.positions("additionalProperties");
     let additional = |view: &SchemaView<'n>| AdditionalProperties::of_keyword(view, "additionalProperties");
-    let (suffix, message) = match (additional(&pair.base), additional(&pair.revision)) {
+    let (ending, message) = match (additional(&pair.base), additional(&pair.revision)) {
         (AdditionalProperties::Any | AdditionalProperties::Matching(_), AdditionalProperties::Forbidden) => {
             ("closed", "additional properties are no longer valid")
         }
@@ -111,7 +111,7 @@ fn compare_additional<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
         (AdditionalProperties::Any, AdditionalProperties::Any)
         | (AdditionalProperties::Forbidden, AdditionalProperties::Forbidden) => return,
     };
-    pair.report(comparison, &format!("additional-properties-{suffix}"), positions, "", message.to_owned());
+    pair.report(comparison, &format!("additional-properties-{ending}"), positions, "", message.to_owned());
 }
 
 fn compare_patterns<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
@@ -185,9 +185,9 @@ fn report_removed_pattern<'n>(
     }
 }
 
-/// Whether another pattern or a declared property can have the same names as a pattern. Declared properties are
-/// compared together with the patterns that match them, so they matter only if the pattern is not a supported regular
-/// expression.
+/// Whether a name can match a pattern and also another pattern of the schema, or be that of a declared property.
+/// Declared properties are compared together with the patterns that match them, so they matter only if the pattern is
+/// not a supported regular expression.
 fn overlaps_other_names(view: &SchemaView<'_>, pattern: &str) -> bool {
     let patterns = named_schemas(view, "patternProperties");
     patterns.keys().any(|other_pattern| may_overlap(pattern, other_pattern))

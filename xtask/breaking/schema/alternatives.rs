@@ -1,7 +1,7 @@
 //! Compares `oneOf` and `anyOf`.
 //!
-//! Alternatives of base and revision are matched by name, discriminator value, content, title and finally by similarity. Their
-//! order does not matter.
+//! Alternatives of base and revision are matched by name, discriminator value, content, title and finally by
+//! similarity. Their order does not matter.
 
 use contract::node::{Entry, Node};
 
@@ -64,11 +64,11 @@ fn single_alternatives<'a, 'n>(view: &'a SchemaView<'n>) -> Option<(bool, &'a Al
 
 /// Compares all `oneOf` or `anyOf` keywords of two schemas. Each keyword of the base is matched with the keyword of the
 /// revision that has the most alternatives in common with it; keywords without common alternatives are matched in their
-/// order.
+/// order. `suffix_stem` is the start of the rule suffixes: `one-of` or `any-of`.
 fn compare_lists<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
-    id_stem: &str,
+    suffix_stem: &str,
     base: &[Alternatives<'n>],
     revision: &[Alternatives<'n>],
 ) {
@@ -81,18 +81,18 @@ fn compare_lists<'n>(
         // `max_by_key` returns the last maximum, so `rev` selects the first of equally similar keywords.
         let best = (0..remaining.len()).rev().max_by_key(|index| common_count(remaining[*index]));
         match best.filter(|best| common_count(remaining[*best]) > 0) {
-            Some(best) => compare_members(comparison, pair, id_stem, before, remaining.remove(best)),
+            Some(best) => compare_members(comparison, pair, suffix_stem, before, remaining.remove(best)),
             None => unmatched.push(before),
         }
     }
     for (before, after) in unmatched.iter().zip(&remaining) {
-        compare_members(comparison, pair, id_stem, before, after);
+        compare_members(comparison, pair, suffix_stem, before, after);
     }
     for before in unmatched.iter().skip(remaining.len()) {
         let message = "a list of alternatives was removed".to_owned();
         pair.report(
             comparison,
-            &format!("{id_stem}-unset"),
+            &format!("{suffix_stem}-unset"),
             Positions::new(before.span, pair.revision.span),
             "",
             message,
@@ -102,7 +102,7 @@ fn compare_lists<'n>(
         let message = "a list of alternatives was added".to_owned();
         pair.report(
             comparison,
-            &format!("{id_stem}-set"),
+            &format!("{suffix_stem}-set"),
             Positions::new(pair.base.span, after.span),
             "",
             message,
@@ -123,7 +123,7 @@ impl Alternatives<'_> {
 /// Compares a schema that became one of several alternatives with that alternative, or an alternative with the schema
 /// that replaced all of them. Returns false, without comparing anything, if neither happened.
 pub(super) fn compare_wrapped<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) -> bool {
-    let id_stem = |is_one_of: bool| if is_one_of { "one-of" } else { "any-of" };
+    let suffix_stem = |is_one_of: bool| if is_one_of { "one-of" } else { "any-of" };
     if let Some((is_one_of, alternatives)) = single_alternatives(&pair.revision)
         .filter(|_| constrains_without_alternatives(&pair.base) && has_only_alternatives(&pair.revision))
         && let Some(member) = corresponding_member(&comparison.revision, alternatives, &pair.base)
@@ -135,7 +135,7 @@ pub(super) fn compare_wrapped<'n>(comparison: &mut Comparison<'n>, pair: &Schema
         let message = format!("the schema became one of several alternatives: {added}");
         pair.report(
             comparison,
-            &format!("wrapped-in-{}", id_stem(is_one_of)),
+            &format!("wrapped-in-{}", suffix_stem(is_one_of)),
             Positions::new(pair.base.span, alternatives.span),
             "",
             message,
@@ -151,7 +151,13 @@ pub(super) fn compare_wrapped<'n>(comparison: &mut Comparison<'n>, pair: &Schema
     {
         let positions = Positions::new(alternatives.span, pair.revision.span);
         let message = "only one of several alternatives remains".to_owned();
-        pair.report(comparison, &format!("unwrapped-from-{}", id_stem(is_one_of)), positions, "", message);
+        pair.report(
+            comparison,
+            &format!("unwrapped-from-{}", suffix_stem(is_one_of)),
+            positions,
+            "",
+            message,
+        );
         discriminator::report_all_removed(comparison, pair);
         let parts = comparison.pair(pair.index).1;
         pair.queue(comparison, SchemaParts::of_node(member, member.span), parts, pair.site, &label(member));
@@ -281,7 +287,7 @@ pub(super) fn discriminator_value<'n>(
 fn compare_members<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
-    id_stem: &str,
+    suffix_stem: &str,
     before: &Alternatives<'n>,
     after: &Alternatives<'n>,
 ) {
@@ -316,7 +322,7 @@ fn compare_members<'n>(
         let positions = Positions::new(member.node.span, positions.revision);
         pair.report(
             comparison,
-            &format!("{id_stem}-removed"),
+            &format!("{suffix_stem}-removed"),
             positions,
             &name,
             format!("the alternative {name} was removed"),
@@ -327,7 +333,7 @@ fn compare_members<'n>(
         let positions = Positions::new(positions.base, member.node.span);
         pair.report(
             comparison,
-            &format!("{id_stem}-added"),
+            &format!("{suffix_stem}-added"),
             positions,
             &name,
             format!("the alternative {name} was added"),

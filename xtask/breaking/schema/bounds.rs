@@ -99,8 +99,8 @@ pub(super) const KEYWORDS: &[&str] = &[
 /// A bound of a length or count.
 struct CountKeyword {
     keyword: &'static str,
-    /// The ids of its rules without the ending, for example `max-length`.
-    suffix: &'static str,
+    /// The start of the suffixes of its rules, for example `max-length`.
+    suffix_stem: &'static str,
     is_upper: bool,
     /// The bound with which the keyword is compared if one of the schemas lacks it. Without a default, the keyword is
     /// reported as set or unset.
@@ -108,17 +108,17 @@ struct CountKeyword {
 }
 
 const COUNTS: [CountKeyword; 6] = [
-    CountKeyword { keyword: "maxLength", suffix: "max-length", is_upper: true, default: None },
-    CountKeyword { keyword: "minLength", suffix: "min-length", is_upper: false, default: Some(0.0) },
-    CountKeyword { keyword: "maxItems", suffix: "max-items", is_upper: true, default: None },
-    CountKeyword { keyword: "minItems", suffix: "min-items", is_upper: false, default: None },
-    CountKeyword { keyword: "maxProperties", suffix: "max-properties", is_upper: true, default: None },
-    CountKeyword { keyword: "minProperties", suffix: "min-properties", is_upper: false, default: None },
+    CountKeyword { keyword: "maxLength", suffix_stem: "max-length", is_upper: true, default: None },
+    CountKeyword { keyword: "minLength", suffix_stem: "min-length", is_upper: false, default: Some(0.0) },
+    CountKeyword { keyword: "maxItems", suffix_stem: "max-items", is_upper: true, default: None },
+    CountKeyword { keyword: "minItems", suffix_stem: "min-items", is_upper: false, default: None },
+    CountKeyword { keyword: "maxProperties", suffix_stem: "max-properties", is_upper: true, default: None },
+    CountKeyword { keyword: "minProperties", suffix_stem: "min-properties", is_upper: false, default: None },
 ];
 
 const CONTAINS_COUNTS: [CountKeyword; 2] = [
-    CountKeyword { keyword: "minContains", suffix: "min-contains", is_upper: false, default: Some(1.0) },
-    CountKeyword { keyword: "maxContains", suffix: "max-contains", is_upper: true, default: None },
+    CountKeyword { keyword: "minContains", suffix_stem: "min-contains", is_upper: false, default: Some(1.0) },
+    CountKeyword { keyword: "maxContains", suffix_stem: "max-contains", is_upper: true, default: None },
 ];
 
 impl CountKeyword {
@@ -164,7 +164,7 @@ impl Bound {
 pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     for count in &COUNTS {
         let bound = |view: &SchemaView<'n>| count.bound(view.entries(count.keyword), view.span);
-        let names = (count.suffix, count.keyword);
+        let names = (count.suffix_stem, count.keyword);
         compare_bound(comparison, pair, names, count.is_upper, bound(&pair.base), bound(&pair.revision));
     }
     for (is_upper, inclusive, exclusive) in [
@@ -198,7 +198,7 @@ pub(super) fn compare_contains_counts<'n>(
     for (count, (before, after)) in CONTAINS_COUNTS.iter().zip(base.into_iter().zip(revision)) {
         let before = count.bound(before.into_iter(), pair.base.span);
         let after = count.bound(after.into_iter(), pair.revision.span);
-        compare_bound(comparison, pair, (count.suffix, count.keyword), count.is_upper, before, after);
+        compare_bound(comparison, pair, (count.suffix_stem, count.keyword), count.is_upper, before, after);
     }
 }
 
@@ -237,7 +237,7 @@ fn range(view: &SchemaView<'_>, is_upper: bool) -> Option<Bound> {
 fn compare_bound<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
-    (suffix, keyword): (&str, &str),
+    (suffix_stem, keyword): (&str, &str),
     is_upper: bool,
     base: Option<Bound>,
     revision: Option<Bound>,
@@ -264,7 +264,7 @@ fn compare_bound<'n>(
         base.map_or(pair.base.span, |before| before.span),
         revision.map_or(pair.revision.span, |after| after.span),
     );
-    pair.report(comparison, &format!("{suffix}-{ending}"), positions, &details, message);
+    pair.report(comparison, &format!("{suffix_stem}-{ending}"), positions, &details, message);
 }
 
 /// Whether only the integers among the values need to be compared. Added or removed fractions are a change of type.
@@ -296,8 +296,8 @@ fn compare_multiple_of<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n
     pair.report(comparison, suffix, pair.positions("multipleOf"), &details, message);
 }
 
-/// Returns the steps (`multipleOf`) of all subschemas: their least common multiple if they are integers, otherwise those
-/// that are not implied by another step.
+/// Returns the steps (`multipleOf`) of all subschemas: their least common multiple if they are integers, otherwise
+/// those that are not implied by another step.
 fn steps(view: &SchemaView<'_>) -> Vec<f64> {
     let steps: Vec<f64> = view
         .entries("multipleOf")
@@ -341,7 +341,7 @@ fn greatest_common_divisor(left: f64, right: f64) -> f64 {
 
 fn compare_unique_items<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let positions = pair.positions("uniqueItems");
-    match (pair.base.flag("uniqueItems"), pair.revision.flag("uniqueItems")) {
+    match (pair.base.is_true("uniqueItems"), pair.revision.is_true("uniqueItems")) {
         (false, true) => {
             pair.report(comparison, "unique-items-added", positions, "", "items must be unique".to_owned())
         }
@@ -356,7 +356,7 @@ fn compare_unique_items<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'
     }
 }
 
-/// Patterns that match every string.
+/// Patterns that match every string, except that `^.*$` does not match one with line breaks.
 const MATCH_ALL_PATTERNS: [&str; 5] = ["", ".*", "^.*$", "^.*", "^[\\s\\S]*$"];
 
 fn compare_pattern<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {

@@ -1,7 +1,7 @@
 //! Compares discriminators: properties whose value selects a schema.
 //!
-//! The selected schemas are compared even if nothing else refers to them. Without a mapping, the discriminator value is the
-//! name of the schema, unless the schema declares another value by a constant.
+//! The selected schemas are compared even if nothing else refers to them. Without a mapping, the discriminator value is
+//! the name of the schema, unless the schema declares another value by a constant.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,8 +91,8 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
     });
 }
 
-/// Reports the discriminators that were added when a schema was wrapped in alternatives. The discriminators of the schema
-/// itself are compared with those of the matching alternative.
+/// Reports the discriminators that were added when a schema was wrapped in alternatives. The discriminators of the
+/// schema itself are compared with those of the matching alternative.
 pub(super) fn report_all_added<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     for after in distinct(&pair.revision, "discriminator") {
         report_added(comparison, pair, Positions::new(pair.base.span, after.key.span));
@@ -240,8 +240,8 @@ fn compare_selected<'n>(
     }
 }
 
-/// Whether the selected schema was only renamed: either both are alternatives that are compared with each other, or the old
-/// name was removed and the new one added.
+/// Whether the selected schema was only renamed: either both are alternatives that are compared with each other, or the
+/// old name was removed and the new one added.
 fn is_renamed<'n>(
     comparison: &Comparison<'n>,
     pair: &SchemaPair<'n>,

@@ -1,7 +1,7 @@
 //! Compares the keywords of arrays: the schemas of items, and how many items must match a schema.
 //!
-//! Keywords apply within their own subschema: `items` covers the items after its `prefixItems`, and `minContains` counts the
-//! items that match its `contains`.
+//! Keywords apply within their own subschema: `items` covers the items after its `prefixItems`, and `minContains`
+//! counts the items that match its `contains`.
 
 use contract::node::Value;
 
@@ -165,8 +165,8 @@ fn compare_contains_pair<'n>(
 ) {
     let (base, revision) = (SchemaParts::of_entry(before.keyword), SchemaParts::of_entry(after.keyword));
     if has_unevaluated || before.dependents[1].or(after.dependents[1]).is_some() {
-        // Widening `contains` also narrows the schema by `maxContains` and widens it by `unevaluatedItems`, so only an equal
-        // schema is safe.
+        // Widening `contains` also narrows the schema by `maxContains` and widens it by `unevaluatedItems`, so only an
+        // equal schema is safe.
         if !is_equivalent_schema(comparison, &base, &revision) {
             let positions = Positions::new(base.span, revision.span);
             pair.report(comparison, "contains-changed", positions, "", "`contains` changed".to_owned());

@@ -38,14 +38,13 @@ impl<'n> KeywordGroup<'n> {
     }
 }
 
-/// Matches the groups of both schemas: groups with an equal main keyword first, then the remaining ones in their order. Equal
-/// groups are left out. A group without a match is returned alone.
+/// Matches the groups of both schemas: groups with an equal main keyword first, then the remaining ones in their order.
+/// Equal groups are left out. A group without a match is returned alone.
 pub(super) fn match_groups<'n>(
     comparison: &Comparison<'n>,
     mut base: Vec<KeywordGroup<'n>>,
     mut revision: Vec<KeywordGroup<'n>>,
 ) -> Vec<(Option<KeywordGroup<'n>>, Option<KeywordGroup<'n>>)> {
-    // Equal groups are dropped.
     take_pairs(&mut base, &mut revision, |before, after| {
         before
             .entries()

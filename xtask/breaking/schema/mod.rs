@@ -1,7 +1,8 @@
 //! Compares two schemas, keyword by keyword.
 //!
-//! Each module with `SCHEMA_RULES` compares the keywords in its `KEYWORDS`; the others are helpers. A changed keyword that no module compares is
-//! reported as unclassified, so that no change is missed.
+//! Each module with `SCHEMA_RULES` compares the keywords in its `KEYWORDS`, and `access` compares `readOnly` and
+//! `writeOnly`; the others are helpers. A changed keyword that no module compares is reported as unclassified, so that
+//! no change is missed.
 
 mod access;
 mod additional_properties;
@@ -151,7 +152,7 @@ pub(crate) fn compare<'n>(comparison: &mut Comparison<'n>, index: usize) {
     compare_unknown_keywords(comparison, &pair);
 }
 
-/// Whether a module compares the keyword at the site.
+/// Whether a module compares the keyword at the site, or the keyword has no effect (`$id`).
 fn is_known(keyword: &str, site: SchemaSite) -> bool {
     let keyword_lists = [
         typing::KEYWORDS,

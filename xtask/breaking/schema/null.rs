@@ -91,8 +91,8 @@ pub(super) fn any_accepts_null(side: &IndexedDocument<'_>, members: &[&Node]) ->
 /// The state of evaluating schemas.
 struct NullEvaluator<'a, 'n> {
     side: &'a IndexedDocument<'n>,
-    /// The results that were assumed for schemas still being evaluated, by address of the node. The first assumption is that
-    /// they reject `null`.
+    /// The results that were assumed for schemas still being evaluated, by address of the node. The first assumption is
+    /// that they reject `null`.
     assumed: HashMap<usize, bool>,
     /// The results of this evaluation, by address of the node.
     results: HashMap<usize, bool>,

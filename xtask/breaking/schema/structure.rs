@@ -23,7 +23,7 @@ pub(super) const fn narrowing(suffix: &'static str, inverse: &'static str) -> Sc
     SchemaRule::new(STRUCTURE, ValueEffect::Narrows, suffix, inverse)
 }
 
-/// Creates a rule for a change that neither only widens nor only narrows a schema. The rule is its own inverse.
+/// Creates a rule for a change that can both widen and narrow a schema. The rule is its own inverse.
 pub(super) const fn altering(suffix: &'static str) -> SchemaRule {
     SchemaRule::new(STRUCTURE, ValueEffect::Alters, suffix, suffix)
 }
@@ -63,11 +63,11 @@ const SCHEMA_KEYWORDS: [(&str, &str); 3] =
 
 /// Compares the keywords of this module.
 pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
-    for (keyword, suffix) in SCHEMA_KEYWORDS {
+    for (keyword, suffix_stem) in SCHEMA_KEYWORDS {
         compare_subschemas(
             comparison,
             pair,
-            (keyword, suffix),
+            (keyword, suffix_stem),
             effective_parts(&pair.base, keyword),
             effective_parts(&pair.revision, keyword),
         );
@@ -107,12 +107,12 @@ fn effective_parts<'n>(view: &SchemaView<'n>, keyword: &str) -> Option<SchemaPar
     (!nodes.is_empty()).then(|| SchemaParts { nodes, span: view.position(keyword) })
 }
 
-/// Compares the schemas of a keyword, or reports that the keyword was added or removed. `suffix` is the start of the
-/// suffixes of its rules.
+/// Compares the schemas of a keyword, or reports that the keyword was added or removed. `suffix_stem` is the start of
+/// the suffixes of its rules.
 pub(super) fn compare_subschemas<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
-    (keyword, suffix): (&str, &str),
+    (keyword, suffix_stem): (&str, &str),
     base: Option<SchemaParts<'n>>,
     revision: Option<SchemaParts<'n>>,
 ) {
@@ -121,14 +121,14 @@ pub(super) fn compare_subschemas<'n>(
         (None, None) => {}
         (None, Some(_)) => pair.report(
             comparison,
-            &format!("{suffix}-added"),
+            &format!("{suffix_stem}-added"),
             positions,
             "",
             format!("`{keyword}` was added"),
         ),
         (Some(_), None) => pair.report(
             comparison,
-            &format!("{suffix}-removed"),
+            &format!("{suffix_stem}-removed"),
             positions,
             "",
             format!("`{keyword}` was removed"),
@@ -138,7 +138,7 @@ pub(super) fn compare_subschemas<'n>(
             if !is_equivalent_schema(comparison, &before, &after) {
                 pair.report(
                     comparison,
-                    &format!("{suffix}-changed"),
+                    &format!("{suffix_stem}-changed"),
                     positions,
                     "",
                     format!("`{keyword}` changed"),
@@ -182,7 +182,7 @@ fn has_reference(node: &Node) -> bool {
     }
 }
 
-/// Returns the values of a keyword that is a mapping, by name, merged from all subschemas.
+/// Returns the values under a keyword whose value is a mapping, by name. Values of several subschemas are merged.
 pub(super) fn named_schemas<'n>(view: &SchemaView<'n>, keyword: &str) -> BTreeMap<&'n str, SchemaParts<'n>> {
     let mut named: BTreeMap<&str, SchemaParts<'_>> = BTreeMap::new();
     for entry in view.entries(keyword).filter_map(|entry| entry.value.entries()).flatten() {
@@ -230,7 +230,7 @@ fn compare_dependent_required<'n>(comparison: &mut Comparison<'n>, pair: &Schema
         let (ending, message) =
             match (required_before.is_subset(&required_after), required_after.is_subset(&required_before)) {
                 (true, true) => continue,
-                (true, false) => ("added", format!("`{name}` requires additional properties")),
+                (true, false) => ("added", format!("`{name}` requires more properties")),
                 (false, true) => ("removed", format!("`{name}` requires fewer properties")),
                 (false, false) => ("changed", format!("`{name}` requires other properties")),
             };

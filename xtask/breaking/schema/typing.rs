@@ -70,7 +70,8 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
             && !is_compatible
     };
     if type_excludes_null(base, revision) || type_excludes_null(revision, base) {
-        // A schema without a type also accepts `null`, so the reported change of type includes the change of nullability.
+        // A schema without a type also accepts `null`, so the reported change of type includes the change of
+        // nullability.
         return;
     }
     match (base.accepts_null, revision.accepts_null) {
@@ -123,8 +124,8 @@ fn accepts_all_old_strings(pair: &SchemaPair<'_>) -> bool {
         && !formats_for(&pair.revision, JsonTypes::ANY).iter().any(constrains_strings)
 }
 
-/// Returns the rule for narrowed types. oasdiff distinguishes it from `type-changed` only in responses and in properties of
-/// parameters.
+/// Returns the rule for narrowed types. oasdiff distinguishes it from `type-changed` only in responses and in
+/// properties of parameters.
 fn narrowed_type_rule(site: SchemaSite) -> &'static str {
     match site {
         SchemaSite::ParameterProperty => "type-specialized",

@@ -38,21 +38,21 @@ struct ValueList<'n> {
     span: Span,
     /// Whether the enum is open, so that clients must expect further values.
     is_open: bool,
-    /// Whether `x-extensible-enum` itself contains the list.
-    is_extensible: bool,
+    /// Whether the list is the value of `x-extensible-enum`, and not of `enum`.
+    is_extension_list: bool,
 }
 
 /// Compares enums, constants and defaults.
 pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let (base, revision) = (&pair.base, &pair.revision);
-    let both_or_neither_listed = is_listed(base) == is_listed(revision);
+    let only_one_is_listed = is_listed(base) != is_listed(revision);
     let constant_count = |view| distinct(view, "const").len();
     // Several constants, a constant next to an enum, and a constant that replaces an enum or is replaced by one are
     // compared as enums of one value. Only values that are in all of them are valid.
     let has_several_lists = |view| constant_count(view) > 1 || constant_count(view) == 1 && is_listed(view);
     let combined = has_several_lists(base)
         || has_several_lists(revision)
-        || !both_or_neither_listed && constant_count(base) != constant_count(revision);
+        || only_one_is_listed && constant_count(base) != constant_count(revision);
     compare_enums(comparison, pair, value_list(base, combined), value_list(revision, combined));
     if !combined {
         compare_values(comparison, pair, "const", "const", "the constant");
@@ -81,9 +81,9 @@ fn value_list<'n>(view: &SchemaView<'n>, with_const: bool) -> Option<ValueList<'
     let extensible_entries = || view.entries("x-extensible-enum");
     let is_open = extensible_entries().any(|entry| !matches!(entry.value.value, Value::Bool(false)));
     let not_null = |value: &&Node| !matches!(value.value, Value::Null);
-    let list = |entry: &'n Entry, is_extensible| {
+    let list = |entry: &'n Entry, is_extension_list| {
         let values = entry.value.items().unwrap_or_default().iter().filter(not_null).collect();
-        ValueList { values, span: entry.key.span, is_open: is_open || is_extensible, is_extensible }
+        ValueList { values, span: entry.key.span, is_open: is_open || is_extension_list, is_extension_list }
     };
     // If there are several lists, a value must be in all of them.
     let enums = view.entries("enum").map(|entry| list(entry, false));
@@ -91,13 +91,13 @@ fn value_list<'n>(view: &SchemaView<'n>, with_const: bool) -> Option<ValueList<'
         values: constant_list.values.iter().copied().filter(not_null).collect(),
         span: constant_list.span,
         is_open,
-        is_extensible: false,
+        is_extension_list: false,
     });
     let constants = view.entries("const").filter(|_| with_const).map(|entry| ValueList {
         values: vec![&entry.value],
         span: entry.key.span,
         is_open: false,
-        is_extensible: false,
+        is_extension_list: false,
     });
     let intersection = enums.chain(constant_lists).chain(constants).reduce(|mut first, second| {
         first.values.retain(|value| second.values.iter().any(|existing| is_equal(value, existing)));
@@ -117,7 +117,7 @@ fn compare_enums<'n>(
     let (base, revision) = match (base, revision) {
         (None, None) => return,
         (None, Some(revision)) => {
-            if !revision.is_extensible {
+            if !revision.is_extension_list {
                 let message = "only listed values are valid".to_owned();
                 pair.report(
                     comparison,
@@ -151,7 +151,7 @@ fn compare_enums<'n>(
     }
     for value in base.values.iter().filter(|value| is_missing(value, &revision.values)) {
         let suffix =
-            if base.is_extensible { "x-extensible-enum-value-removed" } else { "enum-value-removed" };
+            if base.is_extension_list { "x-extensible-enum-value-removed" } else { "enum-value-removed" };
         let positions = Positions::new(position_of(value, base.span), revision.span);
         pair.report(
             comparison,
@@ -193,13 +193,13 @@ const fn position_of(value: &Node, fallback: Span) -> Span {
     if value.span.end > value.span.start { value.span } else { fallback }
 }
 
-/// Compares a keyword whose value is any JSON value. The subschemas of a schema can have different values. `suffix` is
-/// the start of the rule suffixes, and `subject` names the keyword in messages.
+/// Compares a keyword whose value is any JSON value. The subschemas of a schema can have different values.
+/// `suffix_stem` is the start of the rule suffixes, and `subject` names the keyword in messages.
 fn compare_values<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
     keyword: &str,
-    suffix: &str,
+    suffix_stem: &str,
     subject: &str,
 ) {
     let positions = pair.positions(keyword);
@@ -222,5 +222,5 @@ fn compare_values<'n>(
             ("changed", change.clone(), format!("{subject} changed from {change}"))
         }
     };
-    pair.report(comparison, &format!("{suffix}-{ending}"), positions, &details, message);
+    pair.report(comparison, &format!("{suffix_stem}-{ending}"), positions, &details, message);
 }

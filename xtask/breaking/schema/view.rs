@@ -135,7 +135,7 @@ impl<'n> SchemaView<'n> {
     }
 
     /// Whether a keyword is `true` in any subschema.
-    pub(crate) fn flag(&self, keyword: &str) -> bool {
+    pub(crate) fn is_true(&self, keyword: &str) -> bool {
         self.entries(keyword).any(|entry| matches!(entry.value.value, Value::Bool(true)))
     }
 
@@ -164,7 +164,8 @@ impl<'n> SchemaView<'n> {
         self.entry(keyword).map_or(self.span, |entry| entry.key.span)
     }
 
-    /// Whether a bound is exclusive in the notation of OpenAPI 3.0: `exclusiveMinimum: true` (`flag`) next to `minimum`.
+    /// Whether a bound is exclusive in the notation of OpenAPI 3.0: `exclusiveMinimum: true` next to `minimum`. `flag`
+    /// is the name of the exclusive keyword.
     pub(crate) fn is_flagged_exclusive(&self, bound: &Entry, flag: &str) -> bool {
         let subschema = self
             .keywords
@@ -227,8 +228,8 @@ struct SchemaReader<'a, 'n> {
     side: &'a IndexedDocument<'n>,
     view: SchemaView<'n>,
     types: JsonTypes,
-    /// Nodes that are not read yet, the next one last. An explicit stack is used so that long chains of references do not
-    /// overflow the call stack.
+    /// Nodes that are not read yet, the next one last. An explicit stack is used so that long chains of references do
+    /// not overflow the call stack.
     pending: Vec<PendingNode<'n>>,
     /// The nodes that were read, by address, each with its `null_allowed` flag.
     read: HashMap<usize, bool>,
@@ -330,8 +331,8 @@ impl<'n> SchemaReader<'_, 'n> {
         }
     }
 
-    /// Reads `oneOf` or `anyOf`: a `null` alternative sets a flag, a single remaining alternative is merged, and constants
-    /// become an enum.
+    /// Reads `oneOf` or `anyOf`. An alternative that accepts only `null` is left out, and the others need not accept
+    /// `null` then. A single remaining alternative is merged, and constants become an enum.
     fn read_alternatives(
         &mut self,
         entry: &'n Entry,
@@ -369,8 +370,8 @@ impl<'n> SchemaReader<'_, 'n> {
     }
 }
 
-/// Returns the values of alternatives that are all constants, and their declared types. Returns `None` if an alternative
-/// is not a constant, or if `distinct` is true, as for `oneOf`, and a value occurs twice.
+/// Returns the values of alternatives that are all constants, and their declared types. Returns `None` if an
+/// alternative is not a constant, or if `distinct` is true, as for `oneOf`, and a value occurs twice.
 fn constants<'n>(members: &[&'n Node], distinct: bool) -> Option<(Vec<&'n Node>, JsonTypes)> {
     let mut values: Vec<&Node> = Vec::new();
     let mut types = Some(JsonTypes::NONE);

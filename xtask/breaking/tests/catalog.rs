@@ -1,6 +1,5 @@
 //! Compares the catalog with the rules of oasdiff, another tool that finds breaking changes of OpenAPI documents: every
-//! rule of oasdiff exists here with the same level, or is listed
-//! with the reason for the difference.
+//! rule of oasdiff exists here with the same level, or is listed with the reason for the difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 

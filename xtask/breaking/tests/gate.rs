@@ -54,7 +54,7 @@ fn waiver(fingerprint: &str, expires: &str) -> String {
 }
 
 fn waivers_file(text: &str) -> Waivers {
-    Waivers { name: "waivers.toml".to_owned(), text: text.to_owned(), from_revision: false }
+    Waivers { name: "waivers.toml".to_owned(), text: text.to_owned(), is_from_git: false }
 }
 
 /// Returns the number of breaking changes that are not waived.
@@ -339,7 +339,10 @@ fn a_base_that_cannot_be_found_is_an_error_with_a_remedy() {
     assert!(base_error(path, "--help").contains("neither a file nor a git revision"));
     assert_eq!(base_error(path, ""), "--base is empty; specify a file or a git revision");
     assert!(base_error(path, "nope.yaml").starts_with("base not found: nope.yaml exists neither"));
-    assert_eq!(base_error(path, "/no/v1.yaml"), "base not found: /no/v1.yaml does not exist");
+    assert_eq!(
+        base_error(path, "/no/v1.yaml"),
+        "base not found: /no/v1.yaml does not exist; specify another file or a git revision with --base"
+    );
     let in_revision = base_error(path, "HEAD:openapi/v1.yaml");
     assert!(
         in_revision.contains("`--base HEAD` and the file with `--contract openapi/v1.yaml`"),

@@ -1,7 +1,7 @@
 //! Compares the findings with a JSON Schema validator: every incompatibility that the validator shows must be reported.
 //!
-//! A schema and a changed one validate many values. If a value is no longer valid, the change must be reported as breaking in
-//! requests; if a value became valid, as breaking in responses.
+//! A schema and a changed one validate many values. If a value is no longer valid, the change must be reported as
+//! breaking in requests; if a value became valid, as breaking in responses.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -236,8 +236,8 @@ fn validator(schema: &Value) -> jsonschema::Validator {
     jsonschema::draft202012::new(schema).unwrap_or_else(|error| panic!("{schema}: {error}"))
 }
 
-/// Whether a value matches two alternatives of a `oneOf`. Widening one of them then narrows the schema, which the rules do not
-/// model.
+/// Whether a value matches two alternatives of a `oneOf`. Widening one of them then narrows the schema, which the rules
+/// do not model.
 fn has_overlapping_alternatives(schema: &Value, values: &[Value]) -> bool {
     let mut pointers = Vec::new();
     collect_pointers(schema, "", &mut pointers);

@@ -73,13 +73,18 @@ fn check_response_header(
     }
     let rust = rust_name::snake_case(name);
     if let Some(other) = previous_names.iter().find(|other| rust_name::snake_case(other) == rust) {
-        let message = format!("duplicate response header: `{}` and `{}`", name.text, other.text);
-        let message = if lower == other.to_ascii_lowercase() {
-            message
+        let (name_text, other_text) = (&name.text, &other.text);
+        let (message, help) = if lower == other.to_ascii_lowercase() {
+            (
+                format!("duplicate response header: `{name_text}` and `{other_text}`"),
+                "rename or remove one of them: header names are case-insensitive",
+            )
         } else {
-            format!("`{}` and `{}` would both be named `{rust}` in Rust (headers)", name.text, other.text)
+            (
+                format!("`{name_text}` and `{other_text}` would both be named `{rust}` in Rust (headers)"),
+                "rename one of them",
+            )
         };
-        let help = "rename or remove one of them: header names are case-insensitive";
         let diagnostic = Diagnostic::error(Code::RustNameCollision, name.span, message, help);
         reader.diagnostics.push(diagnostic.with_related(other.span, "first used here"));
     }

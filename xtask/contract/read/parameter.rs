@@ -121,7 +121,7 @@ fn explode<'n>(
     }
     if matches!(location, ParameterLocation::Path | ParameterLocation::Cookie) && explode && can_be_list {
         let span = cursor.node.entry("explode").map_or(cursor.name_span, |entry| entry.key.span);
-        let help = "remove it: the list is sent as one value, separated by commas";
+        let help = "remove it, and use `in: query` for a list";
         reader.error(Code::UnsupportedKeyword, span, "`explode` is supported only in the query", help);
     }
     location == ParameterLocation::Query && (explode || !is_declared)

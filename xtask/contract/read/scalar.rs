@@ -121,7 +121,7 @@ fn check_pattern(reader: &mut NodeReader<'_>, pattern: Option<&SpannedString>) {
             Code::BadPattern,
             pattern.span,
             format!("invalid pattern for Rust's `regex` crate: {reason}"),
-            "remove look-around and backreferences",
+            "correct the pattern; look-around and backreferences are not supported",
         );
     }
 }
@@ -162,12 +162,13 @@ fn check_format(reader: &mut NodeReader<'_>, format: Option<&SpannedString>, kin
             supported.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         ),
     };
-    let message = format!("unknown format `{}` for type {kind}", format.text);
+    let message = format!("unsupported format `{}` for type {kind}", format.text);
     reader.error(Code::UnsupportedKeyword, format.span, message, help);
 }
 
-/// Reports an unsupported default. The generator supports empty lists and scalars, except in strings whose format has a
-/// special Rust type, in unions and in schemas that allow any value. A number must fit the Rust type of its format.
+/// Reports an unsupported default. The generator supports scalars and empty lists as defaults. It supports none for
+/// unions, schemas that allow any value, and strings whose format has a special Rust type. A number must fit the Rust
+/// type of its format.
 pub(super) fn check_default(reader: &mut NodeReader<'_>, default: Option<&Node>, shape: &Shape) {
     let Some(default) = default else { return };
     let is_supported_value = match &default.value {

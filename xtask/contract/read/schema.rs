@@ -7,7 +7,8 @@ use super::super::reader::{Cursor, NodeReader};
 use super::{bounds, check_sunset, composition, scalar};
 use crate::diagnostic::Code;
 
-const ONE_TYPE: &str = "write one type, or one type and 'null', such as `type: [string, 'null']`";
+const ONE_TYPE: &str = "use `object`, `array`, `string`, `integer`, `number` or `boolean`, \
+                        optionally with 'null', such as `type: [string, 'null']`";
 
 /// Keywords that can be used beside a composition or a reference, because they do not change which values are valid.
 pub(super) const ANNOTATIONS: &[&str] =

@@ -178,7 +178,7 @@ fn check_types(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     for named in &document.schemas {
         let location = TypeLocation::of_schema(&named.name, false);
         check_identifier(&location.type_name, &named.name, named.name.span, diagnostics);
-        if !is_type(&named.schema.shape) {
+        if !has_own_type(&named.schema.shape) {
             names.types.push((location.type_name.clone(), location.origin.clone(), named.name.span));
         }
         names.add_types(document, &named.schema, &location, named.name.span);
@@ -199,7 +199,7 @@ fn check_types(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// Returns whether the generator declares a struct or an enum for a shape.
-fn is_type(shape: &Shape) -> bool {
+fn has_own_type(shape: &Shape) -> bool {
     matches!(shape, Shape::Object(_) | Shape::Enum(_) | Shape::IntegerEnum(_) | Shape::Union(_))
 }
 
@@ -214,7 +214,7 @@ impl RustNames {
     /// Adds the type of a schema at this location, the types of the schemas inside it, and the default functions of
     /// their fields.
     fn add_types(&mut self, document: &Document, schema: &Schema, location: &TypeLocation, span: Span) {
-        if is_type(&schema.shape) {
+        if has_own_type(&schema.shape) {
             self.types.push((location.type_name.clone(), location.origin.clone(), span));
         }
         let mut add_nested = |schema: &Schema, location: &TypeLocation| {

@@ -41,8 +41,7 @@ impl ParameterChecker<'_> {
         match &target.shape {
             Shape::Array(array) if can_be_list => self.require_scalar(&name.text, &array.items, name.span),
             Shape::Array(_) => {
-                let message =
-                    format!("the list parameter `{}` is neither in the query nor a header", name.text);
+                let message = format!("the list parameter `{}` must be in the query or a header", name.text);
                 self.report(name.span, message, "use `in: query`");
             }
             _ => self.require_scalar(&name.text, &parameter.schema, name.span),

@@ -15,7 +15,8 @@ const MAX_DEPTH: usize = 32;
 /// inline schemas of a base become types again in each schema that extends it.
 const MAX_SCHEMAS: usize = 10_000;
 
-/// Checks the references between the schemas of `components.schemas`, and the size of all schemas.
+/// Checks the references between the schemas of `components.schemas`, the bases of these schemas, and the size of all
+/// schemas.
 pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     let mut graph = ReferenceGraph::new(document);
     let before = diagnostics.len();

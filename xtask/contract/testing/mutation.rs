@@ -245,8 +245,8 @@ fn node_at<'n>(root: &'n mut Node, path: &[usize]) -> &'n mut Node {
     })
 }
 
-/// Applies a mutation to the parent of the value at a path. The second argument of the mutation is the index of the value
-/// in the parent. Does nothing for the root.
+/// Applies a mutation to the parent of the value at a path. The second argument of the mutation is the index of the
+/// value in the parent. Does nothing for the root.
 fn change_parent(root: &mut Node, path: &[usize], mutation: impl FnOnce(&mut Node, usize)) {
     if let Some((last, parent)) = path.split_last() {
         mutation(node_at(root, parent), *last);

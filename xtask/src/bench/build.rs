@@ -16,8 +16,8 @@ pub(super) struct Programs {
     pub(super) load: PathBuf,
 }
 
-/// Builds both programs. The server is built separately, so that the dependencies of the load programs do not change its
-/// features.
+/// Builds both programs. The server is built separately, so that the dependencies of the load programs do not change
+/// its features.
 ///
 /// # Errors
 /// Returns an error when a program does not compile.

@@ -66,7 +66,8 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// Runs the scenarios, prints the table, and writes it to `target/bench`.
 ///
 /// # Errors
-/// Returns an error when a scenario cannot run. The results of the previous scenarios are still printed.
+/// Returns an error when a scenario is unknown, another benchmark run is active, or a scenario cannot run. In the last
+/// case, the results of the previous scenarios are still printed.
 pub(crate) fn run(args: &BenchArgs, workspace: &Path) -> Result<TaskOutcome> {
     let all_scenarios = || LOAD_SCENARIOS.iter().chain([&tools::SCENARIO]);
     if args.list {

@@ -7,7 +7,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
 
-/// One row of the table: a result, what it is compared with, and the goal. The load programs write this structure as JSON.
+/// One row of the table: a result, what it is compared with, and the goal. The load programs write this structure as
+/// JSON.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BenchmarkRow {
     /// The name of the scenario.
@@ -19,10 +20,10 @@ pub(super) struct BenchmarkRow {
     pub(super) figure: f64,
     /// The unit of the result.
     pub(super) unit: String,
-    /// The limit, or another result of the project.
+    /// What the result is compared with: a limit, or another result of the project.
     #[serde(rename = "beside")]
     pub(super) compared_with: Option<ComparedFigure>,
-    /// The result divided by the compared figure.
+    /// The result divided by the figure that it is compared with. `None` if there is no such figure, or if it is 0.
     pub(super) ratio: Option<f64>,
     /// The goal, in words.
     pub(super) goal: String,

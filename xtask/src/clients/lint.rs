@@ -1,5 +1,5 @@
-//! Runs third-party linters on the contract. Every error and every warning is a failure. A disabled rule needs a reason,
-//! which is listed here.
+//! Runs third-party linters on the contract. Every error and every warning is a failure. A disabled rule needs a
+//! reason, which is listed here.
 
 use std::fs;
 
@@ -51,8 +51,8 @@ fn redocly(context: &JobContext) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns whether redocly found no error and no warning. It reports a contract with warnings as valid, followed by their
-/// number. Warnings about Node.js or redocly itself are ignored.
+/// Returns whether redocly found no errors or warnings in the contract. It reports a contract with warnings as valid,
+/// followed by their number. Warnings about Node.js or redocly itself are ignored.
 fn is_clean(output: &str) -> bool {
     let output = output.to_lowercase();
     let reports_warnings = |line: &str| line.contains("you have") && line.contains("warning");

@@ -20,7 +20,7 @@ use crate::TaskOutcome;
 /// Generate clients from the served contract and call all operations with each.
 #[derive(Debug, clap::Args)]
 pub struct ClientsArgs {
-    /// Run only these clients or linters (see --list).
+    /// Run only these clients or, with --lint, these linters (see --list).
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// Lint the contract with redocly, spectral and openapi-spec-validator instead.
@@ -29,7 +29,7 @@ pub struct ClientsArgs {
     /// Install missing programs from npm and PyPI into target/clients first.
     #[arg(long)]
     install: bool,
-    /// Fail if a program is missing instead of skipping its client.
+    /// Fail if a program is missing. Without this option, the clients or linters that need it are skipped.
     #[arg(long)]
     require: bool,
     /// List the clients and linters with the programs that they need, and exit.

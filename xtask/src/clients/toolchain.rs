@@ -47,8 +47,8 @@ impl Toolchain {
         Self { folder: workspace.join("target/clients") }
     }
 
-    /// Returns the path of a program: the one in the toolchain's folder, or else the one in `PATH`. Returns `None` if it
-    /// is missing.
+    /// Returns the path of a program: the one in the toolchain's folder, or else the one in `PATH`. Returns `None` if
+    /// it is missing.
     pub fn path(&self, tool: &Tool) -> Option<PathBuf> {
         let installed = match tool {
             Tool::Node(name) => Some(self.node().join("node_modules/.bin").join(name)),

@@ -84,7 +84,7 @@ pub(super) fn run() -> Result<()> {
         0 => Ok(()),
         count => {
             bail!(
-                "{count} dependencies are not allowed; replace them, or extend {RULES} if there is a good reason"
+                "dependencies that are not allowed: {count}; replace them, or extend {RULES} if there is a good reason"
             )
         }
     }

@@ -1,8 +1,8 @@
 //! Runs a temporary PostgreSQL server.
 //!
-//! The server uses a temporary folder and a free local port. A shell process starts it and waits on a pipe that this program
-//! keeps open. When this program exits for any reason, the pipe closes; then the shell stops the server by its process id and
-//! removes the folder.
+//! The server uses a temporary folder and a free local port. A shell process starts it and waits on a pipe that this
+//! program keeps open. When this program exits for any reason, the pipe closes; then the shell stops the server by its
+//! process id and removes the folder.
 
 use std::fs;
 use std::io::Write as _;

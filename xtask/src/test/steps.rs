@@ -33,7 +33,7 @@ pub(super) const STEPS: &[TestStep] = &[
     },
     TestStep {
         name: "licenses",
-        about: "the licenses of all dependencies are allowed",
+        about: "the licenses and sources of all dependencies are allowed",
         run: |_| licenses::run(),
     },
     TestStep { name: "clippy", about: "there are no lint warnings", run: clippy },

@@ -27,7 +27,7 @@ struct TidyFinding {
     message: String,
     /// How to fix it.
     remedy: String,
-    /// Whether the finding does not fail the check.
+    /// Whether the finding is only a warning. Warnings do not fail the check.
     warning: bool,
 }
 
@@ -48,7 +48,7 @@ impl fmt::Display for TidyFinding {
 /// Checks the project rules in a repository and prints the findings.
 ///
 /// # Errors
-/// Returns an error when a source file cannot be read.
+/// Returns an error when a source file cannot be read or parsed, or when `git` or `cargo metadata` fails.
 pub(crate) fn run(repository: &Path) -> Result<TaskOutcome> {
     Ok(match check(repository)? {
         0 => TaskOutcome::Success,
@@ -58,7 +58,7 @@ pub(crate) fn run(repository: &Path) -> Result<TaskOutcome> {
 
 /// Prints all findings. Returns the number of findings that are not warnings.
 pub(crate) fn check(repository: &Path) -> Result<usize> {
-    let files = root::tracked(repository)?;
+    let files = root::repository_files(repository)?;
     let mut findings = root::check(&files);
     let sources = files.iter().filter(|file| file.ends_with(".rs"));
     let sources: Vec<SourceFile> =

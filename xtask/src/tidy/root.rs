@@ -12,8 +12,8 @@ use super::TidyFinding;
 const ALLOWED_IN_ROOT: &[&str] =
     &["Cargo.toml", "Cargo.lock", "README.md", "openapi", "src", "entity", "migration", "tests", "xtask"];
 
-/// Returns all files that git tracks or would add, with slashes as separators.
-pub(super) fn tracked(repository: &Path) -> Result<Vec<String>> {
+/// Returns all existing files that git tracks or would add, with slashes as separators.
+pub(super) fn repository_files(repository: &Path) -> Result<Vec<String>> {
     let output = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(repository)

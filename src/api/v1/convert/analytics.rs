@@ -1,6 +1,6 @@
 //! Conversions of the analytics summary.
 
-use super::{count, enum_map};
+use super::{enum_map, saturating_i32};
 use crate::generated::schemas;
 use domain::analytics::{AnalyticsFigures, AnalyticsSummary, Interval, Revenue, SeriesPoint};
 
@@ -15,30 +15,33 @@ impl From<Revenue> for schemas::Revenue {
             tax_amount: revenue.tax_amount,
             refunded_amount: revenue.refunded_amount,
             net_amount: revenue.net_amount,
-            orders: count(revenue.orders),
-            refunds: count(revenue.refunds),
+            orders: saturating_i32(revenue.orders),
+            refunds: saturating_i32(revenue.refunds),
         }
     }
 }
 
 fn students(figures: &AnalyticsFigures) -> schemas::AnalyticsStudents {
-    schemas::AnalyticsStudents { new: count(figures.students_new), total: count(figures.students_total) }
+    schemas::AnalyticsStudents {
+        new: saturating_i32(figures.students_new),
+        total: saturating_i32(figures.students_total),
+    }
 }
 
 fn enrollments(figures: &AnalyticsFigures) -> schemas::AnalyticsEnrollments {
     schemas::AnalyticsEnrollments {
-        created: count(figures.enrollments_created),
-        revoked: count(figures.enrollments_revoked),
-        active: count(figures.enrollments_active),
+        created: saturating_i32(figures.enrollments_created),
+        revoked: saturating_i32(figures.enrollments_revoked),
+        active: saturating_i32(figures.enrollments_active),
     }
 }
 
 fn completion(figures: &AnalyticsFigures) -> schemas::AnalyticsCompletion {
     schemas::AnalyticsCompletion {
-        enrollments_in_cohort: count(figures.enrollments_created),
-        completed: count(figures.completed),
-        completion_rate_percent: figures.completion_rate_percent.map(count),
-        average_percent_complete: figures.average_percent_complete.map(count),
+        enrollments_in_cohort: saturating_i32(figures.enrollments_created),
+        completed: saturating_i32(figures.completed),
+        completion_rate_percent: figures.completion_rate_percent.map(saturating_i32),
+        average_percent_complete: figures.average_percent_complete.map(saturating_i32),
     }
 }
 
@@ -50,7 +53,7 @@ impl From<SeriesPoint> for schemas::AnalyticsPoint {
             students: students(&figures),
             enrollments: enrollments(&figures),
             completion: completion(&figures),
-            certificates_issued: count(figures.certificates_issued),
+            certificates_issued: saturating_i32(figures.certificates_issued),
             revenue: figures.revenue.into_iter().map(Into::into).collect(),
         }
     }
@@ -68,7 +71,7 @@ impl From<AnalyticsSummary> for schemas::AnalyticsSummary {
             students: students(&figures),
             enrollments: enrollments(&figures),
             completion: completion(&figures),
-            certificates_issued: count(figures.certificates_issued),
+            certificates_issued: saturating_i32(figures.certificates_issued),
             revenue: figures.revenue.into_iter().map(Into::into).collect(),
             series: summary.series.into_iter().map(Into::into).collect(),
             data_as_of: summary.data_as_of.into(),

@@ -22,8 +22,8 @@ pub(crate) fn optional_id_string<K: IdKind>(id: Option<Id<K>>) -> Option<String>
 
 /// Converts a count or a percentage to the 32-bit integer of the contract. Numbers beyond its range become its minimum
 /// or maximum.
-pub(crate) fn count(count: i64) -> i32 {
-    i32::try_from(count).unwrap_or(if count < 0 { i32::MIN } else { i32::MAX })
+pub(crate) fn saturating_i32(number: i64) -> i32 {
+    i32::try_from(number).unwrap_or(if number < 0 { i32::MIN } else { i32::MAX })
 }
 
 /// Parses the id of a query filter. Returns 422 if it is invalid. The contract's pattern has already rejected most

@@ -192,7 +192,7 @@ struct LogEntryPage {
     entry: LoggedRequest,
     /// The label of the key.
     key: String,
-    /// The body of an error response.
+    /// The body of the response if it is an error; `None` otherwise.
     error_body: Option<String>,
     curl: String,
     has_body: bool,

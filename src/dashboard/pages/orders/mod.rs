@@ -54,7 +54,7 @@ fn status_badge(status: &OrderStatus) -> Badge<'static> {
 }
 
 /// Renders the status of an entitlement.
-fn access_badge(status: &EntitlementStatus) -> Badge<'static> {
+fn entitlement_badge(status: &EntitlementStatus) -> Badge<'static> {
     let tone = match status {
         EntitlementStatus::Active => Tone::Good,
         EntitlementStatus::Expired => Tone::Warn,

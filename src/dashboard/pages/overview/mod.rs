@@ -18,7 +18,7 @@ use domain::webhooks::{self, HourlyOutcomes, Outcomes};
 mod charts;
 mod notices;
 
-use super::webhooks::{newest, outcomes_chart};
+use super::webhooks::{newest_label, outcomes_chart};
 use notices::AttentionNotice;
 
 /// Time windows in days, and the default.
@@ -125,7 +125,7 @@ fn tiles(figures: &[DayFigures], daily_requests: &[DailyRequests], outcomes: &Ou
     let success_rate = HourlyOutcomes::success_percent(&outcomes.hours)
         .map_or("none".to_owned(), |percent| format!("{percent}%"));
     let note = match outcomes.is_truncated {
-        true => format!("Of the {} deliveries per webhook", newest()),
+        true => format!("Of the {} deliveries per webhook", newest_label()),
         false => format!("Of deliveries attempted in the last {HOURS} hours"),
     };
     tiles.push(tile("Webhook success rate", success_rate, note));

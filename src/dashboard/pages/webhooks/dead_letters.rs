@@ -241,7 +241,7 @@ fn list_path(query: &PageQuery) -> String {
 }
 
 fn nothing_to_replay() -> Flash {
-    Flash::info("Nothing to replay. These dead letters were already replayed.")
+    Flash::info("Nothing to replay. The dead letters were already replayed or no longer exist.")
 }
 
 #[handler]

@@ -76,7 +76,7 @@ pub(super) fn parse(form: &Form) -> Vec<String> {
     form.values(EVENT_TYPES_FIELD).map(str::to_owned).collect()
 }
 
-/// Formats the number of event types for a list.
+/// Formats the selected event types for a list: "all 13", "order.paid", "2 of 13".
 pub(super) fn count_label(event_types: &[String]) -> String {
     match event_types {
         all if all.len() == EVENT_TYPES.len() => format!("all {}", EVENT_TYPES.len()),

@@ -21,7 +21,7 @@ use crate::ui::{Badge, Tone, badge, number};
 use domain::webhooks::{Attempt, CappedCount, Delivery, DeliveryState, Subscription, SubscriptionState};
 use foundation::id::{DeliveryId, ReplayId, SubscriptionId};
 
-pub(super) use outcomes::{newest, outcomes_chart};
+pub(super) use outcomes::{newest_label, outcomes_chart};
 
 /// Path of the list of subscriptions.
 const LIST: &str = "/dashboard/developer/webhooks";

@@ -13,19 +13,19 @@ pub(in super::super) fn outcomes_chart(outcomes: &Outcomes) -> Option<Chart> {
     };
     let series = vec![
         counts("Delivered", |hour| hour.delivered),
-        counts("Pending", |hour| hour.waiting),
+        counts("Not yet attempted", |hour| hour.waiting),
         counts("Retrying", |hour| hour.failing),
         counts("Dead", |hour| hour.dead),
     ];
     let title = match outcomes.is_truncated {
-        true => format!("Webhook deliveries per hour ({} per webhook)", newest()),
+        true => format!("Webhook deliveries per hour ({} per webhook)", newest_label()),
         false => "Webhook deliveries per hour".to_owned(),
     };
     Chart::of_counts(&title, "Hour (UTC)", labels, series)
 }
 
 /// Describes the counted deliveries of a webhook with too many to count all: "newest 5,000".
-pub(in super::super) fn newest() -> String {
+pub(in super::super) fn newest_label() -> String {
     format!("newest {}", ui::number(MAX_COUNTED))
 }
 
@@ -48,7 +48,7 @@ impl SuccessRate {
             None => "nothing sent".to_owned(),
         };
         if outcomes.is_truncated {
-            text = format!("{text} ({})", newest());
+            text = format!("{text} ({})", newest_label());
         }
         let sparkline = Sparkline(hours.iter().map(|hour| (hour.delivered, attempted(hour))).collect());
         Self { sparkline, text, is_limited: outcomes.is_truncated }

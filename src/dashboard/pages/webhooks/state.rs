@@ -105,20 +105,20 @@ async fn enable(request: DashboardRequest, Path(subscription): Path<String>, for
     };
     let (app, workspace, actor) = (request.app(), request.workspace(), request.actor());
     let enabled = webhooks::enable_in_batches(app, workspace, subscription, held, &actor, |_| ()).await?;
-    if !enabled.changed && enabled.moved == 0 {
+    if !enabled.changed && enabled.released_or_dropped == 0 {
         return already_enabled(&request, subscription);
     }
     if !enabled.changed {
-        let dropped = deliveries_were(enabled.moved);
-        let text = format!("Another member enabled the webhook at the same time, after {dropped} dropped.");
+        let dropped = deliveries_were(enabled.released_or_dropped);
+        let text = format!("{dropped} dropped before someone else enabled the webhook.");
         return request.redirect_with(&path(&subscription), &Flash::info(text));
     }
     let text = match held {
-        HeldAction::Send if enabled.moved > 0 => {
+        HeldAction::Send if enabled.released_or_dropped > 0 => {
             "Webhook enabled. Held deliveries are being sent.".to_owned()
         }
-        HeldAction::Drop if enabled.moved > 0 => {
-            format!("Webhook enabled. {} dropped.", deliveries_were(enabled.moved))
+        HeldAction::Drop if enabled.released_or_dropped > 0 => {
+            format!("Webhook enabled. {} dropped.", deliveries_were(enabled.released_or_dropped))
         }
         HeldAction::Send | HeldAction::Drop => "Webhook enabled. No deliveries were held.".to_owned(),
     };
