@@ -39,6 +39,7 @@ pub mod outbox;
 pub mod password_links;
 pub mod processes;
 pub mod rate_usage;
+pub mod rate_windows;
 pub mod recordings;
 pub mod refunds;
 pub mod revenue_rollups;

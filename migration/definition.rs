@@ -42,6 +42,9 @@ pub(crate) enum Storage {
     /// In the index of the primary key on SQLite; like `Heap` on PostgreSQL. For narrow rows that are read and written
     /// by their whole key.
     Keyed,
+    /// Like `Queue`, but PostgreSQL does not write the rows to its log, so that writing them does not wait for the disk. The
+    /// table is empty after a crash, and on a promoted standby.
+    Unlogged,
 }
 
 impl TableDefinition {
@@ -57,13 +60,19 @@ impl TableDefinition {
         Self { name, columns, storage: Storage::Keyed }
     }
 
+    pub(crate) const fn unlogged(name: &'static str, columns: &'static str) -> Self {
+        Self { name, columns, storage: Storage::Unlogged }
+    }
+
     /// Returns the `CREATE TABLE` statement for this database.
     fn create_statement(&self, backend: DbBackend) -> String {
         let Self { name, columns, storage } = self;
         let columns = translate_types(backend, columns);
         if backend == DbBackend::Postgres {
-            let options = if *storage == Storage::Queue { " WITH (fillfactor = 50)" } else { "" };
-            return format!("CREATE TABLE {name} ({columns}){options}");
+            let table = if *storage == Storage::Unlogged { "UNLOGGED TABLE" } else { "TABLE" };
+            let is_queue = matches!(storage, Storage::Queue | Storage::Unlogged);
+            let options = if is_queue { " WITH (fillfactor = 50)" } else { "" };
+            return format!("CREATE {table} {name} ({columns}){options}");
         }
         // With STRICT, SQLite rejects values of the wrong type, as PostgreSQL does.
         let options = if *storage == Storage::Keyed { "STRICT, WITHOUT ROWID" } else { "STRICT" };

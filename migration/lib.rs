@@ -26,6 +26,7 @@ mod m0018_sign_ins;
 mod m0019_fair_queue;
 mod m0020_grants;
 mod m0021_processes;
+mod m0022_rate_windows;
 mod status;
 
 pub use status::{MigrationStatus, apply, apply_next, revert, status};
@@ -53,4 +54,5 @@ const MIGRATIONS: &[definition::Migration] = &[
     m0019_fair_queue::MIGRATION,
     m0020_grants::MIGRATION,
     m0021_processes::MIGRATION,
+    m0022_rate_windows::MIGRATION,
 ];

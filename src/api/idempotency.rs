@@ -5,6 +5,7 @@
 //! including rejections by the domain (404, 422), except 5xx.
 
 use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -16,10 +17,13 @@ use contract_runtime::response::{OperationResponse, ResponseParts};
 use domain::app::App;
 use domain::idempotency::{self, Claim, ClaimToken};
 use domain::retry::retry_on_conflict;
-use foundation::database::Write;
+use foundation::database::{Write, inherit_wait_budget, with_wait_budget};
 
 /// The headers that a stored response can have.
 const STORED_HEADERS: [&str; 2] = ["Location", "Link"];
+
+/// How long the release of a claim waits for the database after the operation failed.
+const RELEASE_BUDGET: Duration = Duration::from_millis(400);
 
 /// Runs a write operation in a transaction. If the request has an `Idempotency-Key`, runs it at most once per key.
 ///
@@ -56,7 +60,7 @@ where
             Claim::Mismatch => Err(ApiError::idempotency_key_reused()),
         }
     };
-    match tokio::spawn(claim_and_run).await {
+    match tokio::spawn(inherit_wait_budget(claim_and_run)).await {
         Ok(reply) => reply,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
@@ -76,7 +80,9 @@ where
     let outcome = AssertUnwindSafe(reply).catch_unwind().await;
     if !matches!(outcome, Ok(Ok(_))) {
         // If the release fails, too, the key can be used again when the claim expires.
-        if let Err(error) = retry_on_conflict(|| idempotency::release(app, token)).await {
+        let release = retry_on_conflict(|| idempotency::release(app, token));
+        // The operation may have used up the time of the request.
+        if let Err(error) = with_wait_budget(RELEASE_BUDGET, release).await {
             let error = error.to_string();
             tracing::warn!(request.id = call.request_id, error, "failed to release an idempotency claim");
         }

@@ -13,7 +13,7 @@ use contract_runtime::contract::{Contract, Credential};
 use domain::app::App;
 use foundation::config::Config;
 use foundation::secret::{MasterKey, Purpose};
-use rate_limit::{Limiter, Limits};
+use rate_limit::{LimitStore, Limiter, Limits};
 
 /// The API's settings, derived from the configuration.
 #[derive(Debug, Clone)]
@@ -98,10 +98,16 @@ pub struct ApiState {
 
 impl ApiState {
     /// Creates the state of the API version that this contract describes.
-    pub fn new(app: App, settings: Settings, master_key: &MasterKey, contract: &Contract) -> Arc<Self> {
+    pub fn new(
+        app: App,
+        settings: Settings,
+        master_key: &MasterKey,
+        limit_store: LimitStore,
+        contract: &Contract,
+    ) -> Arc<Self> {
         Arc::new(Self {
             app,
-            limiter: Arc::default(),
+            limiter: Arc::new(Limiter::new(limit_store)),
             credential: contract.credential,
             cursors: Arc::new(Cursors::new(master_key.derive(Purpose::Cursor))),
             response_cache: ResponseCache::default(),

@@ -9,13 +9,14 @@ use tokio::task::{JoinError, JoinSet};
 use super::outcome::CommandError;
 use super::signals::StopSignal;
 use domain::app::App;
+use domain::outbox::remote_wakes;
 use foundation::secret::{MasterKey, Purpose, Seal};
 use mail::Transport;
 use webhooks::{Progress, Worker, maintenance};
 
 /// The minimum time that tasks have at shutdown to record results and release their leases, the time-limited claims on
 /// deliveries and mail.
-const MIN_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
+const MIN_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(4);
 /// How much earlier than the shutdown timeout the delivery worker stops, so that [`Background`] does not cancel it.
 const WORKER_MARGIN: Duration = Duration::from_millis(500);
 
@@ -39,6 +40,13 @@ impl Background {
         let shutdown_timeout = shutdown_timeout.max(MIN_SHUTDOWN_TIMEOUT);
         tasks.spawn(worker.run(stop.clone(), shutdown_timeout - WORKER_MARGIN));
         tasks.spawn(maintenance::run(app.clone(), stop.clone()));
+        let (app_of_wakes, stopped) = (app.clone(), stop.clone());
+        tasks.spawn(async move {
+            tokio::select! {
+                () = stopped => {}
+                () = remote_wakes::receive(&app_of_wakes) => {}
+            }
+        });
         let (app, stopped) = (app.clone(), stop.clone());
         tasks.spawn(async move {
             let context = mail::queue::QueueContext { db: &app.db, clock: &app.clock, ids: &app.ids };

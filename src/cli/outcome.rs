@@ -83,7 +83,7 @@ impl From<anyhow::Error> for CommandError {
     fn from(error: anyhow::Error) -> Self {
         let kind = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
         match kind {
-            Some(kind @ ErrorKind::StorageFull) => io::Error::from(kind).into(),
+            Some(kind @ (ErrorKind::StorageFull | ErrorKind::QuotaExceeded)) => io::Error::from(kind).into(),
             _ => Self::new(replace_disk_full_message(&format!("{error:#}"))),
         }
     }

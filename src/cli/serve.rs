@@ -11,6 +11,7 @@ use super::outcome::{CommandError, CommandOutcome};
 use super::{file_limit, output, signals, start};
 use crate::server::{Server, drain_time};
 use domain::app::App;
+use domain::outbox::remote_wakes;
 use foundation::config::{Config, SERVER_SETTINGS, flags};
 use foundation::secret::MasterKey;
 
@@ -51,10 +52,17 @@ pub(super) async fn run(config: Config, args: ServeArgs) -> Result<CommandOutcom
             background.wait().await;
         }
     };
+    let wake_sender = args.no_worker.then(|| {
+        let app = app.clone();
+        tokio::spawn(async move { remote_wakes::send(&app).await })
+    });
     let (served, ()) = tokio::join!(server.run(listener, stop), background);
-    served?;
+    if let Some(wake_sender) = wake_sender {
+        wake_sender.abort();
+    }
     heartbeats.stop().await;
     app.db.close().await;
+    served?;
     Ok(CommandOutcome::Done)
 }
 

@@ -19,7 +19,9 @@ use super::{assets, csrf, origin, pages};
 use domain::app::App;
 use domain::retry::retry_on_conflict;
 use domain::sessions;
+use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
 use foundation::secret::{MasterKey, Purpose, Seal};
+use rate_limit::LimitStore;
 use rate_limit::logins::Attempts;
 use web::compress::Compressible;
 use web::layer::catch_panic;
@@ -41,11 +43,12 @@ pub struct Dashboard {
 }
 
 impl Dashboard {
-    /// Creates the dashboard.
-    pub fn new(app: App, master: &MasterKey) -> Self {
+    /// Creates the dashboard. Sign-in attempts are counted in the limit store.
+    pub fn new(app: App, master: &MasterKey, limit_store: LimitStore) -> Self {
         let public_url = app.config.server.public_url.as_ref().and_then(|url| Url::parse(url.base()).ok());
         let seal = Seal::new(master, Purpose::WebhookSecrets);
-        let state = Arc::new(DashboardState { app, public_url, login_attempts: Attempts::default(), seal });
+        let login_attempts = Attempts::new(limit_store);
+        let state = Arc::new(DashboardState { app, public_url, login_attempts, seal });
         Self { state, pages: pages::routes().router() }
     }
 
@@ -58,7 +61,8 @@ impl Dashboard {
             return Err(PageError::MethodNotAllowed);
         }
         request.extensions_mut().insert(Arc::clone(context));
-        if request.method() == Method::POST && context.viewer.is_some() {
+        let is_sign_in = request.uri().path() == "/login";
+        if request.method() == Method::POST && context.viewer.is_some() && !is_sign_in {
             // A conflict rolls the transaction of the form back, so that the form can be retried. Forms of visitors are
             // not retried, since each run of the sign-in form counts as an attempt to sign in.
             return retry_on_conflict(|| self.call_handler(copy_request(&request))).await;
@@ -130,10 +134,17 @@ impl Endpoint for Dashboard {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
+        Ok(with_wait_budget(REQUEST_TIMEOUT, self.respond_to(request)).await)
+    }
+}
+
+impl Dashboard {
+    /// Returns a static file, or the response to a request of a member or visitor.
+    async fn respond_to(&self, request: Request) -> Response {
         let request_context = web::request_context::of(&request);
         request_context.allow_compression(Compressible::Once);
         if let Some(file) = assets::find(request.uri().path()) {
-            return Ok(file);
+            return file;
         }
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         request_context.set_log_subject(LogSubject::Page { method, path });
@@ -148,7 +159,7 @@ impl Endpoint for Dashboard {
             }
         };
         set_security_headers(response.headers_mut());
-        Ok(response)
+        response
     }
 }
 

@@ -129,12 +129,12 @@ impl LogBuffer {
 impl Write for LogBuffer {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let mut pending = self.pending();
+        while pending.bytes.len() > MAX_BUFFER_BYTES && !pending.closed {
+            pending = self.wait(pending);
+        }
         if pending.closed {
             drop(pending);
             return io::stderr().write(line);
-        }
-        while pending.bytes.len() > MAX_BUFFER_BYTES {
-            pending = self.wait(pending);
         }
         let was_empty = pending.bytes.is_empty();
         pending.bytes.extend_from_slice(line);

@@ -1,19 +1,22 @@
 //! Limits requests per clock minute and per UTC day, by API key or client address.
 //!
-//! [`window`] computes the windows of one caller, [`memory`] holds the callers of this process, and [`store`] persists daily
-//! counts. [`logins`] limits sign-in attempts. This crate does not depend on HTTP: the API and the dashboard create the
-//! responses to rejected requests.
+//! [`Limiter`] decides whether a request is admitted. It counts in this process or, through the [`LimitStore`], in a store that
+//! all processes share; `window` computes the windows of one caller. [`day_counts`] persists the daily counts of keys.
+//! [`logins`] limits sign-in attempts. This crate does not depend on HTTP: the API and the dashboard create the responses to
+//! rejected requests.
 
+pub mod day_counts;
+mod limit_store;
+mod limiter;
 pub mod logins;
-pub mod memory;
-pub mod store;
 mod window;
 
 use std::net::IpAddr;
 
 use foundation::id::KeyId;
 
-pub use memory::{KeyLookup, Limiter};
+pub use limit_store::LimitStore;
+pub use limiter::{FLUSH_EVERY, KeyLookup, Limiter, network};
 pub use window::{Decision, RateLimitStatus, Window};
 
 /// The caller that a request is counted for.
@@ -21,8 +24,8 @@ pub use window::{Decision, RateLimitStatus, Window};
 pub enum Subject {
     /// An API key. Its daily count is stored in the database.
     Key(KeyId),
-    /// A client IP address, for requests without a valid key. Counted in memory only, so that counting failed attempts
-    /// to guess a key needs no queries.
+    /// A client IP address, for requests without a valid key. Its daily count is not stored: counting failed attempts to guess a
+    /// key writes nothing to the disk.
     Address(IpAddr),
 }
 

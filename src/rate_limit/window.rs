@@ -3,8 +3,9 @@
 //! The current time is a parameter, in milliseconds since the epoch, so tests can use any clock.
 
 use super::Limits;
+use super::limit_store::Counted;
 
-const MINUTE_MS: i64 = 60_000;
+pub(super) const MINUTE_MS: i64 = 60_000;
 pub(super) const DAY_MS: i64 = 86_400_000;
 
 /// Returns the UTC day that contains a time, as the number of days since the Unix epoch.
@@ -60,6 +61,19 @@ pub enum Decision {
 }
 
 impl Decision {
+    /// Rejects a request of a caller whose minute or day is exhausted.
+    fn rejected(status: RateLimitStatus, now_ms: i64) -> Self {
+        let (exhausted, reset) = if status.day_left == 0 {
+            (Window::Day, status.day_reset)
+        } else {
+            (Window::Minute, status.minute_reset)
+        };
+        let wait_ms = reset * 1000 - now_ms;
+        // Rounded up to whole seconds, so that the window has ended after this time.
+        let retry_after = wait_ms.div_euclid(1000) + i64::from(wait_ms.rem_euclid(1000) != 0);
+        Self::Rejected { status, exhausted, retry_after: retry_after.max(1) }
+    }
+
     /// Returns the status of the caller after the decision.
     pub fn status(&self) -> RateLimitStatus {
         match self {
@@ -82,7 +96,7 @@ pub(super) struct Usage {
     last_request_ms: i64,
 }
 
-/// The count of one UTC day, which is the sum of `stored`, `in_flight` and `pending`.
+/// The count of one UTC day: the sum of `stored`, `in_flight` and `pending`, or `shared` if that is more.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct DayUsage {
     /// The number of days since the Unix epoch.
@@ -95,6 +109,17 @@ struct DayUsage {
     pending: u64,
     /// Whether `stored` was returned by the database, at least once.
     is_read: bool,
+    /// The most recently known count in the shared limit store, plus requests that this process has admitted alone since then.
+    shared: u64,
+}
+
+/// Counts that this process knows. The shared limit store can know fewer after it lost its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct KnownCounts {
+    pub(super) minute_start_ms: i64,
+    pub(super) minute_used: u32,
+    pub(super) day_start_ms: i64,
+    pub(super) day_used: u64,
 }
 
 impl DayUsage {
@@ -103,7 +128,13 @@ impl DayUsage {
     }
 
     fn used(&self) -> u64 {
-        self.stored + self.in_flight + self.pending
+        (self.stored + self.in_flight + self.pending).max(self.shared)
+    }
+
+    /// Counts a request that this process has admitted alone.
+    fn count(&mut self) {
+        self.shared = self.used() + 1;
+        self.pending += 1;
     }
 
     /// Returns whether all requests of the day are stored.
@@ -184,22 +215,58 @@ impl Usage {
     /// The caller must hold the lock of this value when it reads `now_ms` from the clock. Otherwise, requests that are
     /// counted out of order would look like a clock that is set back.
     pub(super) fn acquire(&mut self, limits: Limits, now_ms: i64) -> Decision {
+        if let Some(rejected) = self.rejection(limits, now_ms) {
+            return rejected;
+        }
+        self.minute_used += 1;
+        self.today.count();
+        Decision::Admitted(self.current_status(limits))
+    }
+
+    /// Advances to the windows at `now_ms`, and rejects a request if this process knows that a window is exhausted.
+    ///
+    /// The caller must hold the lock of this value, as for [`Self::acquire`].
+    pub(super) fn rejection(&mut self, limits: Limits, now_ms: i64) -> Option<Decision> {
         self.advance_to(now_ms);
         self.last_request_ms = now_ms;
-        let minute_full = self.minute_used >= limits.per_minute;
-        let day_full = self.today.used() >= u64::from(limits.per_day);
-        if !minute_full && !day_full {
-            self.minute_used += 1;
-            self.today.pending += 1;
-            return Decision::Admitted(self.current_status(limits));
-        }
         let status = self.current_status(limits);
-        let (exhausted, reset) =
-            if day_full { (Window::Day, status.day_reset) } else { (Window::Minute, status.minute_reset) };
-        // Rounded up to whole seconds, so that the window has ended after this time.
-        let retry_after = (reset * 1000 - now_ms).div_euclid(1000)
-            + i64::from((reset * 1000 - now_ms).rem_euclid(1000) != 0);
-        Decision::Rejected { status, exhausted, retry_after: retry_after.max(1) }
+        (status.minute_left == 0 || status.day_left == 0).then(|| Decision::rejected(status, now_ms))
+    }
+
+    /// Returns the counts in the current windows.
+    pub(super) fn known(&self) -> KnownCounts {
+        KnownCounts {
+            minute_start_ms: self.minute * MINUTE_MS,
+            minute_used: self.minute_used,
+            day_start_ms: self.today.day * DAY_MS,
+            day_used: self.today.used(),
+        }
+    }
+
+    /// Records the decision of the shared limit store about a request, and returns it.
+    pub(super) fn record(&mut self, limits: Limits, counted: &Counted, now_ms: i64) -> Decision {
+        // The windows of the store, which can have advanced further.
+        self.advance_to(now_ms.max(counted.short_start));
+        let saturated = |count: i64| u32::try_from(count.max(0)).unwrap_or(u32::MAX);
+        if counted.short_start == self.minute * MINUTE_MS {
+            self.minute_used = self.minute_used.max(saturated(counted.short_used));
+        }
+        let day = day_of(counted.long_start);
+        if self.day(day).is_none() {
+            self.other_days.push(DayUsage::new(day));
+        }
+        if let Some(usage) = self.day(day) {
+            usage.shared = usage.shared.max(counted.long_used.unsigned_abs());
+            usage.pending += u64::from(counted.is_admitted);
+        }
+        let status = RateLimitStatus {
+            limits,
+            minute_left: limits.per_minute.saturating_sub(saturated(counted.short_used)),
+            minute_reset: (counted.short_start + MINUTE_MS) / 1000,
+            day_left: limits.per_day.saturating_sub(saturated(counted.long_used)),
+            day_reset: (counted.long_start + DAY_MS) / 1000,
+        };
+        if counted.is_admitted { Decision::Admitted(status) } else { Decision::rejected(status, now_ms) }
     }
 
     /// Returns the current day if it has pending requests and its stored count was not read yet.

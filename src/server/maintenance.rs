@@ -12,9 +12,8 @@ use tokio::time::MissedTickBehavior;
 use domain::app::App;
 use domain::{idempotency, keys, requests, rollups, sessions, users};
 use foundation::telemetry::metrics;
-use rate_limit::Limiter;
-use rate_limit::memory::FLUSH_EVERY;
-use rate_limit::store;
+use rate_limit::{FLUSH_EVERY, Limiter, day_counts};
+use web::layer::catch_panic;
 
 /// The state that maintenance jobs use.
 #[derive(Clone)]
@@ -76,7 +75,7 @@ const JOBS: &[MaintenanceJob] = &[
     MaintenanceJob {
         every_ticks: 3600,
         first_tick: 1,
-        run: |context| Box::pin(store::prune(&context.app.db, &context.app.clock)),
+        run: |context| Box::pin(day_counts::prune(&context.app.db, &context.app.clock)),
         warning: "could not delete old daily request counts",
     },
     MaintenanceJob {
@@ -110,7 +109,9 @@ pub(super) async fn run(context: MaintenanceContext, mut stopped: oneshot::Recei
         }
         metrics::aggregate();
         for job in JOBS.iter().filter(|job| tick % u64::from(job.every_ticks) == u64::from(job.first_tick)) {
-            if let Err(error) = (job.run)(&context).await {
+            let outcome = catch_panic((job.run)(&context)).await;
+            let outcome = outcome.unwrap_or_else(|panic| Err(anyhow::anyhow!("panicked: {panic}")));
+            if let Err(error) = outcome {
                 let error = format!("{error:#}");
                 tracing::warn!(error, "{}", job.warning);
             }

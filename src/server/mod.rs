@@ -28,11 +28,13 @@ use api::middleware::RequestPipeline;
 use api::state::{ApiState, Settings};
 use api::v1::Handlers;
 use contract_runtime::contract::Contract;
+use dashboard::Dashboard;
 use domain::app::App;
 use foundation::config::ServerConfig;
 use foundation::id::RequestId;
 use foundation::secret::MasterKey;
 use maintenance::MaintenanceContext;
+use rate_limit::LimitStore;
 use web::layer::RequestLayer;
 
 pub use connections::{ConnectionLimits, Timeouts};
@@ -55,14 +57,20 @@ impl Server {
     ///
     /// # Errors
     /// Returns an error when the generated files of the contract are inconsistent, when the contract contains an
-    /// unknown scope, or when a setting cannot be used in a header.
+    /// unknown scope, when a setting cannot be used in a header, or when the limit store needs another database.
+    ///
+    /// # Panics
+    /// Panics outside of a Tokio runtime.
     pub fn new(app: App, master: &MasterKey, local_url: &str) -> anyhow::Result<Self> {
         let settings = Settings::new(&app.config, local_url)?;
         let drain = drain_time(&app.config.server);
         let shutdown_timeout = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
         let limits = ConnectionLimits::new(&app.config.server);
         let request_app = app.for_requests();
-        let api_state = ApiState::new(request_app.clone(), settings, master, &operations::CONTRACT);
+        let limit_store = LimitStore::open(&app.config.limits, &app.db, &app.clock)?;
+        let dashboard = Dashboard::new(request_app.clone(), master, limit_store.clone());
+        let api_state =
+            ApiState::new(request_app.clone(), settings, master, limit_store, &operations::CONTRACT);
         let monitoring = Monitoring::new(app.clone());
         let maintenance = MaintenanceContext { app, limiter: Arc::clone(&api_state.limiter) };
         let pipeline = RequestPipeline::new(
@@ -70,13 +78,7 @@ impl Server {
             &operations::CONTRACT,
             V1(Handlers { app: request_app }),
         )?;
-        let router = router::RootRouter::new(
-            api_state.app.clone(),
-            monitoring,
-            pipeline,
-            &operations::CONTRACT,
-            master,
-        );
+        let router = router::RootRouter::new(monitoring, pipeline, &operations::CONTRACT, dashboard);
         Ok(Self { maintenance, api_state, router, drain, shutdown_timeout, limits })
     }
 

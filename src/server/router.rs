@@ -9,8 +9,6 @@ use super::{docs, errors_page, guide, page, rejection};
 use api::middleware::RequestPipeline;
 use contract_runtime::contract::Contract;
 use dashboard::Dashboard;
-use domain::app::App;
-use foundation::secret::MasterKey;
 
 /// Routes requests by their paths.
 pub(super) struct RootRouter {
@@ -25,13 +23,11 @@ pub(super) struct RootRouter {
 
 impl RootRouter {
     pub(super) fn new(
-        app: App,
         monitoring: Monitoring,
         api: RequestPipeline,
         contract: &'static Contract,
-        master: &MasterKey,
+        dashboard: Dashboard,
     ) -> Self {
-        let dashboard = Dashboard::new(app, master);
         Self { api, other_versions: Vec::new(), dashboard, docs: docs::Docs::new(contract), monitoring }
     }
 

@@ -99,8 +99,13 @@ pub async fn run_once(app: &App) -> anyhow::Result<()> {
 /// Aligns deliveries with their subscriptions' state, purges deleted subscriptions, and advances replays. An error in
 /// one job does not stop the others.
 async fn run_jobs(app: &App) -> anyhow::Result<()> {
-    let mut outcome = align_deliveries(app).await;
-    outcome = outcome.and(purge_deleted(app).await);
+    let outcome = align_deliveries(app).await.and(purge_deleted(app).await);
+    outcome.and(advance_replays(app).await)
+}
+
+/// Advances all running replays.
+async fn advance_replays(app: &App) -> anyhow::Result<()> {
+    let mut outcome = Ok(());
     for replay in webhooks::running(app).await? {
         let id = replay.id;
         let advanced = advance(app, replay).await;

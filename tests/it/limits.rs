@@ -224,7 +224,8 @@ async fn a_clock_that_jumps_ahead_and_back_does_not_lock_out_clients() {
 
 #[tokio::test]
 async fn setting_the_clock_back_within_a_minute_does_not_reset_the_limit() {
-    let app = TestApp::start().await;
+    // A shared store counts by its own clock.
+    let app = TestApp::start_with(&[("limit_store", "memory")]).await;
     let quota = Quota { per_minute: Some(2), per_day: None };
     let key = app.workspace("acme").await.key_with_quota("read:courses", quota, None).await;
     let before = app.clock.now();

@@ -221,6 +221,7 @@ fn entities() -> DatabaseSchema {
         password_links,
         processes,
         rate_usage,
+        rate_windows,
         recordings,
         refunds,
         revenue_rollups,

@@ -31,6 +31,7 @@ use super::state::ApiState;
 use contract_runtime::contract::{Contract, Operation};
 use contract_runtime::router::{RouteMatch, Router};
 use domain::scope::Scope;
+use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
 use rate_limit::{Decision, RateLimitStatus};
 use record::RequestLogEntry;
 use web::layer::catch_panic;
@@ -175,7 +176,8 @@ impl Endpoint for RequestPipeline {
             error_body: None,
         };
         let conditions = finish::Conditions::from_request(&request);
-        let outcome = catch_panic(self.handle(&request_context, &mut call_context, request)).await;
+        let handle = self.handle(&request_context, &mut call_context, request);
+        let outcome = catch_panic(with_wait_budget(REQUEST_TIMEOUT, handle)).await;
         let outcome =
             outcome.unwrap_or_else(|panic| Err(ApiError::internal(anyhow::anyhow!("panicked: {panic}"))));
         let response = outcome.unwrap_or_else(|error| {

@@ -31,6 +31,7 @@ use foundation::config::Config;
 use foundation::database::{Database, DatabaseOptions, DatabaseSource};
 use foundation::id::{Ids, WorkspaceId};
 use foundation::secret::MasterKey;
+use rate_limit::LimitStore;
 use web::layer::RequestLayer;
 
 static NO_HEADERS: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
@@ -127,7 +128,7 @@ impl Fixture {
         let bearer = format!("Bearer {}", secret.expose_secret());
         let master_key = MasterKey::from_hex(&"07".repeat(32), "the test").unwrap();
         let settings = Settings::new(&app.config, "http://localhost").unwrap();
-        let state = ApiState::new(app, settings, &master_key, &operations::CONTRACT);
+        let state = ApiState::new(app, settings, &master_key, LimitStore::default(), &operations::CONTRACT);
         Self { folder, workspace, state, bearer }
     }
 

@@ -60,9 +60,9 @@ pub(super) async fn run(mut config: Config) -> Result<CommandOutcome, CommandErr
     let receiver = tokio::spawn(receiver::run(webhook.listener, webhook.secret));
     let (served, ()) = tokio::join!(server.run(listener, stop), background.wait());
     receiver.abort();
-    served?;
     heartbeats.stop().await;
     app.db.close().await;
+    served?;
     Ok(CommandOutcome::Done)
 }
 

@@ -62,9 +62,9 @@ async fn login(request: PublicRequest, form: Form) -> PageResponse {
         html(status, &page)
     };
     let account = fold_email(email);
-    if let Err(seconds) =
-        context.state.login_attempts.admit(context.ip_address, &account, context.app().clock.now_ms())
-    {
+    let admitted =
+        context.state.login_attempts.admit(&context.app().clock, context.ip_address, &account).await;
+    if let Err(seconds) = admitted {
         let minutes = (seconds + 59) / 60;
         let unit = if minutes == 1 { "minute" } else { "minutes" };
         let error = format!("Too many attempts. Try again in {minutes} {unit}.");

@@ -6,6 +6,7 @@
 mod deliveries;
 mod fanout;
 mod fast_path;
+pub mod remote_wakes;
 mod slots;
 mod wake_signal;
 

@@ -7,6 +7,7 @@ mod database;
 mod deprecation;
 mod error;
 mod flags;
+mod limits;
 mod log;
 mod mail;
 mod network;
@@ -21,6 +22,7 @@ pub use error::{ConfigErrors, suggestion};
 pub use flags::{
     ENDPOINT_SETTINGS, LINK_SETTINGS, SERVER_SETTINGS, WORKER_SETTINGS, common_flags, flag_values, flags,
 };
+pub use limits::{InvalidRedisUrl, LimitStoreSetting, RedisUrl};
 pub use log::LogFormat;
 pub use mail::{SmtpUrl, Tls};
 pub use network::Network;

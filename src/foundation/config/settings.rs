@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use lettre::message::Mailbox;
 
 use super::database::DatabaseUrl;
+use super::limits::LimitStoreSetting;
 use super::log::{LogFilter, LogFormat};
 use super::mail::SmtpUrl;
 use super::network::Network;
@@ -130,7 +131,8 @@ settings! {
     database: DatabaseConfig, "Database" {
         /// Database URL, `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`. By default, SQLite in the data folder.
         database_url: Option<DatabaseUrl> = None, "DATABASE_URL", "URL";
-        /// Maximum number of PostgreSQL connections of this process, besides one for heartbeats
+        /// Maximum number of PostgreSQL connections of this process, besides up to three for heartbeats, rate
+        /// limits and notifications
         database_max_connections: NonZeroU32 = Some("16"), "CREATOR_API_DATABASE_MAX_CONNECTIONS", "CONNECTIONS";
     }
 
@@ -163,8 +165,15 @@ settings! {
         request_log: bool = Some("on"), "CREATOR_API_REQUEST_LOG", "ON_OR_OFF";
     }
 
-    /// The default quota of API keys.
+    /// Rate limits: where requests are counted, and the default quota of API keys.
     limits: LimitsConfig, "Limits" {
+        /// Where requests are counted: `memory` (each process counts alone), `database` (exact over all processes, on
+        /// PostgreSQL), or the URL of a Valkey or Redis server, `redis://USER:PASSWORD@HOST`, or `rediss://` for TLS. By
+        /// default, `database` on PostgreSQL and `memory` on SQLite.
+        limit_store: Option<LimitStoreSetting> = None, "CREATOR_API_LIMIT_STORE", "STORE";
+        /// Maximum number of milliseconds to wait for the limit store. Then each process counts alone until the store
+        /// responds in time again.
+        limit_store_timeout_ms: NonZeroU32 = Some("50"), "CREATOR_API_LIMIT_STORE_TIMEOUT_MS", "MILLISECONDS";
         /// Maximum number of requests per API key and clock minute, unless the key or its workspace has a quota
         default_per_minute: NonZeroU32 = Some("60"), "CREATOR_API_DEFAULT_PER_MINUTE", "REQUESTS";
         /// Maximum number of requests per API key and UTC day, unless the key or its workspace has a quota

@@ -1,5 +1,6 @@
 //! Connections whose calls have a timeout, since a connection that breaks silently never responds.
 
+use std::cell::Cell;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,13 +36,14 @@ impl<C: ConnectionTrait> Bounded<C> {
         Self { connection, timeout: is_server.then_some(timeout), cancellations }
     }
 
-    /// Returns the timeout of each call; `None` on SQLite.
+    /// Returns the timeout of the next call; `None` on SQLite.
     pub(super) fn timeout(&self) -> Option<Duration> {
-        self.timeout
+        let left = WAIT_BUDGET.try_with(|budget| budget.get().left()).unwrap_or(Duration::MAX);
+        self.timeout.map(|timeout| timeout.min(left))
     }
 
     async fn call<T>(&self, call: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
-        within(self.timeout, &self.cancellations, call).await
+        within(self.timeout(), &self.cancellations, call).await
     }
 }
 
@@ -65,7 +67,7 @@ impl BoundedConnection {
 
 impl BoundedTransaction {
     pub(super) async fn commit(self) -> Result<(), DbErr> {
-        within(self.timeout, &self.cancellations, self.connection.commit()).await
+        within(self.timeout(), &self.cancellations, self.connection.commit()).await
     }
 
     /// Rolls back and waits until that is done.
@@ -73,7 +75,7 @@ impl BoundedTransaction {
     /// # Errors
     /// Returns [`DbErr`] when the connection fails.
     pub async fn rollback(self) -> Result<(), DbErr> {
-        within(self.timeout, &self.cancellations, self.connection.rollback()).await
+        within(self.timeout(), &self.cancellations, self.connection.rollback()).await
     }
 }
 
@@ -84,6 +86,7 @@ async fn within<T>(
     call: impl Future<Output = Result<T, DbErr>>,
 ) -> Result<T, DbErr> {
     let Some(timeout) = timeout else { return call.await };
+    let _waiting = Waiting::start();
     let call = pin!(call);
     // Dropped before the call, which releases the connection.
     let mut guard = CancellationGuard { cancellations, has_completed: false };
@@ -93,8 +96,80 @@ async fn within<T>(
             result
         }
         Err(_) => {
-            let message = format!("the database did not respond within {} ms", timeout.as_millis());
+            let message = if timeout.is_zero() {
+                "the request has waited too long for the database".to_owned()
+            } else {
+                format!("the database did not respond within {} ms", timeout.as_millis())
+            };
             Err(DbErr::Conn(RuntimeErr::Internal(message)))
+        }
+    }
+}
+
+/// The time that the calls of one request may still wait for the database together.
+#[derive(Clone, Copy, Debug)]
+struct WaitBudget {
+    /// The time left when no call was in progress most recently.
+    left: Duration,
+    /// The number of calls in progress. Their time counts once.
+    calls: u32,
+    /// When the first of them started.
+    since: Instant,
+}
+
+tokio::task_local! {
+    static WAIT_BUDGET: Cell<WaitBudget>;
+}
+
+impl WaitBudget {
+    fn new(left: Duration) -> Self {
+        Self { left, calls: 0, since: Instant::now() }
+    }
+
+    fn left(self) -> Duration {
+        let spent = if self.calls > 0 { self.since.elapsed() } else { Duration::ZERO };
+        self.left.saturating_sub(spent)
+    }
+}
+
+/// A call in progress. Dropping it deducts its time from the budget, if there is one.
+struct Waiting;
+
+impl Waiting {
+    fn start() -> Self {
+        let _ = WAIT_BUDGET.try_with(|budget| {
+            let WaitBudget { left, calls, since } = budget.get();
+            let since = if calls == 0 { Instant::now() } else { since };
+            budget.set(WaitBudget { left, calls: calls + 1, since });
+        });
+        Self
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let _ = WAIT_BUDGET.try_with(|budget| {
+            let before = budget.get();
+            let calls = before.calls.saturating_sub(1);
+            let left = if calls == 0 { before.left() } else { before.left };
+            budget.set(WaitBudget { left, calls, ..before });
+        });
+    }
+}
+
+/// Runs a request whose calls together wait for PostgreSQL for at most this long. Calls beyond that fail at once.
+pub async fn with_wait_budget<F: Future>(budget: Duration, request: F) -> F::Output {
+    WAIT_BUDGET.scope(Cell::new(WaitBudget::new(budget)), request).await
+}
+
+/// Makes a future that another task runs use what is left of the budget of the current task. The current task must wait for it
+/// without calls of its own.
+pub fn inherit_wait_budget<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    let left = WAIT_BUDGET.try_with(|budget| budget.get().left()).ok();
+    async move {
+        match left {
+            Some(left) => with_wait_budget(left, future).await,
+            None => future.await,
         }
     }
 }

@@ -72,6 +72,20 @@ pub(super) async fn start_snapshot(transaction: &BoundedTransaction) -> Result<(
     Ok(())
 }
 
+/// Limits the statements of a new transaction, and how long they wait for locks.
+pub(super) async fn limit_statements(transaction: &BoundedTransaction) -> Result<(), DbErr> {
+    if let Some(timeout) = transaction.timeout() {
+        let TransactionLimits { statement_ms, lock_ms, idle_ms } = TransactionLimits::new(timeout);
+        let settings = format!(
+            "SET LOCAL statement_timeout = {statement_ms};
+             SET LOCAL lock_timeout = {lock_ms};
+             SET LOCAL idle_in_transaction_session_timeout = {idle_ms}"
+        );
+        transaction.execute_unprepared(&settings).await?;
+    }
+    Ok(())
+}
+
 /// The clock that determines the time at which a write is recorded.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum WriteClock {

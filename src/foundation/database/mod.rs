@@ -7,6 +7,7 @@ mod bounded;
 mod connect;
 mod dialect;
 mod errors;
+mod notifications;
 mod options;
 mod running_writes;
 #[cfg(test)]
@@ -19,15 +20,16 @@ use std::time::Duration;
 use sea_orm::{DbBackend, DbErr, TransactionOptions, TransactionTrait};
 
 use bounded::Cancellations;
-pub use bounded::{Bounded, BoundedConnection, BoundedTransaction};
+pub use bounded::{Bounded, BoundedConnection, BoundedTransaction, inherit_wait_budget, with_wait_budget};
 pub use errors::{ConnectError, MigrateError, UniqueConstraint, is_retryable, is_unique_violation, violates};
+pub use notifications::Notifications;
 pub use options::{DatabaseOptions, DatabaseSource};
 pub use write::Write;
 
 use crate::clock::Clock;
 use running_writes::RunningWrites;
 
-/// How long one call of a request waits for PostgreSQL.
+/// How long all calls of a request together wait for PostgreSQL, see [`with_wait_budget`].
 pub const REQUEST_TIMEOUT: Duration = Duration::from_millis(2_500);
 
 /// How long a call of anything else waits for PostgreSQL: of workers, maintenance jobs and commands.
@@ -119,6 +121,17 @@ impl Database {
     pub async fn snapshot(&self) -> Result<BoundedTransaction, DbErr> {
         let transaction = self.reader.begin(TransactionOptions::default()).await?;
         dialect::start_snapshot(&transaction).await?;
+        Ok(transaction)
+    }
+
+    /// Begins a transaction whose statements the server ends within the timeout of a call. It is not a [`Write`]: use it only for
+    /// tables that no delta sync reads.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn begin_limited(&self) -> Result<BoundedTransaction, DbErr> {
+        let transaction = self.writer.begin(dialect::write_options()).await?;
+        dialect::limit_statements(&transaction).await?;
         Ok(transaction)
     }
 

@@ -7,7 +7,10 @@ use entity::{activity_rollups, events, revenue_rollups, webhook_deliveries, webh
 use sea_orm::DbErr;
 use tracing::Instrument;
 
-use super::{BoundedTransaction, Database, dialect, dialect::WriteClock, running_writes::RegisteredWrite};
+use super::{
+    BoundedTransaction, Database, dialect, dialect::WriteClock, inherit_wait_budget,
+    running_writes::RegisteredWrite,
+};
 use crate::clock::Clock;
 
 /// A function to run after the commit. `Sync`, so that futures that hold `&Write` across an await are `Send`.
@@ -122,7 +125,7 @@ impl Write {
     /// Returns [`DbErr`] when a statement or the commit fails. The changes are then rolled back. If the connection was lost
     /// or the commit timed out, they may have been committed, but the registered functions do not run.
     pub async fn commit(self) -> Result<(), DbErr> {
-        match tokio::spawn(self.finish().in_current_span()).await {
+        match tokio::spawn(inherit_wait_budget(self.finish()).in_current_span()).await {
             Ok(result) => result,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),

@@ -46,6 +46,14 @@ fn describe() {
         "request_log_dropped_total",
         "Requests not written to the request log because they exceeded its rate."
     );
+    metrics::describe_gauge!(
+        "rate_limit_store_available",
+        "1 if requests are counted in the shared limit store, 0 if this process counts alone because the store is not available."
+    );
+    metrics::describe_counter!(
+        "rate_limit_local_decisions_total",
+        "Rate limit decisions of this process alone, because the shared limit store was not available."
+    );
     metrics::describe_gauge!("webhook_deliveries", "Deliveries in the queue, by state.");
     metrics::describe_gauge!(
         "webhook_oldest_due_seconds",

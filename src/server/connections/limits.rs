@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::process::{Resource, getrlimit};
 
 use foundation::config::{self, Network};
-use rate_limit::memory::network;
+use rate_limit::network;
 
 /// The maximum number of open connections, if the limit on open files allows it.
 const MAX_CONNECTIONS: usize = 8192;

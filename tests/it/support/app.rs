@@ -250,6 +250,8 @@ fn config(database: &TestDatabase, overrides: &[(&'static str, String)]) -> Conf
         ("data_dir", database.folder.path().display().to_string()),
         ("database_url", database.url()),
         ("database_max_connections", "8".to_owned()),
+        // Long enough that a busy machine does not make a process count alone.
+        ("limit_store_timeout_ms", "20000".to_owned()),
     ];
     settings.retain(|(name, _)| !overrides.iter().any(|(overridden, _)| overridden == name));
     settings.extend_from_slice(overrides);

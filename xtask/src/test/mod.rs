@@ -7,6 +7,7 @@ mod chromium;
 mod install;
 mod licenses;
 pub(crate) mod postgres;
+pub(crate) mod redis;
 pub(crate) mod steps;
 
 use std::cell::OnceCell;

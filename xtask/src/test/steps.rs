@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use super::chromium::BrowserPrograms;
-use super::{StepContext, licenses};
+use super::{StepContext, licenses, redis};
 
 /// A step of `cargo xtask test`.
 pub(super) struct TestStep {
@@ -41,7 +41,11 @@ pub(super) const STEPS: &[TestStep] = &[
     TestStep { name: "unit", about: "unit tests of the workspace", run: unit },
     TestStep { name: "doc", about: "code examples in doc comments", run: doc },
     TestStep { name: "sqlite", about: "integration tests on SQLite", run: on_sqlite },
-    TestStep { name: "postgres", about: "integration tests on PostgreSQL", run: on_postgres },
+    TestStep {
+        name: "postgres",
+        about: "integration tests on PostgreSQL, with Valkey or Redis",
+        run: on_postgres,
+    },
     TestStep { name: "browser", about: "the dashboard in a real browser", run: in_browser },
 ];
 
@@ -79,8 +83,14 @@ fn clippy(_: &StepContext) -> Result<()> {
 /// Runs the unit tests with a PostgreSQL server: those that need a database use both SQLite and PostgreSQL. The tests
 /// of the breaking-change gate change every value of the contract instead of every seventh.
 fn unit(context: &StepContext) -> Result<()> {
-    let mut command = test_command(&["--lib", "--bins"], Some(context.postgres_url()?));
+    let mut command = with_redis(context, test_command(&["--lib", "--bins"], Some(context.postgres_url()?)))?;
     run(command.env("BREAKING_VALUE_STRIDE", "1"))
+}
+
+/// Lets tests start Valkey or Redis servers.
+fn with_redis(context: &StepContext, mut command: Command) -> Result<Command> {
+    command.env("TEST_REDIS_SERVER", redis::find_or_install(context.install)?);
+    Ok(command)
 }
 
 fn doc(_: &StepContext) -> Result<()> {
@@ -96,7 +106,8 @@ fn on_sqlite(_: &StepContext) -> Result<()> {
 }
 
 fn on_postgres(context: &StepContext) -> Result<()> {
-    tests(&[&["--test", "it"], &WITHOUT_BROWSER[..]].concat(), Some(context.postgres_url()?))
+    let selection = [&["--test", "it"], &WITHOUT_BROWSER[..]].concat();
+    run(&mut with_redis(context, test_command(&selection, Some(context.postgres_url()?)))?)
 }
 
 fn in_browser(context: &StepContext) -> Result<()> {

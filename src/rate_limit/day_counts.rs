@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 
-use entity::rate_usage;
+use entity::{rate_usage, rate_windows};
+use sea_orm::DbBackend;
 
 use super::window::{self, DAY_MS};
 use foundation::clock::Clock;
@@ -62,14 +63,21 @@ pub async fn add(
     Ok(totals.into_iter().filter_map(total).collect())
 }
 
-/// Deletes the counts of days that ended at least seven days ago.
+/// How many rows of ended windows one statement deletes.
+const DELETE_BATCH: u64 = 10_000;
+
+/// Deletes the counts of days that ended at least seven days ago, and from the shared limit store in PostgreSQL the callers
+/// whose windows have ended.
 ///
 /// # Errors
-/// Returns an error when the transaction fails.
+/// Returns an error when a statement fails.
 pub async fn prune(db: &Database, clock: &Clock) -> anyhow::Result<()> {
     let before = (window::day_of(clock.now_ms()) - RETENTION_DAYS) * DAY_MS;
     let write = db.begin_write(clock).await?;
     rate_usage::delete_before(write.conn(), before).await?;
     write.commit().await?;
+    if db.backend() == DbBackend::Postgres {
+        while rate_windows::delete_ended(db.read(), clock.now_ms(), DELETE_BATCH).await? == DELETE_BATCH {}
+    }
     Ok(())
 }

@@ -1,19 +1,23 @@
-//! Counts the requests of each caller of this process.
+//! Counts the requests of each caller, and decides whether they are admitted.
 //!
-//! Counts are exact under concurrency: each request is counted under the lock of its caller, and no lock is held across
-//! an await. The daily count of a key is read from the database when it is not in memory: before the first request of
-//! the day, and before the first request after the key was idle. About every second, new requests are added to the
-//! count in the database, and the new count is read, which includes the requests of other processes. Requests of client
-//! addresses are counted in memory only. Idle callers are removed.
+//! Without a shared limit store, counts are exact in this process: each request is counted under the lock of its caller, and no
+//! lock is held across an await. With a shared store, counts are exact over all processes. Requests of a caller that is known to
+//! be exhausted do not reach the store.
+//!
+//! The daily count of a key is read from the database when it is not in memory: before the first request of the day, and
+//! before the first request after the key was idle. About every second, new requests are added to the count in the database,
+//! and the new count is read, which includes the requests of other processes. A shared store that has lost its data learns the
+//! count from there. Daily counts of client addresses are not stored. Idle callers are removed.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use dashmap::DashMap;
 
-use super::store::{self, DayCount};
-use super::window::{self, Decision, Usage, Window};
-use super::{Limits, Subject};
+use super::day_counts::{self, DayCount};
+use super::window::{self, Decision, KnownCounts, MINUTE_MS, Usage, Window};
+use super::{LimitStore, Limits, Subject};
+use entity::rate_windows::Batch;
 use foundation::clock::Clock;
 use foundation::database::Database;
 use foundation::id::KeyId;
@@ -28,6 +32,7 @@ const ADDRESS_PRUNE_THRESHOLD: usize = 100_000;
 /// The rate limiter of a process.
 #[derive(Debug, Default)]
 pub struct Limiter {
+    store: LimitStore,
     keys: DashMap<KeyId, Usage>,
     addresses: DashMap<IpAddr, AddressUsage>,
 }
@@ -55,36 +60,65 @@ impl Drop for KeyLookup<'_> {
 }
 
 impl Limiter {
+    /// Creates a limiter without counts that uses this store.
+    pub fn new(store: LimitStore) -> Self {
+        Self { store, ..Self::default() }
+    }
+
     /// Admits and counts a request if neither window of its caller is exhausted.
     ///
-    /// Reads from the database only if the key's count of the day is not in memory. If the query fails, the decision
-    /// uses the counts of this process alone.
+    /// Reads from the database only if the key's count of the day is not in memory. If the query or the shared limit store
+    /// fails, the decision uses the counts that this process knows.
     pub async fn acquire(&self, db: &Database, clock: &Clock, subject: Subject, limits: Limits) -> Decision {
-        let key = match subject {
-            Subject::Address(address) => {
-                let mut address = self.addresses.entry(network(address)).or_default();
-                return address.usage.acquire(limits, clock.now_ms());
-            }
-            Subject::Key(key) => key,
-        };
-        if let Some(mut usage) = self.keys.get_mut(&key) {
-            let now_ms = clock.now_ms();
-            if usage.has_stored_count(now_ms) {
-                return usage.acquire(limits, now_ms);
-            }
+        if let Subject::Key(key) = subject {
+            self.load_day(db, clock, key).await;
         }
-        let day = window::day_of(clock.now_ms());
+        let shared = match self.store.shared() {
+            Some(shared) => shared,
+            None => return self.with_usage(subject, |usage| usage.acquire(limits, self.store.now_ms(clock))),
+        };
+        let rejection_or_known =
+            self.with_usage(subject, |usage| match usage.rejection(limits, self.store.now_ms(clock)) {
+                Some(rejected) => Err(rejected),
+                None => Ok(usage.known()),
+            });
+        let known = match rejection_or_known {
+            Ok(known) => known,
+            Err(rejected) => return rejected,
+        };
+        let counted = shared.count(batch(subject, limits, known)).await;
+        self.with_usage(subject, |usage| {
+            let now_ms = self.store.now_ms(clock);
+            match counted {
+                Some(counted) => usage.record(limits, &counted, now_ms),
+                None => usage.acquire(limits, now_ms),
+            }
+        })
+    }
+
+    /// Reads the stored count of the current day of a key, unless it is in memory.
+    async fn load_day(&self, db: &Database, clock: &Clock, key: KeyId) {
+        let now_ms = self.store.now_ms(clock);
+        if self.keys.get(&key).is_some_and(|usage| usage.has_stored_count(now_ms)) {
+            return;
+        }
+        let day = window::day_of(now_ms);
         // Boxed, because this future runs once a day but would enlarge the future of every request.
-        let stored = Box::pin(store::used(db, key, day)).await;
-        let mut usage = self.keys.entry(key).or_default();
-        match stored {
-            Ok(stored) => usage.set_stored(day, stored),
+        match Box::pin(day_counts::used(db, key, day)).await {
+            Ok(stored) => self.keys.entry(key).or_default().set_stored(day, stored),
             Err(error) => {
                 let error = format!("{error:#}");
                 tracing::warn!(key.id = %key, error, "reading the daily request count failed");
             }
         }
-        usage.acquire(limits, clock.now_ms())
+    }
+
+    /// Calls a function with the counts of a caller, under their lock. The function must read the clock itself.
+    fn with_usage<T>(&self, subject: Subject, call: impl FnOnce(&mut Usage) -> T) -> T {
+        match subject {
+            Subject::Key(key) => call(&mut self.keys.entry(key).or_default()),
+            Subject::Address(address) => call(&mut self.addresses.entry(network(address)).or_default().usage),
+        }
     }
 
     /// Admits the lookup of an unknown key for a client address. Returns `None` when the number of the address's
@@ -93,7 +127,7 @@ impl Limiter {
     pub fn admit_lookup(&self, clock: &Clock, address: IpAddr, limits: Limits) -> Option<KeyLookup<'_>> {
         let network = network(address);
         let mut address = self.addresses.entry(network).or_default();
-        let status = address.usage.status(limits, clock.now_ms());
+        let status = address.usage.status(limits, self.store.now_ms(clock));
         if address.lookups >= status.minute_left.min(status.day_left) {
             return None;
         }
@@ -119,7 +153,7 @@ impl Limiter {
                 })
             })
             .collect();
-        let outcome = store::add(db, clock, &counts).await;
+        let outcome = day_counts::add(db, clock, &counts).await;
         for DayCount { key, day, count } in counts {
             let Some(mut usage) = self.keys.get_mut(&key) else { continue };
             match &outcome {
@@ -127,7 +161,7 @@ impl Limiter {
                 Err(_) => usage.restore_pending(day, count),
             }
         }
-        self.drop_idle(clock.now_ms());
+        self.drop_idle(self.store.now_ms(clock));
         outcome.map(drop)
     }
 
@@ -137,7 +171,7 @@ impl Limiter {
             self.keys.iter().filter_map(|usage| Some((*usage.key(), usage.unread_day()?))).collect();
         for (key, day) in unread {
             // If a query fails, the next flush tries again.
-            let Ok(stored) = store::used(db, key, day).await else { return };
+            let Ok(stored) = day_counts::used(db, key, day).await else { return };
             if let Some(mut usage) = self.keys.get_mut(&key) {
                 usage.set_stored(day, stored);
             }
@@ -157,6 +191,26 @@ impl Limiter {
             address.usage.drop_other_days();
             address.lookups > 0 || address.usage.is_in(window, now_ms)
         });
+    }
+}
+
+/// Returns the entry of a request in a batch for the shared store.
+fn batch(subject: Subject, limits: Limits, known: KnownCounts) -> Batch {
+    let subject = match subject {
+        Subject::Key(key) => key.to_string(),
+        Subject::Address(address) => format!("address:{}", network(address)),
+    };
+    Batch {
+        subject,
+        requested: 1,
+        short_limit: i64::from(limits.per_minute),
+        short_length: MINUTE_MS,
+        short_alignment: MINUTE_MS,
+        short_known_start: known.minute_start_ms,
+        short_known: i64::from(known.minute_used),
+        long_limit: i64::from(limits.per_day),
+        long_known_start: known.day_start_ms,
+        long_known: known.day_used.min(u64::from(u32::MAX)).cast_signed(),
     }
 }
 

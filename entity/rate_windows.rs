@@ -1,0 +1,209 @@
+//! Request counts that all processes on the same PostgreSQL database share, so that rate limits are exact. The table is
+//! unlogged: it is empty after a crash of the database, and on a promoted standby.
+//!
+//! Each subject, such as an API key, has two windows: a short one, such as the clock minute, and the UTC day.
+
+use sea_orm::entity::prelude::*;
+use serde::Serialize;
+
+use crate::{statement, table};
+
+table::declare!(
+    /// The windows of one subject. Times and lengths are in milliseconds.
+    #[sea_orm(table_name = "rate_windows")]
+    pub struct Model {
+        /// What the requests count against, such as the id of an API key.
+        #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
+        pub subject: String,
+        /// Maximum number of requests in the short window.
+        pub short_limit: i64,
+        /// The length of the short window.
+        pub short_length: i64,
+        /// The start of the short window.
+        pub short_start: i64,
+        /// The number of requests in the short window.
+        pub short_used: i64,
+        /// Maximum number of requests in the day.
+        pub long_limit: i64,
+        /// The start of the day.
+        pub long_start: i64,
+        /// The number of requests in the day.
+        pub long_used: i64,
+        /// The number of requests in the last batch.
+        pub requested: i64,
+        /// How many requests of the last batch were admitted.
+        pub admitted: i64,
+    }
+);
+
+/// The length of the long window, a day, in milliseconds.
+const DAY_MS: i64 = 86_400_000;
+
+/// Requests of one subject to be counted if its limits admit them.
+#[derive(Clone, Debug, Serialize)]
+pub struct Batch {
+    /// What the requests count against.
+    pub subject: String,
+    /// The number of requests.
+    pub requested: u32,
+    /// Maximum number of requests in the short window.
+    pub short_limit: i64,
+    /// The length of the short window in milliseconds.
+    pub short_length: i64,
+    /// A new short window starts at a multiple of this number of milliseconds; 1 means that it starts with its first request.
+    pub short_alignment: i64,
+    /// The start of the short window that `short_known` belongs to.
+    pub short_known_start: i64,
+    /// A number of requests in the short window that the caller knows. Applies if the table contains fewer.
+    pub short_known: i64,
+    /// Maximum number of requests in the day.
+    pub long_limit: i64,
+    /// The start of the day that `long_known` belongs to.
+    pub long_known_start: i64,
+    /// A number of requests on the day that the caller knows. Applies if the table contains fewer.
+    pub long_known: i64,
+}
+
+/// The windows of one subject after a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BatchResult {
+    /// What the requests count against.
+    pub subject: String,
+    /// How many requests of the batch were admitted and counted.
+    pub admitted: i64,
+    /// The start of the short window, in milliseconds since the epoch.
+    pub short_start: i64,
+    /// The number of requests in the short window, including the admitted ones.
+    pub short_used: i64,
+    /// The start of the day, in milliseconds since the epoch.
+    pub long_start: i64,
+    /// The number of requests on the day, including the admitted ones.
+    pub long_used: i64,
+    /// The time of the batch, in milliseconds since the epoch.
+    pub now: i64,
+}
+
+/// Admits and counts as many requests of each batch as both windows allow, in one statement. PostgreSQL only.
+///
+/// Each subject may occur once. `now` is the time in milliseconds since the epoch, or `None` for the clock of the database.
+/// Returns one result for each batch, in no particular order.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn admit<C: ConnectionTrait>(
+    conn: &C,
+    batches: &[Batch],
+    now: Option<i64>,
+) -> Result<Vec<BatchResult>, DbErr> {
+    let json = serde_json::to_string(batches).map_err(|error| DbErr::Json(error.to_string()))?;
+    let rows = conn.query_all_raw(statement::raw(conn, &admit_sql(), [json.into(), now.into()])).await?;
+    let result = |row: &QueryResult| {
+        Ok(BatchResult {
+            subject: row.try_get_by_index(0)?,
+            admitted: row.try_get_by_index(1)?,
+            short_start: row.try_get_by_index(2)?,
+            short_used: row.try_get_by_index(3)?,
+            long_start: row.try_get_by_index(4)?,
+            long_used: row.try_get_by_index(5)?,
+            now: row.try_get_by_index(6)?,
+        })
+    };
+    rows.iter().map(result).collect()
+}
+
+/// How far before its start a request can count in a window, in milliseconds: a statement that waited for another one can find a
+/// window that starts after its own time.
+const MAX_LAG_MS: i64 = 5_000;
+
+/// Returns the statement of [`admit`].
+///
+/// If the clock was set back, the count of the short window continues in the earlier window, so that this allows no additional
+/// requests; if it was set back by more than the window's length, the count is discarded. Rows are locked in the order of the
+/// subjects, which prevents deadlocks between processes.
+fn admit_sql() -> String {
+    let now = "coalesce($2, floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)";
+    let in_window = |window: &str, length: &str| {
+        format!(
+            "({now} BETWEEN stored.{window}_start - {MAX_LAG_MS} AND stored.{window}_start + {length} - 1)"
+        )
+    };
+    let (in_short, in_long) =
+        (in_window("short", "excluded.short_length"), in_window("long", &DAY_MS.to_string()));
+    let short_continues = format!("(abs({now} - stored.short_start) < excluded.short_length)");
+    // The count of a window before this batch. `excluded` contains the count that the caller knows, plus the requests that were
+    // admitted.
+    let used = |window: &str, in_stored: &str, continues: &str| {
+        let known = format!("excluded.{window}_used - excluded.admitted");
+        format!(
+            "CASE WHEN NOT {continues} THEN {known}
+             WHEN {in_stored} AND stored.{window}_start <> excluded.{window}_start THEN stored.{window}_used
+             ELSE greatest(stored.{window}_used, {known}) END"
+        )
+    };
+    let short_used = used("short", &in_short, &short_continues);
+    let long_used = used("long", &in_long, &in_long);
+    let admitted = format!(
+        "greatest(0, least(excluded.requested, excluded.short_limit - ({short_used}), excluded.long_limit - ({long_used})))"
+    );
+    format!(
+        "INSERT INTO rate_windows AS stored (subject, short_limit, short_length, short_start, short_used,
+             long_limit, long_start, long_used, requested, admitted)
+         SELECT subject, short_limit, short_length, short_start, short_known + admitted,
+             long_limit, long_start, long_known + admitted, requested, admitted
+         FROM (
+             SELECT *, greatest(0, least(requested, short_limit - short_known, long_limit - long_known)) AS admitted
+             FROM (
+                 SELECT subject, requested, short_limit, short_length, short_start, long_limit, long_start,
+                     CASE WHEN short_known_start = short_start THEN short_known ELSE 0 END AS short_known,
+                     CASE WHEN long_known_start = long_start THEN long_known ELSE 0 END AS long_known
+                 FROM (
+                     SELECT *, {now} - {now} % short_alignment AS short_start, {now} - {now} % {DAY_MS} AS long_start
+                     FROM json_to_recordset($1::json) AS batch(subject text, requested bigint, short_limit bigint,
+                         short_length bigint, short_alignment bigint, short_known_start bigint, short_known bigint,
+                         long_limit bigint, long_known_start bigint, long_known bigint)
+                 ) AS batches
+             ) AS known
+         ) AS new
+         ORDER BY subject
+         ON CONFLICT (subject) DO UPDATE SET
+             short_limit = excluded.short_limit,
+             short_length = excluded.short_length,
+             short_start = CASE WHEN {in_short} THEN stored.short_start ELSE excluded.short_start END,
+             short_used = {short_used} + {admitted},
+             long_limit = excluded.long_limit,
+             long_start = CASE WHEN {in_long} THEN stored.long_start ELSE excluded.long_start END,
+             long_used = {long_used} + {admitted},
+             requested = excluded.requested,
+             admitted = {admitted}
+         RETURNING subject, admitted, short_start, short_used, long_start, long_used, {now}"
+    )
+}
+
+/// Waits for the locks that [`admit`] needs, until the end of the transaction. PostgreSQL only.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails, for example after the lock timeout.
+pub async fn lock<C: ConnectionTrait>(conn: &C) -> Result<(), DbErr> {
+    conn.execute_unprepared("LOCK TABLE rate_windows IN ROW EXCLUSIVE MODE").await.map(drop)
+}
+
+/// Removes the counts of a subject.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn reset<C: ConnectionTrait>(conn: &C, subject: &str) -> Result<(), DbErr> {
+    statement::execute(conn, "DELETE FROM rate_windows WHERE subject = $1", [subject.into()]).await.map(drop)
+}
+
+/// Deletes up to `limit` subjects both of whose windows ended before `now`, in milliseconds since the epoch. Returns the number
+/// of subjects deleted.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn delete_ended<C: ConnectionTrait>(conn: &C, now: i64, limit: u64) -> Result<u64, DbErr> {
+    let sql = format!(
+        "DELETE FROM rate_windows WHERE subject IN (SELECT subject FROM rate_windows
+             WHERE long_start < $1 - {DAY_MS} AND short_start < $1 - short_length LIMIT $2)"
+    );
+    statement::execute(conn, &sql, [now.into(), limit.into()]).await
+}

@@ -1,0 +1,63 @@
+//! Wakes workers in other processes when a server without a worker commits deliveries, through notifications of PostgreSQL.
+//!
+//! The notification is sent after the commit, so that commits do not wait for each other, and at most once per
+//! [`MIN_INTERVAL`]. Like the wake signal, it only shortens the wait: workers also poll.
+
+use std::time::Duration;
+
+use sea_orm::DbBackend;
+use tokio::time::sleep;
+
+use crate::app::App;
+
+/// The channel of the notifications.
+const CHANNEL: &str = "creator_api_deliveries";
+/// The minimum time between two notifications of a process.
+const MIN_INTERVAL: Duration = Duration::from_millis(10);
+/// The pause after an error.
+const ERROR_PAUSE: Duration = Duration::from_secs(1);
+
+/// Notifies the workers of other processes of every wake of this process, until it is dropped. Call it in a process without a
+/// worker. Does nothing on SQLite.
+pub async fn send(app: &App) {
+    if app.db.backend() != DbBackend::Postgres {
+        return std::future::pending().await;
+    }
+    loop {
+        let (deliveries, fanouts) = (app.fast_path().wake_signal(), app.fast_path().fanout_signal());
+        tokio::select! {
+            () = deliveries.notified() => drop(deliveries.take()),
+            () = fanouts.notified() => {}
+        }
+        if let Err(error) = app.db.notify(CHANNEL).await {
+            tracing::debug!(%error, "notifying the workers failed");
+            sleep(ERROR_PAUSE).await;
+        }
+        sleep(MIN_INTERVAL).await;
+    }
+}
+
+/// Wakes the worker of this process on every notification of another one, until it is dropped. Does nothing on SQLite.
+pub async fn receive(app: &App) {
+    if app.db.backend() != DbBackend::Postgres {
+        return std::future::pending().await;
+    }
+    loop {
+        match app.db.listen(CHANNEL).await {
+            Ok(mut notifications) => {
+                // Notifications may have been lost before.
+                wake(app);
+                while notifications.next().await.is_ok() {
+                    wake(app);
+                }
+            }
+            Err(error) => tracing::debug!(%error, "listening for notifications failed"),
+        }
+        sleep(ERROR_PAUSE).await;
+    }
+}
+
+fn wake(app: &App) {
+    app.fast_path().wake_signal().wake();
+    app.fast_path().fanout_signal().notify_one();
+}

@@ -1,0 +1,39 @@
+-- Admits and counts as many requests as both windows of a subject allow.
+-- Arguments: the time in milliseconds or an empty string for the clock of the server, the number of requests, and for the
+-- short window: limit, length, alignment, start and count that the caller knows; for the day: limit, start and count that the
+-- caller knows. Returns the number of admitted requests, the start and the count of both windows, and the time.
+local DAY = 86400000
+local MAX_LAG = 5000
+local now = tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local requested = tonumber(ARGV[2])
+local short_limit, short_length, short_alignment = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local long_limit = tonumber(ARGV[8])
+local stored = redis.call('HMGET', KEYS[1], 'short_start', 'short_used', 'long_start', 'long_used')
+
+-- Returns the start of the current window and its count. A window counts requests from a little before its start. If the clock
+-- was set back, the count continues in the earlier window up to `max_set_back`.
+local function window(stored_start, stored_used, length, max_set_back, alignment, known_start, known)
+  local start, used = now - now % alignment, 0
+  if stored_start and now >= stored_start - max_set_back and now < stored_start + length then
+    used = stored_used
+    if now >= stored_start - MAX_LAG then start = stored_start end
+  end
+  if start == known_start then used = math.max(used, known) end
+  return start, used
+end
+
+local short_start, short_used = window(tonumber(stored[1]), tonumber(stored[2]), short_length, short_length - 1,
+  short_alignment, tonumber(ARGV[6]), tonumber(ARGV[7]))
+local long_start, long_used = window(tonumber(stored[3]), tonumber(stored[4]), DAY, MAX_LAG, DAY,
+  tonumber(ARGV[9]), tonumber(ARGV[10]))
+local admitted = math.max(0, math.min(requested, short_limit - short_used, long_limit - long_used))
+short_used = short_used + admitted
+long_used = long_used + admitted
+redis.call('HSET', KEYS[1], 'short_start', short_start, 'short_used', short_used, 'long_start', long_start,
+  'long_used', long_used)
+redis.call('PEXPIRE', KEYS[1], math.max(long_start + DAY, short_start + short_length) - now)
+return { admitted, short_start, short_used, long_start, long_used, now }

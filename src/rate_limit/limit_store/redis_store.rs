@@ -1,0 +1,81 @@
+//! Counts requests in Valkey or Redis, with one script call for each subject. The calls of a batch are pipelined.
+//!
+//! Each subject is a hash with the starts and counts of its two windows, which expires with the day.
+
+use anyhow::Context;
+use entity::rate_windows::{Batch, BatchResult};
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncCommands, Client, Pipeline, RedisResult, Script, Value};
+
+use foundation::config::RedisUrl;
+
+/// The prefix of all keys.
+const PREFIX: &str = "creator-api:limit:";
+
+/// Admits and counts requests, with the same rules as the statement of `entity::rate_windows`.
+const ADMIT: &str = include_str!("admit.lua");
+
+/// A server and the connection to it.
+pub(super) struct RedisStore {
+    client: Client,
+    script: Script,
+    /// `None` until connected.
+    connection: Option<MultiplexedConnection>,
+}
+
+impl RedisStore {
+    /// # Errors
+    /// Returns an error if the URL is invalid.
+    pub(super) fn new(url: &RedisUrl) -> anyhow::Result<Self> {
+        // The error could contain the password.
+        let client =
+            Client::open(url.expose()).ok().context("`limit_store` is not a valid URL of a Redis server")?;
+        Ok(Self { client, script: Script::new(ADMIT), connection: None })
+    }
+
+    pub(super) async fn connect(&mut self) -> anyhow::Result<()> {
+        let mut connection = self.client.get_multiplexed_async_connection().await?;
+        self.script.load_async(&mut connection).await?;
+        self.connection = Some(connection);
+        Ok(())
+    }
+
+    pub(super) fn disconnect(&mut self) {
+        self.connection = None;
+    }
+
+    pub(super) async fn admit(
+        &mut self,
+        batches: &[Batch],
+        now: Option<i64>,
+    ) -> anyhow::Result<Vec<BatchResult>> {
+        let connection = self.connection.as_mut().context("it is not connected")?;
+        if batches.is_empty() {
+            let _: Value = redis::cmd("PING").query_async(connection).await?;
+            return Ok(Vec::new());
+        }
+        let mut pipeline = Pipeline::with_capacity(batches.len());
+        for batch in batches {
+            let now = now.map_or_else(String::new, |now| now.to_string());
+            let mut call = self.script.key(format!("{PREFIX}{}", batch.subject));
+            call.arg(now).arg(batch.requested);
+            call.arg(batch.short_limit).arg(batch.short_length).arg(batch.short_alignment);
+            call.arg(batch.short_known_start).arg(batch.short_known);
+            call.arg(batch.long_limit).arg(batch.long_known_start).arg(batch.long_known);
+            pipeline.invoke_script(&call);
+        }
+        let replies: Vec<(i64, i64, i64, i64, i64, i64)> = pipeline.query_async(connection).await?;
+        let result = |(batch, reply): (&Batch, (i64, i64, i64, i64, i64, i64))| {
+            let (admitted, short_start, short_used, long_start, long_used, now) = reply;
+            let subject = batch.subject.clone();
+            BatchResult { subject, admitted, short_start, short_used, long_start, long_used, now }
+        };
+        Ok(batches.iter().zip(replies).map(result).collect())
+    }
+
+    pub(super) async fn reset(&mut self, subject: &str) -> anyhow::Result<()> {
+        let connection = self.connection.as_mut().context("it is not connected")?;
+        let removed: RedisResult<()> = connection.del(format!("{PREFIX}{subject}")).await;
+        Ok(removed?)
+    }
+}

@@ -1,0 +1,194 @@
+//! PostgreSQL and Redis admit the same requests as a model of the rules.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::process::{Child, Command, Stdio};
+
+use foundation::config::LimitStoreSetting;
+use foundation::database::{Database, DatabaseOptions, DatabaseSource};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use sea_orm::ConnectionTrait;
+
+use super::*;
+
+/// The timeout of all calls.
+const TIMEOUT: Duration = Duration::from_secs(20);
+const DAY: i64 = 86_400_000;
+
+/// The windows of a subject in the model: their starts and counts.
+#[derive(Clone, Copy)]
+struct Windows {
+    short: (i64, i64),
+    long: (i64, i64),
+}
+
+/// Returns the start and the count of a window before a batch.
+fn current(
+    stored: Option<(i64, i64)>,
+    (length, max_set_back, alignment): (i64, i64, i64),
+    (known_start, known): (i64, i64),
+    now: i64,
+) -> (i64, i64) {
+    let new = now - now % alignment;
+    let (start, used) = match stored {
+        // In the window, or up to five seconds before it.
+        Some((start, used)) if (start - 5_000..start + length).contains(&now) => (start, used),
+        // The clock was set back.
+        Some((start, used)) if (start - max_set_back..start).contains(&now) => (new, used),
+        _ => (new, 0),
+    };
+    (start, if start == known_start { used.max(known) } else { used })
+}
+
+/// Applies a batch to the model.
+fn expected(model: &mut HashMap<String, Windows>, batch: &Batch, now: i64) -> BatchResult {
+    let stored = model.get(&batch.subject).copied();
+    let length = batch.short_length;
+    let (short_start, short_used) = current(
+        stored.map(|windows| windows.short),
+        (length, length - 1, batch.short_alignment),
+        (batch.short_known_start, batch.short_known),
+        now,
+    );
+    let (long_start, long_used) = current(
+        stored.map(|windows| windows.long),
+        (DAY, 5_000, DAY),
+        (batch.long_known_start, batch.long_known),
+        now,
+    );
+    let left = (batch.short_limit - short_used).min(batch.long_limit - long_used).max(0);
+    let admitted = left.min(i64::from(batch.requested));
+    let windows =
+        Windows { short: (short_start, short_used + admitted), long: (long_start, long_used + admitted) };
+    model.insert(batch.subject.clone(), windows);
+    BatchResult {
+        subject: batch.subject.clone(),
+        admitted,
+        short_start,
+        short_used: windows.short.1,
+        long_start,
+        long_used: windows.long.1,
+        now,
+    }
+}
+
+/// Generates a step of time in milliseconds and the requests at the new time, by two callers.
+fn step() -> impl Strategy<Value = (i64, Vec<Batch>)> {
+    let advance = prop_oneof![
+        6 => 0..20_000_i64,
+        3 => -70_000..70_000_i64,
+        1 => -DAY..DAY,
+    ];
+    let batch = |subject: &'static str| {
+        (0..4_u32, 1..8_i64, 1..30_i64, any::<bool>(), -1..2_i64, 0..6_i64, 0..2_i64, 0..20_i64).prop_map(
+            move |(
+                requested,
+                short_limit,
+                long_limit,
+                is_aligned,
+                minutes,
+                short_known,
+                days,
+                long_known,
+            )| Batch {
+                subject: subject.to_owned(),
+                requested,
+                short_limit,
+                short_length: 60_000,
+                short_alignment: if is_aligned { 60_000 } else { 1 },
+                short_known_start: minutes,
+                short_known,
+                long_limit,
+                long_known_start: days,
+                long_known,
+            },
+        )
+    };
+    (advance, batch("first"), batch("second"))
+        .prop_map(|(advance, first, second)| (advance, vec![first, second]))
+}
+
+/// Runs random requests against the store and the model.
+fn assert_follows_model(runtime: &tokio::runtime::Runtime, backend: Backend) {
+    let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(48) });
+    let (backend, cases) = (RefCell::new(backend), Cell::new(0));
+    let steps = prop::collection::vec(step(), 1..20);
+    let result = runner.run(&steps, |steps| {
+        cases.set(cases.get() + 1);
+        let mut model = HashMap::new();
+        let mut now: i64 = 1_772_445_630_000;
+        for (advance, mut batches) in steps {
+            now += advance;
+            for batch in &mut batches {
+                batch.subject = format!("{}-{}", batch.subject, cases.get());
+                // Of the current minute and day, or of others.
+                batch.short_known_start = now - now % 60_000 + batch.short_known_start * 60_000;
+                batch.long_known_start = now - now % DAY + batch.long_known_start * DAY;
+            }
+            let mut backend = backend.borrow_mut();
+            let mut actual =
+                runtime.block_on(backend.admit(&batches, Some(now))).expect("the store responds");
+            actual.sort_by(|a, b| a.subject.cmp(&b.subject));
+            let expected: Vec<BatchResult> =
+                batches.iter().map(|batch| expected(&mut model, batch, now)).collect();
+            prop_assert_eq!(actual, expected);
+        }
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+}
+
+#[test]
+fn postgres_admits_as_the_model() {
+    let Ok(server) = std::env::var("TEST_POSTGRES_URL") else { return };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let backend = runtime.block_on(async {
+        let name = format!("limit_store_{}", std::process::id());
+        let admin = sea_orm::Database::connect(&server).await.unwrap();
+        admin.execute_unprepared(&format!("CREATE DATABASE {name}")).await.unwrap();
+        let (base, _) = server.rsplit_once('/').unwrap();
+        let source = DatabaseSource::Postgres { url: format!("{base}/{name}") };
+        let db = Database::connect(DatabaseOptions::new(source)).await.unwrap();
+        db.migrate().await.unwrap();
+        let mut backend = Backend::postgres(db, TIMEOUT);
+        backend.connect(TIMEOUT, None).await.unwrap();
+        backend
+    });
+    assert_follows_model(&runtime, backend);
+}
+
+/// A process that is killed on drop.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn redis_admits_as_the_model() {
+    let Some(program) = std::env::var_os("TEST_REDIS_SERVER") else { return };
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let server = Command::new(program)
+        .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let _server = Killed(server);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let setting = LimitStoreSetting::Redis(format!("redis://127.0.0.1:{port}").parse().unwrap());
+    let LimitStoreSetting::Redis(url) = &setting else { unreachable!("it is a Redis server") };
+    let mut backend = Backend::redis(url).unwrap();
+    let mut tries = 0;
+    while let Err(error) = runtime.block_on(backend.connect(TIMEOUT, None)) {
+        tries += 1;
+        assert!(tries < 200, "{error:#}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_follows_model(&runtime, backend);
+}

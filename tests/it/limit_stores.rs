@@ -1,0 +1,292 @@
+//! Rate limits that several processes share: exact counts, and stores that fail.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use domain::workspaces::Quota;
+use sea_orm::{ConnectionTrait, TransactionTrait};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+use crate::program::{ServerProcess, TestProgram};
+use crate::support::{Browser, RedisServer, TestApp, TestKey, TestResponse, wait_until};
+
+const COURSES: &str = "/api/v1/courses";
+
+/// Long enough that a busy machine does not make a process count alone.
+const PATIENT: (&str, &str) = ("CREATOR_API_LIMIT_STORE_TIMEOUT_MS", "20000");
+
+/// Starts three servers that count in the same store.
+async fn three_servers(program: &TestProgram, store: &str) -> Vec<ServerProcess> {
+    let mut servers = Vec::new();
+    for _ in 0..3 {
+        servers.push(server(program, store, &[PATIENT]).await);
+    }
+    servers
+}
+
+async fn server(program: &TestProgram, store: &str, variables: &[(&str, &str)]) -> ServerProcess {
+    let mut command = program.command(&["serve", "--no-worker", "--limit-store", store]);
+    // Nothing reads the access log.
+    command
+        .env("CREATOR_API_LISTEN", "127.0.0.1:0")
+        .env("CREATOR_API_LOG_FILTER", "rate_limit=info,warn")
+        .envs(variables.iter().copied());
+    program.start_server(command).await
+}
+
+/// Sends this number of requests at once with one key, distributed over the servers.
+async fn at_once(
+    servers: &[ServerProcess],
+    program: &TestProgram,
+    key: &TestKey,
+    count: usize,
+) -> Vec<TestResponse> {
+    let keys: Vec<TestKey> = servers.iter().map(|server| server.key(&program.app, &key.secret)).collect();
+    let requests = (0..count).map(|number| {
+        let key = &keys[number % keys.len()];
+        async move { key.get(COURSES).await }
+    });
+    futures_util::future::join_all(requests).await
+}
+
+/// Returns the number of admitted requests by the minute in which they counted. Every other request must be a 429.
+fn admitted_by_minute(responses: &[TestResponse]) -> BTreeMap<String, usize> {
+    let mut admitted = BTreeMap::new();
+    for response in responses {
+        match response.status {
+            200 => *admitted.entry(response.header("x-ratelimit-reset").to_owned()).or_default() += 1,
+            429 => {
+                assert_eq!(response.header("retry-after").parse::<i64>().map(|seconds| seconds > 0), Ok(true))
+            }
+            status => panic!("{status}: {response:?}"),
+        }
+    }
+    admitted
+}
+
+/// Asserts that three servers with this store admit exactly the limits of a key.
+async fn assert_exact(program: &TestProgram, store: &str) {
+    // Keys first: a running server accepts a new key only after up to two seconds.
+    let workspace = program.app.workspace("acme").await;
+    let mut keys = Vec::new();
+    for _ in 0..3 {
+        keys.push(workspace.key_with_default_quota("read:courses").await);
+    }
+    let quota = Quota { per_minute: Some(10_000), per_day: Some(100) };
+    let key_of_day = workspace.key_with_quota("read:courses", quota, None).await;
+    let servers = three_servers(program, store).await;
+    for key in keys {
+        assert_exact_minute(&admitted_by_minute(&at_once(&servers, program, &key, 200).await));
+    }
+    let responses = at_once(&servers, program, &key_of_day, 400).await;
+    assert_eq!(admitted_by_minute(&responses).values().sum::<usize>(), 100);
+    let mut left: Vec<u32> = responses
+        .iter()
+        .filter(|response| response.status == 200)
+        .map(|response| response.header("x-ratelimit-daily-remaining").parse().expect("a number"))
+        .collect();
+    left.sort_unstable();
+    assert_eq!(
+        left,
+        (0..100).collect::<Vec<u32>>(),
+        "each admitted request reports its own remaining requests"
+    );
+    for server in servers {
+        assert_eq!(server.stop().await, Some(0));
+    }
+}
+
+/// Asserts that exactly 60 of more requests were admitted, or at most 60 in each minute if a minute began meanwhile.
+fn assert_exact_minute(admitted: &BTreeMap<String, usize>) {
+    match admitted.len() {
+        1 => assert_eq!(admitted.values().sum::<usize>(), 60, "{admitted:?}"),
+        _ => assert!(admitted.values().all(|count| *count <= 60), "{admitted:?}"),
+    }
+}
+
+#[tokio::test]
+async fn three_servers_share_exact_limits_in_the_database() {
+    let program = TestProgram::new().await;
+    if program.app.uses_postgres() {
+        assert_exact(&program, "database").await;
+    }
+}
+
+#[tokio::test]
+async fn three_servers_share_exact_limits_in_redis() {
+    let Some(redis) = RedisServer::start().await else { return };
+    assert_exact(&TestProgram::new().await, &redis.url()).await;
+}
+
+#[tokio::test]
+async fn the_limits_of_a_day_survive_the_loss_of_the_store() {
+    let Some(mut redis) = RedisServer::start().await else { return };
+    let program = TestProgram::new().await;
+    let quota = Quota { per_minute: Some(10_000), per_day: Some(100) };
+    let key = program.app.workspace("acme").await.key_with_quota("read:courses", quota, None).await;
+    let servers = three_servers(&program, &redis.url()).await;
+    let admitted = admitted_by_minute(&at_once(&servers, &program, &key, 60).await);
+    assert_eq!(admitted.values().sum::<usize>(), 60);
+    // All processes have written their counts.
+    let stored = async || {
+        let used =
+            entity::rate_usage::of_subjects(program.app.app.db.read(), vec![key.id.clone()], today_ms())
+                .await;
+        used.expect("the query succeeds").iter().map(|row| row.used).sum::<i64>() == 60
+    };
+    wait_until("the counts are stored", stored).await;
+
+    redis.kill().await;
+    redis.restart().await;
+    let admitted = admitted_by_minute(&at_once(&servers, &program, &key, 300).await);
+    let total = 60 + admitted.values().sum::<usize>();
+    assert!((100..=300).contains(&total), "each server admits at most the limit alone: {total}");
+    let rejected = at_once(&servers, &program, &key, 30).await;
+    assert!(rejected.iter().all(|response| response.status == 429));
+}
+
+/// Returns the start of the current UTC day, in milliseconds since the epoch.
+fn today_ms() -> i64 {
+    let now_ms = foundation::clock::Clock::system().now_ms();
+    now_ms - now_ms % 86_400_000
+}
+
+#[tokio::test]
+async fn a_killed_redis_server_fails_no_request_and_limits_are_exact_again_within_two_seconds() {
+    let Some(mut redis) = RedisServer::start().await else { return };
+    let program = TestProgram::new().await;
+    let workspace = program.app.workspace("acme").await;
+    let key = workspace.key_with_default_quota("read:courses").await;
+    let second_key = workspace.key_with_default_quota("read:courses").await;
+    let servers = [
+        server(&program, &redis.url(), &[("CREATOR_API_LIMIT_STORE_TIMEOUT_MS", "2000")]).await,
+        server(&program, &redis.url(), &[("CREATOR_API_LIMIT_STORE_TIMEOUT_MS", "2000")]).await,
+    ];
+    assert_eq!(
+        at_once(&servers, &program, &key, 2).await.iter().filter(|response| response.status == 200).count(),
+        2
+    );
+
+    redis.kill().await;
+    let alone = admitted_by_minute(&at_once(&servers, &program, &key, 200).await);
+    assert!(alone.values().all(|count| *count <= 120), "each process counts alone: {alone:?}");
+    assert!(alone.values().sum::<usize>() >= 58, "{alone:?}");
+
+    redis.restart().await;
+    tokio::time::sleep_until((Instant::now() + Duration::from_secs(2)).into()).await;
+    assert_exact_minute(&admitted_by_minute(&at_once(&servers, &program, &second_key, 200).await));
+}
+
+#[tokio::test]
+async fn a_locked_limit_table_fails_and_delays_no_request() {
+    let program = TestProgram::new().await;
+    if !program.app.uses_postgres() {
+        return;
+    }
+    let key = program.app.workspace("acme").await.key("read:courses").await;
+    let mut server = server(&program, "database", &[]).await;
+    let key = server.key(&program.app, &key.secret);
+    key.get(COURSES).await.assert_status(200);
+
+    let pool = sea_orm::Database::connect(program.app.database_url()).await.expect("a connection");
+    let lock = pool.begin().await.expect("a transaction");
+    lock.execute_unprepared("LOCK TABLE rate_windows IN ACCESS EXCLUSIVE MODE")
+        .await
+        .expect("the table is locked");
+    let started = Instant::now();
+    key.get(COURSES).await.assert_status(200);
+    server.wait_for_log("the limit store is not available").await;
+    for _ in 0..50 {
+        key.get(COURSES).await.assert_status(200);
+    }
+    assert!(
+        started.elapsed() < Duration::from_secs(2),
+        "requests wait for the table: {:?}",
+        started.elapsed()
+    );
+    // The lock stays for two tests of the store, which occupy no further connections.
+    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let waiting = sea_orm::Statement::from_string(sea_orm::DbBackend::Postgres, waiting);
+    let row = pool.query_one_raw(waiting).await.expect("the query succeeds").expect("a row");
+    assert!(
+        row.try_get_by_index::<i64>(0).expect("a count") <= 2,
+        "statements that wait for the lock accumulate"
+    );
+
+    lock.rollback().await.expect("the lock is released");
+    server.wait_for_log("the limit store is available again").await;
+    key.get(COURSES).await.assert_status(200);
+    assert_eq!(server.stop().await, Some(0));
+}
+
+/// Forwards connections to a server and delays each response.
+async fn delayed(server: String, delay: Duration) -> (String, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let task = tokio::spawn(async move {
+        let mut connections = tokio::task::JoinSet::new();
+        while let Ok((client, _)) = listener.accept().await {
+            let server = TcpStream::connect(&server).await.expect("the server accepts");
+            connections.spawn(async move {
+                let (mut from_client, mut to_client) = client.into_split();
+                let (mut from_server, mut to_server) = server.into_split();
+                let responses = async {
+                    let mut buffer = [0; 4096];
+                    while let Ok(length @ 1..) = from_server.read(&mut buffer).await {
+                        tokio::time::sleep(delay).await;
+                        if to_client.write_all(&buffer[..length]).await.is_err() {
+                            return;
+                        }
+                    }
+                };
+                tokio::select! {
+                    _ = tokio::io::copy(&mut from_client, &mut to_server) => {}
+                    () = responses => {}
+                }
+            });
+        }
+    });
+    (address, task)
+}
+
+#[tokio::test]
+async fn a_slow_redis_server_delays_no_request() {
+    let Some(redis) = RedisServer::start().await else { return };
+    let (address, relay) = delayed(redis.address(), Duration::from_millis(200)).await;
+    let program = TestProgram::new().await;
+    let key = program.app.workspace("acme").await.key_with_default_quota("read:courses").await;
+    let mut server = server(&program, &format!("redis://{address}"), &[]).await;
+    server.wait_for_log("the limit store is not available").await;
+    let key = server.key(&program.app, &key.secret);
+    let started = Instant::now();
+    for _ in 0..60 {
+        key.get(COURSES).await.assert_status(200);
+    }
+    // Each request would wait for 200 ms.
+    assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
+    relay.abort();
+}
+
+#[tokio::test]
+async fn sign_in_attempts_count_over_all_servers() {
+    let Some(redis) = RedisServer::start().await else { return };
+    let program = TestProgram::new().await;
+    let servers =
+        [server(&program, &redis.url(), &[PATIENT]).await, server(&program, &redis.url(), &[PATIENT]).await];
+    for number in 0..10 {
+        let server = &servers[number % 2];
+        assert_eq!(sign_in(&program.app, &server.base_url).await, 422, "attempt {number}");
+    }
+    for server in &servers {
+        assert_eq!(sign_in(&program.app, &server.base_url).await, 429);
+    }
+}
+
+/// Signs in with a wrong password as a new browser.
+async fn sign_in(app: &TestApp, server: &str) -> u16 {
+    let browser = Browser::at(app, server);
+    browser.sign_in("ada@example.com", "a wrong password").await.status
+}
