@@ -3,37 +3,82 @@
 
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr};
 
-/// One migration. Applying it adds its columns, creates its tables and indexes, and runs its statements, in this order.
-/// Reverting it drops its indexes, tables and columns, and does not restore the rows that its statements changed.
-pub(crate) struct Migration {
+/// When a migration is applied while the servers and workers of a release are replaced one by one.
+///
+/// The order of the migrations determines the releases: the first migration of the expand phase after one of the contract
+/// phase begins a new release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Before the first server of the release starts. Servers of the previous release must be able to run on the schema:
+    /// the migration only adds tables, nullable columns and indexes, and fills new columns in batches.
+    Expand,
+    /// After the last server of the previous release stopped. The migration removes or changes what only that release
+    /// needed, and its floor excludes that release.
+    Contract,
+}
+
+/// One migration. Applying it adds its columns, creates its tables and indexes, and runs its statements, in this order and
+/// in one transaction. Reverting it drops its indexes, tables and columns, and does not restore the rows that its statements
+/// changed.
+///
+/// A migration with [`concurrent_indexes`](Self::concurrent_indexes) or a [`backfill`](Self::backfill) does only that, so that
+/// it can be repeated after it was interrupted.
+#[derive(Clone, Copy, Debug)]
+pub struct Migration {
     /// The name recorded in the database. Migrations are ordered by name.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// The lowest schema number that a binary must know to run on the schema after this migration: the number of this
     /// migration if older binaries would fail on it or write wrong data, otherwise a lower one.
-    pub(crate) floor: u32,
+    pub floor: u32,
+    /// The phase in which it is applied.
+    pub phase: Phase,
     /// Columns added to existing tables: the table's name, and the column's definition as in [`TableDefinition`]. They
     /// must be nullable or have a default.
-    pub(crate) added_columns: &'static [(&'static str, &'static str)],
-    pub(crate) tables: &'static [TableDefinition],
-    /// Complete `CREATE INDEX` statements.
-    pub(crate) indexes: &'static [&'static str],
-    /// Statements that change rows of existing tables, in SQL that both databases support.
-    pub(crate) statements: &'static [&'static str],
+    pub added_columns: &'static [(&'static str, &'static str)],
+    /// New tables.
+    pub tables: &'static [TableDefinition],
+    /// Complete `CREATE INDEX` statements for new tables.
+    pub indexes: &'static [&'static str],
+    /// Statements that change tables or rows, in SQL that both databases support.
+    pub statements: &'static [&'static str],
+    /// Complete `CREATE INDEX` statements for existing tables. PostgreSQL creates these indexes concurrently, outside of a
+    /// transaction, so that writes continue meanwhile.
+    pub concurrent_indexes: &'static [&'static str],
+    /// A change of many rows.
+    pub backfill: Option<Backfill>,
+}
+
+/// A change of many rows, in batches that are transactions of their own. The position after each batch is stored in
+/// `server_state`, so that a repeated run continues there, and every batch is applied exactly once.
+///
+/// Rows that servers of the previous release write after their batch are not changed. If that matters, a backfill of the
+/// contract phase changes them.
+#[derive(Clone, Copy, Debug)]
+pub struct Backfill {
+    /// The table whose rows determine the batches.
+    pub table: &'static str,
+    /// A column of the table that is never null, is the first one of an index, and has few rows with the same value. Rows
+    /// are changed in its order.
+    pub key: &'static str,
+    /// The statement of a batch, in SQL that both databases support. `{batch}` stands for the condition that selects its
+    /// rows.
+    pub statement: &'static str,
 }
 
 /// One table: its name, the column definitions and constraints between the parentheses of `CREATE TABLE`, and its
 /// storage.
 ///
 /// Types are those of PostgreSQL in capitals, except that `BYTES` stands for `BYTEA`.
-pub(crate) struct TableDefinition {
-    pub(crate) name: &'static str,
-    pub(crate) columns: &'static str,
-    pub(crate) storage: Storage,
+#[derive(Clone, Copy, Debug)]
+pub struct TableDefinition {
+    name: &'static str,
+    columns: &'static str,
+    storage: Storage,
 }
 
 /// How the rows are stored.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Storage {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Storage {
     /// Separately from the index of the primary key. For wide rows, or tables with many indexes.
     Heap,
     /// Like `Heap`, but PostgreSQL leaves half of each page free. It can then update a row within its page without
@@ -96,16 +141,43 @@ pub(crate) fn translate_types(backend: DbBackend, columns: &str) -> String {
     .fold(columns.to_owned(), |sql, (postgres, sqlite)| sql.replace(postgres, sqlite))
 }
 
-/// Returns the index name in a `CREATE INDEX` statement.
-fn index_name(create: &str) -> &str {
-    create
-        .split_once("INDEX ")
-        .and_then(|(_, definition)| definition.split_whitespace().next())
-        .unwrap_or_default()
+/// Returns the names of the index and of the table in a `CREATE INDEX` statement.
+pub fn index_and_table(create: &str) -> (&str, &str) {
+    let name_after = |word| {
+        let (_, rest) = create.split_once(word).unwrap_or_default();
+        rest.split(|character: char| character.is_whitespace() || character == '(').next().unwrap_or_default()
+    };
+    (name_after("INDEX "), name_after(" ON "))
 }
 
 impl Migration {
-    /// Applies the migration.
+    /// A migration that changes nothing. Supplies the fields that a migration does not use.
+    pub const EMPTY: Self = Self {
+        name: "",
+        floor: 0,
+        phase: Phase::Expand,
+        added_columns: &[],
+        tables: &[],
+        indexes: &[],
+        statements: &[],
+        concurrent_indexes: &[],
+        backfill: None,
+    };
+
+    /// Returns whether the migration can be repeated after an interruption: it is one transaction, or concurrent indexes, or
+    /// a backfill.
+    pub(crate) const fn is_repeatable(&self) -> bool {
+        let is_transaction = !self.added_columns.is_empty()
+            || !self.tables.is_empty()
+            || !self.indexes.is_empty()
+            || !self.statements.is_empty();
+        !matches!(
+            (is_transaction, !self.concurrent_indexes.is_empty(), self.backfill.is_some()),
+            (true, true, _) | (true, _, true) | (_, true, true)
+        )
+    }
+
+    /// Applies the migration, except for its backfill.
     pub(crate) async fn up(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
         let backend = transaction.get_database_backend();
         for (table, column) in self.added_columns {
@@ -115,7 +187,7 @@ impl Migration {
         for table in self.tables {
             transaction.execute_unprepared(&table.create_statement(backend)).await?;
         }
-        for statement in self.indexes.iter().chain(self.statements) {
+        for statement in self.indexes.iter().chain(self.statements).chain(self.concurrent_indexes) {
             transaction.execute_unprepared(statement).await?;
         }
         Ok(())
@@ -124,8 +196,9 @@ impl Migration {
     /// Reverts the migration.
     pub(crate) async fn down(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
         // Indexes first, since some belong to tables of earlier migrations.
-        for index in self.indexes.iter().rev() {
-            transaction.execute_unprepared(&format!("DROP INDEX {}", index_name(index))).await?;
+        for create in self.indexes.iter().chain(self.concurrent_indexes).rev() {
+            let (index, _) = index_and_table(create);
+            transaction.execute_unprepared(&format!("DROP INDEX {index}")).await?;
         }
         for table in self.tables.iter().rev() {
             transaction.execute_unprepared(&format!("DROP TABLE {}", table.name)).await?;

@@ -1,9 +1,12 @@
 //! The database migrations of this server.
 //!
 //! Each migration is a file, which is not changed after its release. Migrations do not use the crate `entity`, because
-//! it describes only the newest tables. In all tables, times are milliseconds since the epoch. [`apply_next`] applies the
-//! oldest pending migration; [`status`] compares the database with this binary, without writing.
+//! it describes only the newest tables. In all tables, times are milliseconds since the epoch.
+//!
+//! A [`Migrator`] compares the database with the migrations of this binary, and applies them. `foundation::database` decides
+//! about transactions, locks and retries.
 
+mod backfill;
 mod definition;
 mod m0001_workspaces;
 mod m0002_courses;
@@ -27,12 +30,15 @@ mod m0019_fair_queue;
 mod m0020_grants;
 mod m0021_processes;
 mod m0022_rate_windows;
-mod status;
+mod migrator;
+mod records;
 
-pub use status::{MigrationStatus, apply, apply_next, revert, status};
+pub use definition::{Backfill, Migration, Phase, TableDefinition, index_and_table};
+pub use migrator::{MigrationStatus, Migrator, OutOfOrder, StepOutcome, apply_step, next};
+pub use records::record;
 
 /// All migrations, oldest first.
-const MIGRATIONS: &[definition::Migration] = &[
+pub const MIGRATIONS: &[Migration] = &[
     m0001_workspaces::MIGRATION,
     m0002_courses::MIGRATION,
     m0003_students::MIGRATION,

@@ -2,11 +2,12 @@
 //!
 //! Times are milliseconds since the epoch.
 
-use crate::definition::{Migration, TableDefinition};
+use crate::definition::{Migration, Phase, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0001_workspaces",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[],
     tables: &[
         TableDefinition::heap(
@@ -73,4 +74,5 @@ pub(crate) const MIGRATION: Migration = Migration {
         "CREATE INDEX ix_api_keys_revoked ON api_keys (revoked_at) WHERE revoked_at IS NOT NULL",
     ],
     statements: &[],
+    ..Migration::EMPTY
 };

@@ -1,10 +1,11 @@
 //! The catalog: courses, their modules and lessons. Times are milliseconds since the epoch.
 
-use crate::definition::{Migration, TableDefinition};
+use crate::definition::{Migration, Phase, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0002_courses",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[],
     tables: &[
         TableDefinition::heap(
@@ -81,4 +82,5 @@ pub(crate) const MIGRATION: Migration = Migration {
         "CREATE INDEX ix_lessons_module ON lessons (module_id, position)",
     ],
     statements: &[],
+    ..Migration::EMPTY
 };

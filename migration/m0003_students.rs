@@ -1,10 +1,11 @@
 //! Students and their tags. Times are milliseconds since the epoch.
 
-use crate::definition::{Migration, TableDefinition};
+use crate::definition::{Migration, Phase, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0003_students",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[],
     tables: &[
         TableDefinition::heap(
@@ -44,4 +45,5 @@ pub(crate) const MIGRATION: Migration = Migration {
         "CREATE INDEX ix_student_tags_tag ON student_tags (workspace_id, tag, student_id)",
     ],
     statements: &[],
+    ..Migration::EMPTY
 };

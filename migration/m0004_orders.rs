@@ -2,11 +2,12 @@
 //!
 //! Amounts are in minor units of the order's currency, and times in milliseconds since the epoch.
 
-use crate::definition::{Migration, TableDefinition};
+use crate::definition::{Migration, Phase, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0004_orders",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[],
     tables: &[
         TableDefinition::heap(
@@ -86,4 +87,5 @@ pub(crate) const MIGRATION: Migration = Migration {
         "CREATE INDEX ix_refunds_created ON refunds (workspace_id, created_at)",
     ],
     statements: &[],
+    ..Migration::EMPTY
 };

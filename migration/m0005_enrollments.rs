@@ -1,10 +1,11 @@
 //! Enrollments with their progress, entitlements and certificates. Times are milliseconds since the epoch.
 
-use crate::definition::{Migration, TableDefinition};
+use crate::definition::{Migration, Phase, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0005_enrollments",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[],
     tables: &[
         TableDefinition::heap(
@@ -112,4 +113,5 @@ pub(crate) const MIGRATION: Migration = Migration {
         "CREATE INDEX ix_certificates_enrollment ON certificates (enrollment_id)",
     ],
     statements: &[],
+    ..Migration::EMPTY
 };

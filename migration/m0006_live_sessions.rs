@@ -1,10 +1,11 @@
 //! Live sessions and their recordings. Times are milliseconds since the epoch.
 
-use crate::definition::{Migration, TableDefinition};
+use crate::definition::{Migration, Phase, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0006_live_sessions",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[],
     tables: &[
         TableDefinition::heap(
@@ -52,4 +53,5 @@ pub(crate) const MIGRATION: Migration = Migration {
         "CREATE INDEX ix_recordings_session ON recordings (live_session_id)",
     ],
     statements: &[],
+    ..Migration::EMPTY
 };

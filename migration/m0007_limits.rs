@@ -1,10 +1,11 @@
 //! Applied changes, idempotency records, and daily counts of the rate limiter. Times are milliseconds since the epoch.
 
-use crate::definition::{Migration, TableDefinition};
+use crate::definition::{Migration, Phase, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0007_limits",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[],
     tables: &[
         // Refers to the workspace by its key and without a foreign key, because a `workspace.upsert` change creates the
@@ -50,4 +51,5 @@ pub(crate) const MIGRATION: Migration = Migration {
         "CREATE INDEX ix_rate_usage_day ON rate_usage (day)",
     ],
     statements: &[],
+    ..Migration::EMPTY
 };

@@ -1,10 +1,11 @@
 //! The outbox: one row per event, with the exact bytes to sign and send. Times are milliseconds since the epoch.
 
-use crate::definition::{Migration, TableDefinition};
+use crate::definition::{Migration, Phase, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0008_events",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[],
     tables: &[TableDefinition::heap(
         "events",
@@ -21,4 +22,5 @@ pub(crate) const MIGRATION: Migration = Migration {
         "CREATE INDEX ix_events_workspace ON events (workspace_id, created_at, id)",
     ],
     statements: &[],
+    ..Migration::EMPTY
 };

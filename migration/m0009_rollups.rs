@@ -5,11 +5,12 @@
 //!
 //! Times are milliseconds since the epoch.
 
-use crate::definition::{Migration, TableDefinition};
+use crate::definition::{Migration, Phase, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0009_rollups",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[],
     tables: &[
         TableDefinition::keyed(
@@ -53,4 +54,5 @@ pub(crate) const MIGRATION: Migration = Migration {
     ],
     indexes: &[],
     statements: &[],
+    ..Migration::EMPTY
 };

@@ -9,11 +9,12 @@
 //!
 //! Times are milliseconds since the epoch.
 
-use crate::definition::{Migration, TableDefinition};
+use crate::definition::{Migration, Phase, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0010_deliveries",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[],
     tables: &[
         TableDefinition::heap(
@@ -161,4 +162,5 @@ pub(crate) const MIGRATION: Migration = Migration {
         "CREATE INDEX ix_webhook_replays_running ON webhook_replays (id) WHERE state = 0",
     ],
     statements: &[],
+    ..Migration::EMPTY
 };

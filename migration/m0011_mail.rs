@@ -2,11 +2,12 @@
 //!
 //! Times are milliseconds since the epoch.
 
-use crate::definition::{Migration, TableDefinition};
+use crate::definition::{Migration, Phase, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0011_mail",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[],
     tables: &[TableDefinition::heap(
         "mails",
@@ -39,4 +40,5 @@ pub(crate) const MIGRATION: Migration = Migration {
         "CREATE INDEX ix_mails_workspace ON mails (workspace_id, created_at, id)",
     ],
     statements: &[],
+    ..Migration::EMPTY
 };

@@ -1,10 +1,11 @@
 //! Dashboard sessions, password links, and the audit log. Times are milliseconds since the epoch.
 
-use crate::definition::{Migration, TableDefinition};
+use crate::definition::{Migration, Phase, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0012_identity",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[],
     tables: &[
         TableDefinition::heap(
@@ -66,4 +67,5 @@ pub(crate) const MIGRATION: Migration = Migration {
         "CREATE UNIQUE INDEX uq_audit_entries_form ON audit_entries (workspace_id, form) WHERE form IS NOT NULL",
     ],
     statements: &[],
+    ..Migration::EMPTY
 };

@@ -6,11 +6,12 @@
 //!
 //! Times are milliseconds since the epoch.
 
-use crate::definition::{Migration, TableDefinition};
+use crate::definition::{Migration, Phase, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0013_requests",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[],
     tables: &[
         TableDefinition::heap(
@@ -53,4 +54,5 @@ pub(crate) const MIGRATION: Migration = Migration {
              WHERE completed_at IS NOT NULL",
     ],
     statements: &[],
+    ..Migration::EMPTY
 };

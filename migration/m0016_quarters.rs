@@ -1,11 +1,12 @@
 //! Indexes to find the rollup shards of past quarter-hours, which are merged into one. SQLite has only one shard, so
 //! these indexes are empty there.
 
-use crate::definition::Migration;
+use crate::definition::{Migration, Phase};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0016_quarters",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[],
     tables: &[],
     indexes: &[
@@ -13,4 +14,5 @@ pub(crate) const MIGRATION: Migration = Migration {
         "CREATE INDEX ix_activity_rollups_quarters ON activity_rollups (starts_at) WHERE grain = 'quarter' AND shard > 0",
     ],
     statements: &[],
+    ..Migration::EMPTY
 };

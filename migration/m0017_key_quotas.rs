@@ -5,11 +5,12 @@
 //! the key, because both are written in one transaction, and contains the key's name. The operator created all other
 //! keys.
 
-use crate::definition::Migration;
+use crate::definition::{Migration, Phase};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0017_key_quotas",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[("api_keys", "operator_quota BOOLEAN NOT NULL DEFAULT FALSE")],
     tables: &[],
     indexes: &[],
@@ -21,4 +22,5 @@ pub(crate) const MIGRATION: Migration = Migration {
                AND audit_entries.action = 'key.create'
                AND audit_entries.user_id IS NOT NULL
                AND audit_entries.detail = api_keys.name)"],
+    ..Migration::EMPTY
 };

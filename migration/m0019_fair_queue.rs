@@ -3,11 +3,12 @@
 //!
 //! Times are milliseconds since the epoch.
 
-use crate::definition::{Migration, TableDefinition};
+use crate::definition::{Migration, Phase, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0019_fair_queue",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[],
     tables: &[TableDefinition::heap(
         "webhook_fanouts",
@@ -28,4 +29,5 @@ pub(crate) const MIGRATION: Migration = Migration {
         "CREATE INDEX ix_webhook_fanouts_workspace ON webhook_fanouts (workspace_id, event_id)",
     ],
     statements: &[],
+    ..Migration::EMPTY
 };

@@ -5,11 +5,12 @@
 //! even if a grant or another order gives access again. In this case, the enrollment's `enrolled_at` is later than the
 //! entitlement's `granted_at`. The orders of these entitlements keep their `updated_at`.
 
-use crate::definition::Migration;
+use crate::definition::{Migration, Phase};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0020_grants",
     floor: 0,
+    phase: Phase::Expand,
     added_columns: &[("enrollments", "granted_until BIGINT")],
     tables: &[],
     indexes: &[],
@@ -19,4 +20,5 @@ pub(crate) const MIGRATION: Migration = Migration {
          WHERE status = 'active' AND enrollment_id IN (
              SELECT id FROM enrollments
              WHERE enrollments.status = 'revoked' OR enrollments.enrolled_at > entitlements.granted_at)"],
+    ..Migration::EMPTY
 };

@@ -2,12 +2,12 @@
 //!
 //! Times are milliseconds since the epoch.
 
-use crate::definition::{Migration, TableDefinition};
+use crate::definition::{Migration, Phase, TableDefinition};
 
 pub(crate) const MIGRATION: Migration = Migration {
     name: "m0022_rate_windows",
     floor: 20,
-    added_columns: &[],
+    phase: Phase::Expand,
     tables: &[TableDefinition::unlogged(
         "rate_windows",
         "subject TEXT PRIMARY KEY,
@@ -21,6 +21,5 @@ pub(crate) const MIGRATION: Migration = Migration {
         requested BIGINT NOT NULL,
         admitted BIGINT NOT NULL",
     )],
-    indexes: &[],
-    statements: &[],
+    ..Migration::EMPTY
 };

@@ -51,8 +51,8 @@ enum Command {
     ///
     /// Prints `listening on http://ADDR` to stdout when ready. A SQLite database is created and migrated automatically;
     /// on PostgreSQL, run `creator-api migrate` first, or specify --wait-for-migrations. At the first Ctrl-C or
-    /// SIGTERM, the server continues to serve for --drain-seconds, then waits for requests, webhooks and mail in
-    /// flight; at the second, it exits immediately.
+    /// SIGTERM, the server continues to serve for --drain-seconds, then waits for requests, webhooks and mail in flight;
+    /// at the second, it exits immediately.
     Serve(serve::ServeArgs),
     /// Send webhooks and mail without serving requests
     ///
@@ -62,10 +62,11 @@ enum Command {
     Worker(worker::WorkerArgs),
     /// Apply pending database migrations
     ///
-    /// Each migration is applied in a transaction of its own. Servers of the previous version continue to run if they
-    /// can work with the new schema. Only PostgreSQL needs this command: every command that opens a SQLite database
-    /// migrates it.
-    Migrate,
+    /// Only PostgreSQL needs this command: every command that opens a SQLite database migrates it. To replace servers
+    /// without downtime, run `migrate --phase expand` of the new version, replace all servers and workers one by one, then
+    /// run `migrate --phase contract`. Upgrade one release at a time. If no server or worker runs, run `migrate`, which
+    /// applies both phases. You can interrupt and repeat this command at any time.
+    Migrate(migrate::MigrateArgs),
     /// Create and list workspaces; set their quotas and owners
     #[command(subcommand)]
     Workspaces(workspaces::WorkspacesCommand),
@@ -119,7 +120,7 @@ fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<Comm
         Command::Demo => run_async(flags, demo::run),
         Command::Serve(args) => run_async(flags, |config| serve::run(config, args)),
         Command::Worker(args) => run_async(flags, |config| worker::run(config, args)),
-        Command::Migrate => run_async(flags, migrate::run),
+        Command::Migrate(args) => run_async(flags, |config| migrate::run(config, args)),
         Command::Workspaces(command) => run_async(flags, |config| workspaces::run(config, command)),
         Command::Users(command) => run_async(flags, |config| users::run(config, command)),
         Command::Keys(command) => run_async(flags, |config| keys::run(config, command)),

@@ -22,7 +22,7 @@ pub(super) struct ServeArgs {
     /// Do not send webhooks and mail in this process; run `creator-api worker` for them
     #[arg(long)]
     pub(super) no_worker: bool,
-    /// On PostgreSQL, wait until `creator-api migrate` has applied all migrations of this version
+    /// On PostgreSQL, wait until `creator-api migrate` has applied the migrations that this version needs
     #[arg(long)]
     pub(super) wait_for_migrations: bool,
 }

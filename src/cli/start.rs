@@ -60,9 +60,10 @@ pub(super) async fn open_app(config: Config) -> Result<App, CommandError> {
 
 async fn open(config: Config, db: Database) -> Result<App, CommandError> {
     match db.schema_state().await? {
-        SchemaState::Current => {}
         SchemaState::Ahead(migration) => return Err(MigrateError::Newer(migration).into()),
-        SchemaState::Behind(_) if db.backend() == DbBackend::Sqlite => db.migrate().await?,
+        // Both phases.
+        _ if db.backend() == DbBackend::Sqlite => db.migrate().await?,
+        SchemaState::Current => {}
         SchemaState::Behind(count) => {
             return Err(CommandError::new(format!(
                 "the database at {} has {count} pending migrations; run `creator-api migrate` first",

@@ -13,7 +13,7 @@ use foundation::config::{Config, WORKER_SETTINGS, flags};
 #[derive(Debug, clap::Args)]
 #[command(args = flags(WORKER_SETTINGS))]
 pub(super) struct WorkerArgs {
-    /// On PostgreSQL, wait until `creator-api migrate` has applied all migrations of this version
+    /// On PostgreSQL, wait until `creator-api migrate` has applied the migrations that this version needs
     #[arg(long)]
     pub(super) wait_for_migrations: bool,
 }

@@ -58,6 +58,7 @@ mod process;
 mod program;
 mod request_log;
 mod revenue;
+mod rolling_upgrade;
 mod server;
 mod student_list;
 mod students;

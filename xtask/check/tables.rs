@@ -66,7 +66,7 @@ async fn postgres_schema(url: &str) -> anyhow::Result<DatabaseSchema> {
 /// Migrates an empty database and reads its schema.
 async fn migrate_and_read(database: &DatabaseConnection) -> anyhow::Result<DatabaseSchema> {
     let transaction = database.begin().await?;
-    migration::apply(&transaction).await?;
+    migration::Migrator::default().apply(&transaction).await?;
     transaction.commit().await?;
     match database.get_database_backend() {
         DbBackend::Sqlite => sqlite(database).await,

@@ -30,7 +30,7 @@ pub(crate) async fn databases() -> Vec<DatabaseConnection> {
     }
     for database in &databases {
         let transaction = database.begin().await.unwrap();
-        migration::apply(&transaction).await.unwrap();
+        migration::Migrator::default().apply(&transaction).await.unwrap();
         for (id, key) in [(OURS, "ours"), (THEIRS, "theirs")] {
             workspaces::insert(&transaction, workspace(id, key)).await.unwrap();
         }

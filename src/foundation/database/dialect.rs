@@ -18,6 +18,9 @@ const SERVER_MS: &str = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bi
 /// The advisory lock held during migrations on PostgreSQL.
 const MIGRATION_LOCK: i64 = 0x5358 << 48;
 
+/// How often a process that waits for migrations of another one tries to get the lock.
+const MIGRATION_LOCK_POLL: Duration = Duration::from_millis(100);
+
 /// The longest time that a migration waits for a lock. Meanwhile, other statements wait behind it.
 const MIGRATION_LOCK_TIMEOUT: &str = "2s";
 
@@ -154,19 +157,35 @@ pub(super) async fn wait_for_write_lock(writer: &DatabaseConnection) -> Result<(
     lock.rollback().await.map_err(to_db_err)
 }
 
-/// Waits for migrations of other processes, and limits the wait for other locks. On SQLite, the transaction already holds the write lock.
+/// Waits for migrations of other processes, and limits the wait for other locks. Disables the other timeouts, which a migration
+/// may exceed. On SQLite, the transaction already holds the write lock.
+///
+/// `CREATE INDEX CONCURRENTLY` waits for all older snapshots in the database. So the transaction has no snapshot while it waits
+/// for the lock, and none between its statements.
 pub(super) async fn wait_for_other_migrations(transaction: &DatabaseTransaction) -> Result<(), DbErr> {
-    if transaction.get_database_backend() == DbBackend::Postgres {
-        // A role can have a timeout for statements, which a migration may exceed.
-        transaction.execute_unprepared("SET LOCAL statement_timeout = 0").await?;
-        let lock = "SELECT pg_advisory_xact_lock($1)";
-        let lock = Statement::from_sql_and_values(DbBackend::Postgres, lock, [MIGRATION_LOCK.into()]);
-        transaction.execute_raw(lock).await?;
-        transaction
-            .execute_unprepared(&format!("SET LOCAL lock_timeout = '{MIGRATION_LOCK_TIMEOUT}'"))
-            .await?;
+    if transaction.get_database_backend() != DbBackend::Postgres {
+        return Ok(());
     }
-    Ok(())
+    let settings = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+        SELECT set_config(name, '0', true) FROM pg_settings
+        WHERE name IN ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')";
+    transaction.execute_unprepared(settings).await?;
+    let lock = "SELECT pg_try_advisory_xact_lock($1)";
+    let lock = Statement::from_sql_and_values(DbBackend::Postgres, lock, [MIGRATION_LOCK.into()]);
+    let mut is_waiting = false;
+    loop {
+        let row = transaction.query_one_raw(lock.clone()).await?;
+        if row.map_or(Ok(false), |row| row.try_get_by_index(0))? {
+            break;
+        }
+        if !is_waiting {
+            tracing::info!("waiting for another process that applies migrations");
+            is_waiting = true;
+        }
+        tokio::time::sleep(MIGRATION_LOCK_POLL).await;
+    }
+    let timeout = format!("SET LOCAL lock_timeout = '{MIGRATION_LOCK_TIMEOUT}'");
+    transaction.execute_unprepared(&timeout).await.map(drop)
 }
 
 /// Returns whether the database accepts writes: a standby of PostgreSQL does not. On SQLite, the query must read the file.

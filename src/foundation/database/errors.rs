@@ -48,9 +48,28 @@ pub enum MigrateError {
         "the database was migrated by another version, probably a newer one (migration {0}); use that version, or restore an older backup"
     )]
     Newer(String),
-    /// A statement or the connection failed. The migration was rolled back; earlier ones remain applied.
+    /// The expand phase cannot be applied before this migration of the contract phase of an earlier release.
     #[error(
-        "cannot apply the database migrations: {0}; the migration was rolled back; fix the cause and try again"
+        "the contract phase of an earlier release is pending (migration {0}), and the expand phase of this version builds on \
+         it; when all servers and workers run that release, run `creator-api migrate --phase contract` of that release, then \
+         try again; if no server or worker runs, run `creator-api migrate` to apply both phases"
+    )]
+    ContractPending(&'static str),
+    /// The contract phase cannot be applied before this migration of the expand phase.
+    #[error(
+        "the expand phase of this version is pending (migration {0}); run `creator-api migrate --phase expand`, replace all \
+         servers and workers, then try again"
+    )]
+    ExpandPending(&'static str),
+    /// PostgreSQL canceled the creation of an index.
+    #[error(
+        "PostgreSQL canceled the creation of an index: {0}; if this was the statement_timeout of the role, which applies \
+         through pgbouncer, run `creator-api migrate` with the --database-url of the PostgreSQL server"
+    )]
+    IndexCanceled(DbErr),
+    /// A statement or the connection failed. What was in a transaction was rolled back; earlier migrations remain applied.
+    #[error(
+        "cannot apply the database migrations: {0}; fix the cause and try again, which continues after the last complete step"
     )]
     Failed(#[from] DbErr),
 }
@@ -130,6 +149,11 @@ pub fn is_retryable(error: &DbErr) -> bool {
     driver_error(error)
         .and_then(|error| error.code())
         .is_some_and(|code| matches!(code.as_ref(), "40P01" | "40001" | "55P03" | "5" | "517"))
+}
+
+/// Returns whether PostgreSQL canceled the statement: after its timeout, or at the request of an administrator.
+pub(super) fn is_canceled(error: &DbErr) -> bool {
+    driver_error(error).and_then(|error| error.code()).is_some_and(|code| code == "57014")
 }
 
 /// Returns the error that the database reported, if any.

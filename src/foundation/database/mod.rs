@@ -7,6 +7,8 @@ mod bounded;
 mod connect;
 mod dialect;
 mod errors;
+mod indexes;
+mod migrate;
 mod notifications;
 mod options;
 mod running_writes;
@@ -17,11 +19,14 @@ mod write;
 use std::sync::{Arc, atomic::AtomicU16};
 use std::time::Duration;
 
-use sea_orm::{DbBackend, DbErr, TransactionOptions, TransactionTrait};
+use migration::Migrator;
+pub use migration::Phase;
+use sea_orm::{DbBackend, DbErr, TransactionOptions};
 
 use bounded::Cancellations;
 pub use bounded::{Bounded, BoundedConnection, BoundedTransaction, inherit_wait_budget, with_wait_budget};
 pub use errors::{ConnectError, MigrateError, UniqueConstraint, is_retryable, is_unique_violation, violates};
+pub use migrate::{MigrationReport, SchemaState};
 pub use notifications::Notifications;
 pub use options::{DatabaseOptions, DatabaseSource};
 pub use write::Write;
@@ -38,12 +43,6 @@ const JOB_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long [`Database::close`] waits.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often a migration is tried that has to wait for locks.
-const MIGRATION_TRIES: u32 = 30;
-
-/// The pause before the next try, in which the statements that waited behind the migration run.
-const MIGRATION_PAUSE: Duration = Duration::from_millis(500);
-
 /// The database of the server. Clones share the connections.
 #[derive(Clone, Debug)]
 pub struct Database {
@@ -58,17 +57,7 @@ struct DatabaseInner {
     running_writes: Arc<RunningWrites>,
     /// Counts writes, to distribute them over the shards of the rollups.
     next_shard: AtomicU16,
-}
-
-/// The migrations in the database compared with those of this version.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SchemaState {
-    /// All migrations of this version are applied. A newer version may have applied others on which this version can run.
-    Current,
-    /// This number of migrations is pending.
-    Behind(usize),
-    /// This version cannot run on the database, because it does not contain this migration.
-    Ahead(String),
+    migrator: Migrator,
 }
 
 impl Database {
@@ -81,7 +70,8 @@ impl Database {
         let (reader, writer) = connect::open(&options, &cancellations).await?;
         let running_writes = Arc::new(RunningWrites::default());
         let next_shard = AtomicU16::new(0);
-        let inner = DatabaseInner { source: options.source, running_writes, next_shard };
+        let DatabaseOptions { source, migrator, .. } = options;
+        let inner = DatabaseInner { source, running_writes, next_shard, migrator };
         Ok(Self {
             inner: Arc::new(inner),
             reader: Bounded::new(reader, JOB_TIMEOUT, Arc::clone(&cancellations)),
@@ -104,8 +94,9 @@ impl Database {
     /// # Errors
     /// Returns an error when the server is not available.
     pub async fn dedicated(&self, timeout: Duration) -> Result<Self, ConnectError> {
-        let source = self.inner.source.clone();
-        let options = DatabaseOptions { max_connections: 1, ..DatabaseOptions::new(source) };
+        let DatabaseInner { source, migrator, .. } = &*self.inner;
+        let options = DatabaseOptions::new(source.clone());
+        let options = DatabaseOptions { max_connections: 1, migrator: *migrator, ..options };
         Ok(Self::connect(options).await?.with_timeout(timeout))
     }
 
@@ -173,59 +164,6 @@ impl Database {
             DbBackend::Postgres => dialect::role_without_statement_timeout(&self.reader).await,
             _ => Ok(None),
         }
-    }
-
-    /// Compares the migrations in the database with those of this version.
-    ///
-    /// # Errors
-    /// Returns [`DbErr`] when the query fails.
-    pub async fn schema_state(&self) -> Result<SchemaState, DbErr> {
-        Ok(match migration::status(&self.reader).await? {
-            migration::MigrationStatus::Current => SchemaState::Current,
-            migration::MigrationStatus::Behind(pending) => SchemaState::Behind(pending.len()),
-            migration::MigrationStatus::Ahead(name) => SchemaState::Ahead(name),
-        })
-    }
-
-    /// Applies all pending migrations, each in a transaction of its own. Concurrent processes wait for each other.
-    ///
-    /// On PostgreSQL, a migration waits for the locks of other transactions at most 2 seconds at a time, since the statements of
-    /// other processes wait behind it. It is tried again for [`MIGRATION_TRIES`] times.
-    ///
-    /// # Errors
-    /// Returns [`MigrateError::Newer`] when this version cannot run on the database.
-    pub async fn migrate(&self) -> Result<(), MigrateError> {
-        match self.schema_state().await? {
-            SchemaState::Current => return Ok(()),
-            SchemaState::Ahead(name) => return Err(MigrateError::Newer(name)),
-            SchemaState::Behind(_) => {}
-        }
-        let mut tries_left = MIGRATION_TRIES;
-        loop {
-            match self.migrate_next().await {
-                Ok(true) => tries_left = MIGRATION_TRIES,
-                Ok(false) => return Ok(()),
-                Err(MigrateError::Failed(error))
-                    if self.backend() == DbBackend::Postgres && is_retryable(&error) && tries_left > 1 =>
-                {
-                    tries_left -= 1;
-                    tokio::time::sleep(MIGRATION_PAUSE).await;
-                }
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// Applies the oldest pending migration. Returns `false` when none is pending.
-    async fn migrate_next(&self) -> Result<bool, MigrateError> {
-        let transaction = self.writer.pool().begin_with_options(dialect::write_options()).await?;
-        dialect::wait_for_other_migrations(&transaction).await?;
-        if let migration::MigrationStatus::Ahead(name) = migration::status(&transaction).await? {
-            return Err(MigrateError::Newer(name));
-        }
-        let has_applied = migration::apply_next(&transaction).await?;
-        transaction.commit().await?;
-        Ok(has_applied)
     }
 
     /// Returns the horizon of a delta sync: no running or later write commits a row with an earlier `updated_at`.

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use migration::Migrator;
 use sea_orm::{DbBackend, sqlx::postgres::PgConnectOptions};
 
 use super::ConnectError;
@@ -40,6 +41,8 @@ pub struct DatabaseOptions {
     pub acquire_timeout: Duration,
     /// How long a write waits for a write of another process. SQLite only.
     pub busy_timeout: Duration,
+    /// The migrations of this version.
+    pub migrator: Migrator,
 }
 
 impl DatabaseOptions {
@@ -58,6 +61,7 @@ impl DatabaseOptions {
             acquire_timeout,
             // Writes of several processes wait for each other in no order, so a write may wait for many others.
             busy_timeout: Duration::from_secs(10),
+            migrator: Migrator::default(),
         }
     }
 }

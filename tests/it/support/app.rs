@@ -14,6 +14,7 @@ use foundation::config::Config;
 use foundation::database::Write;
 use foundation::id::Ids;
 use foundation::secret::MasterKey;
+use migration::Migration;
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -52,6 +53,14 @@ impl TestApp {
         let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         let clock = Clock::simulated(START.parse().expect("a time"));
         Self::serve(TestDatabase::create().await, clock, settings, |_| ()).await
+    }
+
+    /// Starts a server of a version with these migrations after those of the program, which are pending.
+    pub async fn start_with_migrations(migrations: &[Migration]) -> Self {
+        let mut database = TestDatabase::create().await;
+        database.add_migrations(migrations);
+        let clock = Clock::simulated(START.parse().expect("a time"));
+        Self::serve(database, clock, Vec::new(), |_| ()).await
     }
 
     /// Starts a server with the default configuration. `change` changes its connection limits.

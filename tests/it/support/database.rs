@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use foundation::database::{Database, DatabaseOptions, DatabaseSource};
+use migration::{MIGRATIONS, Migration, Migrator};
 use sea_orm::ConnectionTrait;
 use tokio::sync::{Mutex, OnceCell};
 
@@ -13,6 +14,8 @@ pub struct TestDatabase {
     pub source: DatabaseSource,
     /// Contains the SQLite file and other files of the test. Dropping this value deletes it.
     pub folder: tempfile::TempDir,
+    /// The migrations of the version that opens the database.
+    migrator: Migrator,
 }
 
 /// The environment variable with the URL of a PostgreSQL server on which databases can be created.
@@ -31,19 +34,25 @@ impl TestDatabase {
             Ok(server) => postgres(&server).await,
             Err(_) => sqlite(folder.path()).await,
         };
-        Self { source, folder }
+        Self { source, folder, migrator: Migrator::default() }
     }
 
     /// Returns a placeholder that replaces a database after it was moved to another owner.
     pub fn placeholder() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        Self { source: DatabaseSource::Sqlite { path: folder.path().join("placeholder.db") }, folder }
+        let source = DatabaseSource::Sqlite { path: folder.path().join("placeholder.db") };
+        Self { source, folder, migrator: Migrator::default() }
     }
 
     /// Opens the database with up to `max_connections` connections on PostgreSQL. On SQLite, as many connections read, but at
     /// most four, and one more writes.
     pub async fn open(&self, max_connections: u32) -> Database {
-        open(self.source.clone(), max_connections).await
+        open(self.source.clone(), max_connections, self.migrator).await
+    }
+
+    /// Changes the version that opens the database: one with these migrations after those of the program.
+    pub fn add_migrations(&mut self, migrations: &[Migration]) {
+        self.migrator = Migrator::new([MIGRATIONS, migrations].concat().leak());
     }
 
     /// Returns the URL, as in `DATABASE_URL`.
@@ -55,9 +64,9 @@ impl TestDatabase {
     }
 }
 
-async fn open(source: DatabaseSource, max_connections: u32) -> Database {
-    let options =
-        DatabaseOptions { readers: max_connections.min(4), max_connections, ..DatabaseOptions::new(source) };
+async fn open(source: DatabaseSource, max_connections: u32, migrator: Migrator) -> Database {
+    let readers = max_connections.min(4);
+    let options = DatabaseOptions { readers, max_connections, migrator, ..DatabaseOptions::new(source) };
     Database::connect(options).await.expect("the database opens")
 }
 
@@ -68,7 +77,7 @@ async fn sqlite(folder: &Path) -> DatabaseSource {
         .get_or_init(|| async {
             let folder = tempfile::tempdir().expect("a folder");
             let path = folder.path().join("template.db");
-            let database = open(DatabaseSource::Sqlite { path: path.clone() }, 1).await;
+            let database = open(DatabaseSource::Sqlite { path: path.clone() }, 1, Migrator::default()).await;
             database.migrate().await.expect("the migrations apply");
             database.close().await;
             std::fs::read(path).expect("the template can be read")
@@ -89,7 +98,8 @@ async fn postgres(server: &str) -> DatabaseSource {
         .get_or_init(|| async {
             let name = format!("it_template_{}", std::process::id());
             execute(server, &format!("CREATE DATABASE {name}")).await;
-            let database = open(DatabaseSource::Postgres { url: database_url(server, &name) }, 1).await;
+            let source = DatabaseSource::Postgres { url: database_url(server, &name) };
+            let database = open(source, 1, Migrator::default()).await;
             database.migrate().await.expect("the migrations apply");
             database.close().await;
             name

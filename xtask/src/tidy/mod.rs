@@ -1,9 +1,10 @@
 //! `cargo xtask tidy`: checks project rules that the compiler does not check.
 //!
-//! Checks the sizes of files and functions, module comments, ignored tests, the files in the root, unused dependencies
-//! and the wording. Cargo enforces the dependencies between crates.
+//! Checks the sizes of files and functions, module comments, ignored tests, the files in the root, unused dependencies,
+//! migrations and the wording. Cargo enforces the dependencies between crates.
 
 mod dependencies;
+mod migrations;
 mod root;
 mod sizes;
 mod source;
@@ -65,6 +66,7 @@ pub(crate) fn check(repository: &Path) -> Result<usize> {
         sources.map(|file| SourceFile::read(repository, file)).collect::<Result<_>>()?;
     for source in &sources {
         findings.extend(sizes::check(source));
+        findings.extend(migrations::check(source));
     }
     findings.extend(dependencies::check(repository, &sources)?);
     for file in files.iter().filter(|file| wording::is_checked(file)) {

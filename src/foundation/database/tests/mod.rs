@@ -2,12 +2,14 @@
 //! create databases.
 
 mod connections;
+mod migrations;
 mod schema;
 mod writes;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use entity::workspaces;
+use migration::{MIGRATIONS, Migration, Migrator};
 use sea_orm::ConnectionTrait;
 use tempfile::TempDir;
 
@@ -50,6 +52,13 @@ impl EmptyDatabase {
 
     async fn open(&self) -> Database {
         Database::connect(DatabaseOptions::new(self.source.clone())).await.unwrap()
+    }
+
+    /// Opens the database in a version with these migrations after those of the program.
+    async fn open_with(&self, migrations: &[Migration]) -> Database {
+        let migrator = Migrator::new([MIGRATIONS, migrations].concat().leak());
+        let options = DatabaseOptions::new(self.source.clone());
+        Database::connect(DatabaseOptions { migrator, ..options }).await.unwrap()
     }
 
     async fn migrated(&self) -> Database {

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use entity::{api_keys, workspaces};
+use migration::Migrator;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, TransactionTrait};
 
 use super::{EmptyDatabase, at, workspace};
@@ -21,7 +22,7 @@ async fn migrations_are_applied_reverted_and_applied_again() {
             .unwrap();
 
         let revert = database.writer.pool().begin_with_options(dialect::write_options()).await.unwrap();
-        migration::revert(&revert).await.unwrap();
+        Migrator::default().revert(&revert).await.unwrap();
         revert.commit().await.unwrap();
         assert_eq!(database.schema_state().await.unwrap(), initial);
         database.migrate().await.unwrap();
