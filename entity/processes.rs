@@ -17,11 +17,24 @@ table::declare!(
         pub id: i64,
         /// The time of the last heartbeat, by the clock of the database.
         pub heartbeat_at: i64,
+        /// Whether the process serves requests.
+        pub serves: bool,
+        /// Whether the process sends webhooks and mail.
+        pub runs_worker: bool,
     }
 );
 
 /// The clock of the PostgreSQL server, in milliseconds since the epoch.
 const NOW_MS: &str = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+/// What a process does. One process of each role leads: it runs the maintenance jobs of the role.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Roles {
+    /// The process serves requests.
+    pub serves: bool,
+    /// The process sends webhooks and mail.
+    pub runs_worker: bool,
+}
 
 /// The result of a heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,18 +46,21 @@ pub struct Heartbeat {
     pub was_silent: bool,
     /// Other processes whose last heartbeat is older than the maximum age.
     pub silent: Vec<i64>,
+    /// The roles in which this process leads: no live process of the role has a smaller id.
+    pub leads: Roles,
 }
 
-/// Adds a process, with a heartbeat now. If the process exists already, only records the heartbeat.
+/// Adds a process with its roles, with a heartbeat now. If the process exists already, only records the heartbeat.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn register<C: ConnectionTrait>(conn: &C, id: i64) -> Result<(), DbErr> {
+pub async fn register<C: ConnectionTrait>(conn: &C, id: i64, roles: Roles) -> Result<(), DbErr> {
     let sql = format!(
-        "INSERT INTO processes (id, heartbeat_at) VALUES ($1, {NOW_MS})
+        "INSERT INTO processes (id, heartbeat_at, serves, runs_worker) VALUES ($1, {NOW_MS}, $2, $3)
         ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at"
     );
-    statement::execute(conn, &sql, [id.into()]).await.map(drop)
+    let Roles { serves, runs_worker } = roles;
+    statement::execute(conn, &sql, [id.into(), serves.into(), runs_worker.into()]).await.map(drop)
 }
 
 /// Records a heartbeat of a process and returns the processes that have sent none for `max_age_ms`, in one statement.
@@ -52,16 +68,27 @@ pub async fn register<C: ConnectionTrait>(conn: &C, id: i64) -> Result<(), DbErr
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
 pub async fn heartbeat<C: ConnectionTrait>(conn: &C, id: i64, max_age_ms: i64) -> Result<Heartbeat, DbErr> {
+    let leads = |role| {
+        format!(
+            "NOT EXISTS (SELECT 1 FROM processes WHERE {role} AND id < $1 AND heartbeat_at >= {NOW_MS} - $2)"
+        )
+    };
+    let (leads_servers, leads_workers) = (leads("serves"), leads("runs_worker"));
     // The second SELECT does not see the update, so it compares the previous heartbeat of this process.
     let sql = format!(
-        "WITH updated AS (UPDATE processes SET heartbeat_at = {NOW_MS} WHERE id = $1 RETURNING id)
-        SELECT true AS is_updated, id FROM updated
-        UNION ALL SELECT false, id FROM processes WHERE heartbeat_at < {NOW_MS} - $2"
+        "WITH updated AS (UPDATE processes SET heartbeat_at = {NOW_MS} WHERE id = $1 RETURNING id, serves, runs_worker)
+        SELECT true AS is_updated, id, serves AND {leads_servers}, runs_worker AND {leads_workers} FROM updated
+        UNION ALL SELECT false, id, false, false FROM processes WHERE heartbeat_at < {NOW_MS} - $2"
     );
-    let mut heartbeat = Heartbeat { is_registered: false, was_silent: false, silent: Vec::new() };
+    let (silent, leads) = (Vec::new(), Roles::default());
+    let mut heartbeat = Heartbeat { is_registered: false, was_silent: false, silent, leads };
     for row in conn.query_all_raw(statement::raw(conn, &sql, [id.into(), max_age_ms.into()])).await? {
         match (row.try_get_by_index(0)?, row.try_get_by_index::<i64>(1)?) {
-            (true, _) => heartbeat.is_registered = true,
+            (true, _) => {
+                heartbeat.is_registered = true;
+                heartbeat.leads =
+                    Roles { serves: row.try_get_by_index(2)?, runs_worker: row.try_get_by_index(3)? };
+            }
             (false, silent) if silent == id => heartbeat.was_silent = true,
             (false, silent) => heartbeat.silent.push(silent),
         }

@@ -3,6 +3,8 @@
 //!
 //! Each subject, such as an API key, has two windows: a short one, such as the clock minute, and the UTC day.
 
+use std::time::Duration;
+
 use sea_orm::entity::prelude::*;
 use serde::Serialize;
 
@@ -24,11 +26,11 @@ table::declare!(
         /// The number of requests in the short window.
         pub short_used: i64,
         /// Maximum number of requests in the day.
-        pub long_limit: i64,
+        pub day_limit: i64,
         /// The start of the day.
-        pub long_start: i64,
+        pub day_start: i64,
         /// The number of requests in the day.
-        pub long_used: i64,
+        pub day_used: i64,
         /// The number of requests in the last batch.
         pub requested: i64,
         /// How many requests of the last batch were admitted.
@@ -40,7 +42,7 @@ table::declare!(
 const DAY_MS: i64 = 86_400_000;
 
 /// Requests of one subject to be counted if its limits admit them.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Batch {
     /// What the requests count against.
     pub subject: String,
@@ -57,11 +59,11 @@ pub struct Batch {
     /// A number of requests in the short window that the caller knows. Applies if the table contains fewer.
     pub short_known: i64,
     /// Maximum number of requests in the day.
-    pub long_limit: i64,
-    /// The start of the day that `long_known` belongs to.
-    pub long_known_start: i64,
+    pub day_limit: i64,
+    /// The start of the day that `day_known` belongs to.
+    pub day_known_start: i64,
     /// A number of requests on the day that the caller knows. Applies if the table contains fewer.
-    pub long_known: i64,
+    pub day_known: i64,
 }
 
 /// The windows of one subject after a batch.
@@ -76,16 +78,17 @@ pub struct BatchResult {
     /// The number of requests in the short window, including the admitted ones.
     pub short_used: i64,
     /// The start of the day, in milliseconds since the epoch.
-    pub long_start: i64,
+    pub day_start: i64,
     /// The number of requests on the day, including the admitted ones.
-    pub long_used: i64,
+    pub day_used: i64,
     /// The time of the batch, in milliseconds since the epoch.
     pub now: i64,
 }
 
 /// Admits and counts as many requests of each batch as both windows allow, in one statement. PostgreSQL only.
 ///
-/// Each subject may occur once. `now` is the time in milliseconds since the epoch, or `None` for the clock of the database.
+/// Each subject may occur once. `now` is the time in milliseconds since the epoch, or `None` for the clock of the database. The
+/// statement fails when it waits for another one that counts requests of the same subjects for longer than `lock_timeout`.
 /// Returns one result for each batch, in no particular order.
 ///
 /// # Errors
@@ -94,17 +97,20 @@ pub async fn admit<C: ConnectionTrait>(
     conn: &C,
     batches: &[Batch],
     now: Option<i64>,
+    lock_timeout: Duration,
 ) -> Result<Vec<BatchResult>, DbErr> {
     let json = serde_json::to_string(batches).map_err(|error| DbErr::Json(error.to_string()))?;
-    let rows = conn.query_all_raw(statement::raw(conn, &admit_sql(), [json.into(), now.into()])).await?;
+    let lock_timeout = lock_timeout.as_millis().max(1).to_string();
+    let values = [json.into(), now.into(), lock_timeout.into()];
+    let rows = conn.query_all_raw(statement::raw(conn, &admit_sql(), values)).await?;
     let result = |row: &QueryResult| {
         Ok(BatchResult {
             subject: row.try_get_by_index(0)?,
             admitted: row.try_get_by_index(1)?,
             short_start: row.try_get_by_index(2)?,
             short_used: row.try_get_by_index(3)?,
-            long_start: row.try_get_by_index(4)?,
-            long_used: row.try_get_by_index(5)?,
+            day_start: row.try_get_by_index(4)?,
+            day_used: row.try_get_by_index(5)?,
             now: row.try_get_by_index(6)?,
         })
     };
@@ -127,8 +133,8 @@ fn admit_sql() -> String {
             "({now} BETWEEN stored.{window}_start - {MAX_LAG_MS} AND stored.{window}_start + {length} - 1)"
         )
     };
-    let (in_short, in_long) =
-        (in_window("short", "excluded.short_length"), in_window("long", &DAY_MS.to_string()));
+    let (in_short, in_day) =
+        (in_window("short", "excluded.short_length"), in_window("day", &DAY_MS.to_string()));
     let short_continues = format!("(abs({now} - stored.short_start) < excluded.short_length)");
     // The count of a window before this batch. `excluded` contains the count that the caller knows, plus the requests that were
     // admitted.
@@ -141,26 +147,27 @@ fn admit_sql() -> String {
         )
     };
     let short_used = used("short", &in_short, &short_continues);
-    let long_used = used("long", &in_long, &in_long);
+    let day_used = used("day", &in_day, &in_day);
     let admitted = format!(
-        "greatest(0, least(excluded.requested, excluded.short_limit - ({short_used}), excluded.long_limit - ({long_used})))"
+        "greatest(0, least(excluded.requested, excluded.short_limit - ({short_used}), excluded.day_limit - ({day_used})))"
     );
     format!(
         "INSERT INTO rate_windows AS stored (subject, short_limit, short_length, short_start, short_used,
-             long_limit, long_start, long_used, requested, admitted)
+             day_limit, day_start, day_used, requested, admitted)
          SELECT subject, short_limit, short_length, short_start, short_known + admitted,
-             long_limit, long_start, long_known + admitted, requested, admitted
+             day_limit, day_start, day_known + admitted, requested, admitted
          FROM (
-             SELECT *, greatest(0, least(requested, short_limit - short_known, long_limit - long_known)) AS admitted
+             SELECT *, greatest(0, least(requested, short_limit - short_known, day_limit - day_known)) AS admitted
              FROM (
-                 SELECT subject, requested, short_limit, short_length, short_start, long_limit, long_start,
+                 SELECT subject, requested, short_limit, short_length, short_start, day_limit, day_start,
                      CASE WHEN short_known_start = short_start THEN short_known ELSE 0 END AS short_known,
-                     CASE WHEN long_known_start = long_start THEN long_known ELSE 0 END AS long_known
+                     CASE WHEN day_known_start = day_start THEN day_known ELSE 0 END AS day_known
                  FROM (
-                     SELECT *, {now} - {now} % short_alignment AS short_start, {now} - {now} % {DAY_MS} AS long_start
-                     FROM json_to_recordset($1::json) AS batch(subject text, requested bigint, short_limit bigint,
+                     SELECT batch.*, {now} - {now} % short_alignment AS short_start, {now} - {now} % {DAY_MS} AS day_start
+                     FROM (SELECT set_config('lock_timeout', $3, true) OFFSET 0) AS settings
+                     CROSS JOIN json_to_recordset($1::json) AS batch(subject text, requested bigint, short_limit bigint,
                          short_length bigint, short_alignment bigint, short_known_start bigint, short_known bigint,
-                         long_limit bigint, long_known_start bigint, long_known bigint)
+                         day_limit bigint, day_known_start bigint, day_known bigint)
                  ) AS batches
              ) AS known
          ) AS new
@@ -170,12 +177,12 @@ fn admit_sql() -> String {
              short_length = excluded.short_length,
              short_start = CASE WHEN {in_short} THEN stored.short_start ELSE excluded.short_start END,
              short_used = {short_used} + {admitted},
-             long_limit = excluded.long_limit,
-             long_start = CASE WHEN {in_long} THEN stored.long_start ELSE excluded.long_start END,
-             long_used = {long_used} + {admitted},
+             day_limit = excluded.day_limit,
+             day_start = CASE WHEN {in_day} THEN stored.day_start ELSE excluded.day_start END,
+             day_used = {day_used} + {admitted},
              requested = excluded.requested,
              admitted = {admitted}
-         RETURNING subject, admitted, short_start, short_used, long_start, long_used, {now}"
+         RETURNING subject, admitted, short_start, short_used, day_start, day_used, {now}"
     )
 }
 
@@ -187,23 +194,34 @@ pub async fn lock<C: ConnectionTrait>(conn: &C) -> Result<(), DbErr> {
     conn.execute_unprepared("LOCK TABLE rate_windows IN ROW EXCLUSIVE MODE").await.map(drop)
 }
 
-/// Removes the counts of a subject.
+/// Removes the counts of subjects. PostgreSQL only.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn reset<C: ConnectionTrait>(conn: &C, subject: &str) -> Result<(), DbErr> {
-    statement::execute(conn, "DELETE FROM rate_windows WHERE subject = $1", [subject.into()]).await.map(drop)
+pub async fn reset<C: ConnectionTrait>(conn: &C, subjects: &[String]) -> Result<(), DbErr> {
+    let sql = "DELETE FROM rate_windows WHERE subject IN (SELECT json_array_elements_text($1::json))";
+    let json = serde_json::Value::from(subjects).to_string();
+    statement::execute(conn, sql, [json.into()]).await.map(drop)
 }
 
-/// Deletes up to `limit` subjects both of whose windows ended before `now`, in milliseconds since the epoch. Returns the number
-/// of subjects deleted.
+/// How long after its short window a subject is forgotten that has used less than a tenth of its day, in milliseconds. This bounds
+/// the number of addresses and sign-in attempts.
+const FORGET_AFTER_MS: i64 = 600_000;
+
+/// Deletes up to `limit` subjects whose day has ended, or that can be forgotten earlier. Skips subjects that are being counted.
+/// `now` is as in [`admit`]. Returns the number of subjects deleted. PostgreSQL only.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn delete_ended<C: ConnectionTrait>(conn: &C, now: i64, limit: u64) -> Result<u64, DbErr> {
+pub async fn delete_ended<C: ConnectionTrait>(conn: &C, now: Option<i64>, limit: u64) -> Result<u64, DbErr> {
+    let now_ms = "coalesce($1, floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)";
+    let ended = format!(
+        "short_start + short_length + {FORGET_AFTER_MS} < {now_ms}
+         AND (day_start + {DAY_MS} < {now_ms} OR day_used * 10 < day_limit)"
+    );
     let sql = format!(
-        "DELETE FROM rate_windows WHERE subject IN (SELECT subject FROM rate_windows
-             WHERE long_start < $1 - {DAY_MS} AND short_start < $1 - short_length LIMIT $2)"
+        "DELETE FROM rate_windows WHERE {ended} AND subject IN (
+             SELECT subject FROM rate_windows WHERE {ended} LIMIT $2 FOR UPDATE SKIP LOCKED)"
     );
     statement::execute(conn, &sql, [now.into(), limit.into()]).await
 }

@@ -30,6 +30,7 @@ mod m0019_fair_queue;
 mod m0020_grants;
 mod m0021_processes;
 mod m0022_rate_windows;
+mod m0023_process_roles;
 mod migrator;
 mod records;
 
@@ -61,4 +62,5 @@ pub const MIGRATIONS: &[Migration] = &[
     m0020_grants::MIGRATION,
     m0021_processes::MIGRATION,
     m0022_rate_windows::MIGRATION,
+    m0023_process_roles::MIGRATION,
 ];

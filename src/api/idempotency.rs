@@ -23,7 +23,7 @@ use foundation::database::{Write, inherit_wait_budget, with_wait_budget};
 const STORED_HEADERS: [&str; 2] = ["Location", "Link"];
 
 /// How long the release of a claim waits for the database after the operation failed.
-const RELEASE_BUDGET: Duration = Duration::from_millis(400);
+const RELEASE_BUDGET: Duration = Duration::from_millis(300);
 
 /// Runs a write operation in a transaction. If the request has an `Idempotency-Key`, runs it at most once per key.
 ///

@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use domain::app::App;
-use domain::processes;
+use domain::processes::{self, Roles};
 
 /// How long the end of the process may be delayed to remove its registration.
 const UNREGISTER_TIMEOUT: Duration = Duration::from_secs(3);
@@ -20,12 +20,12 @@ pub(super) struct Heartbeats {
 
 impl Heartbeats {
     /// Registers this process and starts sending heartbeats. Call it before the process claims anything.
-    pub(super) async fn start(app: &App) -> Self {
-        if let Err(error) = processes::register(app).await {
+    pub(super) async fn start(app: &App, roles: Roles) -> Self {
+        if let Err(error) = processes::register(app, roles).await {
             tracing::warn!(%error, "registering this process failed; retrying");
         }
         let task_app = app.clone();
-        let task = tokio::spawn(async move { processes::run(&task_app).await });
+        let task = tokio::spawn(async move { processes::run(&task_app, roles).await });
         Self { app: app.clone(), task }
     }
 

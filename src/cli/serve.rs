@@ -12,6 +12,7 @@ use super::{file_limit, output, signals, start};
 use crate::server::{Server, drain_time};
 use domain::app::App;
 use domain::outbox::remote_wakes;
+use domain::processes::Roles;
 use foundation::config::{Config, SERVER_SETTINGS, flags};
 use foundation::secret::MasterKey;
 
@@ -43,7 +44,7 @@ pub(super) async fn run(config: Config, args: ServeArgs) -> Result<CommandOutcom
     let server = build_server(&app, &master, address)?;
     let stop_background = signals::delayed(&stop, drain_time(&app.config.server));
     start::check_timeouts(&app).await?;
-    let heartbeats = Heartbeats::start(&app).await;
+    let heartbeats = Heartbeats::start(&app, Roles { serves: true, runs_worker: !args.no_worker }).await;
     let background =
         (!args.no_worker).then(|| Background::start(&app, &master, &stop_background)).transpose()?;
     output::print(format_args!("listening on http://{address}"))?;

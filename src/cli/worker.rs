@@ -7,6 +7,7 @@ use super::heartbeats::Heartbeats;
 use super::outcome::{CommandError, CommandOutcome};
 use super::{file_limit, output, serve, signals, start};
 use crate::server::Monitoring;
+use domain::processes::Roles;
 use foundation::config::{Config, WORKER_SETTINGS, flags};
 
 /// The flags of `worker`.
@@ -33,7 +34,7 @@ pub(super) async fn run(mut config: Config, args: WorkerArgs) -> Result<CommandO
     let master = start::load_master_key(&app).await?;
     let stop = signals::listen("waiting for webhooks and mail in flight")?;
     start::check_timeouts(&app).await?;
-    let heartbeats = Heartbeats::start(&app).await;
+    let heartbeats = Heartbeats::start(&app, Roles { serves: false, runs_worker: true }).await;
     let background = Background::start(&app, &master, &stop)?;
     if let Some(listener) = &listener {
         output::print(format_args!("listening on http://{}", listener.local_addr()?))?;

@@ -47,7 +47,7 @@ impl Dashboard {
     pub fn new(app: App, master: &MasterKey, limit_store: LimitStore) -> Self {
         let public_url = app.config.server.public_url.as_ref().and_then(|url| Url::parse(url.base()).ok());
         let seal = Seal::new(master, Purpose::WebhookSecrets);
-        let login_attempts = Attempts::new(limit_store);
+        let login_attempts = Attempts::new(limit_store, master.derive(Purpose::SignInAttempts));
         let state = Arc::new(DashboardState { app, public_url, login_attempts, seal });
         Self { state, pages: pages::routes().router() }
     }

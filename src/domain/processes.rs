@@ -8,10 +8,11 @@
 //! A process that was declared dead by mistake loses no data: its tokens are no longer valid, so the results of its attempts
 //! and requests in progress are rejected. It registers again.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use entity::processes;
+pub use entity::processes::Roles;
 use foundation::database::{Database, Write};
 use sea_orm::DbBackend;
 use tokio::task::JoinSet;
@@ -36,11 +37,18 @@ const MIN_UPTIME: Duration = Duration::from_secs(10);
 pub struct Process {
     id: i64,
     next_token: AtomicU64,
+    leads_servers: AtomicBool,
+    leads_workers: AtomicBool,
 }
 
 impl Default for Process {
     fn default() -> Self {
-        Self { id: rand::random(), next_token: AtomicU64::new(rand::random()) }
+        Self {
+            id: rand::random(),
+            next_token: AtomicU64::new(rand::random()),
+            leads_servers: AtomicBool::new(true),
+            leads_workers: AtomicBool::new(true),
+        }
     }
 }
 
@@ -50,6 +58,22 @@ impl Process {
     pub fn next_token(&self) -> Uuid {
         processes::token(self.id, self.next_token.fetch_add(1, Ordering::Relaxed))
     }
+
+    /// Returns whether this process runs the maintenance jobs of servers. On PostgreSQL, one server does; when it ends, none or
+    /// two may for a few seconds, so the jobs must tolerate both. Without heartbeats, as on SQLite, every process does.
+    pub fn leads_servers(&self) -> bool {
+        self.leads_servers.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether this process runs the maintenance jobs of workers, like [`leads_servers`](Self::leads_servers).
+    pub fn leads_workers(&self) -> bool {
+        self.leads_workers.load(Ordering::Relaxed)
+    }
+
+    fn set_leads(&self, leads: Roles) {
+        self.leads_servers.store(leads.serves, Ordering::Relaxed);
+        self.leads_workers.store(leads.runs_worker, Ordering::Relaxed);
+    }
 }
 
 /// Registers this process, so that its leases and claims are released if it dies. Call it before the process claims
@@ -57,16 +81,16 @@ impl Process {
 ///
 /// # Errors
 /// Returns [`crate::Error::Internal`] when the statement fails. [`run`] then registers the process.
-pub async fn register(app: &App) -> Result<()> {
+pub async fn register(app: &App, roles: Roles) -> Result<()> {
     if app.db.backend() == DbBackend::Postgres {
-        processes::register(app.db.read(), app.process().id).await?;
+        processes::register(app.db.read(), app.process().id, roles).await?;
     }
     Ok(())
 }
 
 /// Sends heartbeats and releases what dead processes hold. Never returns; drop the future to stop it. Does nothing on
 /// SQLite.
-pub async fn run(app: &App) {
+pub async fn run(app: &App, roles: Roles) {
     if app.db.backend() != DbBackend::Postgres {
         return std::future::pending().await;
     }
@@ -88,7 +112,7 @@ pub async fn run(app: &App) {
     loop {
         ticks.tick().await;
         let _ = releasing.try_join_next();
-        match heartbeat(&db, app.process().id).await {
+        match heartbeat(&db, app.process(), roles).await {
             Ok(Some(silent)) => {
                 let alive_since = *alive_since.get_or_insert_with(Instant::now);
                 if alive_since.elapsed() >= MIN_UPTIME && !silent.is_empty() && releasing.is_empty() {
@@ -126,13 +150,14 @@ pub async fn unregister(app: &App) -> Result<()> {
 ///
 /// # Errors
 /// Returns [`crate::Error::Internal`] when a statement fails.
-async fn heartbeat(db: &Database, id: i64) -> Result<Option<Vec<i64>>> {
-    let heartbeat = processes::heartbeat(db.read(), id, max_silence_ms()).await?;
+async fn heartbeat(db: &Database, process: &Process, roles: Roles) -> Result<Option<Vec<i64>>> {
+    let heartbeat = processes::heartbeat(db.read(), process.id, max_silence_ms()).await?;
+    process.set_leads(heartbeat.leads);
     if !heartbeat.is_registered {
         tracing::warn!(
             "this process was not registered, perhaps because another one declared it dead; registering it again"
         );
-        processes::register(db.read(), id).await?;
+        processes::register(db.read(), process.id, roles).await?;
     }
     Ok((heartbeat.is_registered && !heartbeat.was_silent).then_some(heartbeat.silent))
 }

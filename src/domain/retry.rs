@@ -26,12 +26,17 @@
 use std::time::{Duration, Instant};
 
 use super::error::{Error, is_conflict};
+use foundation::database::wait_budget_left;
 
 /// The delays before the second and each later attempt, in milliseconds; 635 ms in total.
 const RETRY_DELAYS_MS: [u64; 7] = [5, 10, 20, 40, 80, 160, 320];
 /// Time since the first attempt after which a transaction is not retried. On SQLite, each attempt waits for up to 10 s
-/// while another process locks the file; on PostgreSQL, for up to 1.75 s in a request while another transaction locks a row.
+/// while another process locks the file; on PostgreSQL, for up to 7 s while another transaction locks a row. A request has less
+/// time, see [`with_wait_budget`](foundation::database::with_wait_budget).
 const MAX_RETRY_TIME: Duration = Duration::from_secs(12);
+
+/// The time that a request must have left to wait for the database, so that a retry can succeed.
+const MIN_TIME_LEFT: Duration = Duration::from_millis(300);
 
 /// An error that can be caused by a conflict between two transactions.
 pub trait Conflict {
@@ -63,7 +68,11 @@ where
     let started = Instant::now();
     for delay_ms in RETRY_DELAYS_MS {
         match transaction().await {
-            Err(error) if error.is_conflict() && started.elapsed() < MAX_RETRY_TIME => {
+            Err(error)
+                if error.is_conflict()
+                    && started.elapsed() < MAX_RETRY_TIME
+                    && wait_budget_left().is_none_or(|left| left > MIN_TIME_LEFT) =>
+            {
                 tokio::time::sleep(Duration::from_millis(delay_ms)).await;
             }
             outcome => return outcome,

@@ -4,6 +4,7 @@
 //! Counts are added, never set, so that the counts of several processes add up.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use entity::{rate_usage, rate_windows};
 use sea_orm::DbBackend;
@@ -63,8 +64,10 @@ pub async fn add(
     Ok(totals.into_iter().filter_map(total).collect())
 }
 
+/// How long one statement that deletes ended windows may wait.
+const DELETE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How many rows of ended windows one statement deletes.
-const DELETE_BATCH: u64 = 10_000;
+const DELETE_BATCH: u64 = 500;
 
 /// Deletes the counts of days that ended at least seven days ago, and from the shared limit store in PostgreSQL the callers
 /// whose windows have ended.
@@ -77,7 +80,16 @@ pub async fn prune(db: &Database, clock: &Clock) -> anyhow::Result<()> {
     rate_usage::delete_before(write.conn(), before).await?;
     write.commit().await?;
     if db.backend() == DbBackend::Postgres {
-        while rate_windows::delete_ended(db.read(), clock.now_ms(), DELETE_BATCH).await? == DELETE_BATCH {}
+        let (db, now) = (db.with_timeout(DELETE_TIMEOUT), clock.is_simulated().then(|| clock.now_ms()));
+        loop {
+            // In a transaction, since its limits also apply while the table is locked.
+            let transaction = db.begin_limited().await?;
+            let deleted = rate_windows::delete_ended(&transaction, now, DELETE_BATCH).await?;
+            transaction.commit().await?;
+            if deleted < DELETE_BATCH {
+                break;
+            }
+        }
     }
     Ok(())
 }

@@ -96,6 +96,11 @@ impl Limiter {
         })
     }
 
+    /// Like [`acquire`](Self::acquire), but counts only in this process, without waiting.
+    pub fn acquire_alone(&self, clock: &Clock, address: IpAddr, limits: Limits) -> Decision {
+        self.with_usage(Subject::Address(address), |usage| usage.acquire(limits, self.store.now_ms(clock)))
+    }
+
     /// Reads the stored count of the current day of a key, unless it is in memory.
     async fn load_day(&self, db: &Database, clock: &Clock, key: KeyId) {
         let now_ms = self.store.now_ms(clock);
@@ -208,9 +213,9 @@ fn batch(subject: Subject, limits: Limits, known: KnownCounts) -> Batch {
         short_alignment: MINUTE_MS,
         short_known_start: known.minute_start_ms,
         short_known: i64::from(known.minute_used),
-        long_limit: i64::from(limits.per_day),
-        long_known_start: known.day_start_ms,
-        long_known: known.day_used.min(u64::from(u32::MAX)).cast_signed(),
+        day_limit: i64::from(limits.per_day),
+        day_known_start: known.day_start_ms,
+        day_known: known.day_used.min(u64::from(u32::MAX)).cast_signed(),
     }
 }
 

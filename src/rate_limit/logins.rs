@@ -10,11 +10,14 @@ use std::net::IpAddr;
 use dashmap::DashMap;
 use dashmap::mapref::one::RefMut;
 use entity::rate_windows::Batch;
-use xxhash_rust::xxh3::xxh3_128;
+use hmac::{Hmac, KeyInit, Mac};
+use secrecy::ExposeSecret;
+use sha2::Sha256;
 
 use super::limiter::network;
 use super::{LimitStore, limit_store::Counted};
 use foundation::clock::Clock;
+use foundation::secret::SecretKey;
 
 /// The length of a window, in milliseconds.
 const WINDOW_MS: i64 = 15 * 60_000;
@@ -33,18 +36,20 @@ struct AttemptWindow {
 }
 
 /// The recent sign-in attempts that this process knows.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Attempts {
     store: LimitStore,
+    /// The key of the digests of account names, which are stored outside of this process. It is the same in all processes.
+    digest_key: SecretKey,
     addresses: DashMap<IpAddr, AttemptWindow>,
-    /// By a digest of the account name, which has a fixed size and does not reveal the name.
+    /// By a digest of the account name.
     accounts: DashMap<u128, AttemptWindow>,
 }
 
 impl Attempts {
     /// Creates a value without attempts that uses this store.
-    pub fn new(store: LimitStore) -> Self {
-        Self { store, ..Self::default() }
+    pub fn new(store: LimitStore, digest_key: SecretKey) -> Self {
+        Self { store, digest_key, addresses: DashMap::default(), accounts: DashMap::default() }
     }
 
     /// Admits and counts an attempt if the limits of its client address and its account allow it.
@@ -53,15 +58,25 @@ impl Attempts {
     /// Returns the number of seconds until the next attempt is allowed, at least 1. An attempt that the account's limit rejects
     /// still counts for the client address.
     pub async fn admit(&self, clock: &Clock, address: IpAddr, account: &str) -> Result<(), i64> {
-        let (address, account) = (network(address), account_digest(account));
+        let (address, account) = (network(address), self.digest(account));
         let subject = format!("sign-in:{address}");
         self.acquire(clock, &self.addresses, address, subject, MAX_PER_ADDRESS).await?;
         self.acquire(clock, &self.accounts, account, account_subject(account), MAX_PER_ACCOUNT).await
     }
 
+    /// Returns a digest of an account name, which has a fixed size and does not reveal the name.
+    fn digest(&self, account: &str) -> u128 {
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(self.digest_key.expose_secret()).expect("keys have any length");
+        mac.update(account.as_bytes());
+        let digest: [u8; 32] = mac.finalize().into_bytes().into();
+        let (first_half, _) = digest.split_at(16);
+        first_half.iter().fold(0, |number, byte| number << 8 | u128::from(*byte))
+    }
+
     /// Resets the attempts of an account after a successful sign-in.
     pub fn reset(&self, account: &str) {
-        let account = account_digest(account);
+        let account = self.digest(account);
         self.accounts.remove(&account);
         self.store.reset(account_subject(account));
     }
@@ -88,11 +103,6 @@ impl Attempts {
     }
 }
 
-/// Returns a digest of an account name.
-fn account_digest(account: &str) -> u128 {
-    xxh3_128(account.as_bytes())
-}
-
 /// Returns the name of an account in the shared store.
 fn account_subject(digest: u128) -> String {
     format!("sign-in-account:{digest:032x}")
@@ -109,9 +119,9 @@ fn batch(subject: String, max_attempts: u32) -> Batch {
         short_known_start: 0,
         // A successful sign-in through another process may have reset the count that this process knows.
         short_known: 0,
-        long_limit: i64::from(u32::MAX),
-        long_known_start: 0,
-        long_known: 0,
+        day_limit: i64::from(u32::MAX),
+        day_known_start: 0,
+        day_known: 0,
     }
 }
 
@@ -186,7 +196,10 @@ mod tests {
 
     impl TestAttempts {
         fn new() -> Self {
-            Self { attempts: Attempts::default(), clock: Clock::simulated(from_ms(0)) }
+            Self {
+                attempts: Attempts::new(LimitStore::default(), SecretKey::from(Box::new([7; 32]))),
+                clock: Clock::simulated(from_ms(0)),
+            }
         }
 
         async fn admit(&self, address: IpAddr, account: &str, now_ms: i64) -> Result<(), i64> {

@@ -251,20 +251,20 @@ impl Usage {
         if counted.short_start == self.minute * MINUTE_MS {
             self.minute_used = self.minute_used.max(saturated(counted.short_used));
         }
-        let day = day_of(counted.long_start);
+        let day = day_of(counted.day_start);
         if self.day(day).is_none() {
             self.other_days.push(DayUsage::new(day));
         }
         if let Some(usage) = self.day(day) {
-            usage.shared = usage.shared.max(counted.long_used.unsigned_abs());
+            usage.shared = usage.shared.max(counted.day_used.unsigned_abs());
             usage.pending += u64::from(counted.is_admitted);
         }
         let status = RateLimitStatus {
             limits,
             minute_left: limits.per_minute.saturating_sub(saturated(counted.short_used)),
             minute_reset: (counted.short_start + MINUTE_MS) / 1000,
-            day_left: limits.per_day.saturating_sub(saturated(counted.long_used)),
-            day_reset: (counted.long_start + DAY_MS) / 1000,
+            day_left: limits.per_day.saturating_sub(saturated(counted.day_used)),
+            day_reset: (counted.day_start + DAY_MS) / 1000,
         };
         if counted.is_admitted { Decision::Admitted(status) } else { Decision::rejected(status, now_ms) }
     }

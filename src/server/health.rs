@@ -17,7 +17,7 @@ const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A worker is unready when its delivery loop has completed no tick (one pass of the loop) without an error for this
 /// long. Ticks are at most half a second apart.
-const MAX_TICK_AGE: Duration = Duration::from_secs(5);
+const MAX_TICK_AGE: Duration = Duration::from_secs(10);
 
 /// Returns the response of `/healthz`.
 pub(super) fn alive() -> Response {

@@ -31,6 +31,8 @@ struct MaintenanceJob {
     /// The tick of the first run, counted from 1; 0 means the tick `every_ticks`.
     first_tick: u32,
     run: for<'a> fn(&'a MaintenanceContext) -> BoxFuture<'a, anyhow::Result<()>>,
+    /// Whether only one server runs the job, because it changes rows of all processes.
+    leader_only: bool,
     /// The warning that is logged when a run fails. The job is retried at its next run.
     warning: &'static str,
 }
@@ -40,60 +42,70 @@ const JOBS: &[MaintenanceJob] = &[
         every_ticks: 1,
         first_tick: 0,
         run: |context| Box::pin(context.limiter.flush(&context.app.db, &context.app.clock)),
+        leader_only: false,
         warning: "could not write the daily request counts",
     },
     MaintenanceJob {
         every_ticks: 1,
         first_tick: 0,
         run: |context| Box::pin(requests::flush(&context.app).map_ok(drop).map_err(anyhow::Error::msg)),
+        leader_only: false,
         warning: "could not write the request log",
     },
     MaintenanceJob {
         every_ticks: 15,
         first_tick: 0,
         run: |context| Box::pin(keys::flush_used(&context.app).map_ok(drop).map_err(anyhow::Error::msg)),
+        leader_only: false,
         warning: "could not write the last uses of API keys",
     },
     MaintenanceJob {
         every_ticks: 60,
         first_tick: 0,
         run: |context| Box::pin(idempotency::prune(&context.app).map_ok(drop).map_err(anyhow::Error::msg)),
+        leader_only: true,
         warning: "could not delete expired idempotency records",
     },
     MaintenanceJob {
         every_ticks: 30,
         first_tick: 0,
         run: |context| Box::pin(rollups::merge_shards(&context.app).map_ok(drop).map_err(anyhow::Error::msg)),
+        leader_only: true,
         warning: "could not combine old rollups",
     },
     MaintenanceJob {
         every_ticks: 10,
         first_tick: 0,
         run: |context| Box::pin(requests::prune(&context.app).map_ok(drop).map_err(anyhow::Error::msg)),
+        leader_only: true,
         warning: "could not delete old requests from the request log",
     },
     MaintenanceJob {
-        every_ticks: 3600,
+        every_ticks: 600,
         first_tick: 1,
         run: |context| Box::pin(day_counts::prune(&context.app.db, &context.app.clock)),
+        leader_only: true,
         warning: "could not delete old daily request counts",
     },
     MaintenanceJob {
         every_ticks: 3600,
         first_tick: 1,
         run: |context| Box::pin(requests::prune_daily(&context.app).map_err(anyhow::Error::msg)),
+        leader_only: true,
         warning: "could not delete old request totals",
     },
     MaintenanceJob {
         every_ticks: 3600,
         first_tick: 1,
         run: |context| Box::pin(sessions::prune(&context.app).map_err(anyhow::Error::msg)),
+        leader_only: true,
         warning: "could not delete expired sessions",
     },
     MaintenanceJob {
         every_ticks: 3600,
         first_tick: 1,
         run: |context| Box::pin(users::prune_links(&context.app).map_err(anyhow::Error::msg)),
+        leader_only: true,
         warning: "could not delete expired password links",
     },
 ];
@@ -108,7 +120,9 @@ pub(super) async fn run(context: MaintenanceContext, mut stopped: oneshot::Recei
             _ = &mut stopped => return,
         }
         metrics::aggregate();
-        for job in JOBS.iter().filter(|job| tick % u64::from(job.every_ticks) == u64::from(job.first_tick)) {
+        let leads = context.app.process().leads_servers();
+        let jobs = JOBS.iter().filter(|job| leads || !job.leader_only);
+        for job in jobs.filter(|job| tick % u64::from(job.every_ticks) == u64::from(job.first_tick)) {
             let outcome = catch_panic((job.run)(&context)).await;
             let outcome = outcome.unwrap_or_else(|panic| Err(anyhow::anyhow!("panicked: {panic}")));
             if let Err(error) = outcome {

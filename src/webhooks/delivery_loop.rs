@@ -298,7 +298,8 @@ impl DeliveryLoop {
         let excluded: Vec<Uuid> = self.full_workspaces.iter().copied().collect();
         let due_at = queue::earliest_due_at(app.db.read(), now, &excluded).await?;
         let due_in = due_at.map(|due_at| Duration::from_millis(u64::try_from(due_at - now).unwrap_or(0)));
-        Ok(self.poll_policy.record_next_due(due_in, Instant::now()))
+        let is_remote = self.worker.app.fast_path().wake_signal().is_remote();
+        Ok(self.poll_policy.record_next_due(due_in, is_remote, Instant::now()))
     }
 
     /// Discards completions that could not be recorded before their leases expired: other workers may have claimed

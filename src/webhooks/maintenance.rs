@@ -8,8 +8,12 @@ use std::future::Future;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use entity::{events, webhook_attempts, webhook_deliveries};
-use tokio::time::{Instant, MissedTickBehavior, sleep, timeout};
+use entity::{
+    events, webhook_attempts, webhook_deliveries, webhook_fanouts, webhook_replays, webhook_subscriptions,
+};
+use sea_orm::DbBackend;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep, timeout};
+use uuid::Uuid;
 
 use super::schedule::RETENTION_MS;
 use domain::app::App;
@@ -19,6 +23,8 @@ use foundation::id;
 
 /// The interval of all jobs except pruning.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// How long the jobs pause on PostgreSQL when there is no work, so that an idle process causes few transactions.
+const IDLE_PAUSE: Duration = Duration::from_secs(3);
 /// The interval of pruning.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
 /// Maximum number of batches of one job or one replay in a call of [`run_jobs`], so that none delays the others.
@@ -33,8 +39,8 @@ const PRUNE_BATCH: u32 = 500;
 
 /// Runs all jobs until `stopped` resolves. A transaction that has not ended by then is rolled back.
 pub async fn run(app: App, stopped: impl Future<Output = ()>) {
-    let jobs = run_every(INTERVAL, || run_jobs(&app));
-    let pruning = run_every(PRUNE_INTERVAL, || prune(&app));
+    let jobs = run_jobs_regularly(&app);
+    let pruning = prune_regularly(&app);
     let fan_out = fan_out_all(&app);
     tokio::select! {
         () = stopped => {}
@@ -42,20 +48,67 @@ pub async fn run(app: App, stopped: impl Future<Output = ()>) {
     }
 }
 
-/// Runs a job at each interval. An error is logged, and the job runs again at the next interval.
-async fn run_every<R: Future<Output = anyhow::Result<()>>>(period: Duration, job: impl Fn() -> R) {
-    let mut ticks = tokio::time::interval(period);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+/// Runs the jobs except pruning while this process leads. An error is logged, and the jobs run again at the next interval.
+async fn run_jobs_regularly(app: &App) {
+    let mut ticks = ticks(INTERVAL);
+    let mut paused_until = Instant::now();
     loop {
         ticks.tick().await;
-        if let Err(error) = job().await {
-            let error = format!("{error:#}");
-            tracing::warn!(error, "webhook maintenance failed");
+        if !app.process().leads_workers() || Instant::now() < paused_until {
+            continue;
+        }
+        match has_work(app).await {
+            Ok(true) => warn_if_failed(run_jobs(app).await),
+            Ok(false) => paused_until = Instant::now() + IDLE_PAUSE,
+            Err(error) => warn_if_failed(Err(error)),
         }
     }
 }
 
-/// Writes the deliveries of events with many subscriptions in a loop, one workspace after the other.
+/// Prunes at each interval while this process leads. An error is logged.
+async fn prune_regularly(app: &App) {
+    let mut ticks = ticks(PRUNE_INTERVAL);
+    loop {
+        ticks.tick().await;
+        if app.process().leads_workers() {
+            warn_if_failed(prune(app).await);
+        }
+    }
+}
+
+fn ticks(period: Duration) -> Interval {
+    let mut ticks = interval(period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
+}
+
+fn warn_if_failed(outcome: anyhow::Result<()>) {
+    if let Err(error) = outcome {
+        let error = format!("{error:#}");
+        tracing::warn!(error, "webhook maintenance failed");
+    }
+}
+
+/// Returns whether one of the jobs except pruning may have work. Reads in one transaction. On SQLite, where polls are cheap,
+/// always returns true.
+async fn has_work(app: &App) -> anyhow::Result<bool> {
+    if app.db.backend() != DbBackend::Postgres {
+        return Ok(true);
+    }
+    let snapshot = app.db.snapshot().await?;
+    let has_fanouts = webhook_fanouts::next_workspace(&snapshot, Uuid::nil()).await?.is_some();
+    let has_jobs = !webhook_deliveries::hold::mismatched_subscriptions(&snapshot).await?.is_empty()
+        || !webhook_subscriptions::deleted(&snapshot).await?.is_empty()
+        || !webhook_replays::running(&snapshot, 1).await?.is_empty();
+    snapshot.rollback().await?;
+    if has_fanouts {
+        app.fast_path().fanout_signal().notify_one();
+    }
+    Ok(has_jobs)
+}
+
+/// Writes the deliveries of events with many subscriptions in a loop, one workspace after the other. On PostgreSQL, it waits for
+/// the fan-out signal, which [`has_work`] sends, too.
 async fn fan_out_all(app: &App) {
     let (mut last_workspace, mut failed) = (None, false);
     loop {
@@ -64,6 +117,9 @@ async fn fan_out_all(app: &App) {
             Ok(true) => {
                 failed = false;
                 sleep((PAUSE_FACTOR * began.elapsed()).min(MAX_PAUSE)).await;
+            }
+            Ok(false) if app.db.backend() == DbBackend::Postgres => {
+                app.fast_path().fanout_signal().notified().await;
             }
             Ok(false) => _ = timeout(INTERVAL, app.fast_path().fanout_signal().notified()).await,
             Err(error) => {

@@ -14,6 +14,9 @@ use uuid::Uuid;
 pub(super) const MAX_COMPLETIONS_BETWEEN_POLLS: usize = 128;
 /// The poll interval if there is no other reason to poll.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// The poll interval of an idle queue if servers in other processes wake the worker. They do not wake it for deliveries that
+/// commands create or that a dead worker had leased.
+pub(super) const REMOTE_POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// The longest time until the next poll after a poll that claimed some deliveries, but fewer than its limit.
 /// Completions can cause an earlier poll.
 const REPOLL_DELAY: Duration = Duration::from_millis(20);
@@ -132,12 +135,18 @@ impl PollPolicy {
     }
 
     /// Records the time until the first delivery without a lease is due, or `None` when nothing is queued. Returns true
-    /// when it is due already.
-    pub(super) fn record_next_due(&mut self, due_in: Option<Duration>, now: Instant) -> bool {
+    /// when it is due already. `is_remote` is whether servers in other processes wake the worker.
+    pub(super) fn record_next_due(
+        &mut self,
+        due_in: Option<Duration>,
+        is_remote: bool,
+        now: Instant,
+    ) -> bool {
         let is_due = due_in.is_some_and(|due_in| due_in.is_zero());
         self.queue = if is_due { QueueState::MaybeDue { completions_needed: 0 } } else { QueueState::Idle };
-        let wait = due_in.filter(|due_in| !due_in.is_zero()).unwrap_or(POLL_INTERVAL);
-        self.next_poll_at = now + wait.min(POLL_INTERVAL);
+        let interval = if is_remote && !is_due { REMOTE_POLL_INTERVAL } else { POLL_INTERVAL };
+        let wait = due_in.filter(|due_in| !due_in.is_zero()).unwrap_or(interval);
+        self.next_poll_at = now + wait.min(interval);
         is_due
     }
 
@@ -186,7 +195,7 @@ mod tests {
 
     fn after_empty_poll(now: Instant) -> PollPolicy {
         let mut policy = PollPolicy::new(now);
-        assert!(policy.should_poll(now) && policy.record_next_due(Some(Duration::ZERO), now));
+        assert!(policy.should_poll(now) && policy.record_next_due(Some(Duration::ZERO), false, now));
         policy.record_empty_poll(64, now);
         assert!(!policy.should_poll(now));
         policy
@@ -196,7 +205,7 @@ mod tests {
     fn a_wake_polls_at_once_and_after_an_empty_poll_with_a_delay() {
         let now = Instant::now();
         let mut policy = PollPolicy::new(now);
-        assert!(!policy.record_next_due(None, now) && !policy.should_poll(now));
+        assert!(!policy.record_next_due(None, false, now) && !policy.should_poll(now));
         policy.wake(now);
         assert!(policy.should_poll(now));
 
@@ -242,7 +251,7 @@ mod tests {
         );
 
         let mut policy = PollPolicy::new(now);
-        assert!(!policy.record_next_due(None, now));
+        assert!(!policy.record_next_due(None, false, now));
         policy.wake_for(PRE_LEASED, 64, now + MOMENT);
         assert!(policy.should_poll(now + MOMENT));
     }
@@ -273,10 +282,22 @@ mod tests {
     fn a_delivery_that_is_due_later_is_read_at_that_time() {
         let now = Instant::now();
         let mut policy = PollPolicy::new(now);
-        assert!(!policy.record_next_due(Some(REPOLL_DELAY), now) && !policy.should_read_next_due(now));
+        assert!(!policy.record_next_due(Some(REPOLL_DELAY), false, now) && !policy.should_read_next_due(now));
         assert!(policy.should_read_next_due(now + REPOLL_DELAY) && !policy.should_poll(now + REPOLL_DELAY));
         policy.pause(now + POLL_INTERVAL);
         policy.record_unsent();
         assert!(policy.should_poll(now), "unsent deliveries are due");
+    }
+
+    #[test]
+    fn a_worker_that_others_wake_polls_an_idle_queue_less_often() {
+        let now = Instant::now();
+        let mut policy = PollPolicy::new(now);
+        assert!(!policy.record_next_due(None, true, now));
+        assert_eq!(policy.next_poll_at(), now + REMOTE_POLL_INTERVAL);
+        assert!(!policy.record_next_due(Some(POLL_INTERVAL), true, now));
+        assert_eq!(policy.next_poll_at(), now + POLL_INTERVAL, "a retry is due earlier");
+        policy.wake(now);
+        assert!(policy.should_poll(now));
     }
 }

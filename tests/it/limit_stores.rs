@@ -140,11 +140,12 @@ async fn the_limits_of_a_day_survive_the_loss_of_the_store() {
 
     redis.kill().await;
     redis.restart().await;
+    for server in servers {
+        assert_eq!(server.stop().await, Some(0));
+    }
+    let servers = three_servers(&program, &redis.url()).await;
     let admitted = admitted_by_minute(&at_once(&servers, &program, &key, 300).await);
-    let total = 60 + admitted.values().sum::<usize>();
-    assert!((100..=300).contains(&total), "each server admits at most the limit alone: {total}");
-    let rejected = at_once(&servers, &program, &key, 30).await;
-    assert!(rejected.iter().all(|response| response.status == 429));
+    assert_eq!(admitted.values().sum::<usize>(), 40, "the rest of the limit: {admitted:?}");
 }
 
 /// Returns the start of the current UTC day, in milliseconds since the epoch.
@@ -186,7 +187,7 @@ async fn a_locked_limit_table_fails_and_delays_no_request() {
         return;
     }
     let key = program.app.workspace("acme").await.key("read:courses").await;
-    let mut server = server(&program, "database", &[]).await;
+    let mut server = server(&program, "database", &[("CREATOR_API_LIMIT_STORE_TIMEOUT_MS", "300")]).await;
     let key = server.key(&program.app, &key.secret);
     key.get(COURSES).await.assert_status(200);
 

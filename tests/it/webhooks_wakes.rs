@@ -34,10 +34,10 @@ async fn a_worker_process_sends_soon_after_a_server_without_a_worker_commits() {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         // The worker may still be starting when the first student is created.
-        fast += usize::from(number > 0 && created.elapsed() < Duration::from_millis(300));
+        fast += usize::from(number > 0 && created.elapsed() < Duration::from_secs(1));
     }
-    // Polls are 500 ms apart, so without notifications only three out of five are as fast.
-    assert!(fast >= STUDENTS - 2, "{fast} of {STUDENTS} within 300 ms");
+    // Polls are 5 s apart, so without notifications only one out of five is as fast.
+    assert!(fast >= STUDENTS - 2, "{fast} of {STUDENTS} within a second");
     worker.kill().await.expect("the worker is killed");
     assert_eq!(server.stop().await, Some(0));
 }

@@ -90,9 +90,10 @@ impl RequestPipeline {
                 // There can be thousands of these requests, so the server logs only their number.
                 request_context.set_log_subject(LogSubject::Silent);
             }
-            let (subject, limits) = throttle::subject(state, request_context.client, None);
-            call_context.rate_limit_status =
-                Some(state.limiter.acquire(&state.app.db, &state.app.clock, subject, limits).await.status());
+            // These requests can be many and must not wait, so they count in this process alone.
+            let (client, limits) = (request_context.client, state.settings.address_limits);
+            let decision = state.limiter.acquire_alone(&state.app.clock, client, limits);
+            call_context.rate_limit_status = Some(decision.status());
             return Err(error);
         }
         let body = body::read(&mut request).await;

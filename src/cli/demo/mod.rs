@@ -23,6 +23,7 @@ use super::{file_limit, output, serve, signals, start};
 use crate::server::drain_time;
 use domain::app::App;
 use domain::keys::{self, NewKey};
+use domain::processes::Roles;
 use domain::scope::Scopes;
 use domain::workspaces::Quota;
 use feed::demo;
@@ -54,7 +55,7 @@ pub(super) async fn run(mut config: Config) -> Result<CommandOutcome, CommandErr
     let webhook = webhook::ensure(&app, &master, &data_dir, address).await?;
     let stop = signals::listen("waiting for requests in flight")?;
     let stop_background = signals::delayed(&stop, drain_time(&app.config.server));
-    let heartbeats = Heartbeats::start(&app).await;
+    let heartbeats = Heartbeats::start(&app, Roles { serves: true, runs_worker: true }).await;
     let background = Background::start(&app, &master, &stop_background)?;
     output::print(welcome(&app, address, &secret, &login, &webhook))?;
     let receiver = tokio::spawn(receiver::run(webhook.listener, webhook.secret));

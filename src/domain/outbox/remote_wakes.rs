@@ -5,8 +5,9 @@
 
 use std::time::Duration;
 
+use foundation::database::Notifications;
 use sea_orm::DbBackend;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::app::App;
 
@@ -14,6 +15,8 @@ use crate::app::App;
 const CHANNEL: &str = "creator_api_deliveries";
 /// The minimum time between two notifications of a process.
 const MIN_INTERVAL: Duration = Duration::from_millis(10);
+/// How long the test whether notifications arrive waits for one.
+const TEST_TIMEOUT: Duration = Duration::from_secs(2);
 /// The pause after an error.
 const ERROR_PAUSE: Duration = Duration::from_secs(1);
 
@@ -45,16 +48,26 @@ pub async fn receive(app: &App) {
     loop {
         match app.db.listen(CHANNEL).await {
             Ok(mut notifications) => {
+                app.fast_path().wake_signal().set_remote(arrive(app, &mut notifications).await);
                 // Notifications may have been lost before.
                 wake(app);
                 while notifications.next().await.is_ok() {
                     wake(app);
                 }
+                app.fast_path().wake_signal().set_remote(false);
             }
             Err(error) => tracing::debug!(%error, "listening for notifications failed"),
         }
         sleep(ERROR_PAUSE).await;
     }
+}
+
+/// Returns whether notifications arrive: they do not through a pgbouncer in transaction mode.
+async fn arrive(app: &App, notifications: &mut Notifications) -> bool {
+    if app.db.notify(CHANNEL).await.is_err() {
+        return false;
+    }
+    matches!(timeout(TEST_TIMEOUT, notifications.next()).await, Ok(Ok(())))
 }
 
 fn wake(app: &App) {

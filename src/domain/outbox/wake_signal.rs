@@ -3,6 +3,7 @@
 //! The signal only shortens the wait. The worker also polls, because other processes write deliveries, too.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::Notify;
@@ -13,6 +14,7 @@ use uuid::Uuid;
 pub struct WakeSignal {
     notify: Notify,
     pending: Mutex<PendingWakes>,
+    is_remote: AtomicBool,
 }
 
 /// The wakes since the last call of [`WakeSignal::take`].
@@ -37,6 +39,16 @@ impl WakeSignal {
             let woken = subscriptions.into_iter().map(|subscription| (workspace, subscription));
             self.add(|pending| pending.subscriptions.extend(woken));
         }
+    }
+
+    /// Returns whether servers in other processes wake this worker, too, so that it can poll less often.
+    pub fn is_remote(&self) -> bool {
+        self.is_remote.load(Ordering::Relaxed)
+    }
+
+    /// Records whether servers in other processes wake this worker, too.
+    pub(super) fn set_remote(&self, is_remote: bool) {
+        self.is_remote.store(is_remote, Ordering::Relaxed);
     }
 
     /// Waits for a wake. Returns at once if there was one since the previous wait.

@@ -1,9 +1,8 @@
 //! Connections whose calls have a timeout, since a connection that breaks silently never responds.
 
-use std::cell::Cell;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use sea_orm::prelude::async_trait::async_trait;
@@ -11,6 +10,9 @@ use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult,
     RuntimeErr, Statement, TransactionOptions, TransactionTrait,
 };
+
+/// How long a commit may take even if the request has waited too long before.
+pub(super) const MIN_COMMIT_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// A pool of connections whose calls have a timeout.
 pub type BoundedConnection = Bounded<DatabaseConnection>;
@@ -38,8 +40,7 @@ impl<C: ConnectionTrait> Bounded<C> {
 
     /// Returns the timeout of the next call; `None` on SQLite.
     pub(super) fn timeout(&self) -> Option<Duration> {
-        let left = WAIT_BUDGET.try_with(|budget| budget.get().left()).unwrap_or(Duration::MAX);
-        self.timeout.map(|timeout| timeout.min(left))
+        self.timeout.map(|timeout| wait_budget_left().map_or(timeout, |left| timeout.min(left)))
     }
 
     async fn call<T>(&self, call: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
@@ -66,8 +67,14 @@ impl BoundedConnection {
 }
 
 impl BoundedTransaction {
-    pub(super) async fn commit(self) -> Result<(), DbErr> {
-        within(self.timeout(), &self.cancellations, self.connection.commit()).await
+    /// Commits the transaction.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the commit fails. If it timed out, the changes may have been committed.
+    pub async fn commit(self) -> Result<(), DbErr> {
+        // With less time, a commit would often be canceled although it takes effect.
+        let timeout = self.timeout().map(|timeout| timeout.max(MIN_COMMIT_TIMEOUT));
+        within(timeout, &self.cancellations, self.connection.commit()).await
     }
 
     /// Rolls back and waits until that is done.
@@ -86,7 +93,12 @@ async fn within<T>(
     call: impl Future<Output = Result<T, DbErr>>,
 ) -> Result<T, DbErr> {
     let Some(timeout) = timeout else { return call.await };
-    let _waiting = Waiting::start();
+    if timeout.is_zero() {
+        // Polling the call could send it.
+        let message = "the request has waited too long for the database".to_owned();
+        return Err(DbErr::Conn(RuntimeErr::Internal(message)));
+    }
+    let _in_progress = CallInProgress::start();
     let call = pin!(call);
     // Dropped before the call, which releases the connection.
     let mut guard = CancellationGuard { cancellations, has_completed: false };
@@ -96,19 +108,18 @@ async fn within<T>(
             result
         }
         Err(_) => {
-            let message = if timeout.is_zero() {
-                "the request has waited too long for the database".to_owned()
-            } else {
-                format!("the database did not respond within {} ms", timeout.as_millis())
-            };
+            let message = format!("the database did not respond within {} ms", timeout.as_millis());
             Err(DbErr::Conn(RuntimeErr::Internal(message)))
         }
     }
 }
 
 /// The time that the calls of one request may still wait for the database together.
-#[derive(Clone, Copy, Debug)]
-struct WaitBudget {
+#[derive(Debug)]
+struct WaitBudget(Mutex<WaitBudgetState>);
+
+#[derive(Debug)]
+struct WaitBudgetState {
     /// The time left when no call was in progress most recently.
     left: Duration,
     /// The number of calls in progress. Their time counts once.
@@ -118,60 +129,76 @@ struct WaitBudget {
 }
 
 tokio::task_local! {
-    static WAIT_BUDGET: Cell<WaitBudget>;
+    static WAIT_BUDGET: Arc<WaitBudget>;
 }
 
 impl WaitBudget {
     fn new(left: Duration) -> Self {
-        Self { left, calls: 0, since: Instant::now() }
+        Self(Mutex::new(WaitBudgetState { left, calls: 0, since: Instant::now() }))
     }
 
-    fn left(self) -> Duration {
+    fn state(&self) -> MutexGuard<'_, WaitBudgetState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl WaitBudgetState {
+    fn left(&self) -> Duration {
         let spent = if self.calls > 0 { self.since.elapsed() } else { Duration::ZERO };
         self.left.saturating_sub(spent)
     }
 }
 
 /// A call in progress. Dropping it deducts its time from the budget, if there is one.
-struct Waiting;
+struct CallInProgress(Option<Arc<WaitBudget>>);
 
-impl Waiting {
+impl CallInProgress {
     fn start() -> Self {
-        let _ = WAIT_BUDGET.try_with(|budget| {
-            let WaitBudget { left, calls, since } = budget.get();
-            let since = if calls == 0 { Instant::now() } else { since };
-            budget.set(WaitBudget { left, calls: calls + 1, since });
-        });
-        Self
+        let budget = WAIT_BUDGET.try_with(Arc::clone).ok();
+        if let Some(budget) = &budget {
+            let mut state = budget.state();
+            if state.calls == 0 {
+                state.since = Instant::now();
+            }
+            state.calls += 1;
+        }
+        Self(budget)
     }
 }
 
-impl Drop for Waiting {
+impl Drop for CallInProgress {
     fn drop(&mut self) {
-        let _ = WAIT_BUDGET.try_with(|budget| {
-            let before = budget.get();
-            let calls = before.calls.saturating_sub(1);
-            let left = if calls == 0 { before.left() } else { before.left };
-            budget.set(WaitBudget { left, calls, ..before });
-        });
+        if let Some(budget) = &self.0 {
+            let mut state = budget.state();
+            let left = state.left();
+            state.calls -= 1;
+            if state.calls == 0 {
+                state.left = left;
+            }
+        }
     }
 }
 
-/// Runs a request whose calls together wait for PostgreSQL for at most this long. Calls beyond that fail at once.
+/// Runs a request whose calls together wait for PostgreSQL for at most this long. Calls beyond that fail at once, except that a
+/// commit always has [`MIN_COMMIT_TIMEOUT`].
 pub async fn with_wait_budget<F: Future>(budget: Duration, request: F) -> F::Output {
-    WAIT_BUDGET.scope(Cell::new(WaitBudget::new(budget)), request).await
+    WAIT_BUDGET.scope(Arc::new(WaitBudget::new(budget)), request).await
 }
 
-/// Makes a future that another task runs use what is left of the budget of the current task. The current task must wait for it
-/// without calls of its own.
+/// Makes a future that another task runs share the budget of the current task.
 pub fn inherit_wait_budget<F: Future>(future: F) -> impl Future<Output = F::Output> {
-    let left = WAIT_BUDGET.try_with(|budget| budget.get().left()).ok();
+    let budget = WAIT_BUDGET.try_with(Arc::clone).ok();
     async move {
-        match left {
-            Some(left) => with_wait_budget(left, future).await,
+        match budget {
+            Some(budget) => WAIT_BUDGET.scope(budget, future).await,
             None => future.await,
         }
     }
+}
+
+/// Returns how long the calls of the current request may still wait. Returns `None` without a budget.
+pub fn wait_budget_left() -> Option<Duration> {
+    WAIT_BUDGET.try_with(|budget| budget.state().left()).ok()
 }
 
 /// Records a cancellation when it is dropped before the call has completed.
@@ -245,5 +272,49 @@ impl<C: ConnectionTrait> ConnectionTrait for Bounded<C> {
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
         self.call(self.connection.query_all_raw(statement)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUDGET: Duration = Duration::from_secs(10);
+
+    async fn wait(milliseconds: u64) {
+        let _in_progress = CallInProgress::start();
+        tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+    }
+
+    /// Returns whether this time was spent. The machine may be slow.
+    fn has_spent(milliseconds: u64) -> bool {
+        let spent = BUDGET - wait_budget_left().expect("a budget");
+        (milliseconds..milliseconds + 2_000).contains(&u64::try_from(spent.as_millis()).expect("a number"))
+    }
+
+    #[tokio::test]
+    async fn calls_of_all_tasks_of_a_request_share_a_budget_and_overlapping_ones_count_once() {
+        assert_eq!(wait_budget_left(), None);
+        with_wait_budget(BUDGET, async {
+            assert!(has_spent(0));
+            wait(300).await;
+            assert!(has_spent(300));
+            tokio::spawn(inherit_wait_budget(wait(300))).await.expect("no panic");
+            assert!(has_spent(600));
+            tokio::join!(wait(2_000), wait(2_000), async {
+                let canceled = tokio::time::timeout(Duration::from_millis(10), wait(9_000)).await;
+                assert!(canceled.is_err());
+            });
+            assert!(has_spent(2_600), "{:?}", wait_budget_left());
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_call_without_time_left_is_not_started() {
+        let cancellations = Cancellations::default();
+        let call = async { panic!("started") };
+        let result: Result<(), DbErr> = within(Some(Duration::ZERO), &cancellations, call).await;
+        assert!(result.is_err() && !cancellations.is_recent());
     }
 }

@@ -160,6 +160,9 @@ fn postgres(url: &str, options: &DatabaseOptions, cancellations: &Arc<Cancellati
         })
         .set_application_name("creator-api")
         .map_sqlx_postgres_opts(|server| server.statement_cache_capacity(STATEMENT_CACHE_CAPACITY));
+    if !options.connections_expire {
+        server.idle_timeout(None).max_lifetime(None);
+    }
     disable_logging(&mut server);
     server
 }

@@ -24,8 +24,8 @@ const MIGRATION_LOCK_POLL: Duration = Duration::from_millis(100);
 /// The longest time that a migration waits for a lock. Meanwhile, other statements wait behind it.
 const MIGRATION_LOCK_TIMEOUT: &str = "2s";
 
-/// The limits of PostgreSQL for a transaction, in milliseconds. They derive from the timeout of a call, so that the server
-/// cancels a statement before the client stops waiting for it.
+/// The limits of PostgreSQL for a transaction, in milliseconds. They derive from the timeout of a call at the start of the
+/// transaction, so that the server usually cancels a statement before the client stops waiting for it.
 struct TransactionLimits {
     /// The longest time that a statement runs.
     statement_ms: u128,
@@ -42,9 +42,10 @@ const MIN_IDLE_MS: u128 = 4_000;
 impl TransactionLimits {
     fn new(call_timeout: Duration) -> Self {
         let timeout_ms = call_timeout.as_millis();
+        // PostgreSQL reads 0 as no limit.
         Self {
-            statement_ms: timeout_ms * 8 / 10,
-            lock_ms: timeout_ms * 7 / 10,
+            statement_ms: (timeout_ms * 8 / 10).max(1),
+            lock_ms: (timeout_ms * 7 / 10).max(1),
             idle_ms: timeout_ms.max(MIN_IDLE_MS),
         }
     }

@@ -24,7 +24,9 @@ pub use migration::Phase;
 use sea_orm::{DbBackend, DbErr, TransactionOptions};
 
 use bounded::Cancellations;
-pub use bounded::{Bounded, BoundedConnection, BoundedTransaction, inherit_wait_budget, with_wait_budget};
+pub use bounded::{
+    Bounded, BoundedConnection, BoundedTransaction, inherit_wait_budget, wait_budget_left, with_wait_budget,
+};
 pub use errors::{ConnectError, MigrateError, UniqueConstraint, is_retryable, is_unique_violation, violates};
 pub use migrate::{MigrationReport, SchemaState};
 pub use notifications::Notifications;
@@ -35,7 +37,7 @@ use crate::clock::Clock;
 use running_writes::RunningWrites;
 
 /// How long all calls of a request together wait for PostgreSQL, see [`with_wait_budget`].
-pub const REQUEST_TIMEOUT: Duration = Duration::from_millis(2_500);
+pub const REQUEST_TIMEOUT: Duration = Duration::from_millis(2_200);
 
 /// How long a call of anything else waits for PostgreSQL: of workers, maintenance jobs and commands.
 const JOB_TIMEOUT: Duration = Duration::from_secs(10);
@@ -96,7 +98,8 @@ impl Database {
     pub async fn dedicated(&self, timeout: Duration) -> Result<Self, ConnectError> {
         let DatabaseInner { source, migrator, .. } = &*self.inner;
         let options = DatabaseOptions::new(source.clone());
-        let options = DatabaseOptions { max_connections: 1, migrator: *migrator, ..options };
+        let options =
+            DatabaseOptions { max_connections: 1, connections_expire: false, migrator: *migrator, ..options };
         Ok(Self::connect(options).await?.with_timeout(timeout))
     }
 

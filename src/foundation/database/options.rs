@@ -37,6 +37,8 @@ pub struct DatabaseOptions {
     pub readers: u32,
     /// The maximum number of connections. PostgreSQL only.
     pub max_connections: u32,
+    /// Whether connections are closed after a while, also when they are idle. PostgreSQL only.
+    pub connections_expire: bool,
     /// How long to wait for a connection. The SQLite connection that writes has another, longer timeout.
     pub acquire_timeout: Duration,
     /// How long a write waits for a write of another process. SQLite only.
@@ -58,6 +60,7 @@ impl DatabaseOptions {
             source,
             readers: u32::try_from(cores * 2).unwrap_or(4).max(4),
             max_connections: 16,
+            connections_expire: true,
             acquire_timeout,
             // Writes of several processes wait for each other in no order, so a write may wait for many others.
             busy_timeout: Duration::from_secs(10),

@@ -32,6 +32,8 @@ pub enum Purpose {
     Cursor,
     /// Identifies the master key.
     Fingerprint,
+    /// Replaces account names by digests where sign-in attempts are counted.
+    SignInAttempts,
     /// Encrypts the signing secrets of webhooks.
     WebhookSecrets,
 }
@@ -42,6 +44,7 @@ impl Purpose {
         match self {
             Self::Cursor => b"creator-api/v1/cursor",
             Self::Fingerprint => b"creator-api/v1/fingerprint",
+            Self::SignInAttempts => b"creator-api/v1/sign-in-attempts",
             Self::WebhookSecrets => b"creator-api/v1/webhook-secrets",
         }
     }

@@ -3,7 +3,8 @@
 -- short window: limit, length, alignment, start and count that the caller knows; for the day: limit, start and count that the
 -- caller knows. Returns the number of admitted requests, the start and the count of both windows, and the time.
 local DAY = 86400000
-local MAX_LAG = 5000
+-- The same as in entity/rate_windows.rs.
+local MAX_LAG, FORGET_AFTER = 5000, 600000
 local now = tonumber(ARGV[1])
 if not now then
   local time = redis.call('TIME')
@@ -11,8 +12,8 @@ if not now then
 end
 local requested = tonumber(ARGV[2])
 local short_limit, short_length, short_alignment = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local long_limit = tonumber(ARGV[8])
-local stored = redis.call('HMGET', KEYS[1], 'short_start', 'short_used', 'long_start', 'long_used')
+local day_limit = tonumber(ARGV[8])
+local stored = redis.call('HMGET', KEYS[1], 'short_start', 'short_used', 'day_start', 'day_used')
 
 -- Returns the start of the current window and its count. A window counts requests from a little before its start. If the clock
 -- was set back, the count continues in the earlier window up to `max_set_back`.
@@ -28,12 +29,15 @@ end
 
 local short_start, short_used = window(tonumber(stored[1]), tonumber(stored[2]), short_length, short_length - 1,
   short_alignment, tonumber(ARGV[6]), tonumber(ARGV[7]))
-local long_start, long_used = window(tonumber(stored[3]), tonumber(stored[4]), DAY, MAX_LAG, DAY,
+local day_start, day_used = window(tonumber(stored[3]), tonumber(stored[4]), DAY, MAX_LAG, DAY,
   tonumber(ARGV[9]), tonumber(ARGV[10]))
-local admitted = math.max(0, math.min(requested, short_limit - short_used, long_limit - long_used))
+local admitted = math.max(0, math.min(requested, short_limit - short_used, day_limit - day_used))
 short_used = short_used + admitted
-long_used = long_used + admitted
-redis.call('HSET', KEYS[1], 'short_start', short_start, 'short_used', short_used, 'long_start', long_start,
-  'long_used', long_used)
-redis.call('PEXPIRE', KEYS[1], math.max(long_start + DAY, short_start + short_length) - now)
-return { admitted, short_start, short_used, long_start, long_used, now }
+day_used = day_used + admitted
+redis.call('HSET', KEYS[1], 'short_start', short_start, 'short_used', short_used, 'day_start', day_start,
+  'day_used', day_used)
+-- As in the table, a subject is forgotten early if it has used little of its day.
+local expires_in = short_start + short_length + FORGET_AFTER - now
+if day_used * 10 >= day_limit then expires_in = math.max(expires_in, day_start + DAY - now) end
+redis.call('PEXPIRE', KEYS[1], expires_in)
+return { admitted, short_start, short_used, day_start, day_used, now }

@@ -12,6 +12,8 @@ use foundation::database::Database;
 
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// The shortest time that the test of a lock takes, including its round trips.
+const MIN_LOCK_TEST: Duration = Duration::from_millis(200);
 
 /// A shared store and its connection.
 pub(super) enum Backend {
@@ -22,14 +24,13 @@ pub(super) enum Backend {
 /// The table `rate_windows`.
 pub(super) struct PostgresStore {
     db: Database,
-    timeout: Duration,
     /// A connection of its own, since requests can occupy all others. `None` until connected.
     connection: Option<Database>,
 }
 
 impl Backend {
-    pub(super) fn postgres(db: Database, timeout: Duration) -> Self {
-        Self::Postgres(PostgresStore { db, timeout, connection: None })
+    pub(super) fn postgres(db: Database) -> Self {
+        Self::Postgres(PostgresStore { db, connection: None })
     }
 
     /// # Errors
@@ -38,21 +39,18 @@ impl Backend {
         Ok(Self::Redis(RedisStore::new(url)?))
     }
 
-    /// Connects, and checks that the store can count within the timeout.
+    /// Connects. `timeout` is the time that a request waits.
     ///
     /// # Errors
-    /// Returns an error when the store cannot be reached, does not accept writes, or responds too late.
-    pub(super) async fn connect(&mut self, timeout: Duration, now: Option<i64>) -> anyhow::Result<()> {
+    /// Returns an error when the store cannot be reached.
+    pub(super) async fn connect(&mut self, timeout: Duration) -> anyhow::Result<()> {
         let connect = async {
             match self {
-                Self::Postgres(store) => store.connect().await,
+                Self::Postgres(store) => store.connect(timeout).await,
                 Self::Redis(store) => store.connect().await,
             }
         };
-        within(CONNECT_TIMEOUT, connect).await?;
-        // Once to prepare, and once to measure.
-        within(CONNECT_TIMEOUT, self.admit(&[], now)).await?;
-        within(timeout, self.admit(&[], now)).await.map(drop)
+        within(CONNECT_TIMEOUT, connect).await
     }
 
     /// Closes the connection, in the background.
@@ -63,7 +61,8 @@ impl Backend {
         }
     }
 
-    /// Admits and counts as many requests of each batch as both windows allow.
+    /// Admits and counts as many requests of each batch as both windows allow. Waits at most `lock_timeout` for a process that
+    /// counts requests of the same subjects.
     ///
     /// # Errors
     /// Returns an error when the store fails.
@@ -71,21 +70,24 @@ impl Backend {
         &mut self,
         batches: &[Batch],
         now: Option<i64>,
+        lock_timeout: Duration,
     ) -> anyhow::Result<Vec<BatchResult>> {
         match self {
-            Self::Postgres(store) => Ok(rate_windows::admit(store.connection()?.read(), batches, now).await?),
+            Self::Postgres(store) => {
+                Ok(rate_windows::admit(store.connection()?.read(), batches, now, lock_timeout).await?)
+            }
             Self::Redis(store) => store.admit(batches, now).await,
         }
     }
 
-    /// Removes the counts of a subject.
+    /// Removes the counts of subjects.
     ///
     /// # Errors
     /// Returns an error when the store fails.
-    pub(super) async fn reset(&mut self, subject: &str) -> anyhow::Result<()> {
+    pub(super) async fn reset(&mut self, subjects: &[String]) -> anyhow::Result<()> {
         match self {
-            Self::Postgres(store) => Ok(rate_windows::reset(store.connection()?.read(), subject).await?),
-            Self::Redis(store) => store.reset(subject).await,
+            Self::Postgres(store) => Ok(rate_windows::reset(store.connection()?.read(), subjects).await?),
+            Self::Redis(store) => store.reset(subjects).await,
         }
     }
 }
@@ -93,12 +95,12 @@ impl Backend {
 impl PostgresStore {
     /// Connects, and checks that the table is not locked.
     ///
-    /// The check runs in a transaction with limits of the server, unlike [`Backend::admit`], which is one statement without a
-    /// transaction. A table that stays locked therefore occupies at most one connection of the server for each time that the
-    /// store was available before.
-    async fn connect(&mut self) -> anyhow::Result<()> {
-        let connection = self.db.dedicated(self.timeout.max(CONNECT_TIMEOUT)).await?;
-        let test = connection.with_timeout(self.timeout).begin_limited().await?;
+    /// The check runs in a transaction, whose limits also apply to the lock of the table. Counting is a single statement, which
+    /// waits for a locked table until PostgreSQL ends it, even after the connection was closed. So a table that stays locked
+    /// occupies one connection of the server each time that it is locked, but not one for each test.
+    async fn connect(&mut self, timeout: Duration) -> anyhow::Result<()> {
+        let connection = self.db.dedicated(CONNECT_TIMEOUT).await?;
+        let test = connection.with_timeout(timeout.max(MIN_LOCK_TEST)).begin_limited().await?;
         rate_windows::lock(&test).await?;
         test.rollback().await?;
         self.connection = Some(connection);

@@ -3,9 +3,9 @@
 //! A task per process sends the requests to the shared store in batches: while one round trip is in progress, the next batch
 //! collects. Requests of the same subject become one entry of the batch.
 //!
-//! When a round trip fails or exceeds the timeout, the task stops using the store, and each process counts alone, with the
-//! counts that it knows. N processes then admit at most N times the limits. The task tests the store until it responds in
-//! time again.
+//! A request waits for its result at most for the configured timeout. When one waits longer, or when a round trip fails, the
+//! store is suspended: each process counts alone, with the counts that it knows. N processes then admit at most N times the
+//! limits. The task tests the store until it counts within the timeout again. The clock of the store determines the windows.
 
 mod backend;
 mod redis_store;
@@ -16,13 +16,14 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use entity::rate_windows::{Batch, BatchResult};
 use sea_orm::DbBackend;
 use tokio::sync::{mpsc, oneshot};
 
+use super::window::MINUTE_MS;
 use backend::Backend;
 use foundation::clock::Clock;
 use foundation::config::{LimitStoreSetting, LimitsConfig};
@@ -30,10 +31,17 @@ use foundation::database::Database;
 
 /// The maximum number of requests that one round trip counts.
 const MAX_BATCH: usize = 4_096;
-/// The pause between two tests of a store that is not available.
-const RETEST_INTERVAL: Duration = Duration::from_millis(500);
-/// How far the clocks of the store and of this process must drift apart until their difference is measured again.
-const MAX_DRIFT_MS: i64 = 20;
+/// The longest time of a round trip. Requests do not wait that long, but a store that is only slow keeps its connection.
+const ROUND_TRIP_TIMEOUT: Duration = Duration::from_secs(1);
+/// The pause before a suspended store is tested. Doubles each time that the store fails within [`STABLE_PERIOD`] after it was
+/// tested successfully.
+const MIN_PAUSE: Duration = Duration::from_millis(500);
+/// The longest pause.
+const MAX_PAUSE: Duration = Duration::from_secs(8);
+/// How long the store must not fail so that the next pause is short.
+const STABLE_PERIOD: Duration = Duration::from_secs(10);
+/// Maximum number of resets that wait for a store to become available.
+const MAX_RESETS: usize = 1_000;
 
 /// The store of a process. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +54,8 @@ pub struct LimitStore {
 struct SharedStore {
     commands: mpsc::UnboundedSender<Command>,
     status: Arc<StoreStatus>,
+    /// The maximum time that a request waits for its result.
+    timeout: Duration,
 }
 
 /// What the task reports to the requests.
@@ -59,7 +69,8 @@ struct StoreStatus {
 
 #[derive(Debug)]
 enum Command {
-    /// Count one request, and send the result. Dropping the sender means that the store is not available.
+    /// Count one request, and send the result. Dropping the sender means that the store is not available. Nothing is counted if
+    /// the receiver was dropped, because the request has not waited.
     Count(Batch, oneshot::Sender<Counted>),
     /// Remove the counts of a subject.
     Reset(String),
@@ -75,9 +86,9 @@ pub(crate) struct Counted {
     /// The number of requests in the short window.
     pub(crate) short_used: i64,
     /// The start of the day, in milliseconds since the epoch.
-    pub(crate) long_start: i64,
+    pub(crate) day_start: i64,
     /// The number of requests on the day.
-    pub(crate) long_used: i64,
+    pub(crate) day_used: i64,
 }
 
 impl LimitStore {
@@ -92,9 +103,9 @@ impl LimitStore {
         let is_postgres = db.backend() == DbBackend::Postgres;
         let timeout = Duration::from_millis(u64::from(config.limit_store_timeout_ms.get()));
         let backend = match &config.limit_store {
-            None if is_postgres => Backend::postgres(db.clone(), timeout),
+            None if is_postgres => Backend::postgres(db.clone()),
             None | Some(LimitStoreSetting::Memory) => return Ok(Self::default()),
-            Some(LimitStoreSetting::Database) if is_postgres => Backend::postgres(db.clone(), timeout),
+            Some(LimitStoreSetting::Database) if is_postgres => Backend::postgres(db.clone()),
             Some(LimitStoreSetting::Database) => {
                 bail!(
                     "limits can be stored in the database only on PostgreSQL; set `limit_store` to `memory`, or `database_url` \
@@ -105,10 +116,16 @@ impl LimitStore {
         };
         let (commands, received) = mpsc::unbounded_channel();
         let status = Arc::new(StoreStatus::default());
-        let task =
-            StoreTask { backend, received, timeout, clock: clock.clone(), status: Arc::clone(&status) };
+        let task = StoreTask {
+            backend,
+            received,
+            timeout,
+            clock: clock.clone(),
+            resets: Vec::new(),
+            guard: StatusGuard(Arc::clone(&status)),
+        };
         tokio::spawn(task.run());
-        Ok(Self { shared: Some(Arc::new(SharedStore { commands, status })) })
+        Ok(Self { shared: Some(Arc::new(SharedStore { commands, status, timeout })) })
     }
 
     /// Returns the current time by the clock of the store, in milliseconds since the epoch. All processes count in the windows
@@ -140,11 +157,20 @@ impl LimitStore {
 pub(crate) struct SharedCounter<'a>(&'a SharedStore);
 
 impl SharedCounter<'_> {
-    /// Counts one request if its limits admit it. Returns `None` when the store fails; then the request may have been counted.
+    /// Counts one request if its limits admit it. Returns `None` when the store fails or does not respond in time; then the
+    /// request may have been counted.
     pub(crate) async fn count(&self, request: Batch) -> Option<Counted> {
+        let SharedStore { commands, status, timeout } = self.0;
         let (sender, result) = oneshot::channel();
-        let counted = match self.0.commands.send(Command::Count(request, sender)) {
-            Ok(()) => result.await.ok(),
+        let counted = match commands.send(Command::Count(request, sender)) {
+            Ok(()) => match tokio::time::timeout(*timeout, result).await {
+                Ok(result) => result.ok(),
+                Err(_) => {
+                    // The next requests do not wait. The task resumes the store.
+                    status.is_suspended.store(true, Ordering::Relaxed);
+                    None
+                }
+            },
             Err(_) => None,
         };
         if counted.is_none() {
@@ -159,11 +185,26 @@ impl StoreStatus {
         self.clock_offset_ms.load(Ordering::Relaxed)
     }
 
-    /// Records the time of the store. Small differences are due to the round trip.
-    fn record_time(&self, store_ms: i64, now_ms: i64) {
-        let offset = store_ms - now_ms;
-        if (offset - self.clock_offset()).abs() > MAX_DRIFT_MS {
-            self.clock_offset_ms.store(offset, Ordering::Relaxed);
+    /// Records the time of the store, which is a time between `before_ms` and `after_ms` of this process's clock.
+    fn record_time(&self, store_ms: i64, (before_ms, after_ms): (i64, i64)) {
+        let possible = store_ms - after_ms..=store_ms - before_ms;
+        if !possible.contains(&self.clock_offset()) {
+            self.clock_offset_ms.store(*possible.end(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// Suspends the store when the task ends, for example because of a panic.
+struct StatusGuard(Arc<StoreStatus>);
+
+impl Drop for StatusGuard {
+    fn drop(&mut self) {
+        self.0.is_suspended.store(true, Ordering::Relaxed);
+        metrics::gauge!("rate_limit_store_available").set(0.0);
+        if std::thread::panicking() {
+            tracing::error!(
+                "the task of the limit store panicked; this process counts requests alone until it is restarted"
+            );
         }
     }
 }
@@ -172,10 +213,12 @@ impl StoreStatus {
 struct StoreTask {
     backend: Backend,
     received: mpsc::UnboundedReceiver<Command>,
-    /// The maximum duration of a round trip.
+    /// The maximum time that a request waits.
     timeout: Duration,
     clock: Clock,
-    status: Arc<StoreStatus>,
+    /// Subjects to be reset.
+    resets: Vec<String>,
+    guard: StatusGuard,
 }
 
 /// The requests of one subject in a batch.
@@ -187,24 +230,22 @@ struct Group {
 impl StoreTask {
     async fn run(mut self) {
         metrics::gauge!("rate_limit_store_available").set(0.0);
-        let mut outcome = self.backend.connect(self.timeout, self.now()).await;
-        let mut commands = Vec::new();
+        let mut outcome = self.connect().await;
+        let mut pause = MIN_PAUSE;
         loop {
             if let Err(error) = outcome {
-                self.status.is_suspended.store(true, Ordering::Relaxed);
-                commands.clear();
-                if !self.reconnect(error).await {
-                    return;
-                }
+                self.suspend(&error);
+                self.wait_until_available(pause).await;
+                tracing::info!("the limit store is available again");
             }
-            metrics::gauge!("rate_limit_store_available").set(1.0);
-            outcome = Ok(());
-            while outcome.is_ok() {
-                if self.received.recv_many(&mut commands, MAX_BATCH).await == 0 {
-                    return;
-                }
-                outcome = self.send(&mut commands).await;
+            self.resume();
+            let resumed = Instant::now();
+            outcome = self.serve().await;
+            if outcome.is_ok() {
+                // The process stops.
+                return;
             }
+            pause = if resumed.elapsed() > STABLE_PERIOD { MIN_PAUSE } else { (2 * pause).min(MAX_PAUSE) };
         }
     }
 
@@ -213,30 +254,62 @@ impl StoreTask {
         self.clock.is_simulated().then(|| self.clock.now_ms())
     }
 
-    /// Sends commands to the store, and the results to the requests.
-    async fn send(&mut self, commands: &mut Vec<Command>) -> anyhow::Result<()> {
+    /// Sends batches until the process stops.
+    ///
+    /// # Errors
+    /// Returns an error when a round trip fails.
+    async fn serve(&mut self) -> anyhow::Result<()> {
+        let mut commands = Vec::new();
+        while self.received.recv_many(&mut commands, MAX_BATCH).await > 0 {
+            let groups = self.group(&mut commands);
+            if !self.resets.is_empty() {
+                within(ROUND_TRIP_TIMEOUT.max(self.timeout), self.backend.reset(&self.resets)).await?;
+                self.resets.clear();
+            }
+            if !groups.is_empty() {
+                self.count(groups).await?;
+            }
+            if self.guard.0.is_suspended.load(Ordering::Relaxed) {
+                // A request has waited too long.
+                self.test().await?;
+                self.resume();
+            }
+        }
+        Ok(())
+    }
+
+    /// Groups requests by their subject, and adds resets to [`Self::resets`].
+    fn group(&mut self, commands: &mut Vec<Command>) -> HashMap<String, Group> {
         let mut groups: HashMap<String, Group> = HashMap::new();
         for command in commands.drain(..) {
             match command {
+                Command::Count(_, sender) if sender.is_closed() => {}
                 Command::Count(batch, sender) => match groups.entry(batch.subject.clone()) {
                     Entry::Vacant(entry) => {
                         entry.insert(Group { batch, senders: vec![sender] });
                     }
                     Entry::Occupied(mut entry) => entry.get_mut().add(batch, sender),
                 },
-                Command::Reset(subject) => {
-                    within(self.timeout, self.backend.reset(&subject)).await?;
-                }
+                Command::Reset(subject) => self.add_reset(subject),
             }
         }
-        if groups.is_empty() {
-            return Ok(());
+        groups
+    }
+
+    fn add_reset(&mut self, subject: String) {
+        if self.resets.len() < MAX_RESETS {
+            self.resets.push(subject);
         }
+    }
+
+    /// Counts the requests, and sends them the results.
+    async fn count(&mut self, mut groups: HashMap<String, Group>) -> anyhow::Result<()> {
         let batches: Vec<Batch> = groups.values().map(|group| group.batch.clone()).collect();
-        let now = self.now();
-        let results = within(self.timeout, self.backend.admit(&batches, now)).await?;
+        let (now, before_ms) = (self.now(), self.clock.now_ms());
+        let results = self.backend.admit(&batches, now, self.timeout);
+        let results = within(ROUND_TRIP_TIMEOUT.max(self.timeout), results).await?;
         if let Some(result) = results.first().filter(|_| now.is_none()) {
-            self.status.record_time(result.now, self.clock.now_ms());
+            self.guard.0.record_time(result.now, (before_ms, self.clock.now_ms()));
         }
         for result in results {
             if let Some(group) = groups.remove(&result.subject) {
@@ -246,30 +319,57 @@ impl StoreTask {
         Ok(())
     }
 
-    /// Tests the store until it is available. Meanwhile, no request waits for it. Returns `false` when the process stops.
-    async fn reconnect(&mut self, error: anyhow::Error) -> bool {
+    async fn connect(&mut self) -> anyhow::Result<()> {
+        self.backend.connect(self.timeout).await?;
+        self.test().await
+    }
+
+    /// Counts a request of no caller, within the timeout.
+    async fn test(&mut self) -> anyhow::Result<()> {
+        let now = self.now();
+        let test = [Batch {
+            subject: "test".to_owned(),
+            requested: 1,
+            short_limit: 1,
+            short_length: MINUTE_MS,
+            short_alignment: MINUTE_MS,
+            day_limit: 1,
+            ..Batch::default()
+        }];
+        // The first call prepares the statement.
+        within(ROUND_TRIP_TIMEOUT, self.backend.admit(&test, now, self.timeout)).await?;
+        within(self.timeout, self.backend.admit(&test, now, self.timeout)).await.map(drop)
+    }
+
+    fn suspend(&self, error: &anyhow::Error) {
+        self.guard.0.is_suspended.store(true, Ordering::Relaxed);
         metrics::gauge!("rate_limit_store_available").set(0.0);
         let error = format!("{error:#}");
         tracing::warn!(error, "the limit store is not available, so this process counts requests alone");
+    }
+
+    fn resume(&self) {
+        metrics::gauge!("rate_limit_store_available").set(1.0);
+        self.guard.0.is_suspended.store(false, Ordering::Relaxed);
+    }
+
+    /// Reconnects and tests the store until it is available. Meanwhile, no request waits for it. Never returns after the process
+    /// has dropped the store; then the runtime ends the task.
+    async fn wait_until_available(&mut self, mut pause: Duration) {
         loop {
             self.backend.disconnect();
-            if self.backend.connect(self.timeout, self.now()).await.is_ok() {
-                break;
-            }
-            let pause = tokio::time::sleep(RETEST_INTERVAL);
-            tokio::pin!(pause);
-            loop {
-                tokio::select! {
-                    () = &mut pause => break,
-                    // Requests that were sent before the store was suspended. Dropping them lets them continue.
-                    command = self.received.recv() => if command.is_none() { return false },
+            tokio::time::sleep(pause).await;
+            // Requests that were sent before the store was suspended have been decided.
+            while let Ok(command) = self.received.try_recv() {
+                if let Command::Reset(subject) = command {
+                    self.add_reset(subject);
                 }
             }
+            if self.connect().await.is_ok() {
+                return;
+            }
+            pause = MIN_PAUSE;
         }
-        while self.received.try_recv().is_ok() {}
-        tracing::info!("the limit store is available again");
-        self.status.is_suspended.store(false, Ordering::Relaxed);
-        true
     }
 }
 
@@ -299,8 +399,8 @@ impl Group {
                 is_admitted,
                 short_start: result.short_start,
                 short_used: result.short_used - later,
-                long_start: result.long_start,
-                long_used: result.long_used - later,
+                day_start: result.day_start,
+                day_used: result.day_used - later,
             };
             // The request may have been canceled. It stays counted.
             let _ = sender.send(counted);

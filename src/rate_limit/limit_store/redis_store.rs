@@ -1,11 +1,11 @@
 //! Counts requests in Valkey or Redis, with one script call for each subject. The calls of a batch are pipelined.
 //!
-//! Each subject is a hash with the starts and counts of its two windows, which expires with the day.
+//! Each subject is a hash with the starts and counts of its two windows, which expires when its counts no longer matter.
 
 use anyhow::Context;
 use entity::rate_windows::{Batch, BatchResult};
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncCommands, Client, Pipeline, RedisResult, Script, Value};
+use redis::{AsyncCommands, AsyncConnectionConfig, Client, Pipeline, RedisResult, Script};
 
 use foundation::config::RedisUrl;
 
@@ -34,7 +34,9 @@ impl RedisStore {
     }
 
     pub(super) async fn connect(&mut self) -> anyhow::Result<()> {
-        let mut connection = self.client.get_multiplexed_async_connection().await?;
+        // The task limits the time of each call.
+        let config = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
+        let mut connection = self.client.get_multiplexed_async_connection_with_config(&config).await?;
         self.script.load_async(&mut connection).await?;
         self.connection = Some(connection);
         Ok(())
@@ -50,10 +52,6 @@ impl RedisStore {
         now: Option<i64>,
     ) -> anyhow::Result<Vec<BatchResult>> {
         let connection = self.connection.as_mut().context("it is not connected")?;
-        if batches.is_empty() {
-            let _: Value = redis::cmd("PING").query_async(connection).await?;
-            return Ok(Vec::new());
-        }
         let mut pipeline = Pipeline::with_capacity(batches.len());
         for batch in batches {
             let now = now.map_or_else(String::new, |now| now.to_string());
@@ -61,21 +59,22 @@ impl RedisStore {
             call.arg(now).arg(batch.requested);
             call.arg(batch.short_limit).arg(batch.short_length).arg(batch.short_alignment);
             call.arg(batch.short_known_start).arg(batch.short_known);
-            call.arg(batch.long_limit).arg(batch.long_known_start).arg(batch.long_known);
+            call.arg(batch.day_limit).arg(batch.day_known_start).arg(batch.day_known);
             pipeline.invoke_script(&call);
         }
         let replies: Vec<(i64, i64, i64, i64, i64, i64)> = pipeline.query_async(connection).await?;
         let result = |(batch, reply): (&Batch, (i64, i64, i64, i64, i64, i64))| {
-            let (admitted, short_start, short_used, long_start, long_used, now) = reply;
+            let (admitted, short_start, short_used, day_start, day_used, now) = reply;
             let subject = batch.subject.clone();
-            BatchResult { subject, admitted, short_start, short_used, long_start, long_used, now }
+            BatchResult { subject, admitted, short_start, short_used, day_start, day_used, now }
         };
         Ok(batches.iter().zip(replies).map(result).collect())
     }
 
-    pub(super) async fn reset(&mut self, subject: &str) -> anyhow::Result<()> {
+    pub(super) async fn reset(&mut self, subjects: &[String]) -> anyhow::Result<()> {
         let connection = self.connection.as_mut().context("it is not connected")?;
-        let removed: RedisResult<()> = connection.del(format!("{PREFIX}{subject}")).await;
+        let keys: Vec<String> = subjects.iter().map(|subject| format!("{PREFIX}{subject}")).collect();
+        let removed: RedisResult<()> = connection.del(keys).await;
         Ok(removed?)
     }
 }

@@ -13,7 +13,8 @@ const EXPAND: Migration =
 
 const CONTRACT: Migration = Migration {
     name: "m0092_contract",
-    floor: 22,
+    // One more than the version of this program knows.
+    floor: migration::MIGRATIONS.len() as u32 + 1,
     phase: Phase::Contract,
     statements: &["ALTER TABLE workspaces DROP COLUMN motto"],
     ..Migration::EMPTY
