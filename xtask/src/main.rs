@@ -8,6 +8,7 @@
 mod bench;
 mod check;
 mod clients;
+mod fleet;
 mod test;
 mod tidy;
 
@@ -81,6 +82,12 @@ enum XtaskCommand {
     Test(test::TestArgs),
     /// Run the benchmarks and compare the results with their goals.
     Bench(bench::BenchArgs),
+    /// Run many servers and workers on PostgreSQL, stop parts of them, and check what a fleet guarantees.
+    ///
+    /// Starts PostgreSQL with a synchronous standby, haproxy, pgbouncer, Redis or Valkey, 3 servers and 2 workers on free
+    /// local ports, puts load on them and runs the scenarios. Exits with code 1 if a guarantee is violated. The logs of the
+    /// last run are in target/fleet/logs.
+    Fleet(fleet::FleetArgs),
 }
 
 /// The result of a command.
@@ -142,6 +149,7 @@ fn run(command: XtaskCommand) -> anyhow::Result<TaskOutcome> {
         XtaskCommand::Tidy => tidy::run(&workspace),
         XtaskCommand::Test(args) => test::run(&args, &workspace),
         XtaskCommand::Bench(args) => bench::run(&args, &workspace),
+        XtaskCommand::Fleet(args) => fleet::run(&args, &workspace),
     }
 }
 

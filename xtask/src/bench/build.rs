@@ -1,6 +1,6 @@
-//! Builds the server and the load programs with the release profile.
+//! Builds the server and the programs that measure or test it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::{Context as _, Result, bail};
@@ -22,17 +22,41 @@ pub(super) struct Programs {
 /// # Errors
 /// Returns an error when a program does not compile.
 pub(super) fn programs() -> Result<Programs> {
-    Ok(Programs { server: build(["--bin", "creator-api"])?, load: build(["--bench", "load"])? })
+    let release = Build { release: true, ..Build::default() };
+    Ok(Programs {
+        server: build(["--bin", "creator-api"], &release)?,
+        load: build(["--bench", "load"], &release)?,
+    })
 }
 
-fn build([kind, name]: [&str; 2]) -> Result<PathBuf> {
-    println!("building {name} with the release profile");
-    let output = cargo_command()
-        .args(["build", "--release", "--locked", "--package", "creator-api", kind, name])
-        .arg("--message-format=json-render-diagnostics")
-        .stderr(Stdio::inherit())
-        .output()
-        .context("cannot start cargo")?;
+/// How a program is built.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Build<'a> {
+    /// Whether to use the release profile.
+    pub(crate) release: bool,
+    /// The folder of the source; the current folder if `None`.
+    pub(crate) source: Option<&'a Path>,
+    /// The target folder; that of the source if `None`.
+    pub(crate) target: Option<&'a Path>,
+}
+
+/// Builds a program of the root package and returns its path.
+///
+/// # Errors
+/// Returns an error when it does not compile.
+pub(crate) fn build([kind, name]: [&str; 2], options: &Build) -> Result<PathBuf> {
+    let profile = if options.release { "release" } else { "dev" };
+    eprintln!("building {name} with the {profile} profile");
+    let mut command = cargo_command();
+    command.args(["build", "--profile", profile, "--locked", "--package", "creator-api", kind, name]);
+    command.args(["--message-format=json-render-diagnostics"]).stderr(Stdio::inherit());
+    if let Some(source) = options.source {
+        command.current_dir(source);
+    }
+    if let Some(target) = options.target {
+        command.arg("--target-dir").arg(target);
+    }
+    let output = command.output().context("cannot start cargo")?;
     if !output.status.success() {
         bail!("`{name}` does not build");
     }

@@ -3,7 +3,7 @@
 //! Builds the server and the load programs with the release profile, starts a durable PostgreSQL server, runs the load
 //! programs, and prints one table. A goal that is not met does not fail the command; a benchmark that cannot run does.
 
-mod build;
+pub(crate) mod build;
 mod table;
 mod tools;
 

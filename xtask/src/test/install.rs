@@ -10,13 +10,13 @@ use anyhow::{Result, bail};
 use super::steps::run;
 
 /// Programs that tests need, and the packages that contain them.
-pub(super) struct SystemPackages {
+pub(crate) struct SystemPackages {
     /// The name of the programs, at the start of a sentence.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// The packages of Debian, installed together, so that their versions match.
-    pub(super) debian: &'static [&'static str],
+    pub(crate) debian: &'static [&'static str],
     /// The packages of other systems, for the error message.
-    pub(super) other_systems: &'static str,
+    pub(crate) other_systems: &'static str,
 }
 
 /// Installs packages of Debian or Ubuntu.
@@ -24,7 +24,7 @@ pub(super) struct SystemPackages {
 /// # Errors
 /// Returns an error when the system is not Debian or Ubuntu, when the installation fails, or when `install` is false
 /// (`--no-install`).
-pub(super) fn apt(packages: &SystemPackages, install: bool) -> Result<()> {
+pub(crate) fn apt(packages: &SystemPackages, install: bool) -> Result<()> {
     let SystemPackages { name, debian, other_systems } = packages;
     let names = debian.join(" ");
     if !install {
@@ -39,7 +39,7 @@ pub(super) fn apt(packages: &SystemPackages, install: bool) -> Result<()> {
 }
 
 /// Returns the path of the first of these programs that is in `PATH`.
-pub(super) fn find_in_path(names: &[&str]) -> Option<PathBuf> {
+pub(crate) fn find_in_path(names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
     let candidates = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));

@@ -4,7 +4,7 @@
 //! other steps run even after a failure, so that one run reports all failures.
 
 mod chromium;
-mod install;
+pub(crate) mod install;
 mod licenses;
 pub(crate) mod postgres;
 pub(crate) mod redis;

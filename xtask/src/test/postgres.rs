@@ -73,9 +73,9 @@ pub(crate) struct PostgresServer {
 
 /// The user that runs the server. PostgreSQL does not run as root.
 #[derive(Clone, Copy)]
-struct ServerUser {
-    uid: u32,
-    gid: u32,
+pub(crate) struct ServerUser {
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
 }
 
 impl PostgresServer {
@@ -184,7 +184,10 @@ fn as_user(program: impl AsRef<std::ffi::OsStr>, user: Option<ServerUser>) -> Co
 }
 
 /// Returns the user that runs the server if the current user is root, or `None` for the current user.
-fn unprivileged_user() -> Result<Option<ServerUser>> {
+///
+/// # Errors
+/// Returns an error when the current user is root and no other user exists.
+pub(crate) fn unprivileged_user() -> Result<Option<ServerUser>> {
     if user_id() != Some(0) {
         return Ok(None);
     }
@@ -204,7 +207,11 @@ fn unprivileged_user() -> Result<Option<ServerUser>> {
     }
 }
 
-fn find_or_install(install: bool) -> Result<PathBuf> {
+/// Returns the folder of the PostgreSQL programs. Installs them first if they are missing and `install` is true.
+///
+/// # Errors
+/// Returns an error when they are missing and cannot be installed.
+pub(crate) fn find_or_install(install: bool) -> Result<PathBuf> {
     if let Some(programs) = find_programs() {
         return Ok(programs);
     }

@@ -1,0 +1,123 @@
+//! With clocks that differ by 5 s, a delta sync loses nothing.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use foundation::clock::Clock;
+use futures_util::future::join_all;
+
+use crate::client::{ApiClient, Outcome};
+use crate::fleet::{ApiProcess, FleetDatabase, FleetOptions, Role, UNLIMITED};
+use crate::load::{Load, LoadOptions};
+use crate::reconcile::check_writes;
+use crate::report::{Figure, Report, count};
+use crate::run::Context;
+
+/// The scenario's name, as used with `--only`.
+pub const NAME: &str = "clock-skew";
+
+/// How long the servers write.
+const DURATION: Duration = Duration::from_secs(12);
+
+/// Writes on two servers whose clocks differ, while a client of each keeps a copy up to date.
+///
+/// # Errors
+/// Returns an error when a part of the fleet does not start, or the clocks do not differ.
+pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
+    let database = FleetDatabase::start(context, &FleetOptions::default()).await?;
+    let url = database.primary.url();
+    let new_server = |name: &str| ApiProcess::new(context, &database.commands, Role::Server, name, &url);
+    let mut exact = new_server("server0")?;
+    let mut fast = new_server("server1")?.clock_offset(&context.programs.faketime, "+5s");
+    tokio::try_join!(exact.start(), fast.start())?;
+    let difference = clock_difference(&fast.url()).await? - clock_difference(&exact.url()).await?;
+    if !(4..=6).contains(&difference) {
+        bail!("expected clocks that differ by 5 s, found {difference} s");
+    }
+    let targets = vec![exact.url(), fast.url()];
+    let load = Load::start(
+        &database.key,
+        LoadOptions { targets: targets.clone(), clients: 24, rate: Some(100), reads_per_write: 0 },
+    )?;
+    let stopping = Arc::new(AtomicBool::new(false));
+    let readers: Vec<_> = targets
+        .iter()
+        .map(|url| {
+            tokio::spawn(delta_sync(ApiClient::new(&database.key), url.clone(), Arc::clone(&stopping)))
+        })
+        .collect();
+    load.run_for(DURATION).await;
+    let record = load.stop().await;
+    stopping.store(true, Ordering::Relaxed);
+    for (reader, name) in readers.into_iter().zip(["the exact clock", "the fast clock"]) {
+        let copy = reader.await??;
+        let missing = record.writes.iter().filter(|write| !copy.contains(&write.email)).count();
+        let name = format!("students missing in the copy from the server with {name}");
+        let detail = format!("{} acknowledged, {} in the copy", record.writes.len(), copy.len());
+        report.add(Figure::exactly(name, count(missing), "students", 0.0).detail(detail));
+    }
+    let key = database.commands.create_key(60, UNLIMITED).await?;
+    let admitted = admitted(&key, &targets, 200).await?;
+    let figure = Figure::measured("admitted of 60 per minute by both servers", count(admitted), "requests");
+    report.add(figure.goal("60 with a shared limit store"));
+    check_writes(report, &database.primary, &[&record]).await
+}
+
+/// Returns the difference between the clock of a server and that of this process in seconds, by its header `Date`.
+async fn clock_difference(url: &str) -> Result<i64> {
+    let response =
+        reqwest::Client::builder().no_proxy().build()?.get(format!("{url}/healthz")).send().await?;
+    let date = response.headers().get("date").context("the server sends no header `Date`")?;
+    let date = jiff::fmt::rfc2822::parse(date.to_str()?)?.timestamp().as_second();
+    Ok(date - Clock::system().now_ms() / 1000)
+}
+
+/// Keeps a copy of all students up to date as the contract describes, until `stopping` and then once more. Returns the email
+/// addresses in the copy.
+async fn delta_sync(
+    client: Result<ApiClient>,
+    url: String,
+    stopping: Arc<AtomicBool>,
+) -> Result<HashSet<String>> {
+    let (client, mut copy, mut since) = (client?, HashSet::new(), String::new());
+    let mut last_round = false;
+    loop {
+        let (mut cursor, mut latest) = (String::new(), since.clone());
+        loop {
+            let list = format!("{url}/api/v1/students?sort=updated_at&limit=100{since}{cursor}");
+            let page = client.get(&list).await.body()?;
+            for student in page["data"].as_array().context("expected a list")? {
+                copy.insert(student["email"].as_str().context("expected an email address")?.to_owned());
+                latest = format!("&updated_after={}", student["updated_at"].as_str().unwrap_or_default());
+            }
+            match page["pagination"]["cursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => break,
+            }
+        }
+        since = latest;
+        if last_round {
+            return Ok(copy);
+        }
+        if stopping.load(Ordering::Relaxed) {
+            // A write appears after its millisecond is over, and the fast clock may be ahead of it.
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            last_round = true;
+        }
+    }
+}
+
+/// Sends requests at once, half to each server, and returns how many were admitted.
+async fn admitted(key: &str, targets: &[String], requests: usize) -> Result<usize> {
+    let client = ApiClient::new(key)?;
+    let send = |number: usize| {
+        let (client, url) =
+            (client.clone(), format!("{}/api/v1/students?limit=1", targets[number % targets.len()]));
+        async move { client.get(&url).await }
+    };
+    let exchanges = join_all((0..requests).map(send)).await;
+    Ok(exchanges.iter().filter(|exchange| matches!(exchange.outcome, Outcome::Success(_))).count())
+}

@@ -1,0 +1,58 @@
+//! The promotion of a synchronous standby loses no acknowledged write and no event.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+
+use crate::engines::haproxy::Haproxy;
+use crate::engines::postgres::Postgres;
+use crate::fleet::{Fleet, FleetDatabase, FleetOptions};
+use crate::load::{Load, LoadOptions};
+use crate::receiver::WebhookReceiver;
+use crate::reconcile::{check_events, check_writes};
+use crate::report::{Figure, Report};
+use crate::run::Context;
+
+/// The scenario's name, as used with `--only`.
+pub const NAME: &str = "failover";
+
+/// How long the fleet is observed after the promotion.
+const OBSERVATION: Duration = Duration::from_secs(20);
+
+/// Kills the primary under load and promotes the standby. A proxy leads to the server that accepts writes.
+///
+/// # Errors
+/// Returns an error when a part of the fleet does not start.
+pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
+    let options = FleetOptions::default();
+    let mut database = FleetDatabase::start(context, &options).await?;
+    let standby = database.standby.take().context("the fleet has no standby")?;
+    let proxy = Haproxy::find_primary(context, &[database.primary.port, standby.port]).await?;
+    let receiver = WebhookReceiver::start(&database.commands, 1, Duration::ZERO).await?;
+    let url = Postgres::url_with_port(proxy.port);
+    let mut fleet = Fleet::start_on(context, database, options, &url).await?;
+    let targets = fleet.server_urls();
+    let load = Load::start(
+        &fleet.database.key,
+        LoadOptions { targets, clients: 36, rate: Some(150), reads_per_write: 1 },
+    )?;
+    load.run_for(Duration::from_secs(3)).await;
+
+    let killed = Instant::now();
+    fleet.database.primary.kill().await?;
+    standby.promote().await?;
+    let promoted = killed.elapsed().as_secs_f64();
+    load.run_for(OBSERVATION).await;
+    let stopped = Instant::now();
+    let record = load.stop().await;
+    let last = record.last_failure_after(killed);
+    let detail = format!("the promotion took {promoted:.1} s; {}", record.summary());
+    let gap = record.longest_gap(killed, stopped);
+    report.add(Figure::measured("longest time without an acknowledged write", gap, "s").detail(detail));
+    report.add(Figure::at_most("outage, to the last failed request", last, "s", 15.0));
+    report.add(Figure::measured("longest failed request", record.longest_failure(), "s"));
+    let interrupted = record.last_interrupted_write(killed);
+    report.add(Figure::at_most("last acknowledgment of an interrupted write", interrupted, "s", 15.0));
+    check_writes(report, &standby, &[&record]).await?;
+    check_events(report, &standby, &receiver, &record).await
+}

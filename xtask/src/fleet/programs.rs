@@ -1,0 +1,144 @@
+//! Finds or installs the engines of a fleet, and builds the server and the fleet program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+use serde::Serialize;
+
+use crate::bench::build::{Build, build};
+use crate::test::install::{SystemPackages, apt, find_in_path};
+use crate::test::{postgres, redis};
+
+/// The paths of all programs. The fleet program reads this structure as JSON.
+#[derive(Debug, Serialize)]
+pub(super) struct FleetPrograms {
+    /// The program that starts the engines and runs the scenarios.
+    pub(super) fleet: PathBuf,
+    /// The server under test.
+    server: PathBuf,
+    /// The server of the earlier revision, if `rolling-upgrade` is selected.
+    earlier_server: Option<PathBuf>,
+    /// The folder of the PostgreSQL programs.
+    postgres: PathBuf,
+    haproxy: PathBuf,
+    pgbouncer: PathBuf,
+    redis: PathBuf,
+    /// The library of faketime for programs with several threads.
+    faketime: PathBuf,
+    /// The user and group ids with which the engines run, if they differ from those of this process.
+    user: Option<(u32, u32)>,
+}
+
+const HAPROXY: SystemPackages = SystemPackages {
+    name: "haproxy",
+    debian: &["haproxy"],
+    other_systems: "Fedora, Arch and Alpine: haproxy, macOS: brew install haproxy",
+};
+
+const PGBOUNCER: SystemPackages = SystemPackages {
+    name: "pgbouncer",
+    debian: &["pgbouncer"],
+    other_systems: "Fedora, Arch and Alpine: pgbouncer, macOS: brew install pgbouncer",
+};
+
+const FAKETIME: SystemPackages = SystemPackages {
+    name: "faketime",
+    debian: &["faketime"],
+    other_systems: "Fedora, Arch and Alpine: libfaketime, macOS: brew install libfaketime",
+};
+
+impl FleetPrograms {
+    /// Finds or installs the engines, and builds the other programs. `from` is the revision of the earlier server, if one is
+    /// needed. Copies the servers to `folder`, so that a build during the run does not replace them.
+    ///
+    /// # Errors
+    /// Returns an error when an engine is missing and cannot be installed, or when a program does not build.
+    pub(super) fn prepare(folder: &Path, release: bool, from: Option<&str>, install: bool) -> Result<Self> {
+        let postgres = postgres::find_or_install(install)?;
+        let haproxy = program(&HAPROXY, &["haproxy"], install)?;
+        let pgbouncer = program(&PGBOUNCER, &["pgbouncer"], install)?;
+        let redis = redis::find_or_install(install)?;
+        let faketime = find_or_install(&FAKETIME, install, find_faketime)?;
+        let user = postgres::unprivileged_user()?.map(|user| (user.uid, user.gid));
+        let earlier_server = from.map(|revision| build_revision(folder, release, revision)).transpose()?;
+        let built = build(["--bin", "creator-api"], &Build { release, ..Build::default() })?;
+        let server = folder.join("creator-api");
+        copy(&built, &server)?;
+        let fleet = build(["--bench", "fleet"], &Build { release, ..Build::default() })?;
+        Ok(Self { fleet, server, earlier_server, postgres, haproxy, pgbouncer, redis, faketime, user })
+    }
+}
+
+/// Builds the server of another revision in a git worktree below `folder`, unless a previous run has built it.
+fn build_revision(folder: &Path, release: bool, revision: &str) -> Result<PathBuf> {
+    let commit = git(&["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")])
+        .with_context(|| format!("the revision `{revision}` does not exist; choose another with --from"))?;
+    let profile = if release { "release" } else { "dev" };
+    let program = folder.join(format!("creator-api-{profile}-{commit}"));
+    if program.exists() {
+        return Ok(program);
+    }
+    let worktree = folder.join(format!("worktree-{commit}"));
+    let path = worktree.to_string_lossy();
+    if !worktree.exists() {
+        git(&["worktree", "prune"])?;
+        git(&["worktree", "add", "--detach", &path, &commit])?;
+    }
+    eprintln!("the server of revision {revision}:");
+    // The same target folder, so that the dependencies are not built again.
+    let target = fs::canonicalize("target")?;
+    let options = Build { release, source: Some(&worktree), target: Some(&target) };
+    let built = build(["--bin", "creator-api"], &options);
+    let copied = built.and_then(|built| copy(&built, &program));
+    git(&["worktree", "remove", "--force", &path])?;
+    copied.map(|()| program)
+}
+
+/// Runs git in the current folder and returns its output.
+fn git(args: &[&str]) -> Result<String> {
+    let output = Command::new("git").args(args).output().context("cannot start git")?;
+    if !output.status.success() {
+        bail!("`git {}` failed: {}", args.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
+/// Copies a program under another name first, so that an interrupted copy is never used.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let partial = to.with_extension("partial");
+    fs::copy(from, &partial).with_context(|| format!("cannot copy {}", from.display()))?;
+    fs::rename(&partial, to).with_context(|| format!("cannot write {}", to.display()))
+}
+
+fn program(packages: &SystemPackages, names: &[&str], install: bool) -> Result<PathBuf> {
+    find_or_install(packages, install, || {
+        // The folder of system programs is not in the `PATH` of every user.
+        let in_system_folder =
+            names.iter().map(|name| Path::new("/usr/sbin").join(name)).find(|path| path.is_file());
+        find_in_path(names).or(in_system_folder)
+    })
+}
+
+fn find_or_install(
+    packages: &SystemPackages,
+    install: bool,
+    find: impl Fn() -> Option<PathBuf>,
+) -> Result<PathBuf> {
+    if let Some(path) = find() {
+        return Ok(path);
+    }
+    apt(packages, install)?;
+    find().with_context(|| format!("{} is installed, but was not found; add it to PATH", packages.name))
+}
+
+/// Returns the library of faketime. Debian installs it in a folder that depends on the processor.
+fn find_faketime() -> Option<PathBuf> {
+    let mut folders =
+        vec![PathBuf::from("/usr/lib"), PathBuf::from("/usr/lib64"), PathBuf::from("/usr/local/lib")];
+    let entries = fs::read_dir("/usr/lib").into_iter().flatten().flatten();
+    folders.extend(entries.map(|entry| entry.path()).filter(|path| path.is_dir()));
+    let candidates = folders.into_iter().map(|folder| folder.join("faketime/libfaketimeMT.so.1"));
+    candidates.into_iter().find(|path| path.is_file())
+}
