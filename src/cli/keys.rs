@@ -54,7 +54,7 @@ pub(super) struct CreateKeyArgs {
     /// Name of the key, such as the integration that uses it
     #[arg(long)]
     name: String,
-    /// One or more scopes, or `all`
+    /// One or more scopes, such as `read:courses`, or `all`
     #[arg(long = "scope", value_name = "SCOPE", required = true, num_args = 1.., value_delimiter = ',')]
     scopes: Vec<String>,
     #[command(flatten)]

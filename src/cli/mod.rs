@@ -86,6 +86,8 @@ enum Command {
     /// server is configured, an owner without a password receives a password link by mail.
     Apply(apply::ApplyArgs),
     /// Generate a synthetic workspace, into the database or as a file of changes
+    ///
+    /// The key of the workspace is `synthetic`. If writing to the database is interrupted, run the same command again.
     Generate(generate::GenerateArgs),
     /// Check the configuration
     #[command(subcommand)]

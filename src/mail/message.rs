@@ -138,7 +138,8 @@ impl Message {
                 let (id, error) = (subscription.to_string(), truncate_error(last_error));
                 let facts = subscription_facts(&id, url, &error);
                 let remedy = "Pending deliveries are retried automatically. To keep the webhook enabled, make sure \
-                              that the endpoint responds with a status from 200 to 299.";
+                              that the endpoint responds with a status from 200 to 299. The dashboard shows the \
+                              response to each attempt.";
                 let subject = format!("Webhook endpoint on {} is failing", host(url));
                 render_message(subject, &[Paragraph(intro.into()), Facts(&facts), Paragraph(remedy.into())])
             }

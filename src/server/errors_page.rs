@@ -46,7 +46,8 @@ fn documentation(code: ApiErrorCode) -> CodeDocumentation {
         ApiErrorCode::RateLimited => CodeDocumentation {
             status: "429",
             meaning: "The limit of the current minute or of the current day (UTC) is exhausted. The rejected request \
-                      does not count against the limits.",
+                      does not count against the limits. Requests without a valid key count against the limits of the \
+                      client's IP address.",
             remedy: "Wait for the number of seconds in <code>Retry-After</code>, which is also \
                      <code>error.retryAfterSeconds</code>. Slow down when fewer than 5 requests remain in \
                      <code>X-RateLimit-Remaining</code>, and prefer webhooks to polling.",

@@ -1,5 +1,5 @@
-//! Compares two sides by alternating short measurements and choosing the median pair. Disturbances on the machine then affect
-//! both sides equally, or only pairs that do not count.
+//! Compares two sides by alternating short measurements and choosing the median pair. Disturbances on the machine then
+//! affect both sides equally, or only pairs that do not count.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! One HTTP/1.1 connection with minimal client overhead.
 //!
-//! It sends prepared bytes and reads whole responses by their `Content-Length`, so that the load generator leaves the processor
-//! to the server. It does not retry, follow redirects or decode.
+//! It sends prepared bytes and reads whole responses by their `Content-Length`, so that the load generator leaves the
+//! processor to the server. It does not retry, follow redirects or decode.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -52,7 +52,8 @@ impl Connection {
     /// Sends one request and reads the response.
     ///
     /// # Errors
-    /// Returns an error when the connection breaks or the response has no `Content-Length`.
+    /// Returns an error when the connection breaks, or when the response is not valid HTTP, has no `Content-Length`, is
+    /// too large, or is followed by more bytes.
     pub async fn exchange(&mut self, request: &[u8]) -> Result<ResponseView<'_>> {
         self.stream.write_all(request).await.context("cannot send a request")?;
         self.filled = 0;

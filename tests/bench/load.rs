@@ -1,7 +1,7 @@
 //! The load generator: a fixed number of connections on one thread.
 //!
-//! Every connection sends its next request as soon as it has read the response. Only requests inside the window count, after a
-//! warm-up. A response with an unexpected status ends the run with an error.
+//! Every connection sends its next request as soon as it has read the response. After a warm-up, the requests inside
+//! the window are counted. A response with an unexpected status ends the run with an error.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ pub struct Load {
     pub window: Duration,
     /// The expected status of every response.
     pub status: u16,
-    /// The id of the process whose processor time is measured.
+    /// The id of the process whose processor time is measured; `None` to measure none.
     pub process: Option<u32>,
 }
 
@@ -46,8 +46,8 @@ impl Load {
     /// 0.
     ///
     /// # Errors
-    /// Returns an error when a connection breaks, a response has an unexpected status, or no response arrives in the
-    /// window.
+    /// Returns an error when a connection breaks, a response has an unexpected status, no response arrives in the
+    /// window, or the last responses do not arrive within 30 seconds after it.
     pub async fn run(self, script: impl Fn(usize) -> Box<dyn RequestScript>) -> Result<Measurement> {
         let scripts: Vec<Box<dyn RequestScript>> = (0..self.connections).map(script).collect();
         tokio::task::spawn_blocking(move || {
@@ -145,7 +145,7 @@ pub struct RequestCycle {
 }
 
 impl RequestCycle {
-    /// Starts with the request at index `first`.
+    /// Creates a script that starts with the request at index `first`, modulo the number of requests.
     pub fn script(requests: Vec<Vec<u8>>, first: usize) -> Box<dyn RequestScript> {
         Box::new(Self { next: first % requests.len(), requests })
     }

@@ -1,8 +1,8 @@
-//! The benchmark programs behind `cargo xtask bench`: one binary that measures the built server from outside.
+//! The benchmark programs behind `cargo xtask bench`: one binary that measures the built server.
 //!
-//! It runs the `creator-api` binary through its commands and its HTTP interface, compares most figures with a limit or
-//! with another figure from the same run, and writes result rows as JSON. A goal that is not met is marked in its row
-//! and does not fail the run.
+//! It runs the `creator-api` binary through its commands and its HTTP interface; only its command `events` runs the
+//! worker in its own process. It compares most figures with a limit or with another figure from the same run, and
+//! writes result rows as JSON. A goal that is not met is marked in its row and does not fail the run.
 
 // A binary exports nothing. Here `pub` marks what a module provides to the other modules.
 #![allow(unreachable_pub)]

@@ -16,7 +16,7 @@ pub struct ResultRow {
     pub figure: f64,
     /// Its unit.
     pub unit: &'static str,
-    /// What the figure is compared with: a limit, or another figure of the server.
+    /// What the figure is compared with: a limit, another figure of the server, or a figure of another program.
     #[serde(rename = "beside")]
     pub compared_with: Option<ComparedFigure>,
     /// The figure divided by the figure that it is compared with. `None` if there is no such figure, or if it is 0.
@@ -55,8 +55,8 @@ pub enum Goal {
 }
 
 impl ResultRow {
-    /// Creates a row. Computes the ratio, and whether the goal was met. The tuples are the figure with its unit, and the
-    /// name of the compared figure with its value.
+    /// Creates a row. Computes the ratio, and whether the goal was met. The tuples are the figure with its unit, and
+    /// the name of the compared figure with its value.
     pub fn new(
         scenario: &'static str,
         name: impl Into<String>,

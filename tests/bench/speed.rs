@@ -16,7 +16,8 @@ use crate::http::get;
 use crate::load::{Load, RequestCycle};
 use crate::process::BenchServer;
 
-/// Requests per second of a fixed body when the peers were measured. Another load program was used, so the scale is rough.
+/// Requests per second of a fixed body when the peers were measured. Another load program was used, so the scale is
+/// rough.
 const REFERENCE_REQUESTS_PER_SECOND: f64 = 100_000.0;
 
 /// The length of the fixed body in bytes, similar to that of a list page.
@@ -44,7 +45,7 @@ impl MachineSpeed {
         Ok(speed)
     }
 
-    /// Measures the speed. Returns the mean of this and the previous measurement: 1 is the speed at which the peers
+    /// Measures the speed, and returns the mean of this and the previous measurement. 1 is the speed at which the peers
     /// were measured.
     ///
     /// # Errors

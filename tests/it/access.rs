@@ -68,8 +68,10 @@ impl AccessModel {
         self.orders.contains(&true)
     }
 
-    // A completion after the end of the grant is possible only with an order. A refund of the last order then removes the
-    // grant.
+    /// Returns whether the student has access. A grant stays valid after its end if the course is completed.
+    ///
+    /// A course that was completed after the end of the grant needs no special case: that is possible only with an
+    /// order, and the refund of the last order removes the grant.
     fn has_access(&self, now: f64) -> bool {
         let is_granted =
             |end: GrantEnd| end.is_none_or(|end| end as f64 > now) || self.completed_at.is_some();
@@ -264,7 +266,7 @@ async fn check(app: &TestApp, key: &TestKey, course_id: &str, steps: &[AccessSte
 
 #[test]
 fn access_follows_from_orders_grants_and_revocations() {
-    // Set the variable to run more cases.
+    // Set `ACCESS_CASES` to run more cases.
     let cases = std::env::var("ACCESS_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(48);
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let (app, key, course_id) = runtime.block_on(async {

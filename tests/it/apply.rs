@@ -64,7 +64,7 @@ async fn applying_a_stream_again_changes_nothing() {
 
     let (repeated, _) = app.try_apply(&stream).await;
     assert_eq!((repeated.applied, repeated.repeated, repeated.rejected), (0, 10, 0));
-    // A change is also recognized within one stream, and when its record has changed since.
+    // A repeated change is also recognized within one stream, and if its record was changed in the meantime.
     let twice = lines(&[sample_changes("acme")[2].clone(), sample_changes("acme")[2].clone()]);
     assert_eq!(app.try_apply(&twice).await.0.repeated, 2);
     assert_eq!((visible_state(&workspace).await, app.events().await), before);

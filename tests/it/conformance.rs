@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::support::{TestApp, TestResponse, send};
 
 /// Response headers of HTTP itself, which the contract does not document.
-const HTTP_HEADERS: &[&str] = &[
+const HTTP_RESPONSE_HEADERS: &[&str] = &[
     "content-type",
     "content-length",
     "content-encoding",
@@ -22,7 +22,7 @@ const HTTP_HEADERS: &[&str] = &[
 ];
 
 /// Request headers of HTTP itself, which the contract does not document for webhooks.
-const REQUEST_HEADERS: [&str; 4] = ["accept", "content-length", "content-type", "host"];
+const HTTP_REQUEST_HEADERS: [&str; 4] = ["accept", "content-length", "content-type", "host"];
 
 /// Validates responses and webhooks against the served contract. It is stricter than the contract: undeclared fields
 /// are errors.
@@ -79,7 +79,8 @@ impl ContractValidator {
     pub fn webhook_header_errors(&self, event_type: &str, sent: &BTreeMap<String, String>) -> Vec<String> {
         let parameters = format!("/webhooks/{event_type}/post/parameters");
         let count = self.at(&parameters).as_array().map_or(0, Vec::len);
-        let (mut errors, mut declared) = (Vec::new(), BTreeSet::from(REQUEST_HEADERS.map(str::to_owned)));
+        let (mut errors, mut declared) =
+            (Vec::new(), BTreeSet::from(HTTP_REQUEST_HEADERS.map(str::to_owned)));
         for parameter in (0..count).map(|index| self.resolve(&format!("{parameters}/{index}"))) {
             let name = self.at(&parameter)["name"].as_str().unwrap_or_default().to_lowercase();
             let schema = format!("{parameter}/schema");
@@ -124,7 +125,7 @@ impl ContractValidator {
         for name in &sent {
             let is_documented = documented.keys().any(|documented| documented.eq_ignore_ascii_case(name));
             assert!(
-                is_documented || HTTP_HEADERS.contains(name),
+                is_documented || HTTP_RESPONSE_HEADERS.contains(name),
                 "{label} has the undocumented header {name}"
             );
         }

@@ -1,6 +1,7 @@
 //! Limits on connections: their number, their timeouts, and the responses beyond the limits.
 //!
-//! Beyond the limits, the server still accepts a small number of overflow connections, which serve only health checks.
+//! Beyond the limits, the server still accepts a small number of overflow connections. Each answers one request: health
+//! checks and `/metrics` succeed, and other requests are rejected.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

@@ -259,13 +259,13 @@ async fn run_load(imports: usize) {
     let key = |server: &ServerProcess| server.key(&program.app, &secret);
     let ids = prepare(&program, &key(&servers[0])).await;
     let keys = servers.each_ref().map(key);
-    let bases = servers.each_ref().map(|server| server.base_url.clone());
-    program.app.base_url.clone_from(&bases[0]);
+    let base_urls = servers.each_ref().map(|server| server.base_url.clone());
+    program.app.base_url.clone_from(&base_urls[0]);
     let workspace = program.app.workspace("acme").await;
     workspace.add_user("owner@acme.example").await;
     let mut browsers = Vec::new();
     for number in 0..BROWSERS {
-        let browser = Browser::at(&program.app, &bases[number % 2]);
+        let browser = Browser::at(&program.app, &base_urls[number % 2]);
         browser.sign_in("owner@acme.example", crate::support::browser::PASSWORD).await.assert_status(303);
         browsers.push(browser);
     }

@@ -211,8 +211,8 @@ async fn a_link_sets_a_password_once() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let old_browser = workspace.owner_browser().await;
-    let replaced_link = workspace.password_link("owner@acme.example").await;
-    let link = workspace.password_link("owner@acme.example").await;
+    let replaced_link = workspace.password_link_token("owner@acme.example").await;
+    let link = workspace.password_link_token("owner@acme.example").await;
     let browser = Browser::new(&app);
     let opened = browser.get(&format!("/set-password?token={replaced_link}")).await.assert_status(303);
     assert_eq!(opened.header("location"), "/set-password");
@@ -244,7 +244,7 @@ async fn a_signed_in_user_signs_in_again_after_setting_a_password() {
     let browser = workspace.owner_browser().await;
     let fields = [("password", "a new long password"), ("again", "a new long password")];
     let set_password = async |email: &str| {
-        let link = workspace.password_link(email).await;
+        let link = workspace.password_link_token(email).await;
         browser.get(&format!("/set-password?token={link}")).await.assert_status(303);
         let set = browser.submit("/set-password", "/set-password", &fields).await.assert_status(303);
         assert_eq!(set.header("location"), "/login");
@@ -276,7 +276,7 @@ async fn a_new_password_ends_all_sessions_of_the_old_one() {
     };
 
     // A session is being created: setting the new password waits for it, and ends it.
-    let link = acme.password_link("ada@acme.example").await;
+    let link = acme.password_link_token("ada@acme.example").await;
     let mut write = app.begin_write().await;
     let created = sessions::create(&app.app, &mut write, &verified, client).await.unwrap();
     let (_, token) = created.expect("the password is still valid");
@@ -300,7 +300,7 @@ async fn a_new_password_ends_all_sessions_of_the_old_one() {
 #[tokio::test]
 async fn a_password_link_expires_after_three_days() {
     let app = TestApp::start().await;
-    let link = app.workspace("acme").await.password_link("ada@acme.example").await;
+    let link = app.workspace("acme").await.password_link_token("ada@acme.example").await;
     let browser = Browser::new(&app);
     browser.get(&format!("/set-password?token={link}")).await.assert_status(303);
     app.clock.advance(72 * HOUR - Duration::from_secs(1));

@@ -58,8 +58,8 @@ async fn workspace_with_everything<'a>(
     domain::keys::flush_used(&app.app).await.unwrap();
     let owner = format!("owner@{name}.example");
     let signed_in = workspace.owner_browser().await;
-    app.workspace(second).await.password_link(&owner).await;
-    workspace.password_link(&format!("teacher@{name}.example")).await;
+    app.workspace(second).await.password_link_token(&owner).await;
+    workspace.password_link_token(&format!("teacher@{name}.example")).await;
     Browser::new(app).sign_in(&owner, PASSWORD).await.assert_status(303);
     (workspace, signed_in)
 }

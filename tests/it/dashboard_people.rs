@@ -145,7 +145,7 @@ async fn a_removed_person_is_signed_out_immediately() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (owner, ada) = (acme.owner_browser().await, add_signed_in_member(&acme, ADA).await);
-    let link = acme.password_link(ADA).await;
+    let link = acme.password_link_token(ADA).await;
     let path = format!("{PEOPLE}/{}/remove", member_id(&acme, ADA).await);
     let confirmation = html(&owner.get(&path).await.assert_status(200));
     assert!(
@@ -218,7 +218,7 @@ async fn people_of_other_workspaces_are_not_found() {
     let app = TestApp::start().await;
     let (acme, theirs) = (app.workspace("acme").await, app.workspace("theirs").await);
     let owner = acme.owner_browser().await;
-    theirs.password_link("eve@theirs.example").await;
+    theirs.password_link_token("eve@theirs.example").await;
     let eve = member_id(&theirs, "eve@theirs.example").await;
     let token = csrf_token(&owner.get(PEOPLE).await);
     let before = theirs.rows().await;

@@ -66,7 +66,7 @@ async fn sessions_are_ended_in_all_workspaces() {
     let (acme, beta) = (app.workspace("acme").await, app.workspace("beta").await);
     acme.add_user(ADA).await;
     app.clock.advance(Duration::from_secs(1));
-    beta.password_link(ADA).await;
+    beta.password_link_token(ADA).await;
     let (desktop, phone) = (Browser::new(&app), Browser::new(&app));
     let beta_id = beta.id.to_string();
     let to_beta = [("workspace", beta_id.as_str())];
@@ -113,16 +113,16 @@ async fn a_new_link_or_password_invalidates_links_of_all_workspaces() {
     let app = TestApp::start().await;
     let (acme, beta) = (app.workspace("acme").await, app.workspace("beta").await);
     let is_valid = async |token: &str| users::by_link(&app.app, token).await.unwrap().is_some();
-    let first = acme.password_link(ADA).await;
+    let first = acme.password_link_token(ADA).await;
     app.clock.advance(Duration::from_secs(1));
-    let second = beta.password_link("Ada@Example.com").await;
+    let second = beta.password_link_token("Ada@Example.com").await;
     assert!(
         !is_valid(&first).await && is_valid(&second).await,
         "the link of the other workspace is the newer one"
     );
-    let eve_link = beta.password_link("eve@example.com").await;
+    let eve_link = beta.password_link_token("eve@example.com").await;
 
-    let third = acme.password_link(ADA).await;
+    let third = acme.password_link_token(ADA).await;
     assert!(!is_valid(&second).await);
     let browser = Browser::new(&app);
     browser.get(&format!("/set-password?token={third}")).await.assert_status(303);
@@ -137,7 +137,7 @@ async fn a_new_link_or_password_invalidates_links_of_all_workspaces() {
 async fn a_link_created_during_a_password_change_invalidates_the_older_one() {
     let app = TestApp::start().await;
     let (acme, beta) = (app.workspace("acme").await, app.workspace("beta").await);
-    let (old_link, link) = (beta.password_link(ADA).await, acme.password_link(ADA).await);
+    let (old_link, link) = (beta.password_link_token(ADA).await, acme.password_link_token(ADA).await);
     assert!(users::by_link(&app.app, &old_link).await.unwrap().is_none());
     // While a link is created in the other workspace, the password is set with the link of `acme`. Setting it waits
     // for that transaction, after which the link of `acme` is no longer valid.

@@ -14,9 +14,11 @@ use crate::conformance::assert_error;
 use crate::program::TestProgram;
 use crate::support::{Endpoint, TestApp, TestResponse, send};
 
-const OPEN: [&str; 2] = ["--webhook-allow", "127.0.0.0/8"];
+/// Allows webhooks to the loopback network, where the endpoint of the test listens.
+const ALLOW_LOOPBACK: [&str; 2] = ["--webhook-allow", "127.0.0.0/8"];
 
-/// Forwards TCP connections to a server until they are frozen: they then stay open and carry no more bytes.
+/// Forwards TCP connections to a server. A frozen connection stays open for the client and carries no more bytes, and
+/// the connection to the server is closed.
 struct Relay {
     port: u16,
     freezes: watch::Sender<usize>,
@@ -24,7 +26,8 @@ struct Relay {
 }
 
 impl Relay {
-    async fn start(host: String) -> Self {
+    /// Starts a relay to this host and port.
+    async fn start(server_address: String) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let (freezes, _) = watch::channel(0);
@@ -32,9 +35,9 @@ impl Relay {
         let task = tokio::spawn(async move {
             let mut connections = tokio::task::JoinSet::new();
             while let Ok((client, _)) = listener.accept().await {
-                let (host, mut freeze) = (host.clone(), frozen.subscribe());
+                let (server_address, mut freeze) = (server_address.clone(), frozen.subscribe());
                 connections.spawn(async move {
-                    let server = TcpStream::connect(host).await.expect("the server accepts");
+                    let server = TcpStream::connect(server_address).await.expect("the server accepts");
                     let (mut from_client, mut to_client) = client.into_split();
                     let (mut from_server, mut to_server) = server.into_split();
                     let forward = async {
@@ -57,7 +60,7 @@ impl Relay {
         Self { port, freezes, task }
     }
 
-    /// Stops all connections that are open now. New connections work.
+    /// Freezes all connections that are open now. New connections work.
     fn freeze(&self) {
         self.freezes.send_modify(|count| *count += 1);
     }
@@ -77,17 +80,17 @@ async fn silently_dead_connections_are_replaced_within_15_seconds() {
         return;
     }
     let mut url: reqwest::Url = program.app.database_url().parse().expect("a URL");
-    let host = format!("{}:{}", url.host_str().expect("a host"), url.port().unwrap_or(5432));
-    let relay = Relay::start(host).await;
+    let server_address = format!("{}:{}", url.host_str().expect("a host"), url.port().unwrap_or(5432));
+    let relay = Relay::start(server_address).await;
     url.set_host(Some("127.0.0.1")).expect("a host");
     url.set_port(Some(relay.port)).expect("a port");
     let secret = program.create_key("read:students,write:students").await;
     let endpoint = Endpoint::start().await;
     let hook = endpoint.url();
-    let words = ["webhooks", "create", "--workspace", "acme", "--url", &hook, "--event", "student.created"];
-    assert_eq!(program.run(&[&words[..], &OPEN].concat()).await.code, Some(0));
+    let args = ["webhooks", "create", "--workspace", "acme", "--url", &hook, "--event", "student.created"];
+    assert_eq!(program.run(&[&args[..], &ALLOW_LOOPBACK].concat()).await.code, Some(0));
 
-    let mut command = program.command(&[&["serve"][..], &OPEN].concat());
+    let mut command = program.command(&[&["serve"][..], &ALLOW_LOOPBACK].concat());
     command.env("DATABASE_URL", url.as_str()).env("CREATOR_API_LISTEN", "127.0.0.1:0");
     let server = program.start_server(command).await;
     let key = Arc::new(server.key(&program.app, &secret));
@@ -130,7 +133,7 @@ async fn silently_dead_connections_are_replaced_within_15_seconds() {
 async fn a_write_of_a_suspended_process_delays_a_delta_sync_by_at_most_12_seconds() {
     let app = TestApp::start().await;
     if !app.uses_postgres() {
-        // SQLite has one writer: others wait for it, and their process ends it.
+        // SQLite has one writer: no other write begins while the suspended process has an open one.
         return;
     }
     let workspace = app.workspace("acme").await;

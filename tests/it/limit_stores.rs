@@ -15,18 +15,18 @@ use crate::support::{Browser, RedisServer, TestApp, TestKey, TestResponse, wait_
 const COURSES: &str = "/api/v1/courses";
 
 /// Long enough that a busy machine does not make a process count alone.
-const PATIENT: (&str, &str) = ("CREATOR_API_LIMIT_STORE_TIMEOUT_MS", "20000");
+const LONG_STORE_TIMEOUT: (&str, &str) = ("CREATOR_API_LIMIT_STORE_TIMEOUT_MS", "20000");
 
 /// Starts three servers that count in the same store.
-async fn three_servers(program: &TestProgram, store: &str) -> Vec<ServerProcess> {
+async fn start_three_servers(program: &TestProgram, store: &str) -> Vec<ServerProcess> {
     let mut servers = Vec::new();
     for _ in 0..3 {
-        servers.push(server(program, store, &[PATIENT]).await);
+        servers.push(start_server(program, store, &[LONG_STORE_TIMEOUT]).await);
     }
     servers
 }
 
-async fn server(program: &TestProgram, store: &str, variables: &[(&str, &str)]) -> ServerProcess {
+async fn start_server(program: &TestProgram, store: &str, variables: &[(&str, &str)]) -> ServerProcess {
     let mut command = program.command(&["serve", "--no-worker", "--limit-store", store]);
     // Nothing reads the access log.
     command
@@ -37,7 +37,7 @@ async fn server(program: &TestProgram, store: &str, variables: &[(&str, &str)]) 
 }
 
 /// Sends this number of requests at once with one key, distributed over the servers.
-async fn at_once(
+async fn get_at_once(
     servers: &[ServerProcess],
     program: &TestProgram,
     key: &TestKey,
@@ -76,11 +76,11 @@ async fn assert_exact(program: &TestProgram, store: &str) {
     }
     let quota = Quota { per_minute: Some(10_000), per_day: Some(100) };
     let key_of_day = workspace.key_with_quota("read:courses", quota, None).await;
-    let servers = three_servers(program, store).await;
+    let servers = start_three_servers(program, store).await;
     for key in keys {
-        assert_exact_minute(&admitted_by_minute(&at_once(&servers, program, &key, 200).await));
+        assert_exact_minute(&admitted_by_minute(&get_at_once(&servers, program, &key, 200).await));
     }
-    let responses = at_once(&servers, program, &key_of_day, 400).await;
+    let responses = get_at_once(&servers, program, &key_of_day, 400).await;
     assert_eq!(admitted_by_minute(&responses).values().sum::<usize>(), 100);
     let mut left: Vec<u32> = responses
         .iter()
@@ -126,8 +126,8 @@ async fn the_limits_of_a_day_survive_the_loss_of_the_store() {
     let program = TestProgram::new().await;
     let quota = Quota { per_minute: Some(10_000), per_day: Some(100) };
     let key = program.app.workspace("acme").await.key_with_quota("read:courses", quota, None).await;
-    let servers = three_servers(&program, &redis.url()).await;
-    let admitted = admitted_by_minute(&at_once(&servers, &program, &key, 60).await);
+    let servers = start_three_servers(&program, &redis.url()).await;
+    let admitted = admitted_by_minute(&get_at_once(&servers, &program, &key, 60).await);
     assert_eq!(admitted.values().sum::<usize>(), 60);
     // All processes have written their counts.
     let stored = async || {
@@ -143,8 +143,8 @@ async fn the_limits_of_a_day_survive_the_loss_of_the_store() {
     for server in servers {
         assert_eq!(server.stop().await, Some(0));
     }
-    let servers = three_servers(&program, &redis.url()).await;
-    let admitted = admitted_by_minute(&at_once(&servers, &program, &key, 300).await);
+    let servers = start_three_servers(&program, &redis.url()).await;
+    let admitted = admitted_by_minute(&get_at_once(&servers, &program, &key, 300).await);
     assert_eq!(admitted.values().sum::<usize>(), 40, "the rest of the limit: {admitted:?}");
 }
 
@@ -162,22 +162,26 @@ async fn a_killed_redis_server_fails_no_request_and_limits_are_exact_again_withi
     let key = workspace.key_with_default_quota("read:courses").await;
     let second_key = workspace.key_with_default_quota("read:courses").await;
     let servers = [
-        server(&program, &redis.url(), &[("CREATOR_API_LIMIT_STORE_TIMEOUT_MS", "2000")]).await,
-        server(&program, &redis.url(), &[("CREATOR_API_LIMIT_STORE_TIMEOUT_MS", "2000")]).await,
+        start_server(&program, &redis.url(), &[("CREATOR_API_LIMIT_STORE_TIMEOUT_MS", "2000")]).await,
+        start_server(&program, &redis.url(), &[("CREATOR_API_LIMIT_STORE_TIMEOUT_MS", "2000")]).await,
     ];
     assert_eq!(
-        at_once(&servers, &program, &key, 2).await.iter().filter(|response| response.status == 200).count(),
+        get_at_once(&servers, &program, &key, 2)
+            .await
+            .iter()
+            .filter(|response| response.status == 200)
+            .count(),
         2
     );
 
     redis.kill().await;
-    let alone = admitted_by_minute(&at_once(&servers, &program, &key, 200).await);
+    let alone = admitted_by_minute(&get_at_once(&servers, &program, &key, 200).await);
     assert!(alone.values().all(|count| *count <= 120), "each process counts alone: {alone:?}");
     assert!(alone.values().sum::<usize>() >= 58, "{alone:?}");
 
     redis.restart().await;
     tokio::time::sleep_until((Instant::now() + Duration::from_secs(2)).into()).await;
-    assert_exact_minute(&admitted_by_minute(&at_once(&servers, &program, &second_key, 200).await));
+    assert_exact_minute(&admitted_by_minute(&get_at_once(&servers, &program, &second_key, 200).await));
 }
 
 #[tokio::test]
@@ -187,7 +191,8 @@ async fn a_locked_limit_table_fails_and_delays_no_request() {
         return;
     }
     let key = program.app.workspace("acme").await.key("read:courses").await;
-    let mut server = server(&program, "database", &[("CREATOR_API_LIMIT_STORE_TIMEOUT_MS", "300")]).await;
+    let mut server =
+        start_server(&program, "database", &[("CREATOR_API_LIMIT_STORE_TIMEOUT_MS", "300")]).await;
     let key = server.key(&program.app, &key.secret);
     key.get(COURSES).await.assert_status(200);
 
@@ -224,7 +229,7 @@ async fn a_locked_limit_table_fails_and_delays_no_request() {
 }
 
 /// Forwards connections to a server and delays each response.
-async fn delayed(server: String, delay: Duration) -> (String, JoinHandle<()>) {
+async fn start_delaying_relay(server: String, delay: Duration) -> (String, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address").to_string();
     let task = tokio::spawn(async move {
@@ -256,10 +261,10 @@ async fn delayed(server: String, delay: Duration) -> (String, JoinHandle<()>) {
 #[tokio::test]
 async fn a_slow_redis_server_delays_no_request() {
     let Some(redis) = RedisServer::start().await else { return };
-    let (address, relay) = delayed(redis.address(), Duration::from_millis(200)).await;
+    let (address, relay) = start_delaying_relay(redis.address(), Duration::from_millis(200)).await;
     let program = TestProgram::new().await;
     let key = program.app.workspace("acme").await.key_with_default_quota("read:courses").await;
-    let mut server = server(&program, &format!("redis://{address}"), &[]).await;
+    let mut server = start_server(&program, &format!("redis://{address}"), &[]).await;
     server.wait_for_log("the limit store is not available").await;
     let key = server.key(&program.app, &key.secret);
     let started = Instant::now();
@@ -275,8 +280,10 @@ async fn a_slow_redis_server_delays_no_request() {
 async fn sign_in_attempts_count_over_all_servers() {
     let Some(redis) = RedisServer::start().await else { return };
     let program = TestProgram::new().await;
-    let servers =
-        [server(&program, &redis.url(), &[PATIENT]).await, server(&program, &redis.url(), &[PATIENT]).await];
+    let servers = [
+        start_server(&program, &redis.url(), &[LONG_STORE_TIMEOUT]).await,
+        start_server(&program, &redis.url(), &[LONG_STORE_TIMEOUT]).await,
+    ];
     for number in 0..10 {
         let server = &servers[number % 2];
         assert_eq!(sign_in(&program.app, &server.base_url).await, 422, "attempt {number}");

@@ -8,7 +8,7 @@ use sea_orm::ConnectionTrait;
 
 use crate::support::TestApp;
 
-/// The tables that the API and the health check use.
+/// The tables that an outage renames on SQLite. Every operation of the API and the health check use at least one.
 const TABLES: &[&str] = &[
     "courses",
     "students",

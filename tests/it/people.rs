@@ -1,4 +1,4 @@
-//! The change feed and the command line give users access to a workspace, and remove it.
+//! The access of users to a workspace, as the change feed and the command line give and remove it.
 
 use std::time::Duration;
 
@@ -93,7 +93,7 @@ async fn an_owner_replaced_by_the_feed_loses_access_immediately() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let old_owner = acme.owner_browser().await;
-    let link = acme.password_link("OWNER@acme.example").await;
+    let link = acme.password_link_token("OWNER@acme.example").await;
     let link_browser = Browser::new(&app);
     link_browser.get(&format!("/set-password?token={link}")).await.assert_status(303);
     let link_token =
@@ -118,9 +118,9 @@ async fn an_owner_replaced_by_the_feed_loses_access_immediately() {
             format!("change feed Changed the owner of the workspace {GRACE}"),
         ]
     );
-    // The platform can give the previous owner access again, as a new user.
+    // The previous owner can get access again, as a new user.
     assert_eq!(
-        set_password(&app, &format!("/set-password?token={}", acme.password_link(OWNER).await)).await,
+        set_password(&app, &format!("/set-password?token={}", acme.password_link_token(OWNER).await)).await,
         303
     );
     assert_eq!(user_emails(&acme).await, [GRACE, OWNER]);

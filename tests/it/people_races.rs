@@ -79,7 +79,7 @@ async fn a_link_used_during_the_removal_of_its_user_is_invalid() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let ada = acme.add_user(ADA).await;
-    let link = acme.password_link(ADA).await;
+    let link = acme.password_link_token(ADA).await;
     let write = app.begin_write().await;
     users::remove(&write, acme.id, ada.id).await.unwrap();
     let set = spawn_set_password(&app, &link, "a new long password");
@@ -273,7 +273,7 @@ async fn a_user_added_while_setting_a_password_has_the_new_password() {
     let app = TestApp::start().await;
     let (acme, beta) = (app.workspace("acme").await, app.workspace("beta").await);
     let ada = acme.add_user(ADA).await;
-    let link = acme.password_link(ADA).await;
+    let link = acme.password_link_token(ADA).await;
     let mut write = app.begin_write().await;
     users::add(&app.app, &mut write, beta.id, ADA).await.unwrap();
     let set = spawn_set_password(&app, &link, "a new long password");

@@ -34,8 +34,8 @@ impl TestProgram {
         Self { app }
     }
 
-    /// Builds a command that runs the program with these arguments, in its data folder and on its database. It has no
-    /// other environment variables.
+    /// Builds a command that runs the program with these arguments. The only environment variables are those of the
+    /// data folder and the database.
     pub fn command(&self, args: &[&str]) -> Command {
         self.on_database(self.command_without_config(args))
     }
@@ -59,13 +59,14 @@ impl TestProgram {
         self.isolated(command)
     }
 
-    /// Removes all environment variables, and captures the output.
+    /// Runs the command in the data folder, without environment variables or input, and captures its output.
     fn isolated(&self, mut command: Command) -> Command {
         command.current_dir(self.app.folder()).env_clear().kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
+    /// Sets the environment variables of the data folder and the database.
     fn on_database(&self, mut command: Command) -> Command {
         command.env("CREATOR_API_DATA_DIR", self.app.folder()).env("DATABASE_URL", self.app.database_url());
         command

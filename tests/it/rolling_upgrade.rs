@@ -60,8 +60,9 @@ async fn a_server_serves_while_the_contract_phase_is_pending() {
     key.post("/api/v1/students", json!({"email": "eve@example.com"})).await.assert_status(201);
 }
 
-/// Clients that write and read constantly. Like a load balancer, they choose among the servers whose `/readyz` succeeds.
-/// No request is repeated, and each one opens a connection, so that the HTTP library does not repeat it either.
+/// Clients that write and read constantly. Like a load balancer, they choose among the servers whose `/readyz`
+/// succeeds. No request is repeated, and each one opens a connection, so that the HTTP library does not repeat it
+/// either.
 struct Load {
     http: reqwest::Client,
     secret: String,
@@ -117,7 +118,7 @@ impl Load {
         }
     }
 
-    /// Creates a student on one server and reads it from another.
+    /// Creates a student on one ready server and reads it from the next one.
     async fn write_and_read(&self) -> Result<(), String> {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let email = format!("student-{number}@example.com");
@@ -132,7 +133,8 @@ impl Load {
         Ok(())
     }
 
-    /// Returns the URL of a path on a ready server.
+    /// Returns the URL of a path on a ready server, or an error if no server is ready. Clients that pass consecutive
+    /// numbers use the ready servers in turn.
     fn url(&self, number: usize, path: &str) -> Result<String, String> {
         let ready = self.ready.lock().unwrap();
         let server = ready.get(number % ready.len().max(1)).ok_or("no server is ready")?;
@@ -161,7 +163,7 @@ impl Load {
             .await;
     }
 
-    /// Waits until more requests have been answered.
+    /// Waits until 100 more students have been created, or a request has failed.
     async fn wait_for_requests(&self) {
         let count = || self.acknowledged.lock().unwrap().len();
         let before = count();

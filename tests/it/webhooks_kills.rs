@@ -78,7 +78,7 @@ async fn count_by_state(program: &TestProgram) -> [i64; 4] {
 #[tokio::test]
 async fn a_server_that_is_killed_twenty_times_loses_no_delivery() {
     const KILLS: usize = 20;
-    // The default is enough for a test. Set the variable to run with more events, such as 10,000.
+    // Set `KILLED_EVENTS` to run with more events, such as 10,000.
     let events: usize =
         std::env::var("KILLED_EVENTS").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000);
     let program = TestProgram::new().await;
@@ -153,7 +153,11 @@ async fn a_server_stops_in_time_and_releases_hanging_deliveries() {
     let signaled = std::time::Instant::now();
     server.signal("TERM").await;
     assert_eq!(server.wait_for_exit().await, Some(0));
-    assert!(signaled.elapsed() < Duration::from_secs(6), "{:?} of 3 s", signaled.elapsed());
+    assert!(
+        signaled.elapsed() < Duration::from_secs(6),
+        "stopped after {:?} with a timeout of 3 s",
+        signaled.elapsed()
+    );
     let queue = webhooks::queue(&program.app.app).await.unwrap();
     assert_eq!((queue.pending, queue.in_flight), (1, 0), "the lease is released");
 }
@@ -191,11 +195,14 @@ impl WorkerProcess {
     }
 }
 
-/// A receiver that reads requests but does not respond to them while it holds them.
+/// A receiver that holds requests: it reads them, and responds only when the test allows it.
 struct HoldingReceiver {
     receiver: Receiver,
+    /// Whether new requests are held.
     holds: Arc<AtomicBool>,
+    /// Whether held requests get a response.
     responds_to_held: watch::Sender<bool>,
+    /// The ids of the deliveries in all requests so far.
     ids: Arc<Mutex<Vec<String>>>,
 }
 
@@ -229,8 +236,8 @@ impl HoldingReceiver {
         Self { receiver, holds, responds_to_held, ids }
     }
 
-    /// Creates a workspace with a webhook for new students. The command creates it, so that the worker processes can decrypt
-    /// the secret with the master key of their data folder.
+    /// Creates a workspace with a webhook for new students. The program's command creates the webhook, so that the
+    /// worker processes can decrypt its secret with the master key of their data folder.
     async fn subscribe<'a>(&self, program: &'a TestProgram) -> TestWorkspace<'a> {
         let workspace = program.app.workspace("acme").await;
         let url = self.receiver.url("http", "127.0.0.1").to_string();

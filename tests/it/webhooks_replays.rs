@@ -14,8 +14,8 @@ use crate::support::{TestApp, TestWorkspace, in_transaction};
 
 const CREATED: &[&str] = &["student.created"];
 
-/// Creates this number of dead deliveries of one subscription. The creation times ascend; two deliveries share each.
-async fn create_dead(workspace: &TestWorkspace<'_>, subscription_id: SubscriptionId, count: usize) {
+/// Creates this number of dead letters of one subscription. The creation times ascend; two deliveries share each.
+async fn create_dead_letters(workspace: &TestWorkspace<'_>, subscription_id: SubscriptionId, count: usize) {
     let app = workspace.app;
     workspace.student("ada").await;
     app.settle_due(Some(404), DeliveryTransition::Dead).await;
@@ -79,7 +79,7 @@ async fn a_job_continues_in_another_process_and_replays_each_delivery_once() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (subscription_id, _) = acme.subscribe(CREATED).await;
-    create_dead(&acme, subscription_id, 1201).await;
+    create_dead_letters(&acme, subscription_id, 1201).await;
     let all = DeadFilter::default();
     assert_eq!(webhooks::preview(&app.app, acme.id, &all).await.unwrap().total, 1201);
     let job = start_job(&acme, &all).await;
@@ -125,7 +125,7 @@ async fn a_job_does_not_replay_its_own_dead_deliveries() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (subscription_id, _) = acme.subscribe(CREATED).await;
-    create_dead(&acme, subscription_id, 501).await;
+    create_dead_letters(&acme, subscription_id, 501).await;
     let all = DeadFilter::default();
     let job = start_job(&acme, &all).await;
     webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
@@ -145,7 +145,7 @@ async fn a_job_replays_deliveries_that_match_its_filter_until_it_is_canceled() {
     let acme = app.workspace("acme").await;
     let (subscription_id, _) = acme.subscribe(CREATED).await;
     let (other, _) = acme.subscribe(&["student.created", "course.published"]).await;
-    create_dead(&acme, subscription_id, 700).await;
+    create_dead_letters(&acme, subscription_id, 700).await;
     acme.course("rust", 1).await;
     app.settle_due(Some(404), DeliveryTransition::Dead).await;
 
@@ -184,7 +184,7 @@ async fn replays_of_a_paused_subscription_are_held() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (subscription_id, _) = acme.subscribe(CREATED).await;
-    create_dead(&acme, subscription_id, 2).await;
+    create_dead_letters(&acme, subscription_id, 2).await;
     in_transaction(&app, async |write| webhooks::pause(write, acme.id, subscription_id).await).await.unwrap();
     let job = start_job(&acme, &DeadFilter::default()).await;
     webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
@@ -198,7 +198,7 @@ async fn concurrent_jobs_and_users_replay_each_dead_letter_once() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (subscription_id, _) = acme.subscribe(CREATED).await;
-    create_dead(&acme, subscription_id, 12).await;
+    create_dead_letters(&acme, subscription_id, 12).await;
     let dead: Vec<_> = acme.deliveries(subscription_id).await.iter().map(|delivery| delivery.id).collect();
     for _ in 0..4 {
         start_job(&acme, &DeadFilter::default()).await;

@@ -27,7 +27,7 @@ pub(in crate::cli) struct CreateSubscriptionArgs {
     /// Endpoint URL: `https` and a public IP address, unless --webhook-allow permits others
     #[arg(long)]
     url: String,
-    /// One or more event types, or `all`
+    /// One or more event types, such as `order.paid`, or `all`
     #[arg(long = "event", value_name = "TYPE", required = true, num_args = 1.., value_delimiter = ',')]
     events: Vec<String>,
 }
@@ -42,7 +42,7 @@ pub(in crate::cli) struct EditSubscriptionArgs {
     /// New endpoint URL, to which pending deliveries are also sent
     #[arg(long)]
     url: Option<String>,
-    /// New event types, one or more, or `all`
+    /// One or more new event types, or `all`
     #[arg(long = "event", value_name = "TYPE", num_args = 1.., value_delimiter = ',')]
     events: Option<Vec<String>>,
 }

@@ -222,7 +222,7 @@ async fn confirm_revoke(request: DashboardRequest, Path(key): Path<String>) -> P
     let frame = request.frame(Section::Keys, format!("Revoke {}?", record.name));
     let confirm = ui::ConfirmForm {
         csrf: frame.csrf(),
-        text: "Requests with this key will be rejected immediately. This cannot be undone.",
+        text: "Requests with this key will be rejected within 2 seconds. This cannot be undone.",
         action: &format!("/dashboard/developer/keys/{key}/revoke"),
         button: "Revoke key",
         back: LIST,

@@ -158,7 +158,8 @@ settings! {
         /// Number of seconds to continue serving at shutdown while `/readyz` fails, so that a load balancer can stop
         /// sending requests
         drain_seconds: u16 = Some("0"), "CREATOR_API_DRAIN_SECONDS", "SECONDS";
-        /// Maximum number of seconds to wait at shutdown for requests, webhooks and mail in flight
+        /// Maximum number of seconds to wait at shutdown for requests, webhooks and mail in flight. Webhooks and mail
+        /// have at least 4 seconds.
         shutdown_seconds: NonZeroU32 = Some("30"), "CREATOR_API_SHUTDOWN_SECONDS", "SECONDS";
         /// Whether to store requests with API keys for seven days and show them in the dashboard: on or off. Requests
         /// are counted in either case.

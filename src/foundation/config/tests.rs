@@ -192,7 +192,8 @@ fn the_readme_lists_every_setting() {
         let flag = if setting.has_flag { setting.key } else { setting.file.unwrap().0 }.replace('_', "-");
         let default = setting.default.map_or_else(|| "none".to_owned(), |text| format!("`{text}`"));
         let (variable, meaning) = (setting.variable, setting.help);
-        table.push_str(&format!("| `--{flag}` | `{variable}` | {default} | {meaning} |\n"));
+        let note = if setting.has_flag { "" } else { " The flag specifies a file that contains it." };
+        table.push_str(&format!("| `--{flag}` | `{variable}` | {default} | {meaning}{note} |\n"));
     }
     let readme = include_str!("../../../README.md");
     assert!(readme.contains(&table), "README.md does not contain this table:\n{table}");

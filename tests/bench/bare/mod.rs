@@ -1,8 +1,8 @@
 //! The bare database: runs the server's SQL statements without the server, as an upper limit.
 //!
-//! The connections have the same configuration and number as those of the server. Rows are fetched but not decoded. The
-//! statements are copies: update them when the server's statements change. With `log_statement = 'all'`, PostgreSQL
-//! logs the server's statements.
+//! The connections have the same configuration and number as those of the server. Rows are fetched, but only the ids of
+//! a page are decoded. The statements are copies: update them when the server's statements change. With
+//! `log_statement = 'all'`, PostgreSQL logs the server's statements.
 
 use std::time::{Duration, Instant};
 

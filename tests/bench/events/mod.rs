@@ -1,4 +1,5 @@
-//! Event delivery: events are committed as the domain commits them, sent by the worker, and received by a minimal receiver.
+//! Event delivery: events are committed as the domain commits them, sent by the worker, and received by a minimal
+//! receiver.
 //!
 //! [`run`] is a separate process. It runs the worker as `serve` does, commits events, and runs the receiver on a
 //! thread, so all times come from one clock. Events are appended with the domain's `outbox::append`, but without the
@@ -91,7 +92,7 @@ impl EventFigures {
 /// Runs the worker, the committers and the receiver, and prints the [`EventFigures`] as JSON.
 ///
 /// # Errors
-/// Returns an error when a part cannot be started or the database fails.
+/// Returns an error when a part cannot be started, the database fails, or no webhook arrives in the window.
 pub async fn run(args: &EventsArgs) -> Result<()> {
     let source = Arc::new(EventSource::open(&args.folder, &args.url, &args.workspace).await?);
     let _log = telemetry::start(&source.app.config.log);

@@ -1,5 +1,5 @@
-//! Deliveries per second of `creator-api worker` with a long queue, compared with a plain HTTP client that sends
-//! similar requests.
+//! Deliveries per second of `creator-api worker` with a long queue, compared with a bare client: a plain HTTP
+//! client that sends similar requests.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -117,8 +117,8 @@ fn missing_and_duplicates(receiver: &BenchReceiver, subscriptions: u64, events: 
     format!("{missing} missing, {duplicates} duplicates")
 }
 
-/// Returns the requests per second that a receiver gets from a plain HTTP client. Each request is about as long as
-/// a webhook.
+/// Returns the requests per second that a receiver gets from the bare client. Each request is about as long as a
+/// webhook.
 async fn measure_bare_client(window: Duration) -> Result<f64> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder().no_proxy().http1_only().build()?;

@@ -50,7 +50,7 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
     machine.stop().await
 }
 
-/// Formats the factor by which the peer's figures are scaled.
+/// Formats the current speed of the machine. The peer's throughput is multiplied by it; the peer's latency is not.
 fn describe(speed: f64) -> String {
     format!("machine at {speed:.2} of the speed at the peer's measurement")
 }

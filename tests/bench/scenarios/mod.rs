@@ -1,6 +1,7 @@
 //! The scenarios, one per file, in the order in which they run.
 //!
-//! Scenarios that only read come before those that write, so that the figures of one do not depend on the duration of another.
+//! Scenarios that only read come before those that write, so that the figures of one do not depend on the duration of
+//! another.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -42,8 +42,8 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
     server.stop().await
 }
 
-/// Follows the cursor through the whole list, oldest first. Returns the cursor of the last page, the number of items of the
-/// list, and the number of items of that page.
+/// Follows the cursor through the whole list, oldest first. Returns the cursor of the last page, the number of items of
+/// the list, and the number of items of the last page.
 async fn walk_to_the_end(server: &BenchServer, key: &str, expected: u64) -> Result<(String, u64, u64)> {
     let mut connection = Connection::open(server.address).await?;
     let mut last_cursor = String::new();

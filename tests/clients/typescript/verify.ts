@@ -1,5 +1,5 @@
-// Calls all seven operations with the types that openapi-typescript generates from the served contract. Compilation is part
-// of the test: tsc rejects a field that the contract does not have.
+// Calls all seven operations with the types that openapi-typescript generates from the served contract. Compilation is
+// part of the test: tsc rejects a field that the contract does not have.
 import createClient from "openapi-fetch";
 import type { components, paths } from "./v1.js";
 

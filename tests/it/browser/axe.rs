@@ -9,7 +9,7 @@ use super::window::Window;
 /// The script of <https://github.com/dequelabs/axe-core>. Its licenses are in the same folder.
 const AXE: &str = include_str!("axe/axe.min.js");
 
-/// The checked rules: WCAG 2.2 and all earlier versions at level AA, and best practices.
+/// The checked rules: WCAG 2.2 and all earlier versions at levels A and AA, and best practices.
 const TAGS: [&str; 6] = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 /// Runs axe-core, and returns one line for each violation.

@@ -15,7 +15,7 @@ pub struct SceneData {
     /// The session token of the owner of an empty workspace.
     pub new_owner_session: String,
     /// The token of a password link.
-    pub password_link: String,
+    pub password_link_token: String,
     pub course: String,
     pub student: String,
     /// The confirmation before an enrollment is revoked.
@@ -58,8 +58,8 @@ impl SceneData {
         Browser::new(app).sign_in("owner@demo.example", PASSWORD).await.assert_status(303);
         let new_owner = app.workspace("empty").await.owner_browser().await;
         // The owner of the empty workspace is also a user of another workspace.
-        app.workspace("another").await.password_link("owner@empty.example").await;
-        let password_link = workspace.password_link("teacher@demo.example").await;
+        app.workspace("another").await.password_link_token("owner@empty.example").await;
+        let password_link_token = workspace.password_link_token("teacher@demo.example").await;
         let session = |browser: &Browser<'_>| browser.cookie("session").expect("the user is signed in");
         let find = async |list: &str, pattern: &str| first_match(&html(&owner.get(list).await), pattern);
         let order = refund_order(&owner).await;
@@ -84,7 +84,7 @@ impl SceneData {
             owner_session: session(&owner),
             new_owner_session: session(&new_owner),
             webhooks,
-            password_link,
+            password_link_token,
             order,
             student,
         }

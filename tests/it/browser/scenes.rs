@@ -99,7 +99,11 @@ fn sign_in(data: &SceneData) -> Vec<Scene> {
     vec![
         scene(SceneUser::Visitor, "login", "/login"),
         scene(SceneUser::Visitor, "login-rejected", "/login").then(wrong_password),
-        scene(SceneUser::Visitor, "set-password", format!("/set-password?token={}", data.password_link)),
+        scene(
+            SceneUser::Visitor,
+            "set-password",
+            format!("/set-password?token={}", data.password_link_token),
+        ),
         scene(SceneUser::Visitor, "set-password-invalid", "/set-password?token=none"),
         scene(SceneUser::Owner, "logout", "/logout"),
     ]
@@ -165,7 +169,7 @@ fn catalog(data: &SceneData) -> Vec<Scene> {
         scene(SceneUser::Owner, "course-archive", format!("{course}/archive")),
         scene(SceneUser::Owner, "students", "/dashboard/students"),
         scene(SceneUser::Owner, "student", student.as_str()),
-        scene(SceneUser::Owner, "student-enrol", format!("{student}/enrol")),
+        scene(SceneUser::Owner, "student-enroll", format!("{student}/enrol")),
         scene(SceneUser::Owner, "student-delete", format!("{student}/delete")),
         scene(SceneUser::Owner, "enrollment-revoke", data.revoke_enrollment.as_str()),
         scene(SceneUser::Owner, "orders", "/dashboard/orders"),

@@ -50,7 +50,7 @@ pub fn cases() -> Vec<MalformedRequest> {
         status,
         is_truncated: name.starts_with("truncated"),
     };
-    cases.extend(no_path().into_iter().map(|(name, bytes, status)| api(name, &bytes, status)));
+    cases.extend(requests_without_path().into_iter().map(|(name, bytes, status)| api(name, &bytes, status)));
     cases.extend(chunks().into_iter().map(|body| {
         let head = "POST /api/v1/students HTTP/1.1\r\nHost: api\r\nTransfer-Encoding: chunked\r\n\r\n";
         let name = format!("/api/v1/students: chunked body {:?}", beginning(body));
@@ -249,7 +249,7 @@ fn lengths(path: &str, add: &mut Add<'_>) {
 
 /// Returns requests whose target has no path, and bytes that are no HTTP request, each with a name and the expected
 /// status.
-fn no_path() -> Vec<(&'static str, Vec<u8>, u16)> {
+fn requests_without_path() -> Vec<(&'static str, Vec<u8>, u16)> {
     let text = |text: &str| format!("{text}\r\nHost: api\r\n\r\n").into_bytes();
     vec![
         ("OPTIONS *", text("OPTIONS * HTTP/1.1"), 400),

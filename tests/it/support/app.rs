@@ -55,7 +55,7 @@ impl TestApp {
         Self::serve(TestDatabase::create().await, clock, settings, |_| ()).await
     }
 
-    /// Starts a server of a version with these migrations after those of the program, which are pending.
+    /// Starts a server of a later version, which has these migrations after those of the program. They are pending.
     pub async fn start_with_migrations(migrations: &[Migration]) -> Self {
         let mut database = TestDatabase::create().await;
         database.add_migrations(migrations);

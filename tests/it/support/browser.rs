@@ -101,14 +101,14 @@ impl<'a> TestWorkspace<'a> {
     /// Adds a user, unless the user exists, and sets the user's password to [`PASSWORD`].
     pub async fn add_user(&self, email: &str) -> users::User {
         let app = &self.app.app;
-        let token = self.password_link(email).await;
+        let token = self.password_link_token(email).await;
         let password = SecretString::from(PASSWORD);
         let user = users::set_password(app, &token, &password, |_| Actor::operator()).await.unwrap();
         user.expect("the new link is valid")
     }
 
     /// Adds a user, unless the user exists, and returns the token of a new password link.
-    pub async fn password_link(&self, email: &str) -> String {
+    pub async fn password_link_token(&self, email: &str) -> String {
         let app = &self.app.app;
         let mut write = self.app.begin_write().await;
         let user = users::ensure(app, &mut write, self.id, email).await.unwrap();

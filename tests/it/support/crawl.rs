@@ -1,5 +1,5 @@
-//! Crawls the dashboard: follows links and GET forms from the first page, up to a few pages of each kind, and collects all
-//! links and forms.
+//! Crawls the dashboard: follows links and GET forms from the first page, up to a few pages of each kind, and collects
+//! all links and forms.
 //!
 //! Tests of all pages need no list of pages, and a new page is included as soon as another page links to it.
 

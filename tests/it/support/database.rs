@@ -44,8 +44,8 @@ impl TestDatabase {
         Self { source, folder, migrator: Migrator::default() }
     }
 
-    /// Opens the database with up to `max_connections` connections on PostgreSQL. On SQLite, as many connections read, but at
-    /// most four, and one more writes.
+    /// Opens the database. On PostgreSQL, it has up to `max_connections` connections. On SQLite, it has one connection
+    /// for writes, and up to `max_connections` for reads, but at most four.
     pub async fn open(&self, max_connections: u32) -> Database {
         open(self.source.clone(), max_connections, self.migrator).await
     }

@@ -90,7 +90,7 @@ async fn response_of(receiver: &Receiver) -> EndpointResponse {
     send(&client(), &receiver.url("http", "127.0.0.1")).await.result.expect("a response")
 }
 
-/// Makes one attempt to this receiver, and returns why it got no response.
+/// Makes one attempt to this receiver, and returns why it got no response. Asserts that it would be retried.
 async fn failure_of(receiver: &Receiver) -> AttemptFailure {
     let outcome = send(&client(), &receiver.url("http", "127.0.0.1")).await;
     assert_eq!(outcome.verdict(), DeliveryVerdict::Retry);

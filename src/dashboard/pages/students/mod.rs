@@ -180,8 +180,8 @@ async fn confirm_delete(request: DashboardRequest, Path(student): Path<String>) 
     let frame = request.frame(Section::Students, format!("Delete {}?", display_name(&summary)));
     let confirm = ui::ConfirmForm {
         csrf: frame.csrf(),
-        text: "This deletes the student with all enrollments and progress. Orders are kept without personal data. This cannot \
-               be undone.",
+        text: "This deletes the student with all enrollments and progress. Orders are kept, with the name and the email \
+               address of the customer. This cannot be undone.",
         action: &format!("{LIST}/{student}/delete"),
         button: "Delete student",
         back: &format!("{LIST}/{student}"),
