@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 5c9aec9881531eb9e8376957c5b61c042ac3042eeb6f4d137214bbc4b3a65cad), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 3e544d2e8ba97eeafebbc24e45c950d67cd3c5fe6e1de3fa73cb097e97db703d), do not edit. Run `cargo xtask codegen`.
 
 //! The text of the contract, in the formats that the server serves.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Creator Platform API";
 pub const VERSION: &str = "1.0.0";
 
 /// The SHA-256 digest of the contract's text, in hexadecimal.
-pub const SHA256: &str = "5c9aec9881531eb9e8376957c5b61c042ac3042eeb6f4d137214bbc4b3a65cad";
+pub const SHA256: &str = "3e544d2e8ba97eeafebbc24e45c950d67cd3c5fe6e1de3fa73cb097e97db703d";
 
 /// The original contract: OpenAPI 3.1 in YAML.
 pub const YAML: &str = include_str!("../../../openapi/v1.yaml");

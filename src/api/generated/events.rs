@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 5c9aec9881531eb9e8376957c5b61c042ac3042eeb6f4d137214bbc4b3a65cad), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 3e544d2e8ba97eeafebbc24e45c950d67cd3c5fe6e1de3fa73cb097e97db703d), do not edit. Run `cargo xtask codegen`.
 
 //! The types of webhook events.
 
@@ -171,7 +171,7 @@ pub struct EnrollmentEventData {
     pub course_id: String,
     /// Status of an enrollment. `active`: the student has access. `completed`: every lesson is completed. `expired`: `expires_at` has passed. `revoked`: access was revoked.
     pub status: schemas::EnrollmentStatus,
-    /// How an enrollment was created. `api`: by `createEnrollment`. `order`: by a paid order. `manual`: by a user of the workspace. `import`: by a transfer from another system.
+    /// How an enrollment was created. `api`: by `createEnrollment`. `order`: by a paid order. `manual`: by a member of the workspace in the dashboard, or by the platform. `import`: by a transfer from another system.
     pub source: schemas::EnrollmentSource,
     /// The order that created the enrollment. Null if there is none.
     pub order_id: Option<String>,

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 5c9aec9881531eb9e8376957c5b61c042ac3042eeb6f4d137214bbc4b3a65cad), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 3e544d2e8ba97eeafebbc24e45c950d67cd3c5fe6e1de3fa73cb097e97db703d), do not edit. Run `cargo xtask codegen`.
 
 //! Creator Platform API: code generated from the contract.
 
