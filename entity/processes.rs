@@ -21,6 +21,8 @@ table::declare!(
         pub serves: bool,
         /// Whether the process sends webhooks and mail.
         pub runs_worker: bool,
+        /// The maximum number of database connections of the process; 0 if an earlier version has registered it.
+        pub connections: i64,
     }
 );
 
@@ -50,17 +52,23 @@ pub struct Heartbeat {
     pub leads: Roles,
 }
 
-/// Adds a process with its roles, with a heartbeat now. If the process exists already, only records the heartbeat.
+/// Adds a process with its roles and its maximum number of connections, with a heartbeat now. If the process exists already, only records the heartbeat.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn register<C: ConnectionTrait>(conn: &C, id: i64, roles: Roles) -> Result<(), DbErr> {
+pub async fn register<C: ConnectionTrait>(
+    conn: &C,
+    id: i64,
+    roles: Roles,
+    connections: u32,
+) -> Result<(), DbErr> {
     let sql = format!(
-        "INSERT INTO processes (id, heartbeat_at, serves, runs_worker) VALUES ($1, {NOW_MS}, $2, $3)
+        "INSERT INTO processes (id, heartbeat_at, serves, runs_worker, connections) VALUES ($1, {NOW_MS}, $2, $3, $4)
         ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at"
     );
     let Roles { serves, runs_worker } = roles;
-    statement::execute(conn, &sql, [id.into(), serves.into(), runs_worker.into()]).await.map(drop)
+    let values = [id.into(), serves.into(), runs_worker.into(), i64::from(connections).into()];
+    statement::execute(conn, &sql, values).await.map(drop)
 }
 
 /// Records a heartbeat of a process and returns the processes that have sent none for `max_age_ms`, in one statement.
@@ -104,6 +112,21 @@ pub async fn heartbeat<C: ConnectionTrait>(conn: &C, id: i64, max_age_ms: i64) -
 pub async fn remove_silent<C: ConnectionTrait>(conn: &C, id: i64, max_age_ms: i64) -> Result<bool, DbErr> {
     let sql = format!("DELETE FROM processes WHERE id = $1 AND heartbeat_at < {NOW_MS} - $2");
     Ok(statement::execute(conn, &sql, [id.into(), max_age_ms.into()]).await? > 0)
+}
+
+/// Returns the number of processes that have sent a heartbeat in the last `max_age_ms`, and the sum of their maximum numbers of
+/// connections.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn connections<C: ConnectionTrait>(conn: &C, max_age_ms: i64) -> Result<(u64, u64), DbErr> {
+    let sql = format!(
+        "SELECT count(*), coalesce(sum(connections), 0)::bigint FROM processes WHERE heartbeat_at >= {NOW_MS} - $1"
+    );
+    let Some(row) = conn.query_one_raw(statement::raw(conn, &sql, [max_age_ms.into()])).await? else {
+        return Ok((0, 0));
+    };
+    Ok((row.try_get_by_index::<i64>(0)?.unsigned_abs(), row.try_get_by_index::<i64>(1)?.unsigned_abs()))
 }
 
 /// Removes a process that ends.

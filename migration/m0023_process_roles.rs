@@ -1,4 +1,4 @@
-//! The roles of processes, so that one process of each role runs the maintenance jobs.
+//! The roles of processes, so that one process of each role runs the maintenance jobs, and their numbers of connections.
 
 use crate::definition::{Migration, Phase};
 
@@ -9,6 +9,7 @@ pub(crate) const MIGRATION: Migration = Migration {
     added_columns: &[
         ("processes", "serves BOOLEAN NOT NULL DEFAULT FALSE"),
         ("processes", "runs_worker BOOLEAN NOT NULL DEFAULT FALSE"),
+        ("processes", "connections BIGINT NOT NULL DEFAULT 0"),
     ],
     ..Migration::EMPTY
 };

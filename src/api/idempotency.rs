@@ -79,12 +79,17 @@ where
     let reply = retry_on_conflict(|| run_and_store(app, call, token, &operation));
     let outcome = AssertUnwindSafe(reply).catch_unwind().await;
     if !matches!(outcome, Ok(Ok(_))) {
-        // If the release fails, too, the key can be used again when the claim expires.
+        // Otherwise, a repeated request would get a 409 until the claim expires.
         let release = retry_on_conflict(|| idempotency::release(app, token));
         // The operation may have used up the time of the request.
         if let Err(error) = with_wait_budget(RELEASE_BUDGET, release).await {
             let error = error.to_string();
-            tracing::warn!(request.id = call.request_id, error, "failed to release an idempotency claim");
+            tracing::warn!(
+                request.id = call.request_id,
+                error,
+                "failed to release an idempotency claim; retrying"
+            );
+            idempotency::release_later(app, token.clone());
         }
     }
     match outcome {

@@ -44,7 +44,9 @@ pub(super) async fn run(config: Config, args: ServeArgs) -> Result<CommandOutcom
     let server = build_server(&app, &master, address)?;
     let stop_background = signals::delayed(&stop, drain_time(&app.config.server));
     start::check_timeouts(&app).await?;
-    let heartbeats = Heartbeats::start(&app, Roles { serves: true, runs_worker: !args.no_worker }).await;
+    let roles = Roles { serves: true, runs_worker: !args.no_worker };
+    start::check_connections(&app, roles).await?;
+    let heartbeats = Heartbeats::start(&app, roles).await;
     let background =
         (!args.no_worker).then(|| Background::start(&app, &master, &stop_background)).transpose()?;
     output::print(format_args!("listening on http://{address}"))?;

@@ -7,6 +7,7 @@ use sea_orm::DbBackend;
 use api::events::{encode, example};
 use domain::app::{App, AppParts};
 use domain::keys::PrincipalCache;
+use domain::processes::{self, Roles};
 use foundation::clock::Clock;
 use foundation::config::Config;
 use foundation::database::{Database, DatabaseOptions, DatabaseSource, MigrateError, SchemaState};
@@ -36,7 +37,7 @@ pub(super) async fn open_app_when_migrated(config: Config) -> Result<App, Comman
     while db.backend() == DbBackend::Postgres {
         let message = match db.schema_state().await {
             Ok(SchemaState::Behind(count)) => {
-                format!("waiting until `creator-api migrate` has applied {count} pending migrations")
+                format!("waiting until `creator-api migrate` has applied {}", pending_migrations(count))
             }
             Ok(_) => break,
             Err(error) => format!("waiting for the database: {error}"),
@@ -66,12 +67,18 @@ async fn open(config: Config, db: Database) -> Result<App, CommandError> {
         SchemaState::Current => {}
         SchemaState::Behind(count) => {
             return Err(CommandError::new(format!(
-                "the database at {} has {count} pending migrations; run `creator-api migrate` first",
-                db.location()
+                "the database at {} has {}; run `creator-api migrate` first",
+                db.location(),
+                pending_migrations(count)
             )));
         }
     }
     Ok(build_app(config, db))
+}
+
+/// Returns the number of pending migrations with its noun, such as `2 pending migrations`.
+fn pending_migrations(count: usize) -> String {
+    if count == 1 { "1 pending migration".to_owned() } else { format!("{count} pending migrations") }
 }
 
 /// Opens the database, applies pending migrations on either database, and builds the [`App`].
@@ -90,6 +97,25 @@ pub(super) async fn check_timeouts(app: &App) -> Result<(), CommandError> {
         );
     }
     Ok(())
+}
+
+/// Checks that PostgreSQL allows the connections of this process in addition to those of the running ones. Call it before this
+/// process is registered.
+///
+/// # Errors
+/// Returns an error that contains the numbers. Does not check through a proxy such as pgbouncer.
+pub(super) async fn check_connections(app: &App, roles: Roles) -> Result<(), CommandError> {
+    let Some(limit) = app.db.connection_limit().await? else { return Ok(()) };
+    let (processes, used) = processes::connections(app).await?;
+    let own = u64::from(processes::max_connections(app, roles));
+    if used + own <= limit {
+        return Ok(());
+    }
+    Err(CommandError::new(format!(
+        "PostgreSQL at {} allows {limit} connections; the running processes ({processes}) use up to {used}, and this one would \
+         use up to {own}; lower --database-max-connections of the processes, or raise max_connections of PostgreSQL",
+        app.db.location()
+    )))
 }
 
 fn build_app(config: Config, db: Database) -> App {

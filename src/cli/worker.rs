@@ -34,7 +34,9 @@ pub(super) async fn run(mut config: Config, args: WorkerArgs) -> Result<CommandO
     let master = start::load_master_key(&app).await?;
     let stop = signals::listen("waiting for webhooks and mail in flight")?;
     start::check_timeouts(&app).await?;
-    let heartbeats = Heartbeats::start(&app, Roles { serves: false, runs_worker: true }).await;
+    let roles = Roles { serves: false, runs_worker: true };
+    start::check_connections(&app, roles).await?;
+    let heartbeats = Heartbeats::start(&app, roles).await;
     let background = Background::start(&app, &master, &stop)?;
     if let Some(listener) = &listener {
         output::print(format_args!("listening on http://{}", listener.local_addr()?))?;

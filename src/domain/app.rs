@@ -5,6 +5,7 @@ use std::sync::Arc;
 use sea_orm::DbErr;
 
 use crate::courses::catalog::CatalogEpochs;
+use crate::idempotency::DeferredReleases;
 use crate::keys::PrincipalCache;
 use crate::outbox::{EventEncoder, ExampleEncoder, FastPath};
 use crate::passwords::Passwords;
@@ -31,6 +32,7 @@ struct AppState {
     requests: Recorder,
     passwords: Passwords,
     process: Process,
+    deferred_releases: DeferredReleases,
 }
 
 /// The parts that an [`App`] is built from.
@@ -54,7 +56,9 @@ impl App {
     pub fn new(db: Database, parts: AppParts) -> Self {
         let (catalog, fast_path) = (CatalogEpochs::default(), FastPath::default());
         let (requests, passwords, process) = (Recorder::default(), Passwords::default(), Process::default());
-        Self { db, inner: Arc::new(AppState { parts, catalog, fast_path, requests, passwords, process }) }
+        let deferred_releases = DeferredReleases::default();
+        let state = AppState { parts, catalog, fast_path, requests, passwords, process, deferred_releases };
+        Self { db, inner: Arc::new(state) }
     }
 
     /// Returns the same state for the requests of clients: on PostgreSQL, calls of the database fail after
@@ -66,6 +70,11 @@ impl App {
     /// Returns the counters of course changes, one per workspace.
     pub fn catalog(&self) -> &CatalogEpochs {
         &self.inner.catalog
+    }
+
+    /// Returns the idempotency claims to be released later.
+    pub(crate) fn deferred_releases(&self) -> &DeferredReleases {
+        &self.inner.deferred_releases
     }
 
     /// Returns the recorder of API requests: the log entries and counts that are not in the database yet.

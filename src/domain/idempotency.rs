@@ -4,6 +4,8 @@
 //! transaction. If the process stops before that, the claim expires after [`CLAIM_SECONDS`]. On PostgreSQL, another
 //! process releases the claim earlier, see [`processes`](super::processes).
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use entity::idempotency_records::{self, ClaimResult, IdempotencyState, Model};
 
 use super::Result;
@@ -66,8 +68,13 @@ pub async fn claim(app: &App, key: KeyId, idempotency_key: &str, fingerprint: [u
     };
     match claim.acquire(write.conn()).await? {
         ClaimResult::Acquired => {
-            write.commit().await?;
-            Ok(Claim::Acquired(ClaimToken(claim)))
+            let token = ClaimToken(claim);
+            if let Err(error) = write.commit().await {
+                // The commit may have taken effect.
+                release_later(app, token);
+                return Err(error.into());
+            }
+            Ok(Claim::Acquired(token))
         }
         ClaimResult::Existing(record) => existing_claim(*record, &fingerprint),
     }
@@ -118,6 +125,54 @@ pub async fn store_response(
 pub async fn release(app: &App, token: &ClaimToken) -> Result<()> {
     let write = app.begin_write().await?;
     token.0.release(write.conn()).await?;
+    Ok(write.commit().await?)
+}
+
+/// Claims to be released as soon as the database is available.
+#[derive(Debug, Default)]
+pub struct DeferredReleases(Mutex<Vec<ClaimToken>>);
+
+/// Maximum number of claims to be released later. Those beyond it expire.
+const MAX_DEFERRED: usize = 10_000;
+
+impl DeferredReleases {
+    fn tokens(&self) -> MutexGuard<'_, Vec<ClaimToken>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Releases a claim in the next [`release_deferred`], because [`release`] has failed.
+pub fn release_later(app: &App, token: ClaimToken) {
+    let mut tokens = app.deferred_releases().tokens();
+    if tokens.len() < MAX_DEFERRED {
+        tokens.push(token);
+    }
+}
+
+/// Releases the claims of [`release_later`]. Queries nothing if there are none.
+///
+/// # Errors
+/// Returns [`Error::Internal`](super::Error::Internal) when the transaction fails. The next call tries again, until the claims
+/// expire.
+pub async fn release_deferred(app: &App) -> Result<()> {
+    let mut tokens = std::mem::take(&mut *app.deferred_releases().tokens());
+    let now = app.clock.now_ms();
+    tokens.retain(|token| token.0.claimed_until > now);
+    if tokens.is_empty() {
+        return Ok(());
+    }
+    let released = release_all(app, &tokens).await;
+    if released.is_err() {
+        app.deferred_releases().tokens().append(&mut tokens);
+    }
+    released
+}
+
+async fn release_all(app: &App, tokens: &[ClaimToken]) -> Result<()> {
+    let write = app.begin_write().await?;
+    for token in tokens {
+        token.0.release(write.conn()).await?;
+    }
     Ok(write.commit().await?)
 }
 

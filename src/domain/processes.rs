@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use entity::processes;
 pub use entity::processes::Roles;
+use foundation::config::LimitStoreSetting;
 use foundation::database::{Database, Write};
 use sea_orm::DbBackend;
 use tokio::task::JoinSet;
@@ -76,6 +77,24 @@ impl Process {
     }
 }
 
+/// Returns the maximum number of PostgreSQL connections of a process with these roles.
+pub fn max_connections(app: &App, roles: Roles) -> u32 {
+    let counts_in_database =
+        matches!(app.config.limits.limit_store, None | Some(LimitStoreSetting::Database));
+    let heartbeats = 1;
+    let limits = u32::from(roles.serves && counts_in_database);
+    let notifications = u32::from(roles.runs_worker);
+    app.config.database.database_max_connections.get() + heartbeats + limits + notifications
+}
+
+/// Returns the number of running processes on PostgreSQL, and the sum of their maximum numbers of connections.
+///
+/// # Errors
+/// Returns [`crate::Error::Internal`] when the query fails.
+pub async fn connections(app: &App) -> Result<(u64, u64)> {
+    Ok(processes::connections(app.db.read(), max_silence_ms()).await?)
+}
+
 /// Registers this process, so that its leases and claims are released if it dies. Call it before the process claims
 /// anything. Does nothing on SQLite.
 ///
@@ -83,7 +102,7 @@ impl Process {
 /// Returns [`crate::Error::Internal`] when the statement fails. [`run`] then registers the process.
 pub async fn register(app: &App, roles: Roles) -> Result<()> {
     if app.db.backend() == DbBackend::Postgres {
-        processes::register(app.db.read(), app.process().id, roles).await?;
+        processes::register(app.db.read(), app.process().id, roles, max_connections(app, roles)).await?;
     }
     Ok(())
 }
@@ -112,7 +131,7 @@ pub async fn run(app: &App, roles: Roles) {
     loop {
         ticks.tick().await;
         let _ = releasing.try_join_next();
-        match heartbeat(&db, app.process(), roles).await {
+        match heartbeat(&db, app, roles).await {
             Ok(Some(silent)) => {
                 let alive_since = *alive_since.get_or_insert_with(Instant::now);
                 if alive_since.elapsed() >= MIN_UPTIME && !silent.is_empty() && releasing.is_empty() {
@@ -150,14 +169,15 @@ pub async fn unregister(app: &App) -> Result<()> {
 ///
 /// # Errors
 /// Returns [`crate::Error::Internal`] when a statement fails.
-async fn heartbeat(db: &Database, process: &Process, roles: Roles) -> Result<Option<Vec<i64>>> {
+async fn heartbeat(db: &Database, app: &App, roles: Roles) -> Result<Option<Vec<i64>>> {
+    let process = app.process();
     let heartbeat = processes::heartbeat(db.read(), process.id, max_silence_ms()).await?;
     process.set_leads(heartbeat.leads);
     if !heartbeat.is_registered {
         tracing::warn!(
             "this process was not registered, perhaps because another one declared it dead; registering it again"
         );
-        processes::register(db.read(), process.id, roles).await?;
+        processes::register(db.read(), process.id, roles, max_connections(app, roles)).await?;
     }
     Ok((heartbeat.is_registered && !heartbeat.was_silent).then_some(heartbeat.silent))
 }

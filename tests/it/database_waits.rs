@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sea_orm::{ConnectionTrait, TransactionTrait};
+use sea_orm::{ConnectionTrait, Statement, TransactionTrait};
 use serde_json::json;
 use tokio::io::copy;
 use tokio::net::{TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::conformance::assert_error;
 use crate::program::TestProgram;
-use crate::support::{Endpoint, TestApp, TestResponse, send};
+use crate::support::{Endpoint, TestApp, TestResponse, send, wait_until};
 
 /// Allows webhooks to the loopback network, where the endpoint of the test listens.
 const ALLOW_LOOPBACK: [&str; 2] = ["--webhook-allow", "127.0.0.0/8"];
@@ -195,4 +195,44 @@ async fn requests_that_wait_for_a_locked_table_fail_within_3_seconds() {
         "",
         "the failed request released its claim"
     );
+}
+
+#[tokio::test]
+async fn a_claim_that_could_not_be_released_is_released_when_the_database_is_available() {
+    let app = TestApp::start().await;
+    if !app.uses_postgres() {
+        // SQLite has one lock for all tables.
+        return;
+    }
+    let key = app.workspace("acme").await.key("write:students read:students").await;
+    key.get("/api/v1/students").await.assert_status(200);
+    let other = sea_orm::Database::connect(app.database_url()).await.expect("a connection");
+    let lock = other.begin().await.expect("a transaction");
+    lock.execute_unprepared("LOCK TABLE students IN ACCESS EXCLUSIVE MODE")
+        .await
+        .expect("the table is locked");
+
+    let body = json!({"email": "ada@example.com"});
+    let failing = async { key.post_idempotent("/api/v1/students", "first", &body).await };
+    let lock_claims = async {
+        let count = "SELECT count(*) FROM idempotency_records";
+        let count = Statement::from_string(other.get_database_backend(), count);
+        wait_until("the request has claimed its key", async || {
+            let row = other.query_one_raw(count.clone()).await.expect("the query succeeds").expect("a row");
+            row.try_get_by_index::<i64>(0).expect("a count") == 1
+        })
+        .await;
+        // The release of the claim fails, too.
+        let statement = "LOCK TABLE idempotency_records IN ACCESS EXCLUSIVE MODE";
+        lock.execute_unprepared(statement).await.expect("the table is locked");
+    };
+    let (failed, ()) = tokio::join!(failing, lock_claims);
+    assert_error(&failed, 500, "internal_error");
+    lock.rollback().await.expect("the lock is released");
+
+    let started = Instant::now();
+    while key.post_idempotent("/api/v1/students", "first", &body).await.status != 201 {
+        assert!(started.elapsed() < Duration::from_secs(20), "the claim is not released");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }

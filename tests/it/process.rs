@@ -185,13 +185,13 @@ async fn a_server_waits_for_migrations_if_requested() {
     }
     let write = program.app.begin_write().await;
     for statement in
-        ["DROP TABLE processes", "DELETE FROM seaql_migrations WHERE version = 'm0021_processes'"]
+        ["DROP TABLE rate_windows", "DELETE FROM seaql_migrations WHERE version = 'm0022_rate_windows'"]
     {
         write.conn().execute_unprepared(statement).await.expect("the statement succeeds");
     }
     write.commit().await.expect("the commit succeeds");
     let refused = program.run(&["serve", "--listen", "127.0.0.1:0"]).await;
-    assert!(refused.code == Some(1) && refused.stderr.contains("1 pending migrations"), "{refused:?}");
+    assert!(refused.code == Some(1) && refused.stderr.contains("1 pending migration;"), "{refused:?}");
 
     let waiting = program.serve(&["serve", "--wait-for-migrations"]);
     let migrated = async {
@@ -457,4 +457,19 @@ async fn the_demo_prints_a_working_request_and_keeps_its_data() {
     assert_eq!(found.ids(), [new["id"].as_str().unwrap()]);
     assert_eq!(program.app.events().await.len(), events);
     assert_eq!(repeat.stop().await, Some(0));
+}
+
+#[tokio::test]
+async fn a_process_refuses_to_start_when_postgresql_allows_too_few_connections() {
+    let program = TestProgram::new().await;
+    if !program.app.uses_postgres() {
+        return;
+    }
+    let server = program.serve(&["serve"]).await;
+    let output = program.run(&["worker", "--database-max-connections", "100000"]).await;
+    assert_eq!(output.code, Some(1), "{output:?}");
+    let expected = "the running processes (1) use up to 19, and this one would use up to 100002; lower \
+                    --database-max-connections of the processes, or raise max_connections of PostgreSQL";
+    assert!(output.stderr.contains(expected), "{}", output.stderr);
+    assert_eq!(server.stop().await, Some(0));
 }

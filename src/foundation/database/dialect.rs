@@ -1,5 +1,6 @@
 //! The operations that differ between SQLite and PostgreSQL.
 
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use sea_orm::{
@@ -207,6 +208,23 @@ pub(super) async fn role_without_statement_timeout(
     let query = "SELECT quote_ident(current_user) WHERE current_setting('statement_timeout') = '0'";
     let row = reader.query_one_raw(Statement::from_string(DbBackend::Postgres, query)).await?;
     row.map(|row| row.try_get_by_index(0)).transpose()
+}
+
+/// Returns the number of connections that PostgreSQL allows, without reserved ones, and the address of the server as it sees
+/// it; `None` for a Unix socket. PostgreSQL only.
+pub(super) async fn connection_limit(reader: &BoundedConnection) -> Result<(u64, Option<SocketAddr>), DbErr> {
+    // Version 16 introduced `reserved_connections`.
+    let query = "SELECT current_setting('max_connections')::bigint
+            - current_setting('superuser_reserved_connections')::bigint
+            - coalesce(current_setting('reserved_connections', true)::bigint, 0),
+        host(inet_server_addr()), inet_server_port()";
+    let row = reader.query_one_raw(Statement::from_string(DbBackend::Postgres, query)).await?;
+    let row = row.ok_or_else(|| DbErr::Custom("no row".to_owned()))?;
+    let limit = row.try_get_by_index::<i64>(0)?.unsigned_abs();
+    let address =
+        row.try_get_by_index::<Option<String>>(1)?.and_then(|address| address.parse::<IpAddr>().ok());
+    let port = row.try_get_by_index::<Option<i32>>(2)?.and_then(|port| u16::try_from(port).ok());
+    Ok((limit, address.zip(port).map(SocketAddr::from)))
 }
 
 /// Returns the number of shards of the rollups. On PostgreSQL, concurrent writes to the same row would wait for each

@@ -158,6 +158,22 @@ impl Database {
         dialect::accepts_writes(&self.reader).await
     }
 
+    /// Returns the number of connections that PostgreSQL allows, without those that it reserves. Returns `None` if connections
+    /// to this database do not end at PostgreSQL itself but at a proxy, such as pgbouncer, and on SQLite.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn connection_limit(&self) -> Result<Option<u64>, DbErr> {
+        let Some((host, port)) = self.inner.source.address() else { return Ok(None) };
+        let (limit, server) = dialect::connection_limit(&self.reader).await?;
+        let Some(server) = server else { return Ok(None) };
+        let is_direct = match tokio::net::lookup_host((host, port)).await {
+            Ok(mut addresses) => addresses.any(|address| address == server),
+            Err(_) => false,
+        };
+        Ok(is_direct.then_some(limit))
+    }
+
     /// Returns the PostgreSQL role of this server if statements outside of transactions have no timeout.
     ///
     /// # Errors

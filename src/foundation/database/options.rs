@@ -101,6 +101,13 @@ impl DatabaseSource {
         }
     }
 
+    /// Returns the host and the port of a PostgreSQL server. Returns `None` for a Unix socket, and for SQLite.
+    pub(super) fn address(&self) -> Option<(String, u16)> {
+        let Self::Postgres { url } = self else { return None };
+        let server = url.parse::<PgConnectOptions>().ok().filter(|server| server.get_socket().is_none())?;
+        Some((server.get_host().to_owned(), server.get_port()))
+    }
+
     /// Returns the location for messages, without a password.
     pub fn location(&self) -> String {
         match self {
