@@ -1,4 +1,5 @@
-//! The applied changes of the platform's change feed, stored so that each change is applied only once.
+//! The applied changes of the change feed, stored so that each change is applied only once. The platform, the system
+//! that sells the courses, sends the changes.
 //!
 //! Times are milliseconds since the epoch.
 

@@ -11,8 +11,8 @@ use crate::{InWorkspace, WorkspaceTable, statement};
 pub(crate) struct Children {
     /// The matching child rows of the workspace, without selected columns.
     pub(crate) rows: SelectStatement,
-    /// A further condition on the children. It uses an index only when the children are read first to find their
-    /// parents.
+    /// A further condition on the children. An index may be used for it only if the children are read first and then
+    /// their parents, not if the children of each parent are checked.
     pub(crate) further_condition: Option<Expr>,
     /// The column of the children that contains the parent's id.
     pub(crate) parent_id: ColumnRef,
@@ -43,11 +43,11 @@ impl Children {
 }
 
 impl<E: WorkspaceTable> InWorkspace<E> {
-    /// Selects the workspace's rows that have a child of each of these kinds. `None` is no condition.
+    /// Selects the workspace's rows that have at least one child of each of these sets. `None` is ignored.
     ///
-    /// Starting from the children is fast when they are few, and scanning the list in its order is fast when they are
-    /// many. The wrong plan reads the whole workspace, and neither database reliably chooses the right one. So this
-    /// method first checks whether there are few children.
+    /// If one of the sets is small, it is fast to read its children first and then their parents. If all sets are
+    /// large, it is fast to scan the list in its order and to check each row. The wrong plan reads the whole workspace,
+    /// and neither database reliably chooses the right one. So this method first checks whether a set is small.
     pub(crate) async fn with_children<C: ConnectionTrait, const N: usize>(
         self,
         conn: &C,

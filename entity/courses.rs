@@ -65,9 +65,10 @@ table::declare!(
         pub published_at: Option<i64>,
         /// When it was archived; `None` unless the status is archived.
         pub archived_at: Option<i64>,
-        /// When it was created.
+        /// When it was created, according to the imported change.
         pub created_at: i64,
-        /// When it was last changed, in the server's time.
+        /// When it was last changed, by the clock of the server. Unlike `created_at`, never the time of an imported
+        /// change.
         pub updated_at: i64,
     }
 );

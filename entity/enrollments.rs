@@ -108,9 +108,10 @@ table::declare!(
         /// Why access was revoked.
         #[sea_orm(column_type = "Text", nullable)]
         pub revoke_reason: Option<String>,
-        /// When it was created.
+        /// When it was created; for an imported change, the time of the change.
         pub created_at: i64,
-        /// When it was last changed, in the server's time.
+        /// When it was last changed, by the clock of the server. Unlike `created_at`, never the time of an imported
+        /// change.
         pub updated_at: i64,
         /// While an order pays for the access: the end of the access that was granted without an order.
         /// [`NO_EXPIRY`] if that access does not end; `None` without such a grant.

@@ -54,7 +54,7 @@ table::declare!(
         pub html_body: String,
         /// The state.
         pub state: MailState,
-        /// The number of attempts so far.
+        /// The number of attempts whose outcome was recorded. An attempt that was interrupted does not count.
         pub attempts: i32,
         /// When it is due, or when the current lease expires; `None` once settled.
         pub due_at: Option<i64>,
@@ -81,7 +81,8 @@ impl InWorkspace<Entity> {
         statement::all(conn, oldest).await
     }
 
-    /// Returns the workspace's pending mails, including leased mails, in no particular order.
+    /// Returns the workspace's pending mails, including leased mails, in no particular order. Finds them by the index
+    /// of pending mails, not by the workspace.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -201,13 +202,13 @@ pub async fn claim<C: ConnectionTrait>(
     Ok(claimed)
 }
 
-/// Records the outcome of an attempt. If the mail is sent or dead, also deletes its content. Returns `false` and
-/// changes nothing when the mail no longer has this lease: it was canceled, or another worker claimed it after the
-/// lease expired.
+/// Records the outcome of an attempt: settles the mail and deletes its content, or schedules the next attempt. Returns
+/// `false` and changes nothing when the mail no longer has this lease: it was canceled, or another worker claimed it
+/// after the lease expired.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn settle<C: ConnectionTrait>(
+pub async fn record_outcome<C: ConnectionTrait>(
     conn: &C,
     id: Uuid,
     lease_token: Uuid,

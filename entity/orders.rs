@@ -65,9 +65,10 @@ table::declare!(
         pub receipt_issued_at: i64,
         /// When it was paid.
         pub paid_at: i64,
-        /// When it was created, which is when it was paid.
+        /// When it was created, which is when it was paid, according to the imported change.
         pub created_at: i64,
-        /// When the order, its refunds or entitlements were last changed, in the server's time.
+        /// When the order, its refunds or entitlements were last changed, by the clock of the server. Unlike
+        /// `created_at`, never the time of an imported change.
         pub updated_at: i64,
     }
 );

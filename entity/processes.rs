@@ -1,7 +1,7 @@
-//! The running processes on PostgreSQL, each with its last heartbeat. The leases and claims of a process that died can
-//! be released before they expire.
+//! The running processes of creator-api, each with its last heartbeat. Used on PostgreSQL only. The leases of
+//! deliveries and the claims of idempotency keys of a process that died can be released before they expire.
 //!
-//! The last eight bytes of the tokens of leases and claims are the id of the process that holds them.
+//! The last eight bytes of the tokens of these leases and claims are the id of the process that holds them.
 
 use sea_orm::entity::prelude::*;
 use uuid::Uuid;
@@ -137,12 +137,14 @@ pub async fn remove<C: ConnectionTrait>(conn: &C, id: i64) -> Result<(), DbErr> 
     statement::execute(conn, "DELETE FROM processes WHERE id = $1", [id.into()]).await.map(drop)
 }
 
-/// Returns a token of a lease or a claim that this process holds. `number` must be unique within the process.
+/// Returns a token of a delivery's lease or an idempotency key's claim that this process holds. `number` must be unique
+/// within the process.
 pub fn token(id: i64, number: u64) -> Uuid {
     Uuid::from_u64_pair(number, id.cast_unsigned())
 }
 
-/// Returns the end of the text of all tokens of a process, for a comparison with `right(token::text, 17)`.
+/// Returns the last 17 characters (16 digits and a hyphen) that all tokens of a process have in common, for a
+/// comparison with `right(token::text, 17)`.
 fn token_suffix(id: i64) -> String {
     let text = token(id, 0).to_string();
     text[text.len() - 17..].to_owned()

@@ -80,13 +80,14 @@ impl<E: WorkspaceTable> InWorkspace<E> {
     /// Selects the workspace's rows, for queries in which another condition finds the rows and the workspace is only
     /// checked.
     ///
-    /// The database cannot use an index for the condition on the workspace. Otherwise SQLite, which has no statistics,
-    /// would read the whole workspace from an index instead of looking up a list of ids.
+    /// The database cannot use an index for the condition on the workspace, only for the other condition. Otherwise
+    /// SQLite, which has no statistics, would read the whole workspace from an index instead of looking up a list of
+    /// ids.
     pub(crate) fn select_unindexed(&self) -> Select<E> {
         E::find().filter(self.is_in_workspace())
     }
 
-    /// Returns the condition for rows of the workspace. It uses no index, see
+    /// Returns the condition for rows of the workspace. The database cannot use an index for this condition, see
     /// [`select_unindexed`](Self::select_unindexed).
     pub(crate) fn is_in_workspace(&self) -> Expr {
         statement::unindexed(E::WORKSPACE.eq(self.workspace))

@@ -82,7 +82,7 @@ impl InWorkspace<Entity> {
     }
 }
 
-/// Returns the session with this token hash, also if it has ended by its age or inactivity. Searches all workspaces,
+/// Returns the session with this token hash, also if it has expired by age or inactivity. Searches all workspaces,
 /// since the token determines the workspace.
 ///
 /// # Errors
@@ -103,16 +103,16 @@ pub async fn touch<C: ConnectionTrait>(conn: &C, id: Uuid, at: i64) -> Result<()
     update.exec(conn).await.map(drop)
 }
 
-/// Deletes the sessions last used at or before `seen_before`, and those created at or before `created_before`. Returns
-/// the number of rows deleted.
+/// Deletes the expired sessions: those last used at or before `seen_before`, and those created at or before
+/// `created_before`. Returns the number of rows deleted.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn delete_ended<C: ConnectionTrait>(
+pub async fn delete_expired<C: ConnectionTrait>(
     conn: &C,
     seen_before: i64,
     created_before: i64,
 ) -> Result<u64, DbErr> {
-    let ended = Column::SeenAt.lte(seen_before).or(Column::CreatedAt.lte(created_before));
-    Ok(Entity::delete_many().filter(ended).exec(conn).await?.rows_affected)
+    let expired = Column::SeenAt.lte(seen_before).or(Column::CreatedAt.lte(created_before));
+    Ok(Entity::delete_many().filter(expired).exec(conn).await?.rows_affected)
 }

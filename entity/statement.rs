@@ -71,7 +71,8 @@ async fn fetch_count<C: ConnectionTrait>(conn: &C, count: &SelectStatement) -> R
     Ok(count.unsigned_abs())
 }
 
-/// Rewrites a condition so that neither database uses an index for it.
+/// Rewrites a condition so that neither database uses an index for this condition. Indexes can still be used for the
+/// other conditions of the statement.
 pub(crate) fn unindexed(condition: Expr) -> Expr {
     condition.is(Expr::custom_keyword("TRUE"))
 }
@@ -130,8 +131,9 @@ where
 /// is scanned in its order, because a page is then filled quickly.
 pub(crate) const FEW_ROWS: u64 = 2_000;
 
-/// Pads a list for an `IN` condition by repeating its last value, so that lists of up to 512 values share a few
-/// prepared statements. Longer lists and empty lists are not padded.
+/// Pads a list for an `IN` condition by repeating its last value. Each length of a list is another statement for the
+/// database and for the cache of prepared statements of a connection; padded lists of up to 512 values have only five
+/// lengths. Longer lists and empty lists are not padded.
 pub(crate) fn padded<T: Clone>(values: &[T]) -> Vec<T> {
     let mut padded = values.to_vec();
     if let Some(last) = values.last().cloned() {

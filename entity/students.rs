@@ -38,9 +38,10 @@ table::declare!(
         pub tags: StringList,
         /// Metadata set by integrations.
         pub metadata: StringMap,
-        /// When the student was created.
+        /// When the student was created; for an imported change, the time of the change.
         pub created_at: i64,
-        /// When data shown with the student was last changed, in the server's time.
+        /// When data shown with the student was last changed, by the clock of the server. Unlike `created_at`, never
+        /// the time of an imported change.
         pub updated_at: i64,
     }
 );

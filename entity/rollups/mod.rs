@@ -73,13 +73,14 @@ pub struct BucketRange {
     pub from_ms: i64,
     /// The end of the range, excluded: the start of the first bucket that is not read.
     pub to_ms: i64,
-    /// The length of a part, at least 1. A bucket that begins this much after `from_ms` belongs to the next part.
+    /// How much of the range belongs to each part, at least 1: a bucket that begins this much after `from_ms` belongs
+    /// to the next part. Equal to the length of the range if the range belongs to one part.
     pub step_ms: i64,
 }
 
 impl BucketRange {
     /// Creates a range that belongs to one part. It must contain at least one bucket.
-    pub const fn whole(part: usize, grain: Grain, sign: i64, from_ms: i64, to_ms: i64) -> Self {
+    pub const fn of_one_part(part: usize, grain: Grain, sign: i64, from_ms: i64, to_ms: i64) -> Self {
         Self { part, grain, sign, from_ms, to_ms, step_ms: to_ms - from_ms }
     }
 

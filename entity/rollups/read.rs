@@ -7,13 +7,14 @@ use uuid::Uuid;
 
 use super::{ALL_COURSES, BucketRange};
 
-/// Decodes the index of the part that a row of the result belongs to.
+/// Decodes the index of the part of the result (such as a point of a chart, see [`BucketRange`]) that a row belongs to.
 pub(crate) fn decode_part(row: &QueryResult) -> Result<usize, DbErr> {
     usize::try_from(row.try_get_by_index::<i64>(0)?).map_err(|error| DbErr::Type(error.to_string()))
 }
 
-/// Builds the statement that sums the columns over the ranges, grouped by part and, if specified, by the column
-/// `group_by`. Each row of the result contains the part, then the value of `group_by`, then the sums.
+/// Builds the statement that sums the columns over the ranges, grouped by part of the result (see [`BucketRange`]) and,
+/// if specified, by the column `group_by`. Each row contains the index of the part, then the value of `group_by`, then
+/// the sums.
 pub(crate) fn sum_statement(
     connection: &impl ConnectionTrait,
     table: &str,
@@ -31,8 +32,8 @@ pub(crate) fn sum_statement(
         "workspace_id = $2 AND course_id = $3 AND {table}.grain = bucket_range.grain \
          AND starts_at >= bucket_range.from_ms AND starts_at < bucket_range.to_ms"
     );
-    // Both databases must read one range of the primary key per range of buckets. In SQLite, CROSS JOIN fixes the join
-    // order; in PostgreSQL, OFFSET does.
+    // In both databases, each bucket range must become one scan of the primary-key index. In SQLite, CROSS JOIN fixes
+    // the join order; in PostgreSQL, OFFSET does.
     let buckets = match backend {
         DbBackend::Postgres => {
             format!("CROSS JOIN LATERAL (SELECT * FROM {table} WHERE {is_in_range} OFFSET 0) AS bucket")

@@ -20,8 +20,8 @@ pub struct DeadRowFilter {
     pub created: SpanMs,
     /// Only deliveries that were not replayed: no other delivery sends them again.
     pub unreplayed: bool,
-    /// Only deliveries that were not created by this replay job.
-    pub not_of_job: Option<Uuid>,
+    /// Only deliveries that were not created by this replay (`webhook_replays`).
+    pub not_created_by_replay: Option<Uuid>,
 }
 
 impl InWorkspace<Entity> {
@@ -94,7 +94,9 @@ impl InWorkspace<Entity> {
         let filters = Condition::all()
             .add(Expr::cust(is_not_deleted))
             .add_option(filter.event_type.as_deref().map(|event_type| Column::EventType.eq(event_type)))
-            .add_option(filter.not_of_job.map(|job| Column::JobId.is_null().or(Column::JobId.ne(job))))
+            .add_option(
+                filter.not_created_by_replay.map(|job| Column::JobId.is_null().or(Column::JobId.ne(job))),
+            )
             .add_option(filter.unreplayed.then(|| Expr::cust(unreplayed)));
         rows.filter(has_state(StoredDeliveryState::Dead)).filter(created).filter(filters)
     }

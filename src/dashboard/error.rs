@@ -21,7 +21,10 @@ pub(crate) enum PageError {
     NotFound,
     /// The path does not accept this method.
     #[error("method not allowed")]
-    MethodNotAllowed,
+    MethodNotAllowed {
+        /// The methods that the path accepts, separated by commas.
+        allowed: &'static str,
+    },
     /// The form was not rendered for this browser, or came from another site.
     #[error("form rejected")]
     UntrustedForm,
@@ -52,7 +55,7 @@ impl ResponseError for PageError {
     fn status(&self) -> StatusCode {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
-            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
             Self::UntrustedForm | Self::MissingCookie | Self::SessionEnded => StatusCode::FORBIDDEN,
             Self::DuplicateForm => StatusCode::CONFLICT,
             Self::FormTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
@@ -104,7 +107,6 @@ impl PageError {
     pub(super) fn from_framework(error: poem::Error) -> Self {
         match error.status() {
             StatusCode::NOT_FOUND if error.downcast_ref::<Self>().is_none() => Self::NotFound,
-            StatusCode::METHOD_NOT_ALLOWED => Self::MethodNotAllowed,
             _ => error.downcast::<Self>().unwrap_or_else(|error| Self::Internal(anyhow::anyhow!("{error}"))),
         }
     }
@@ -130,6 +132,9 @@ impl PageError {
         let page = ErrorPage { frame, status: self.status().as_u16(), title, advice, errors, link };
         let mut response = html(self.status(), &page)
             .unwrap_or_else(|_| Response::builder().status(StatusCode::INTERNAL_SERVER_ERROR).finish());
+        if let &Self::MethodNotAllowed { allowed } = self {
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
+        }
         if matches!(self, Self::IncompleteForm) {
             // The rest of the body is not another request.
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -144,7 +149,7 @@ impl PageError {
                 "Page not found",
                 "This page does not exist in this workspace. The URL may be mistyped, or the record was deleted.",
             ),
-            Self::MethodNotAllowed => (
+            Self::MethodNotAllowed { .. } => (
                 "Method not allowed",
                 "This URL does not accept this kind of request. Go to the dashboard and try again.",
             ),

@@ -57,8 +57,6 @@ impl Dashboard {
         if request.method() == Method::POST {
             let form = self.checked_form(context, &mut request).await?;
             request.extensions_mut().insert(form);
-        } else if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Err(PageError::MethodNotAllowed);
         }
         request.extensions_mut().insert(Arc::clone(context));
         let is_sign_in = request.uri().path() == "/login";

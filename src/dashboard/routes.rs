@@ -2,8 +2,11 @@
 //!
 //! The table wraps the routes of `poem`, which cannot be listed.
 
+use poem::error::MethodNotAllowedError;
 use poem::http::Method;
-use poem::{IntoEndpoint, RouteMethod};
+use poem::{Endpoint, IntoEndpoint, Request, Response, RouteMethod};
+
+use super::error::PageError;
 
 /// The routes of the dashboard, each with its methods.
 #[derive(Default)]
@@ -20,8 +23,8 @@ impl RouteTable {
 
     /// Adds a route. A segment `:name` is passed to the handler.
     pub(super) fn at(mut self, path: &'static str, methods: MethodHandlers) -> Self {
-        self.table.extend(methods.methods.into_iter().map(|method| (method, path)));
-        Self { router: self.router.at(path, methods.handlers), table: self.table }
+        self.table.extend(methods.methods.iter().map(|method| (method.clone(), path)));
+        Self { router: self.router.at(path, methods), table: self.table }
     }
 
     /// Returns the router.
@@ -46,6 +49,30 @@ impl MethodHandlers {
     pub(super) fn post<E: IntoEndpoint<Endpoint: 'static>>(mut self, endpoint: E) -> Self {
         self.methods.push(Method::POST);
         Self { handlers: self.handlers.post(endpoint), methods: self.methods }
+    }
+}
+
+impl Endpoint for MethodHandlers {
+    type Output = Response;
+
+    /// Calls the handler of the method. The handler of GET also serves HEAD.
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        self.handlers.call(request).await.map_err(|error| {
+            if error.is::<MethodNotAllowedError>() {
+                PageError::MethodNotAllowed { allowed: allowed(&self.methods) }.into()
+            } else {
+                error
+            }
+        })
+    }
+}
+
+/// Returns the value of the header `Allow` (RFC 9110, section 10.2.1) of a path with handlers of these methods.
+fn allowed(methods: &[Method]) -> &'static str {
+    match (methods.contains(&Method::GET), methods.contains(&Method::POST)) {
+        (true, true) => "GET, HEAD, POST",
+        (true, false) => "GET, HEAD",
+        (false, _) => "POST",
     }
 }
 

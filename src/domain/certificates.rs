@@ -12,8 +12,8 @@ use crate::outbox::{self, Event};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{
-    Certificate as CertificateKind, CertificateId, Course as CourseKind, CourseId, EnrollmentId,
-    Student as StudentKind, StudentId, WorkspaceId,
+    Certificate as CertificateIdKind, CertificateId, Course as CourseIdKind, CourseId, EnrollmentId,
+    Student as StudentIdKind, StudentId, WorkspaceId,
 };
 
 /// A certificate.
@@ -70,9 +70,9 @@ pub async fn issue(
     errors.into_result()?;
     let workspace_uuid = workspace.uuid();
     let course = courses::in_workspace(workspace_uuid);
-    let course = records::read::<CourseKind, _>(write.conn(), course, &issue.course).await?;
+    let course = records::read::<CourseIdKind, _>(write.conn(), course, &issue.course).await?;
     let student = students::in_workspace(workspace_uuid);
-    let student = records::lock::<StudentKind, _>(write.conn(), student, &issue.student).await?;
+    let student = records::lock::<StudentIdKind, _>(write.conn(), student, &issue.student).await?;
     let enrollment = enrollments::in_workspace(workspace_uuid)
         .by_student_and_course(write.conn(), student.id, course.id)
         .await?;
@@ -84,7 +84,7 @@ pub async fn issue(
         let message = format!("already has the certificate {} for this course", existing.number);
         return Err(Error::invalid("student", message));
     }
-    let certificate_uuid = new_uuid::<CertificateKind>(app, write);
+    let certificate_uuid = new_uuid::<CertificateIdKind>(app, write);
     let row = Model {
         id: certificate_uuid,
         workspace_id: workspace_uuid,

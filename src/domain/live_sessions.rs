@@ -13,7 +13,7 @@ use crate::outbox::{self, Event};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{
-    Course as CourseKind, CourseId, LiveSession as LiveSessionKind, LiveSessionId, WorkspaceId,
+    Course as CourseIdKind, CourseId, LiveSession as LiveSessionIdKind, LiveSessionId, WorkspaceId,
 };
 
 /// The status of a live session. A session gets these statuses in this order, and never returns to an earlier one.
@@ -88,7 +88,7 @@ pub async fn upsert(
         FieldUpdate::Null => row.course_id = None,
         FieldUpdate::Value(course) => {
             let courses = courses::in_workspace(workspace.uuid());
-            row.course_id = Some(records::read::<CourseKind, _>(write.conn(), courses, course).await?.id);
+            row.course_id = Some(records::read::<CourseIdKind, _>(write.conn(), courses, course).await?.id);
         }
     }
     let scheduled_at = to_ms(upsert.scheduled_at).apply_to(row.scheduled_at);
@@ -172,7 +172,7 @@ pub async fn end(
 /// Returns the session's row, locked until the write ends.
 async fn lock_session(write: &Write, workspace: WorkspaceId, session: &IdOrKey) -> Result<Model> {
     let rows = live_sessions::in_workspace(workspace.uuid());
-    records::lock::<LiveSessionKind, _>(write.conn(), rows, session).await
+    records::lock::<LiveSessionIdKind, _>(write.conn(), rows, session).await
 }
 
 /// Describes the status of a session for an error message.
@@ -211,7 +211,7 @@ fn new_row(
     upsert: &LiveSessionUpsert,
 ) -> Model {
     Model {
-        id: new_uuid::<LiveSessionKind>(app, write),
+        id: new_uuid::<LiveSessionIdKind>(app, write),
         workspace_id: workspace.uuid(),
         key: upsert.key.clone(),
         course_id: None,

@@ -13,8 +13,8 @@ use super::students::fold_email;
 use super::{IdOrKey, Result};
 use foundation::database::Write;
 use foundation::id::{
-    Course as CourseKind, IdKind, LiveSession as LiveSessionKind, Order as OrderKind, Student as StudentKind,
-    WorkspaceId,
+    Course as CourseIdKind, IdKind, LiveSession as LiveSessionIdKind, Order as OrderIdKind,
+    Student as StudentIdKind, WorkspaceId,
 };
 
 /// The records of one workspace to lock. Ids, keys and email addresses without a record are ignored.
@@ -43,18 +43,18 @@ pub struct LockSet<'a> {
 pub async fn acquire(write: &Write, locks: &BTreeMap<WorkspaceId, LockSet<'_>>) -> Result<()> {
     let conn = write.conn();
     for (workspace, set) in locks {
-        let (ids, keys) = split_ids_and_keys::<CourseKind>(&set.courses);
+        let (ids, keys) = split_ids_and_keys::<CourseIdKind>(&set.courses);
         courses::in_workspace(workspace.uuid()).lock_shared_by_ids_or_keys(conn, &ids, &keys).await?;
     }
     for (workspace, set) in locks {
         lock_students(write, *workspace, set).await?;
     }
     for (workspace, set) in locks {
-        let (ids, keys) = split_ids_and_keys::<OrderKind>(&set.orders);
+        let (ids, keys) = split_ids_and_keys::<OrderIdKind>(&set.orders);
         orders::in_workspace(workspace.uuid()).lock_by_ids_or_keys(conn, &ids, &keys).await?;
     }
     for (workspace, set) in locks {
-        let (ids, mut keys) = split_ids_and_keys::<LiveSessionKind>(&set.live_sessions);
+        let (ids, mut keys) = split_ids_and_keys::<LiveSessionIdKind>(&set.live_sessions);
         keys.extend(&set.live_session_keys);
         live_sessions::in_workspace(workspace.uuid()).lock_by_ids_or_keys(conn, &ids, &keys).await?;
     }
@@ -64,11 +64,11 @@ pub async fn acquire(write: &Write, locks: &BTreeMap<WorkspaceId, LockSet<'_>>) 
 /// Locks the students of the set and the students of its orders.
 async fn lock_students(write: &Write, workspace: WorkspaceId, set: &LockSet<'_>) -> Result<()> {
     let rows = students::in_workspace(workspace.uuid());
-    let (mut ids, mut keys) = split_ids_and_keys::<StudentKind>(&set.students);
+    let (mut ids, mut keys) = split_ids_and_keys::<StudentIdKind>(&set.students);
     keys.extend(&set.student_keys);
     let emails: Vec<String> = set.student_emails.iter().map(|email| fold_email(email)).collect();
     ids.extend(rows.ids_by_emails(write.conn(), &emails).await?);
-    let (order_ids, order_keys) = split_ids_and_keys::<OrderKind>(&set.orders);
+    let (order_ids, order_keys) = split_ids_and_keys::<OrderIdKind>(&set.orders);
     let orders = orders::in_workspace(workspace.uuid());
     ids.extend(orders.students_of(write.conn(), &order_ids, &order_keys).await?);
     Ok(rows.lock_by_ids_or_keys(write.conn(), &ids, &keys).await?)

@@ -13,7 +13,7 @@ use crate::outbox::{self, Event};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{
-    CourseId, LiveSession as LiveSessionKind, LiveSessionId, Recording as RecordingKind, RecordingId,
+    CourseId, LiveSession as LiveSessionIdKind, LiveSessionId, Recording as RecordingIdKind, RecordingId,
     WorkspaceId,
 };
 
@@ -70,13 +70,13 @@ pub async fn ready(
     validate(&recording)?;
     let sessions = live_sessions::in_workspace(workspace.uuid());
     let session =
-        records::read::<LiveSessionKind, _>(write.conn(), sessions, &recording.live_session).await?;
+        records::read::<LiveSessionIdKind, _>(write.conn(), sessions, &recording.live_session).await?;
     if session.status == StoredLiveSessionStatus::Scheduled {
         let message = format!("cannot have a recording: {}", describe_status(&session));
         return Err(Error::invalid("live_session", message));
     }
     let row = Model {
-        id: new_uuid::<RecordingKind>(app, write),
+        id: new_uuid::<RecordingIdKind>(app, write),
         workspace_id: workspace.uuid(),
         key: recording.key,
         live_session_id: session.id,

@@ -20,7 +20,9 @@ use super::{Result, token};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
-use foundation::id::{Session as SessionKind, SessionId, UserId, Workspace as WorkspaceKind, WorkspaceId};
+use foundation::id::{
+    Session as SessionIdKind, SessionId, UserId, Workspace as WorkspaceIdKind, WorkspaceId,
+};
 
 const HOUR_MS: i64 = 3_600_000;
 /// A session expires this long after its most recent use, in milliseconds.
@@ -115,7 +117,7 @@ async fn insert(
     let hash =
         token::digest(token.expose_secret()).ok_or_else(|| anyhow::anyhow!("the new token is malformed"))?;
     let row = Model {
-        id: new_uuid::<SessionKind>(app, write),
+        id: new_uuid::<SessionIdKind>(app, write),
         workspace_id: user.workspace.uuid(),
         user_id: user.id.uuid(),
         token_hash: hash.to_vec(),
@@ -186,13 +188,13 @@ pub async fn switch_workspace(
 ) -> Result<(User, SessionId, SecretString)> {
     let users_in_workspace = user_rows::in_workspace(workspace_id.uuid());
     let user_row = users_in_workspace.by_email_folded(write.conn(), &fold_email(&viewer.email)).await?;
-    let user_row = user_row.ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))?;
+    let user_row = user_row.ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))?;
     // The lock serializes this with a password change, which ends all sessions.
     let user_row = users_in_workspace.lock(write.conn(), user_row.id).await?;
-    let user = user_row.map(users::to_user).ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))?;
+    let user = user_row.map(users::to_user).ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))?;
     let rows = sessions::in_workspace(viewer.workspace.id.uuid());
     let old = rows.by_id(write.conn(), viewer.session.uuid()).await?;
-    let old = old.ok_or_else(|| not_found::<SessionKind>(viewer.session))?;
+    let old = old.ok_or_else(|| not_found::<SessionIdKind>(viewer.session))?;
     end_current(write, viewer).await?;
     let new = NewSession { address: old.address, agent: old.agent, created_at: old.created_at };
     let (session, token) = insert(app, write, &user, new).await?;
@@ -223,7 +225,7 @@ pub async fn end_current(write: &mut Write, viewer: &Viewer) -> Result<()> {
     if rows.end(write.conn(), viewer.user.uuid(), viewer.session.uuid()).await? {
         Ok(())
     } else {
-        Err(not_found::<SessionKind>(viewer.session))
+        Err(not_found::<SessionIdKind>(viewer.session))
     }
 }
 
@@ -267,7 +269,7 @@ pub async fn end(write: &mut Write, viewer: &Viewer, session: SessionId) -> Resu
             return Ok(EndedSessions { workspace: id(row.workspace_id), user: id(row.id), count: 1 });
         }
     }
-    Err(not_found::<SessionKind>(session))
+    Err(not_found::<SessionIdKind>(session))
 }
 
 /// Ends all of a user's sessions except the current one, in all of their workspaces. Returns the workspaces in which sessions
@@ -294,7 +296,7 @@ pub async fn end_others(write: &mut Write, viewer: &Viewer) -> Result<Vec<EndedS
 pub async fn prune(app: &App) -> Result<()> {
     let write = app.begin_write().await?;
     let now_ms = write.now_ms();
-    sessions::delete_ended(write.conn(), now_ms - IDLE_MS, now_ms - MAX_AGE_MS).await?;
+    sessions::delete_expired(write.conn(), now_ms - IDLE_MS, now_ms - MAX_AGE_MS).await?;
     write.commit().await?;
     Ok(())
 }

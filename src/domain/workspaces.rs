@@ -13,7 +13,7 @@ use super::{Error, FieldUpdate, Result, WriteOutcome};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::{UniqueConstraint, Write};
-use foundation::id::{Workspace as WorkspaceKind, WorkspaceId};
+use foundation::id::{Workspace as WorkspaceIdKind, WorkspaceId};
 
 /// A workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,7 +132,7 @@ async fn insert(
     new: WorkspaceUpsert,
 ) -> Result<(Workspace, User)> {
     let row = Model {
-        id: new_uuid::<WorkspaceKind>(app, write),
+        id: new_uuid::<WorkspaceIdKind>(app, write),
         key: new.key,
         name: new.name,
         owner_email: new.owner_email,
@@ -175,7 +175,7 @@ pub async fn set_owner(
     errors.check_email("email", email);
     errors.into_result()?;
     let before = workspaces::lock(write.conn(), workspace_id.uuid()).await?;
-    let before = before.ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))?;
+    let before = before.ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))?;
     if users::is_same_email(&before.owner_email, email) {
         let owner = grant_access(app, write, &before, actor).await?;
         return Ok(owner.map(|owner| OwnershipTransfer { owner, removed: None }));
@@ -235,7 +235,7 @@ pub async fn by_key_in(write: &Write, key: &str) -> Result<Workspace> {
 /// Returns [`Error::NotFound`] when the workspace does not exist.
 pub async fn get(app: &App, workspace_id: WorkspaceId) -> Result<Workspace> {
     let row = workspaces::by_id(app.db.read(), workspace_id.uuid()).await?;
-    row.map(workspace).ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))
+    row.map(workspace).ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))
 }
 
 /// Returns all workspaces, sorted by key.
@@ -262,9 +262,9 @@ pub async fn set_quota(
     errors.check_quota("per_day", quota.per_day);
     errors.into_result()?;
     let unlocked = workspaces::by_id(write.conn(), workspace_id.uuid()).await?;
-    let unlocked = unlocked.ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))?;
+    let unlocked = unlocked.ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))?;
     let before = workspaces::lock_by_key(write.conn(), &unlocked.key).await?;
-    let before = before.ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))?;
+    let before = before.ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))?;
     let mut row = before.clone();
     (row.per_minute, row.per_day) = (quota.per_minute, quota.per_day);
     if row == before {

@@ -12,8 +12,9 @@ use domain::{recordings, students, workspaces};
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
 
-/// Adds the locks that a change needs. Changes of a workspace or a course add none, because each of them runs in a
-/// separate transaction. `recording.ready` adds none either, because it changes no existing record.
+/// Adds the locks that a change needs. Changes of a workspace or a course add none: each of them runs in a separate
+/// transaction, in which the domain operation itself takes all locks in the right order. `recording.ready` adds none
+/// either, because it changes no existing record.
 pub(super) fn add_locks<'a>(action: &'a Action, locks: &mut LockSet<'a>) {
     match action {
         Action::WorkspaceUpsert(_) | Action::CourseUpsert(_) => {}
@@ -62,7 +63,8 @@ pub(super) async fn apply(
     dispatch(app, write, workspace, *at, action.clone()).await
 }
 
-/// Calls the domain operation for the kind of change.
+/// Calls the domain operation for the kind of change. Does nothing for `workspace.upsert`, which [`apply`] has
+/// executed.
 async fn dispatch(
     app: &App,
     write: &mut Write,
@@ -82,7 +84,7 @@ async fn dispatch(
             enrollments::revoke(app, write, workspace, at, data).await.map(drop)
         }
         Action::ProgressRecord(data) => {
-            enrollments::record_progress(app, write, workspace, at, data).await.map(drop)
+            enrollments::record_progress(write, workspace, at, data).await.map(drop)
         }
         Action::OrderPay(data) => orders::pay(app, write, workspace, at, data).await.map(drop),
         Action::OrderRefund(data) => orders::refund(app, write, workspace, at, data).await.map(drop),

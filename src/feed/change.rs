@@ -1,10 +1,11 @@
-//! The format of a change.
+//! The format of a change. The platform, the system that sells the courses, sends changes.
 //!
-//! A line is a JSON object with five required fields: `change` (the kind), `id` (the platform's id of the change,
-//! unique in the workspace), `workspace` (the key of the workspace), `at` (the time of the change, used as the time of
-//! the record), and `data`:
+//! A line is a JSON object with five required fields: `change` (the kind), `id` (assigned by the platform, unique in
+//! the workspace), `workspace` (the key of the workspace), `at` (when the change happened, stored as the time of what
+//! it records, such as the payment of an order), and `data`. In the table, `[...]` contains optional fields,
+//! `name{...}` is an object with these fields, and `name[]{...}` is a list of such objects:
 //!
-//! | change | data (fields in brackets are optional) |
+//! | change | data |
 //! |---|---|
 //! | `workspace.upsert` | `key name owner_email [per_minute per_day]` |
 //! | `course.upsert` | `key slug title status [description language image_url url price{amount currency} modules[]{key title lessons[]{key title type [duration_seconds free_preview]}}]` |
@@ -20,15 +21,16 @@
 //! | `recording.ready` | `key live_session [title] duration_seconds size_bytes content_type` |
 //! | `certificate.issue` | `student course [number]` |
 //!
-//! Records are named by their id or by the platform's key. A line with an unknown field, a duplicate field or a value
-//! of a wrong type is rejected. In an upsert, a missing field keeps its value and null clears it; lists and maps
-//! (`modules`, `tags`, `metadata`) replace the previous ones and must not be null.
+//! A field such as `student` or `course` contains the id of the record, or the key that the platform assigned to it. A
+//! line with an unknown field, a duplicate field or a value of a wrong type is rejected. In an upsert, a missing field
+//! keeps its value and null clears it; lists and maps (`modules`, `tags`, `metadata`) replace the previous ones and
+//! must not be null.
 //!
 //! # Owners
 //!
 //! A `workspace.upsert` that creates a workspace gives the user with its `owner_email` access to the dashboard. Another
-//! `owner_email` moves the ownership: the new owner gets access, and the previous owner is removed, with all sessions
-//! in the workspace and all password links created in it. Email addresses that differ only in case belong to the same
+//! `owner_email` moves the ownership: the new owner gets access, and the previous owner is removed from the workspace,
+//! together with their sessions and password links there. Email addresses that differ only in case belong to the same
 //! owner. To keep the previous owner as a member, invite them again.
 //!
 //! # Access
@@ -41,10 +43,11 @@
 //! - A student who completed the course while having access keeps the access after the end of the grant.
 //!
 //! `enrollment.revoke` ends access at once, whatever its source. Orders and grants applied before it no longer count,
-//! and the entitlements of these orders become `revoked`. A full refund ends the access given by its order: if another
-//! order or a grant still gives access, the enrollment stays active, otherwise it is revoked. The order in which
-//! changes are applied counts, not their `at`. `createEnrollment` and the form of the dashboard give access like a
-//! grant, but only to a student without access; otherwise they change nothing.
+//! and the entitlements of these orders become `revoked`. There is one entitlement for each order and course: the
+//! access that the order gives. A full refund ends the access given by its order: if another order or a grant still
+//! gives access, the enrollment stays active, otherwise it is revoked. The sequence in which changes are applied
+//! counts, not their `at`. The API operation `createEnrollment` and the form of the dashboard give access like a grant,
+//! but only to a student without access; otherwise they change nothing.
 
 use jiff::Timestamp;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The change feed: imports changes from the platform.
+//! The change feed: imports changes from the platform, the system that sells the courses.
 //!
 //! [`change`] defines the format of a line, [`apply`](mod@apply) applies a stream of lines through the domain, [`demo`]
 //! is the demo workspace as changes, and [`generate`] creates synthetic workspaces of any size. The records of a

@@ -180,7 +180,7 @@ async fn deliver_next(
     let sent = outcome.is_ok();
     let write = context.db.begin_write(context.clock).await?;
     let outcome = mail_outcome(&mail, outcome, write.now_ms());
-    if mails::settle(write.conn(), mail.id, token, outcome).await? {
+    if mails::record_outcome(write.conn(), mail.id, token, outcome).await? {
         write.commit().await?;
     } else {
         let id = MailId::from_uuid(mail.id);

@@ -272,7 +272,7 @@ fn access_follows_from_orders_grants_and_revocations() {
     let (app, key, course_id) = runtime.block_on(async {
         let app = TestApp::start().await;
         let workspace = app.workspace("acme").await;
-        let (key, course_id) = (workspace.full_key().await, workspace.course("rust", 2).await);
+        let (key, course_id) = (workspace.key_with_all_scopes().await, workspace.course("rust", 2).await);
         (app, key, course_id)
     });
     let config = Config { cases, failure_persistence: None, ..Config::default() };
@@ -290,7 +290,7 @@ fn access_follows_from_orders_grants_and_revocations() {
 async fn the_latest_end_of_all_grants_applies_after_a_revocation() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let (key, course_id) = (workspace.full_key().await, workspace.course("rust", 2).await);
+    let (key, course_id) = (workspace.key_with_all_scopes().await, workspace.course("rust", 2).await);
     let steps = [AccessStep::Pay, AccessStep::Revoke, AccessStep::Grant(Some(5)), AccessStep::Grant(Some(9))];
     check(&app, &key, &course_id, &steps).await;
 }
@@ -299,7 +299,7 @@ async fn the_latest_end_of_all_grants_applies_after_a_revocation() {
 async fn a_refund_keeps_granted_access_and_a_revocation_revokes_entitlements() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let (key, course_id) = (workspace.full_key().await, workspace.course("rust", 2).await);
+    let (key, course_id) = (workspace.key_with_all_scopes().await, workspace.course("rust", 2).await);
     check(&app, &key, &course_id, &[AccessStep::Grant(Some(5)), AccessStep::Pay, AccessStep::Refund(0)])
         .await;
     check(&app, &key, &course_id, &[AccessStep::Pay, AccessStep::Grant(None), AccessStep::Refund(0)]).await;
@@ -325,7 +325,7 @@ async fn a_refund_keeps_granted_access_and_a_revocation_revokes_entitlements() {
 async fn the_migration_revokes_entitlements_that_older_versions_left_active() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let (key, course_id) = (workspace.full_key().await, workspace.course("rust", 2).await);
+    let (key, course_id) = (workspace.key_with_all_scopes().await, workspace.course("rust", 2).await);
     let wait = AccessStep::Wait(1);
     check(&app, &key, &course_id, &[AccessStep::Pay, wait, AccessStep::Revoke, wait, AccessStep::Pay]).await;
     check(&app, &key, &course_id, &[AccessStep::Pay, wait, AccessStep::Revoke]).await;

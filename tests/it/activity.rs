@@ -106,7 +106,7 @@ fn figures_of_summary(figures: &Value) -> Value {
 async fn the_summary_equals_the_listed_students_in_every_window() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let mut courses = Vec::new();
     for name in COURSES {
         courses.push(workspace.course(name, 3).await);

@@ -41,7 +41,7 @@ fn lines(changes: &[Value]) -> String {
 
 /// Returns the courses, students and orders of a workspace as the API shows them, with ids and recording times masked.
 async fn visible_state(workspace: &TestWorkspace<'_>) -> Value {
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let mut records = Vec::new();
     for list in ["courses", "students", "orders"] {
         records.extend(key.list_all(&format!("/api/v1/{list}?sort=created_at")).await);
@@ -140,7 +140,7 @@ async fn an_invalid_line_is_reported_with_its_number_and_the_rest_is_applied() {
     let (outcome, rejects) = app.try_apply(&stream.join("\n")).await;
     assert_eq!((outcome.applied, outcome.rejected), (4, 16));
     assert_json_snapshot!(rejects);
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     assert_eq!(key.get(STUDENTS).await.ids().len(), 4);
 }
 
@@ -148,7 +148,7 @@ async fn an_invalid_line_is_reported_with_its_number_and_the_rest_is_applied() {
 async fn a_rejected_change_writes_nothing_and_can_be_applied_when_corrected() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     workspace.course("rust", 1).await;
     workspace.student("ada").await;
     let before = app.events().await.len();
@@ -205,7 +205,7 @@ async fn a_change_of_a_workspace_is_invisible_in_another() {
     assert_eq!(visible_state(&globex).await, visible_state(&acme).await);
 
     // A change cannot refer to records of another workspace, neither by key nor by id.
-    let ada = acme.full_key().await.get(STUDENTS).await.ids().remove(0);
+    let ada = acme.key_with_all_scopes().await.get(STUDENTS).await.ids().remove(0);
     let before = visible_state(&acme).await;
     for name in ["eve", &ada] {
         let delete = globex.build_change("2026-03-01T11:00:00Z", "student.delete", json!({"student": name}));

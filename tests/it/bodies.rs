@@ -30,7 +30,7 @@ async fn post(key: &TestKey, path: &str, headers: &[(&str, &str)], body: Vec<u8>
 #[tokio::test]
 async fn a_body_that_is_not_one_json_object_is_rejected_with_the_location() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
 
     let ada = r#""email": "ada@example.com""#;
     let bodies: [(&str, Vec<u8>); 28] = [
@@ -88,7 +88,7 @@ async fn a_body_that_is_not_one_json_object_is_rejected_with_the_location() {
 #[tokio::test]
 async fn a_body_nested_ten_thousand_levels_deep_is_rejected() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
 
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
         for body in [open.repeat(10_000), format!("{}1{}", open.repeat(10_000), close.repeat(10_000))] {
@@ -110,7 +110,7 @@ async fn a_body_nested_ten_thousand_levels_deep_is_rejected() {
 #[tokio::test]
 async fn a_body_over_the_limit_is_rejected_before_other_checks() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let padded_to = |length: usize| {
         let ada = r#"{"email": "ada@example.com"}"#;
         format!("{ada}{}", " ".repeat(length - ada.len())).into_bytes()
@@ -148,7 +148,7 @@ async fn a_body_over_the_limit_is_rejected_before_other_checks() {
 #[tokio::test]
 async fn a_declared_length_over_the_limit_is_rejected_without_the_body() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
 
     let head = |length: &str, headers: &str| {
         format!(
@@ -181,7 +181,7 @@ async fn a_declared_length_over_the_limit_is_rejected_without_the_body() {
 #[tokio::test]
 async fn only_uncompressed_json_is_accepted() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let body = || br#"{"email": "ada@example.com"}"#.to_vec();
 
     for media_type in [
@@ -228,7 +228,7 @@ async fn only_uncompressed_json_is_accepted() {
 #[tokio::test]
 async fn an_incomplete_body_writes_nothing() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
 
     let head = format!(
         "POST {STUDENTS} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
@@ -245,7 +245,7 @@ async fn an_incomplete_body_writes_nothing() {
 #[tokio::test]
 async fn a_body_of_a_get_request_is_ignored() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     for body in ["{}", "nonsense"] {
         let request = key.request(Method::GET, STUDENTS).header("content-type", "text/plain").body(body);
         send(request).await.assert_status(200);

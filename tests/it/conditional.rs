@@ -21,7 +21,7 @@ async fn get_with_tags(key: &TestKey, path: &str, tags: &[&str]) -> TestResponse
 async fn a_matching_etag_gets_304() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let course_path = format!("{COURSES}/{}", workspace.course("rust", 2).await);
     workspace.student("ada").await;
 
@@ -59,7 +59,7 @@ async fn a_matching_etag_gets_304() {
 async fn a_summary_keeps_its_etag_until_a_figure_changes() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let first = key.get(MARCH_SUMMARY).await.assert_status(200);
     app.clock.advance(Duration::from_secs(1));
     let second = key.get(MARCH_SUMMARY).await.assert_status(200);
@@ -88,7 +88,7 @@ async fn a_304_counts_against_the_limit() {
 async fn a_change_changes_the_etag() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let course_path = format!("{COURSES}/{}", workspace.course("rust", 2).await);
     let before = [key.get(COURSES).await, key.get(&course_path).await]
         .map(|response| response.header("etag").to_owned());
@@ -104,14 +104,14 @@ async fn a_change_changes_the_etag() {
     workspace.course("ink", 1).await;
     let pages = [key.get("/api/v1/courses?limit=1").await, key.get("/api/v1/courses?limit=2").await];
     assert_ne!(pages[0].header("etag"), pages[1].header("etag"));
-    let other = app.workspace("globex").await.full_key().await;
+    let other = app.workspace("globex").await.key_with_all_scopes().await;
     get_with_tags(&other, COURSES, &[pages[1].header("etag")]).await.assert_status(200);
 }
 
 #[tokio::test]
 async fn a_response_without_etag_must_not_be_stored() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let ada = serde_json::json!({"email": "ada@example.com"});
 
     let without_key = send(app.request(Method::GET, COURSES).header("if-none-match", "*")).await;
@@ -141,7 +141,7 @@ async fn get_encoded(app: &TestApp, key: &TestKey, path: &str, accept: &str) -> 
 async fn a_large_response_is_compressed_as_requested() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     for n in 0..10 {
         workspace.student(&format!("s{n}")).await;
     }
@@ -190,7 +190,7 @@ async fn a_large_response_is_compressed_as_requested() {
 #[tokio::test]
 async fn a_small_response_is_not_compressed() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let response = get_encoded(&app, &key, COURSES, "gzip, br, zstd").await;
     assert_eq!((response.header("content-encoding"), response.header("vary")), ("", "accept-encoding"));
     assert_eq!(response.json()["data"], serde_json::json!([]));
@@ -199,7 +199,7 @@ async fn a_small_response_is_not_compressed() {
 #[tokio::test]
 async fn a_valid_request_id_is_echoed_and_an_invalid_one_replaced() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let send_with_ids = async |path: &str, ids: &[&str]| {
         let request = key.request(Method::GET, path);
         send(ids.iter().fold(request, |request, id| request.header("x-request-id", *id))).await

@@ -4,14 +4,12 @@
 //! A transaction of the test locks the same rows in the opposite order, which causes a deadlock. On SQLite, which has
 //! no concurrent write transactions, the tests do nothing.
 
-use std::time::Duration;
-
 use sea_orm::{ConnectionTrait, DatabaseTransaction, Statement, TransactionTrait};
 use serde_json::json;
 
 use crate::dashboard_keys::audit_entries;
-use crate::support::TestApp;
 use crate::support::browser::{csrf_token, first_match, html};
+use crate::support::{TestApp, wait_until};
 
 async fn run(transaction: &DatabaseTransaction, sql: &str) {
     transaction.execute_unprepared(sql).await.expect("the statement runs");
@@ -24,20 +22,6 @@ async fn begin_with_long_deadlock_timeout(app: &TestApp) -> DatabaseTransaction 
     let transaction = connection.begin().await.expect("a transaction");
     run(&transaction, "SET LOCAL deadlock_timeout = '60s'").await;
     transaction
-}
-
-/// Waits until a session of the database waits for a lock.
-async fn wait_until_blocked(app: &TestApp) {
-    let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    let sql = Statement::from_string(app.app.db.backend(), sql);
-    loop {
-        let row =
-            app.app.db.read().query_one_raw(sql.clone()).await.expect("the query succeeds").expect("a row");
-        if row.try_get_by_index::<i64>(0).expect("a number") > 0 {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
 }
 
 /// Returns the number of deadlocks in this database so far.
@@ -68,7 +52,7 @@ async fn a_form_that_loses_a_deadlock_is_applied_once() {
     run(&test_transaction, "SELECT id FROM enrollments FOR NO KEY UPDATE").await;
     let token = csrf_token(&page);
     let lock_in_opposite_order = async {
-        wait_until_blocked(&app).await;
+        wait_until("a session waits for a lock", async || app.has_blocked_session().await).await;
         run(&test_transaction, "SELECT id FROM students FOR NO KEY UPDATE").await;
         test_transaction.commit().await.expect("the commit succeeds");
     };
@@ -99,7 +83,7 @@ async fn a_group_of_changes_that_loses_a_deadlock_is_applied_one_by_one() {
     let test_transaction = begin_with_long_deadlock_timeout(&app).await;
     run(&test_transaction, "SELECT id FROM students WHERE key = 'bob' FOR NO KEY UPDATE").await;
     let lock_in_opposite_order = async {
-        wait_until_blocked(&app).await;
+        wait_until("a session waits for a lock", async || app.has_blocked_session().await).await;
         run(&test_transaction, "SELECT id FROM students WHERE key = 'ada' FOR NO KEY UPDATE").await;
         test_transaction.commit().await.expect("the commit succeeds");
     };

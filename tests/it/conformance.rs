@@ -223,7 +223,7 @@ async fn the_validator_detects_missing_undeclared_and_mistyped_parts() {
         .find(|operation| operation.id == "getCourse")
         .expect("the contract has `getCourse`");
     let contract = ContractValidator::fetch(&app).await;
-    let response = workspace.full_key().await.get(&format!("/api/v1/courses/{course}")).await;
+    let response = workspace.key_with_all_scopes().await.get(&format!("/api/v1/courses/{course}")).await;
     contract.assert_documents(operation, &response);
 
     let is_valid = |edit: fn(&mut Value)| {

@@ -164,7 +164,7 @@ async fn no_operation_returns_data_of_another_workspace() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let records = ExampleRecords::create(&acme).await;
-    let foreign_key = app.workspace("globex").await.full_key().await;
+    let foreign_key = app.workspace("globex").await.key_with_all_scopes().await;
     let before = app.events().await.len();
     for operation in OPERATIONS {
         let response = example(operation, &records).send_with(&app, &foreign_key).await;
@@ -182,7 +182,7 @@ async fn no_operation_returns_data_of_another_workspace() {
             unknown => panic!("add the expected response of {unknown} to a request from another workspace"),
         }
     }
-    let students = acme.full_key().await.get("/api/v1/students?email=new%40example.com").await;
+    let students = acme.key_with_all_scopes().await.get("/api/v1/students?email=new%40example.com").await;
     assert!(students.assert_status(200).ids().is_empty());
     assert_eq!(app.events().await.len(), before + 1);
 }
@@ -197,7 +197,7 @@ async fn provoke(
     let records =
         ExampleRecords { course: first_id(workspace, "courses").await, student: ada_id(workspace).await };
     let call = example(operation, &records);
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     match status {
         200 => call.send_with(app, &key).await,
         201 => {
@@ -262,12 +262,18 @@ async fn provoke(
 
 /// Returns the first id of a list.
 async fn first_id(workspace: &TestWorkspace<'_>, list: &str) -> String {
-    workspace.full_key().await.get(&format!("/api/v1/{list}")).await.ids().remove(0)
+    workspace.key_with_all_scopes().await.get(&format!("/api/v1/{list}")).await.ids().remove(0)
 }
 
 /// Returns the id of the student `ada`.
 async fn ada_id(workspace: &TestWorkspace<'_>) -> String {
-    workspace.full_key().await.get("/api/v1/students?email=ada%40example.com").await.ids().remove(0)
+    workspace
+        .key_with_all_scopes()
+        .await
+        .get("/api/v1/students?email=ada%40example.com")
+        .await
+        .ids()
+        .remove(0)
 }
 
 #[tokio::test]
@@ -325,5 +331,8 @@ async fn every_error_code_occurs() {
         ApiErrorCode::ALL.iter().map(|code| code.as_str().to_owned()).collect();
     assert_eq!(occurred, server_codes, "the contract has the same codes as the server");
     // The outage is over.
-    example(operation, &records).send_with(&app, &workspace.full_key().await).await.assert_status(200);
+    example(operation, &records)
+        .send_with(&app, &workspace.key_with_all_scopes().await)
+        .await
+        .assert_status(200);
 }

@@ -33,7 +33,7 @@ async fn a_draft_is_published_and_archived() {
     browser.submit(&path, &publish, &[]).await.assert_status(303);
     let page = html(&browser.get(&path).await);
     assert!(page.contains("was published. The API lists it") && !page.contains("Publish</button>"), "{page}");
-    workspace.full_key().await.get("/api/v1/courses?slug=ink").await.assert_status(200);
+    workspace.key_with_all_scopes().await.get("/api/v1/courses?slug=ink").await.assert_status(200);
     browser.submit(&path, &publish, &[]).await.assert_status(303);
     assert!(html(&browser.get(&path).await).contains("is already published."));
 

@@ -158,6 +158,26 @@ async fn a_form_is_rejected_if_its_session_ends_before_it_arrives() {
 }
 
 #[tokio::test]
+async fn a_page_answers_an_unsupported_method_with_the_allowed_methods() {
+    let app = TestApp::start().await;
+    let browser = app.workspace("acme").await.owner_browser().await;
+    let end_others = "/dashboard/settings/sessions/end-others";
+    for (method, path, allow) in [
+        (Method::PUT, KEYS, "GET, HEAD"),
+        (Method::DELETE, NEW, "GET, HEAD, POST"),
+        (Method::GET, end_others, "POST"),
+        (Method::HEAD, end_others, "POST"),
+    ] {
+        let response = browser.send(app.request(method.clone(), path)).await.assert_status(405);
+        assert_eq!(response.header("allow"), allow, "{method} {path}");
+    }
+    let token = csrf_token(&browser.get(NEW).await);
+    let response = browser.post(KEYS, &token, &[]).await.assert_status(405);
+    assert_eq!(response.header("allow"), "GET, HEAD");
+    browser.send(app.request(Method::PUT, "/dashboard/nothing")).await.assert_status(404);
+}
+
+#[tokio::test]
 async fn every_page_has_security_headers() {
     let app = TestApp::start().await;
     let browser = app.workspace("acme").await.owner_browser().await;

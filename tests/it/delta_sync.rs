@@ -44,7 +44,7 @@ async fn a_row_that_is_committed_late_is_not_missed() {
 async fn a_changed_record_moves_to_the_end_of_the_delta() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let course = workspace.course("rust", 2).await;
     let ada = workspace.student("ada").await;
     app.clock.advance(Duration::from_secs(1));
@@ -76,7 +76,7 @@ async fn a_changed_record_moves_to_the_end_of_the_delta() {
 async fn a_backdated_change_appears_at_the_end_of_the_delta() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let now = workspace.student("now").await;
     app.clock.advance(Duration::from_secs(1));
     let data = json!({"key": "old", "email": "old@example.com"});

@@ -13,7 +13,7 @@ const ENROLLMENTS: &str = "/api/v1/enrollments";
 async fn the_first_call_enrolls_and_the_second_returns_the_same_enrollment() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let body =
         json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
 
@@ -31,7 +31,7 @@ async fn the_first_call_enrolls_and_the_second_returns_the_same_enrollment() {
 async fn fifty_concurrent_calls_create_one_enrollment_and_one_event() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let body =
         json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
 
@@ -52,7 +52,7 @@ async fn fifty_concurrent_calls_create_one_enrollment_and_one_event() {
 async fn enrolling_after_a_revocation_reactivates_the_same_enrollment() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let body =
         json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
     let first = key.post(ENROLLMENTS, body.clone()).await.assert_status(201).json();
@@ -75,7 +75,7 @@ async fn enrolling_after_a_revocation_reactivates_the_same_enrollment() {
 async fn an_enrollment_expires_at_its_end() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let (student, course) = (workspace.student("ada").await, workspace.course("rust", 2).await);
 
     let past = json!({"studentId": student, "courseId": course, "expires_at": "2026-03-02T10:00:30Z"});
@@ -99,7 +99,7 @@ async fn an_enrollment_expires_at_its_end() {
 async fn a_grant_of_the_change_feed_extends_access() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let body =
         json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
     let grant = async |end: Option<&str>| {
@@ -153,7 +153,7 @@ async fn a_grant_of_the_change_feed_extends_access() {
 async fn students_can_enroll_only_in_published_courses_of_the_workspace() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let student = workspace.student("ada").await;
     let published = workspace.course("rust", 1).await;
     let archived = workspace.course("old", 1).await;

@@ -62,7 +62,7 @@ pub async fn cause_all_events(workspace: &TestWorkspace<'_>, key: &TestKey) {
 async fn each_event_type_occurs_with_the_documented_body() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     cause_all_events(&workspace, &key).await;
 
     let events = app.events().await;
@@ -109,7 +109,7 @@ async fn each_event_type_occurs_with_the_documented_body() {
 async fn a_change_without_effect_creates_no_event() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let ada = json!({"key": "ada", "email": "ada@example.com", "name": "Ada", "tags": ["vip"]});
     workspace.change("student.upsert", ada.clone()).await;
     workspace.course("rust", 1).await;
@@ -156,7 +156,7 @@ async fn an_update_event_names_the_changed_fields() {
 async fn a_rejected_change_creates_no_event() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let rust = workspace.course("rust", 1).await;
     let ada = workspace.student("ada").await;
     workspace.student("bob").await;

@@ -16,7 +16,7 @@ const STUDENTS: &str = "/api/v1/students";
 #[tokio::test]
 async fn the_first_response_is_replayed_byte_for_byte() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let ada = json!({"email": "ada@example.com"});
 
     let first = key.post_idempotent(STUDENTS, "k-1", &ada).await.assert_status(201);
@@ -33,7 +33,7 @@ async fn the_first_response_is_replayed_byte_for_byte() {
 #[tokio::test]
 async fn an_error_of_the_operation_is_replayed() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let ada = json!({"email": "ada@example.com"});
     key.post(STUDENTS, ada.clone()).await.assert_status(201);
 
@@ -48,7 +48,7 @@ async fn an_error_of_the_operation_is_replayed() {
 async fn another_body_or_operation_with_the_same_key_is_rejected() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     key.post_idempotent(STUDENTS, "k-1", &json!({"email": "ada@example.com"})).await.assert_status(201);
 
     let other = key.post_idempotent(STUDENTS, "k-1", &json!({"email": "bob@example.com"})).await;
@@ -58,14 +58,14 @@ async fn another_body_or_operation_with_the_same_key_is_rejected() {
     let other = key.post_idempotent("/api/v1/enrollments", "k-1", &pair).await;
     other.assert_errors_at(&["header Idempotency-Key"]);
     // Another API key of the workspace has its own idempotency keys.
-    let second = workspace.full_key().await;
+    let second = workspace.key_with_all_scopes().await;
     second.post_idempotent(STUDENTS, "k-1", &json!({"email": "bob@example.com"})).await.assert_status(201);
 }
 
 #[tokio::test]
 async fn a_validation_error_is_not_stored() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     key.post_idempotent(STUDENTS, "k-1", &json!({"mail": "ada@example.com"})).await.assert_status(422);
     key.post_idempotent(STUDENTS, "k-1", &json!({"email": "ada@example.com"})).await.assert_status(201);
 }
@@ -73,7 +73,7 @@ async fn a_validation_error_is_not_stored() {
 #[tokio::test]
 async fn an_idempotency_key_can_be_reused_after_a_day() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     key.post_idempotent(STUDENTS, "k-1", &json!({"email": "ada@example.com"})).await.assert_status(201);
 
     app.clock.advance(Duration::from_secs(24 * 3600));
@@ -83,7 +83,7 @@ async fn an_idempotency_key_can_be_reused_after_a_day() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_concurrent_requests_with_one_idempotency_key_have_one_effect() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let ada = json!({"email": "ada@example.com", "name": "Ada"});
 
     let calls = (0..20).map(|_| key.post_idempotent(STUDENTS, "k-1", &ada));
@@ -113,7 +113,7 @@ async fn twenty_concurrent_requests_with_one_idempotency_key_have_one_effect() {
 #[tokio::test]
 async fn a_malformed_idempotency_key_is_rejected() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let long = "k".repeat(256);
     for invalid_key in ["", "two words", &long] {
         let response = key.post_idempotent(STUDENTS, invalid_key, &json!({"email": "ada@example.com"})).await;

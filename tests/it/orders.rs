@@ -14,7 +14,7 @@ const ORDERS: &str = "/api/v1/orders";
 async fn create_courses_and_student(workspace: &TestWorkspace<'_>) -> (String, String, String) {
     let ada = json!({"key": "ada", "email": "Ada@Example.com", "name": "Ada Osei"});
     workspace.change("student.upsert", ada).await;
-    let student = workspace.full_key().await.get("/api/v1/students").await.ids().remove(0);
+    let student = workspace.key_with_all_scopes().await.get("/api/v1/students").await.ids().remove(0);
     (workspace.course("rust", 2).await, workspace.course("ink", 1).await, student)
 }
 
@@ -53,7 +53,7 @@ async fn newest_student(key: &TestKey) -> Value {
 async fn a_paid_order_shows_items_receipt_and_entitlements() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     create_courses_and_student(&workspace).await;
     workspace.change_at("2026-02-14T09:12:45.301Z", "order.pay", order_of_two_courses("o1")).await;
 
@@ -87,7 +87,7 @@ async fn a_paid_order_shows_items_receipt_and_entitlements() {
 async fn an_order_without_a_receipt_gets_one_with_the_order_number() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     create_courses_and_student(&workspace).await;
     workspace.change("order.pay", order_of_one_course("o1", "rust")).await;
     assert_json_snapshot!(only_order(&key).await["receipt"], @r#"
@@ -103,7 +103,7 @@ async fn an_order_without_a_receipt_gets_one_with_the_order_number() {
 async fn a_partial_refund_keeps_access_and_a_full_refund_revokes_it() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     create_courses_and_student(&workspace).await;
     workspace.change_at("2026-02-14T09:12:45.301Z", "order.pay", order_of_two_courses("o1")).await;
 
@@ -142,7 +142,7 @@ async fn a_partial_refund_keeps_access_and_a_full_refund_revokes_it() {
 async fn buying_an_already_enrolled_course_creates_no_second_enrollment() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let (rust, _, ada) = create_courses_and_student(&workspace).await;
     let body = json!({"studentId": ada, "courseId": rust});
     let before = key.post("/api/v1/enrollments", body).await.assert_status(201).json();
@@ -170,7 +170,7 @@ async fn buying_an_already_enrolled_course_creates_no_second_enrollment() {
 async fn orders_are_filtered_and_sorted_as_requested() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let (rust, ink, ada) = create_courses_and_student(&workspace).await;
     let bob = workspace.student("bob").await;
     let mut order_of_bob = order_of_one_course("o3", "ink");
@@ -228,7 +228,7 @@ async fn orders_are_filtered_and_sorted_as_requested() {
 async fn an_order_keeps_the_customer_data_of_its_payment() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let (.., ada) = create_courses_and_student(&workspace).await;
     workspace.change("order.pay", order_of_two_courses("o1")).await;
     let before = only_order(&key).await;
@@ -257,7 +257,7 @@ async fn an_order_keeps_the_customer_data_of_its_payment() {
 async fn an_inconsistent_change_is_rejected_as_a_whole() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     create_courses_and_student(&workspace).await;
     workspace.change("order.pay", order_of_one_course("o1", "rust")).await;
     let (before, events) = (only_order(&key).await, app.events().await.len());

@@ -78,10 +78,10 @@ async fn a_cursor_is_rejected_with_other_parameters_or_in_another_workspace() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     create_seven_students(&workspace).await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let cursor = key.get("/api/v1/students?limit=2").await.cursor().expect("there is a next page");
 
-    let foreign_key = app.workspace("globex").await.full_key().await;
+    let foreign_key = app.workspace("globex").await.key_with_all_scopes().await;
     foreign_key.get(&format!("{STUDENTS}?cursor={cursor}")).await.assert_errors_at(&["query cursor"]);
 
     let truncated = &cursor[..cursor.len() - 1];
@@ -104,7 +104,7 @@ async fn a_cursor_is_rejected_with_other_parameters_or_in_another_workspace() {
 #[tokio::test]
 async fn an_invalid_parameter_is_named() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
 
     let cases = [
         ("/api/v1/students?limit=0", "query limit"),
@@ -141,7 +141,7 @@ async fn an_invalid_parameter_is_named() {
 #[tokio::test]
 async fn all_errors_of_a_query_are_reported_together() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
 
     let response = key.get("/api/v1/orders?limit=500&sort=number&color=red&paid_after=yesterday").await;
     assert_eq!(response.status, 422);
@@ -151,7 +151,7 @@ async fn all_errors_of_a_query_are_reported_together() {
 #[tokio::test]
 async fn a_filter_by_an_absent_id_gives_an_empty_page() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let absent = "crs_01k424mh00e2mbrajjfteg1k8f";
     for list in ["students", "orders"] {
         let page = key.get(&format!("/api/v1/{list}?courseId={absent}")).await.assert_status(200);

@@ -19,7 +19,7 @@ async fn send_request_line(app: &TestApp, key: &TestKey, method: &str, path: &st
 #[tokio::test]
 async fn an_unknown_path_is_not_found() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
 
     let long = format!("/api/v1/courses/{}", "x".repeat(8_000));
     let longer = format!("/api/v1/{}", "x/".repeat(15_000));
@@ -66,7 +66,7 @@ async fn an_unknown_path_is_not_found() {
 #[tokio::test]
 async fn an_unknown_path_outside_of_the_api_is_not_found() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     for path in [
         "//api/v1/courses",
         "/API/v1/courses",
@@ -90,7 +90,7 @@ async fn an_unknown_path_outside_of_the_api_is_not_found() {
 #[tokio::test]
 async fn an_unsupported_method_gets_405_with_the_allowed_methods() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
 
     let course_path = format!("/api/v1/courses/{ABSENT}");
     let cases = [
@@ -144,7 +144,7 @@ async fn without_a_key_all_paths_get_the_same_error() {
 async fn head_responds_as_get_does_without_the_body() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let course = workspace.course("rust", 2).await;
     workspace.student("ada").await;
     workspace.student("bob").await;
@@ -194,7 +194,7 @@ fn constant_headers(response: &TestResponse) -> Vec<(String, String)> {
 #[tokio::test]
 async fn responses_have_no_cors_headers() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
 
     let get = key.request(Method::GET, "/api/v1/courses").header("origin", "https://evil.example");
     let preflight = app

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use regex::Regex;
 use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 
@@ -200,19 +199,22 @@ async fn removing_a_user_by_command_ends_access_to_a_running_server() {
     run_successfully(&program, &[&["workspaces", "create"][..], &owner].concat()).await;
     let added = run_successfully(&program, &["users", "add", "--workspace", "acme", "--email", GRACE]).await;
     let server = program.serve(&["serve"]).await;
-    let browser = RemoteBrowser::new(&program, &server.base_url);
-    browser.set_password(&link_path(&added.stdout)).await;
-    assert_eq!(browser.sign_in_status(GRACE).await, 303);
-    assert_eq!(browser.status("/dashboard/settings").await, 200);
+    let visitor = Browser::at(&program.app, &server.base_url);
+    visitor.get(&link_path(&added.stdout)).await.assert_status(303);
+    let fields = [("password", PASSWORD), ("again", PASSWORD)];
+    visitor.submit("/set-password", "/set-password", &fields).await.assert_status(303);
+    let browser = Browser::at(&program.app, &server.base_url);
+    browser.sign_in(GRACE, PASSWORD).await.assert_status(303);
+    browser.get("/dashboard/settings").await.assert_status(200);
     let link = run_successfully(&program, &["users", "link", "--workspace", "acme", "--email", GRACE]).await;
 
     let remove = ["users", "remove", "--workspace", "acme", "--email"];
     let removed = run_successfully(&program, &[&remove[..], &["Grace@ACME.example"]].concat()).await;
     insta::assert_snapshot!(removed.stderr.trim_end(), @"removed grace@acme.example from workspace `acme`; their sessions and password links for it are no longer valid");
-    assert_eq!(browser.status("/dashboard/settings").await, 303, "the session still works");
-    assert_eq!(browser.status(&link_path(&link.stdout)).await, 303);
-    assert_eq!(browser.status("/set-password").await, 404, "the link still works");
-    assert_eq!(browser.sign_in_status(GRACE).await, 422);
+    assert_eq!(browser.get("/dashboard/settings").await.status, 303, "the session still works");
+    browser.get(&link_path(&link.stdout)).await.assert_status(303);
+    assert_eq!(browser.get("/set-password").await.status, 404, "the link still works");
+    Browser::at(&program.app, &server.base_url).sign_in(GRACE, PASSWORD).await.assert_status(422);
 
     for email in [GRACE, "nobody"] {
         let nobody = program.run(&[&remove[..], &[email]].concat()).await;
@@ -287,60 +289,6 @@ async fn apply_mails_links_as_its_flags_configure() {
     }
     let mail = program.app.workspace("acme").await.only_mail().await;
     assert!(mail.text_body.contains("https://school.example/set-password?token="), "{mail:?}");
-}
-
-/// A browser, like [`Browser`], for a server that runs as a separate process.
-struct RemoteBrowser<'a> {
-    http: &'a reqwest::Client,
-    base_url: &'a str,
-    cookies: std::sync::Mutex<std::collections::BTreeMap<String, String>>,
-}
-
-impl<'a> RemoteBrowser<'a> {
-    fn new(program: &'a TestProgram, base_url: &'a str) -> Self {
-        Self { http: &program.app.http, base_url, cookies: std::sync::Mutex::default() }
-    }
-
-    async fn send(&self, request: reqwest::RequestBuilder) -> (u16, String) {
-        let cookies: Vec<String> =
-            self.cookies.lock().unwrap().iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let response = crate::support::send(request.header("cookie", cookies.join("; "))).await;
-        for line in response.headers.get_all("set-cookie") {
-            let cookie = line.to_str().unwrap().split(';').next().unwrap();
-            let (name, value) = cookie.split_once('=').unwrap();
-            self.cookies.lock().unwrap().insert(name.to_owned(), value.to_owned());
-        }
-        (response.status, String::from_utf8(response.body).unwrap())
-    }
-
-    async fn get(&self, path: &str) -> (u16, String) {
-        self.send(self.http.get(format!("{}{path}", self.base_url))).await
-    }
-
-    async fn status(&self, path: &str) -> u16 {
-        self.get(path).await.0
-    }
-
-    async fn post(&self, page: &str, action: &str, fields: &[(&str, &str)]) -> u16 {
-        let (_, page) = self.get(page).await;
-        let token = Regex::new("name=\"csrf\" value=\"([^\"]+)\"").unwrap().captures(&page).expect("a form");
-        let mut all = vec![("csrf", &token[1])];
-        all.extend_from_slice(fields);
-        let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(all).finish();
-        let request = self.http.post(format!("{}{action}", self.base_url)).body(form);
-        self.send(request.header("content-type", "application/x-www-form-urlencoded")).await.0
-    }
-
-    async fn set_password(&self, path: &str) {
-        assert_eq!(self.status(path).await, 303);
-        let fields = [("password", PASSWORD), ("again", PASSWORD)];
-        assert_eq!(self.post("/set-password", "/set-password", &fields).await, 303);
-    }
-
-    async fn sign_in_status(&self, email: &str) -> u16 {
-        self.cookies.lock().unwrap().remove("session");
-        self.post("/login", "/login", &[("email", email), ("password", PASSWORD)]).await
-    }
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use crate::people::user_emails;
 use crate::support::browser::{PASSWORD, csrf_token};
-use crate::support::{Browser, TestApp, TestWorkspace};
+use crate::support::{Browser, TestApp, TestWorkspace, wait_until};
 
 const ADA: &str = "ada@acme.example";
 const EVE: &str = "eve@acme.example";
@@ -25,19 +25,9 @@ fn client() -> SessionClient<'static> {
 /// begin, because a write transaction waits for the write lock before it reads.
 async fn wait_until_blocked<T>(app: &TestApp, task: &JoinHandle<T>) {
     tokio::task::yield_now().await;
-    if !app.uses_postgres() {
-        return;
-    }
-    let blocked_sessions =
-        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    let blocked_sessions = sea_orm::Statement::from_string(app.app.db.backend(), blocked_sessions);
-    while !task.is_finished()
-        && sea_orm::ConnectionTrait::query_one_raw(app.app.db.read(), blocked_sessions.clone())
-            .await
-            .unwrap()
-            .is_none()
-    {
-        tokio::time::sleep(Duration::from_millis(10)).await;
+    if app.uses_postgres() {
+        let is_blocked = async || task.is_finished() || app.has_blocked_session().await;
+        wait_until("a session waits for a lock", is_blocked).await;
     }
 }
 

@@ -92,9 +92,12 @@ impl TestProgram {
     pub async fn run_with_input(&self, args: &[&str], input: &str) -> CommandOutput {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().expect("the program starts");
         let mut stdin = child.stdin.take().expect("stdin is piped");
-        stdin.write_all(input.as_bytes()).await.expect("the program reads stdin");
-        drop(stdin);
-        self.command_output(child.wait_with_output().await.expect("the output can be read"))
+        let output = tokio::time::timeout(TIMEOUT, async {
+            stdin.write_all(input.as_bytes()).await.expect("the program reads stdin");
+            drop(stdin);
+            child.wait_with_output().await.expect("the output can be read")
+        });
+        self.command_output(output.await.expect("the program exits in time"))
     }
 
     fn command_output(&self, output: Output) -> CommandOutput {
@@ -197,7 +200,10 @@ impl ServerProcess {
     /// Waits until the process exits, and returns the rest of stderr.
     async fn remaining_stderr(&mut self) -> String {
         let mut text = String::new();
-        self.stderr.read_to_string(&mut text).await.expect("stderr can be read");
+        tokio::time::timeout(TIMEOUT, self.stderr.read_to_string(&mut text))
+            .await
+            .expect("the process exits in time")
+            .expect("stderr can be read");
         text
     }
 

@@ -124,7 +124,7 @@ fn sums_of_summary(revenue: &Value) -> CurrencySums {
 async fn the_summary_equals_the_listed_orders_in_every_window() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let courses = [workspace.course("rust", 1).await, workspace.course("ink", 1).await];
     workspace.student("ada").await;
     let mut random = SmallRng::seed_from_u64(20_260_302);

@@ -92,7 +92,7 @@ async fn a_running_server_is_alive_and_ready() {
 async fn the_server_reports_a_database_outage_and_recovers() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     key.get("/api/v1/courses").await.assert_status(200);
     let ada = serde_json::json!({"email": "ada@example.com"});
 
@@ -127,7 +127,7 @@ async fn the_server_reports_a_database_outage_and_recovers() {
 #[tokio::test]
 async fn a_failed_key_lookup_is_a_server_error() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let outage = outage::begin(&app).await;
     assert_error(&key.get("/api/v1/courses").await, 500, "internal_error");
     // An invalid key needs no database.
@@ -143,7 +143,7 @@ async fn every_operation_works_with_one_database_connection() {
     let app = TestApp::start_with(&[("database_max_connections", "1")]).await;
     let acme = app.workspace("acme").await;
     let (course, student) = (acme.course("ink", 2).await, acme.student("bob").await);
-    let key = acme.full_key().await;
+    let key = acme.key_with_all_scopes().await;
     let ada = json!({"email": "ada@example.com"});
     let enrollment = json!({"studentId": student, "courseId": course});
     for second_status in [201, 422] {
@@ -164,7 +164,7 @@ async fn a_full_disk_is_a_server_error_and_loses_no_data() {
         // On PostgreSQL, a test cannot limit the size of one database.
         return;
     }
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let new = |n: usize| serde_json::json!({"email": format!("s{n}@example.com"), "name": "x".repeat(200)});
     key.post("/api/v1/students", new(0)).await.assert_status(201);
 
@@ -221,7 +221,7 @@ async fn a_deprecated_version_sends_deprecation_headers() {
     ];
     let app = TestApp::start_with(&settings).await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     for n in 0..2 {
         workspace.course(&format!("c{n}"), 1).await;
     }
@@ -254,7 +254,7 @@ async fn a_deprecated_version_sends_deprecation_headers() {
 #[tokio::test]
 async fn a_current_version_sends_no_deprecation_headers() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let response = key.get("/api/v1/courses").await.assert_status(200);
     assert_eq!(
         [response.header("deprecation"), response.header("sunset"), response.header("link")],

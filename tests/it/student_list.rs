@@ -202,7 +202,7 @@ async fn a_course_without_lessons_is_never_completed() {
 async fn deleting_a_student_deletes_the_history() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     let course = workspace.course("rust", 1).await;
     let ada = workspace.student("ada").await;
     key.post("/api/v1/enrollments", json!({"studentId": ada, "courseId": course})).await.assert_status(201);

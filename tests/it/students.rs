@@ -12,7 +12,7 @@ const STUDENTS: &str = "/api/v1/students";
 #[tokio::test]
 async fn a_student_is_created_with_all_fields() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
 
     let response = key
         .post(
@@ -40,7 +40,7 @@ async fn a_student_is_created_with_all_fields() {
 #[tokio::test]
 async fn an_email_is_enough_and_null_counts_as_absent() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
 
     let bare = key.post(STUDENTS, json!({"email": "a@b"})).await.assert_status(201).json();
     assert_eq!((&bare["name"], &bare["external_id"]), (&Value::Null, &Value::Null));
@@ -53,7 +53,7 @@ async fn an_email_is_enough_and_null_counts_as_absent() {
 #[tokio::test]
 async fn all_errors_of_a_body_are_reported_together() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
 
     let response = key
         .post(
@@ -73,7 +73,7 @@ async fn all_errors_of_a_body_are_reported_together() {
 #[tokio::test]
 async fn an_email_needs_exactly_one_at_sign_and_no_whitespace() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
 
     let long = format!("{}@example.com", "x".repeat(388));
     assert_eq!(long.len(), 400);
@@ -115,7 +115,7 @@ async fn an_email_needs_exactly_one_at_sign_and_no_whitespace() {
 async fn emails_are_unique_in_a_workspace_ignoring_case() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
 
     for (first, second) in [("Ada@Example.com", "ada@EXAMPLE.com"), ("JÖRG@example.com", "jörg@example.com")]
     {
@@ -130,7 +130,7 @@ async fn emails_are_unique_in_a_workspace_ignoring_case() {
     assert_eq!(app.events_of_type("student.created").await.len(), 2);
 
     // Another workspace can use the same email address, and so can a new student after a deletion.
-    let other = app.workspace("globex").await.full_key().await;
+    let other = app.workspace("globex").await.key_with_all_scopes().await;
     other.post(STUDENTS, json!({"email": "ada@example.com"})).await.assert_status(201);
     let ada = key.get(&format!("{STUDENTS}?email=ada%40example.com")).await.ids().remove(0);
     workspace.change("student.delete", json!({"student": ada})).await;
@@ -140,7 +140,7 @@ async fn emails_are_unique_in_a_workspace_ignoring_case() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_concurrent_calls_with_one_email_create_one_student() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
 
     let cases = ["ada@example.com", "ADA@example.com"];
     let responses = join_all((0..20).map(|n| key.post(STUDENTS, json!({"email": cases[n % 2]})))).await;
@@ -153,7 +153,7 @@ async fn twenty_concurrent_calls_with_one_email_create_one_student() {
 #[tokio::test]
 async fn an_undeclared_or_mistyped_field_is_rejected_with_its_location() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
 
     let cases: [(&str, Value, &[&str]); 15] = [
         ("phone", json!("1"), &["body /phone"]),
@@ -186,7 +186,7 @@ async fn an_undeclared_or_mistyped_field_is_rejected_with_its_location() {
 #[tokio::test]
 async fn length_limits_are_exact() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
 
     // Characters, not bytes: each of these has two or four bytes.
     let text = |length: usize| "é".repeat(length);

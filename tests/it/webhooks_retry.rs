@@ -24,7 +24,7 @@ async fn an_event_is_delivered_signed_with_all_headers() {
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
     let subscription = workspace.subscribe_endpoint(&endpoint, &["student.created"]).await;
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     key.post(STUDENTS, json!({"email": "ada@example.com"})).await.assert_status(201);
 
     assert_eq!(app.deliver_due().await, 1);

@@ -13,13 +13,12 @@ use entity::webhook_deliveries::queue::DeliveryTransition;
 use foundation::database::Write;
 use foundation::id::SubscriptionId;
 use insta::{assert_json_snapshot, assert_snapshot};
-use sea_orm::ConnectionTrait as _;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
 use crate::conformance::ContractValidator;
 use crate::dashboard_keys::audit_entries;
-use crate::support::{START, TestApp, TestWorkspace, in_transaction};
+use crate::support::{START, TestApp, TestWorkspace, in_transaction, wait_until};
 
 const CREATED: &[&str] = &["student.created"];
 
@@ -64,7 +63,7 @@ async fn an_event_creates_a_delivery_for_each_subscription_to_its_type() {
     let (foreign, _) = globex.subscribe(CREATED).await;
     let notified = app.app.fast_path().wake_signal().notified();
 
-    let key = acme.full_key().await;
+    let key = acme.key_with_all_scopes().await;
     let ada = json!({"email": "ada@example.com"});
     key.post("/api/v1/students", ada.clone()).await.assert_status(201);
     tokio::time::timeout(Duration::from_secs(20), notified).await.expect("the commit notifies the worker");
@@ -244,13 +243,11 @@ async fn concurrent_processes_delete_a_subscription_only_after_all_its_deliverie
         let app = app.app.clone();
         async move { webhooks::purge_deleted(&app).await.unwrap() }
     });
-    let blocked_sessions =
-        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    let blocked_sessions = sea_orm::Statement::from_string(app.app.db.backend(), blocked_sessions);
-    while app.app.db.read().query_one_raw(blocked_sessions.clone()).await.unwrap().is_none() {
+    wait_until("the purge waits for the other process", async || {
         assert!(!purge.is_finished(), "the purge waits for the other process");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+        app.has_blocked_session().await
+    })
+    .await;
     other_write.commit().await.unwrap();
     assert!(purge.await.unwrap(), "more deliveries remain");
     assert_eq!(remaining().await, 201, "the subscription was not deleted with them");

@@ -30,7 +30,7 @@ async fn every_event_type_is_delivered_as_in_the_contract() {
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
     workspace.subscribe_endpoint(&endpoint, EVENT_TYPES).await;
-    crate::events::cause_all_events(&workspace, &workspace.full_key().await).await;
+    crate::events::cause_all_events(&workspace, &workspace.key_with_all_scopes().await).await;
     while app.deliver_due().await > 0 {}
 
     let requests = endpoint.requests();
@@ -190,7 +190,7 @@ async fn a_running_worker_is_woken_by_a_commit_and_stops_after_recording() {
     let subscription = workspace.subscribe_endpoint(&endpoint, &["student.created"]).await;
     let (stop, stopped) = oneshot::channel::<()>();
     let running = tokio::spawn(app.worker().run(async move { drop(stopped.await) }, TIMEOUT));
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     key.post("/api/v1/students", json!({"email": "ada@example.com"})).await.assert_status(201);
     wait_until("the delivery arrives and is recorded", async || {
         subscription.delivery_states().await == ["delivered 1"]

@@ -1,8 +1,8 @@
 //! Rules: id, level, impact on clients and remedy.
 //!
 //! Most rules about schemas are [`SchemaRule`]s, which have an id and a level for each [`SchemaSite`]; every other rule
-//! is a [`Rule`]. If oasdiff (Apache-2.0, <https://github.com/oasdiff/oasdiff>) has a rule, its id is used, and its
-//! level or a higher one.
+//! is a [`Rule`]. A rule that oasdiff (Apache-2.0, <https://github.com/oasdiff/oasdiff>) also has gets the id of
+//! oasdiff, and at least its level.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ use serde::Serialize;
 pub(crate) enum Level {
     /// Breaks no client.
     Info,
-    /// May break some clients; the gate passes.
+    /// May break some clients; the breaking-change gate (`cargo xtask breaking`) passes.
     Warning,
-    /// Breaks clients; the gate fails.
+    /// Breaks clients; the breaking-change gate fails.
     Error,
 }
 
@@ -169,8 +169,8 @@ pub(crate) enum ValueEffect {
     Neutral,
 }
 
-/// The subject of a schema rule. Together with the direction, it selects the impact and remedy of a finding, unless
-/// `advice` has specific ones for the rule.
+/// The subject of a schema rule. Together with the direction, it selects the impact and remedy of a finding, unless the
+/// module `advice` has specific ones for the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Topic {
     /// Types and formats.
@@ -187,9 +187,10 @@ pub(crate) enum Topic {
     Lifecycle,
 }
 
-/// The inverse of a rule: the rule that reports the same change with base and revision swapped.
+/// The inverse of a rule: the rule that reports the same change when the two compared contracts, base (old) and
+/// revision (new), are swapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(test), allow(dead_code, reason = "only tests check that every rule has an inverse"))]
+#[cfg_attr(not(test), allow(dead_code, reason = "only tests read the inverse"))]
 pub(crate) enum Inverse {
     /// Another rule, or the rule itself.
     Of(&'static str),
@@ -207,7 +208,7 @@ pub(crate) struct SchemaRule {
     /// The effect on the set of valid values.
     pub effect: ValueEffect,
     /// The inverse rule.
-    #[cfg_attr(not(test), allow(dead_code, reason = "only tests check that every rule has an inverse"))]
+    #[cfg_attr(not(test), allow(dead_code, reason = "only tests read the inverse"))]
     pub inverse: Inverse,
     /// The level in requests, if it does not follow from the effect.
     pub request: Option<Level>,
@@ -266,7 +267,7 @@ impl SchemaRule {
     }
 }
 
-/// A rule that is not about a schema.
+/// A rule that is not a [`SchemaRule`]: it has one id and one level, not one for each site.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rule {
     /// The rule id.
@@ -274,7 +275,7 @@ pub(crate) struct Rule {
     /// The default level of its findings.
     pub level: Level,
     /// The inverse rule.
-    #[cfg_attr(not(test), allow(dead_code, reason = "only tests check that every rule has an inverse"))]
+    #[cfg_attr(not(test), allow(dead_code, reason = "only tests read the inverse"))]
     pub inverse: Inverse,
     /// How clients can break; empty at level info.
     pub impact: &'static str,

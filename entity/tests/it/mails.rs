@@ -54,9 +54,9 @@ async fn a_mail_is_claimed_once_until_its_lease_expires() {
         assert!(claim(&database, 20, lease(3, 52), 9).await.is_empty());
 
         assert_eq!(claim(&database, 50, lease(4, 90), 9).await, [id(13), id(12)], "a lease expired");
-        let late = mails::settle(&database, id(12), id(1), MailOutcome::Sent(50)).await.unwrap();
+        let late = mails::record_outcome(&database, id(12), id(1), MailOutcome::Sent(50)).await.unwrap();
         assert!(!late, "another worker has claimed the mail");
-        assert!(mails::settle(&database, id(12), id(4), MailOutcome::Sent(51)).await.unwrap());
+        assert!(mails::record_outcome(&database, id(12), id(4), MailOutcome::Sent(51)).await.unwrap());
         let sent = mails::in_workspace(OURS).by_id(&database, id(12)).await.unwrap().unwrap();
         let without_content = Model { text_body: String::new(), html_body: String::new(), ..mail(12, 10) };
         let expected =
@@ -73,12 +73,16 @@ async fn a_failed_mail_is_retried_and_a_settled_mail_is_pruned() {
         ours.insert(&database, mail(12, 10)).await.unwrap();
         claim(&database, 10, lease(1, 50), 9).await;
         let retry = MailOutcome::Retry { due_at: 70, error: "451".to_owned() };
-        assert!(mails::settle(&database, id(11), id(1), retry.clone()).await.unwrap());
+        assert!(mails::record_outcome(&database, id(11), id(1), retry.clone()).await.unwrap());
         assert!(
-            !mails::settle(&database, id(11), id(1), retry).await.unwrap(),
+            !mails::record_outcome(&database, id(11), id(1), retry).await.unwrap(),
             "the lease ended with the first outcome"
         );
-        assert!(mails::settle(&database, id(12), id(1), MailOutcome::Dead("550".to_owned())).await.unwrap());
+        assert!(
+            mails::record_outcome(&database, id(12), id(1), MailOutcome::Dead("550".to_owned()))
+                .await
+                .unwrap()
+        );
 
         let remaining = ours.list(&database, 9).await.unwrap();
         let states: Vec<_> =

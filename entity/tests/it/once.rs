@@ -1,4 +1,5 @@
-//! Operations that take effect once: idempotency claims, applied changes, enrollments, request counts.
+//! Operations that take effect once: idempotency claims, applied changes, enrollments, the revocation of API keys. Also
+//! request counts, which add up.
 
 use entity::{
     api_keys, applied_changes, courses, enrollments,
@@ -85,7 +86,7 @@ async fn wait_for_blocked_transaction(database: &DatabaseConnection) {
 }
 
 #[tokio::test]
-async fn a_key_claimed_again_is_not_deleted_with_its_expired_record() {
+async fn an_expired_record_renewed_by_a_new_claim_is_not_deleted() {
     for database in databases().await {
         if database.get_database_backend() != DbBackend::Postgres {
             continue; // On SQLite, write transactions are exclusive.

@@ -1,5 +1,6 @@
 //! Query plans of the statements that workers and maintenance jobs repeat, on PostgreSQL with stale statistics: the
-//! statistics were collected before the pending, held, dead and expired rows were written.
+//! statistics were collected before the pending, held and dead deliveries and the expired rows were written. A held
+//! delivery waits because its subscription is paused or disabled.
 //!
 //! The tests limit the number of pages read, which does not depend on the speed of the machine.
 
@@ -239,9 +240,9 @@ fn mails_sql(series: u32, row_count: u32, due: &str, state: u8) -> String {
     )
 }
 
-/// Inserts the rows that workers and maintenance jobs process: pending, held, dead and expired ones, and attempts. The
-/// statistics do not include them.
-async fn insert_pending_work(database: &DatabaseConnection) {
+/// Inserts the rows that workers and maintenance jobs process: pending, held and dead deliveries, pending mails,
+/// expired idempotency records, and attempts. The statistics do not include them.
+async fn insert_rows_after_statistics(database: &DatabaseConnection) {
     use webhook_deliveries::StoredDeliveryState;
     insert_deliveries(database, 4, 100_000, StoredDeliveryState::Pending).await;
     insert_deliveries(database, 5, 20_000, StoredDeliveryState::Held).await;
@@ -288,8 +289,8 @@ const fn bcd(number: u128) -> u128 {
 async fn check_worker(database: &DatabaseConnection, violations: &mut PlanViolations) {
     let claimed = violations.check(database, ("claim", 800), async |conn| claim().run(conn).await).await;
     assert_eq!(claimed.len(), 10);
-    // A workspace with an allowance of 0 costs one step of the recursive query, regardless of its number of due
-    // deliveries.
+    // An allowance is the number of deliveries that a claim may lease in one workspace. A workspace with an allowance
+    // of 0 costs one step of the recursive query, regardless of its number of due deliveries.
     let no_allowance = [WorkspaceAllowance { workspace: OURS, limit: 0, last_subscription: None }];
     let empty_claim = ClaimQuery { allowances: &no_allowance, ..claim() };
     violations
@@ -314,12 +315,17 @@ async fn check_worker(database: &DatabaseConnection, violations: &mut PlanViolat
         error: None,
     });
     let settlements: Vec<Settlement> = settlements.collect();
-    violations.check(database, ("settle", 2_000), async |conn| queue::settle(conn, &settlements).await).await;
-    let leased: Vec<(Uuid, Uuid)> =
+    // The deliveries have no lease with this token, so the statements find them by id and change none.
+    violations
+        .check(database, ("settle deliveries whose leases were lost", 2_000), async |conn| {
+            queue::settle(conn, &settlements).await
+        })
+        .await;
+    let lost_leases: Vec<(Uuid, Uuid)> =
         settlements.iter().map(|settlement| (settlement.id, settlement.lease_token)).collect();
     violations
-        .check(database, ("release leases", 2_000), async |conn| {
-            queue::release_deliveries(conn, &leased).await
+        .check(database, ("release lost leases", 2_000), async |conn| {
+            queue::release_deliveries(conn, &lost_leases).await
         })
         .await;
     violations.check(database, ("due mail", 50), async |conn| mails::any_due(conn, NOW).await).await;
@@ -334,7 +340,7 @@ async fn check_maintenance(database: &DatabaseConnection, violations: &mut PlanV
     // For a statement that changes up to 100 rows, including their index entries.
     const MAX_PAGES_PER_BATCH: u64 = 6_000;
     violations
-        .check(database, ("mismatched subscriptions", 1_000), async |conn| {
+        .check(database, ("subscriptions with deliveries in the wrong state", 1_000), async |conn| {
             hold::mismatched_subscriptions(conn).await
         })
         .await;
@@ -391,7 +397,7 @@ async fn check_maintenance(database: &DatabaseConnection, violations: &mut PlanV
     };
     let filter = DeadRowFilter {
         subscription: Some(subscription),
-        not_of_job: Some(id(9)),
+        not_created_by_replay: Some(id(9)),
         ..DeadRowFilter::default()
     };
     let dead_page = async |conn: &ExplainingTransaction| {
@@ -404,12 +410,12 @@ async fn check_maintenance(database: &DatabaseConnection, violations: &mut PlanV
 async fn repeated_statements_read_few_pages_even_with_stale_statistics() {
     for database in databases().await {
         if database.get_database_backend() != DbBackend::Postgres {
-            continue; // SQLite plans without statistics.
+            continue; // On SQLite, no statistics are collected, so they cannot be stale.
         }
         let mut violations = PlanViolations::default();
         insert_history(&database).await;
         run(&database, "VACUUM ANALYZE").await;
-        insert_pending_work(&database).await;
+        insert_rows_after_statistics(&database).await;
         check_worker(&database, &mut violations).await;
         check_maintenance(&database, &mut violations).await;
         assert!(violations.0.is_empty(), "{}", violations.0.join("\n"));

@@ -48,7 +48,7 @@ async fn activity_sums_add_up_over_shards() {
         }
         let total =
             activity_rollups::ActivitySums { students_new: 6, cohort_percent_sum: -3, ..Default::default() };
-        let range = |part, grain, from_ms, to_ms| BucketRange::whole(part, grain, 1, from_ms, to_ms);
+        let range = |part, grain, from_ms, to_ms| BucketRange::of_one_part(part, grain, 1, from_ms, to_ms);
         let quarter_hours = [range(0, Grain::QuarterHour, 0, 2_700_000)];
         let read = activity_rollups::sums_of(&database, OURS, None, &quarter_hours).await.unwrap();
         assert_eq!(read, [(0, total)]);

@@ -279,7 +279,11 @@ async fn dead_deliveries_are_filtered_and_counted() {
         let change = webhook_deliveries::ActiveModel { job_id: Set(Some(id(9))), ..Default::default() };
         assert!(ours.update(&database, id(12), change).await.unwrap());
         assert_eq!(
-            matching_ids(DeadRowFilter { not_of_job: Some(id(9)), ..DeadRowFilter::default() }, None).await,
+            matching_ids(
+                DeadRowFilter { not_created_by_replay: Some(id(9)), ..DeadRowFilter::default() },
+                None
+            )
+            .await,
             [13, 11]
         );
         assert_eq!(

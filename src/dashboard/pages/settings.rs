@@ -105,6 +105,9 @@ async fn end_others(request: DashboardRequest) -> PageResponse {
     let viewer = request.viewer();
     let mut write = request.begin_write().await?;
     let ended = sessions::end_others(&mut write, viewer).await?;
+    if ended.is_empty() {
+        return request.redirect_with(SETTINGS, &Flash::info("There are no other sessions."));
+    }
     for sessions in &ended {
         append_to_other_workspace(
             &request,

@@ -16,7 +16,7 @@ mod fields;
 mod numbers;
 
 pub(crate) use fields::{FormChoice, error_sentence, field};
-pub(crate) use numbers::{count, minor_units, money, number, percent};
+pub(crate) use numbers::{count, example_amount, minor_units, money, number, percent};
 
 /// HTML that is written without escaping. Only for HTML that this crate generated.
 #[derive(Debug, Clone, Copy)]

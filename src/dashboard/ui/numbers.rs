@@ -54,6 +54,14 @@ pub(crate) fn minor_units(text: &str, currency: &str) -> Option<i64> {
     format!("{whole}{fraction:0<width$}").parse().ok()
 }
 
+/// Returns an example of an amount in a currency, with all of its decimals: `12.50`. [`minor_units`] parses it.
+pub(crate) fn example_amount(currency: &str) -> String {
+    match decimals(currency) as usize {
+        0 => "1250".to_owned(),
+        width => format!("12.{:0<width$}", "5"),
+    }
+}
+
 /// Returns the text without its thousands separators, or `None` if commas do not separate groups of three characters.
 fn without_commas(text: &str) -> Option<String> {
     let (first, groups) = text.split_once(',').map_or((text, None), |(first, rest)| (first, Some(rest)));
@@ -118,6 +126,19 @@ mod tests {
             ("99999999999999999999", "EUR", None),
         ] {
             assert_eq!(minor_units(text, currency), amount, "{text} {currency}");
+        }
+    }
+
+    #[test]
+    fn the_example_of_an_amount_has_the_decimals_of_the_currency() {
+        for (currency, example, amount) in [
+            ("EUR", "12.50", 1250),
+            ("JPY", "1250", 1250),
+            ("KWD", "12.500", 12_500),
+            ("CLF", "12.5000", 125_000),
+        ] {
+            assert_eq!(example_amount(currency), example);
+            assert_eq!(minor_units(example, currency), Some(amount), "{currency}");
         }
     }
 

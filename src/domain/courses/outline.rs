@@ -11,7 +11,7 @@ use super::row::stored_type;
 use super::{LessonUpsert, ModuleUpsert};
 use crate::app::App;
 use foundation::database::Write;
-use foundation::id::{Lesson as LessonKind, Module as ModuleKind, WorkspaceId};
+use foundation::id::{Lesson as LessonIdKind, Module as ModuleIdKind, WorkspaceId};
 
 /// The changes that a replacement made.
 #[derive(Debug, Default)]
@@ -130,7 +130,7 @@ fn module_models(
 ) -> Vec<modules::Model> {
     let old: HashMap<&str, Uuid> = old.iter().map(|row| (row.key.as_str(), row.id)).collect();
     let model = |(position, module): (i32, &ModuleUpsert)| modules::Model {
-        id: old.get(module.key.as_str()).copied().unwrap_or_else(|| new_uuid::<ModuleKind>(app, write)),
+        id: old.get(module.key.as_str()).copied().unwrap_or_else(|| new_uuid::<ModuleIdKind>(app, write)),
         workspace_id: workspace.uuid(),
         course_id: course,
         key: module.key.clone(),
@@ -149,7 +149,7 @@ fn lesson_models(
 ) -> Vec<lessons::Model> {
     let old: HashMap<&str, Uuid> = old.iter().map(|row| (row.key.as_str(), row.id)).collect();
     let model = |(position, lesson): (i32, &LessonUpsert)| lessons::Model {
-        id: old.get(lesson.key.as_str()).copied().unwrap_or_else(|| new_uuid::<LessonKind>(app, write)),
+        id: old.get(lesson.key.as_str()).copied().unwrap_or_else(|| new_uuid::<LessonIdKind>(app, write)),
         workspace_id: module.workspace_id,
         course_id: module.course_id,
         module_id: module.id,

@@ -9,7 +9,7 @@ use super::super::records::not_found;
 use super::row::{self, course, stored_status};
 use super::{Course, CourseDetail, CourseFilter, CourseSearch, CourseStatus};
 use crate::app::App;
-use foundation::id::{Course as CourseKind, CourseId, WorkspaceId};
+use foundation::id::{Course as CourseIdKind, CourseId, WorkspaceId};
 
 /// Returns a page of the published courses of a workspace.
 ///
@@ -85,7 +85,7 @@ pub async fn by_ids(app: &App, workspace: WorkspaceId, ids: &[CourseId]) -> Resu
 /// Returns [`Error::NotFound`](crate::Error::NotFound) if the workspace has no such course, or if the course is a draft.
 pub async fn get(app: &App, workspace: WorkspaceId, id: CourseId) -> Result<CourseDetail> {
     let detail = get_any_status(app, workspace, id).await?;
-    if detail.course.status == CourseStatus::Draft { Err(not_found::<CourseKind>(id)) } else { Ok(detail) }
+    if detail.course.status == CourseStatus::Draft { Err(not_found::<CourseIdKind>(id)) } else { Ok(detail) }
 }
 
 /// Returns a course of any status with its modules and lessons, read in one snapshot.
@@ -99,7 +99,7 @@ pub async fn get_any_status(app: &App, workspace: WorkspaceId, id: CourseId) -> 
     let modules = modules::in_workspace(workspace_uuid).of_courses(&snapshot, &[id.uuid()]).await?;
     let lessons = lessons::in_workspace(workspace_uuid).of_courses(&snapshot, &[id.uuid()]).await?;
     snapshot.rollback().await?;
-    let row = row.ok_or_else(|| not_found::<CourseKind>(id))?;
+    let row = row.ok_or_else(|| not_found::<CourseIdKind>(id))?;
     Ok(CourseDetail { course: course(row), modules: row::outline(modules, &lessons) })
 }
 

@@ -11,7 +11,7 @@ use super::{Course, CourseStatus, catalog};
 use crate::app::App;
 use crate::outbox::{self, Event};
 use foundation::database::Write;
-use foundation::id::{Course as CourseKind, CourseId, WorkspaceId};
+use foundation::id::{Course as CourseIdKind, CourseId, WorkspaceId};
 
 /// Publishes a course, archives it, or makes it a draft again. Emits `course.published` or `course.archived`. Does nothing if
 /// the course already has the status.
@@ -27,8 +27,10 @@ pub async fn set_status(
     status: CourseStatus,
 ) -> Result<WriteOutcome<Course>> {
     let rows = courses::in_workspace(workspace.uuid());
-    let before =
-        rows.lock(write.conn(), course_id.uuid()).await?.ok_or_else(|| not_found::<CourseKind>(course_id))?;
+    let before = rows
+        .lock(write.conn(), course_id.uuid())
+        .await?
+        .ok_or_else(|| not_found::<CourseIdKind>(course_id))?;
     let mut row = before.clone();
     set_row_status(&mut row, stored_status(status), at);
     if row.status == before.status {

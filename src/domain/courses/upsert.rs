@@ -15,7 +15,7 @@ use super::status::{append_status_event, set_row_status};
 use super::{CourseUpsert, ModuleUpsert, catalog, outline};
 use crate::app::App;
 use foundation::database::{UniqueConstraint, Write};
-use foundation::id::{Course as CourseKind, CourseId, WorkspaceId};
+use foundation::id::{Course as CourseIdKind, CourseId, WorkspaceId};
 
 /// Creates or updates a course. Emits `course.published` or `course.archived` when the course gets that status.
 ///
@@ -71,7 +71,7 @@ pub async fn upsert(
 /// Creates the row of a new course. [`apply_upsert`] then sets the fields of the upsert.
 fn new_row(app: &App, write: &Write, workspace: WorkspaceId, at: Timestamp, upsert: &CourseUpsert) -> Model {
     Model {
-        id: new_uuid::<CourseKind>(app, write),
+        id: new_uuid::<CourseIdKind>(app, write),
         workspace_id: workspace.uuid(),
         key: Some(upsert.key.clone()),
         slug: upsert.slug.clone(),

@@ -12,7 +12,7 @@ use super::progress::update_completion;
 use super::row::{rollup_facts, save, stored_source};
 use crate::app::App;
 use foundation::database::Write;
-use foundation::id::{Enrollment as EnrollmentKind, WorkspaceId};
+use foundation::id::{Enrollment as EnrollmentIdKind, WorkspaceId};
 
 /// A request for access to a course. The caller has locked the student exclusively and the course in shared mode.
 #[derive(Debug, Clone, Copy)]
@@ -162,7 +162,7 @@ fn new_row(
     request: AccessRequest<'_>,
 ) -> Model {
     Model {
-        id: new_uuid::<EnrollmentKind>(app, write),
+        id: new_uuid::<EnrollmentIdKind>(app, write),
         workspace_id: workspace.uuid(),
         student_id: request.student.id,
         course_id: request.course.id,

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::app::App;
 use foundation::database::Write;
-use foundation::id::{Course as CourseKind, EnrollmentId, Student as StudentKind, WorkspaceId};
+use foundation::id::{Course as CourseIdKind, EnrollmentId, Student as StudentIdKind, WorkspaceId};
 
 /// Enrolls a student in a published course. Emits `enrollment.created` unless the student already has access.
 ///
@@ -38,9 +38,9 @@ pub async fn enroll(
         return Ok(EnrollOutcome::Existing(enrollment(&existing, at.as_millisecond())));
     }
     let course = courses::in_workspace(workspace_uuid).lock_shared(write.conn(), new.course.uuid()).await?;
-    let course = course.ok_or_else(|| not_found::<CourseKind>(new.course))?;
+    let course = course.ok_or_else(|| not_found::<CourseIdKind>(new.course))?;
     let student = students::in_workspace(workspace_uuid).lock(write.conn(), new.student.uuid()).await?;
-    let student = student.ok_or_else(|| not_found::<StudentKind>(new.student))?;
+    let student = student.ok_or_else(|| not_found::<StudentIdKind>(new.student))?;
     if course.status != courses::StoredCourseStatus::Published {
         let status = super::super::courses::status(course.status);
         return Err(Error::invalid(
@@ -111,9 +111,9 @@ async fn enroll_by_grant(
     check_expiry(at, grant.expires_at)?;
     let workspace_uuid = workspace.uuid();
     let course = courses::in_workspace(workspace_uuid);
-    let course = records::lock_shared::<CourseKind, _>(write.conn(), course, &grant.course).await?;
+    let course = records::lock_shared::<CourseIdKind, _>(write.conn(), course, &grant.course).await?;
     let student = students::in_workspace(workspace_uuid);
-    let student = records::lock::<StudentKind, _>(write.conn(), student, &grant.student).await?;
+    let student = records::lock::<StudentIdKind, _>(write.conn(), student, &grant.student).await?;
     let request = AccessRequest {
         student: &student,
         course: &course,

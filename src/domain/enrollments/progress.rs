@@ -10,10 +10,9 @@ use super::ProgressRecord;
 use super::access::has_access;
 use super::revoke::enrollment_not_found;
 use super::row::save;
-use crate::app::App;
 use foundation::database::Write;
 use foundation::id::{
-    Course as CourseKind, EnrollmentId, Lesson as LessonKind, Student as StudentKind, WorkspaceId,
+    Course as CourseIdKind, EnrollmentId, Lesson as LessonIdKind, Student as StudentIdKind, WorkspaceId,
 };
 
 /// Records that a lesson was completed. Does nothing if it is already completed. Emits no event.
@@ -22,7 +21,6 @@ use foundation::id::{
 /// Returns [`Error::NotFound`] if the student, the course, the lesson or the enrollment does not exist. Returns
 /// [`Error::Invalid`] on `course` if the student had no access at the time `at`.
 pub async fn record_progress(
-    _app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
     at: Timestamp,
@@ -31,14 +29,14 @@ pub async fn record_progress(
     let workspace_uuid = workspace.uuid();
     // The shared lock prevents other transactions from replacing the lessons.
     let course = courses::in_workspace(workspace_uuid);
-    let course = records::lock_shared::<CourseKind, _>(write.conn(), course, &progress.course).await?;
+    let course = records::lock_shared::<CourseIdKind, _>(write.conn(), course, &progress.course).await?;
     let lesson = lessons::in_workspace(workspace_uuid);
-    let lesson = records::read::<LessonKind, _>(write.conn(), lesson, &progress.lesson).await?;
+    let lesson = records::read::<LessonIdKind, _>(write.conn(), lesson, &progress.lesson).await?;
     if lesson.course_id != course.id {
-        return Err(not_found::<LessonKind>(format!("{} of course {}", progress.lesson, progress.course)));
+        return Err(not_found::<LessonIdKind>(format!("{} of course {}", progress.lesson, progress.course)));
     }
     let student = students::in_workspace(workspace_uuid);
-    let student = records::lock::<StudentKind, _>(write.conn(), student, &progress.student).await?;
+    let student = records::lock::<StudentIdKind, _>(write.conn(), student, &progress.student).await?;
     let row = enrollments::in_workspace(workspace_uuid)
         .lock_by_student_and_course(write.conn(), student.id, course.id)
         .await?;

@@ -13,7 +13,7 @@ use super::{EnrollmentRevoke, snapshot};
 use crate::app::App;
 use crate::outbox::{self, Event};
 use foundation::database::Write;
-use foundation::id::{Course as CourseKind, EnrollmentId, Student as StudentKind, WorkspaceId};
+use foundation::id::{Course as CourseIdKind, EnrollmentId, Student as StudentIdKind, WorkspaceId};
 
 /// Revokes the access of an enrollment from any source, and its entitlements. Emits `enrollment.revoked` unless the
 /// enrollment is already revoked. Only a later enrollment, grant or order gives access again.
@@ -33,9 +33,9 @@ pub async fn revoke(
     errors.into_result()?;
     let workspace_uuid = workspace.uuid();
     let course = courses::in_workspace(workspace_uuid);
-    let course = records::read::<CourseKind, _>(write.conn(), course, &revoke.course).await?;
+    let course = records::read::<CourseIdKind, _>(write.conn(), course, &revoke.course).await?;
     let student = students::in_workspace(workspace_uuid);
-    let student = records::lock::<StudentKind, _>(write.conn(), student, &revoke.student).await?;
+    let student = records::lock::<StudentIdKind, _>(write.conn(), student, &revoke.student).await?;
     let rows = enrollments::in_workspace(workspace_uuid);
     let row = rows.lock_by_student_and_course(write.conn(), student.id, course.id).await?;
     let row = row.ok_or_else(|| enrollment_not_found(&revoke.student, &revoke.course))?;

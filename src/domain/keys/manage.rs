@@ -13,7 +13,7 @@ use super::{KeyRecord, NewKey, secret};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
-use foundation::id::{ApiKey as KeyKind, KeyId, Workspace as WorkspaceKind, WorkspaceId};
+use foundation::id::{ApiKey as KeyIdKind, KeyId, Workspace as WorkspaceIdKind, WorkspaceId};
 
 /// Creates a key on behalf of the operator, and returns it with its secret. The secret cannot be retrieved later. The
 /// quota of the key can exceed the workspace's.
@@ -53,13 +53,13 @@ async fn insert(
     by_operator: bool,
 ) -> Result<(KeyRecord, SecretString)> {
     let row = workspaces::by_id(write.conn(), workspace.uuid()).await?;
-    let row = row.ok_or_else(|| not_found::<WorkspaceKind>(workspace))?;
+    let row = row.ok_or_else(|| not_found::<WorkspaceIdKind>(workspace))?;
     let max = (!by_operator).then(|| quota::workspace_quota(Some(&row), &app.config.limits));
     validate(write, &key, max)?;
     let secret = secret::generate()?;
     let plain_text = secret.expose_secret();
     let row = Model {
-        id: new_uuid::<KeyKind>(app, write),
+        id: new_uuid::<KeyIdKind>(app, write),
         workspace_id: workspace.uuid(),
         name: key.name,
         scopes: StringList(key.scopes.iter().map(|scope| scope.as_str().to_owned()).collect()),
@@ -105,10 +105,10 @@ pub async fn revoke(
 ) -> Result<WriteOutcome<KeyRecord>> {
     let row = api_keys::by_id(write.conn(), key.uuid()).await?;
     let row = row.filter(|row| workspace.is_none_or(|workspace| workspace.uuid() == row.workspace_id));
-    let rows = api_keys::in_workspace(row.ok_or_else(|| not_found::<KeyKind>(key))?.workspace_id);
+    let rows = api_keys::in_workspace(row.ok_or_else(|| not_found::<KeyIdKind>(key))?.workspace_id);
     // The lock waits for a concurrent revocation, so that only one of the two changes the key.
     let row = rows.lock(write.conn(), key.uuid()).await?;
-    let mut row = row.ok_or_else(|| not_found::<KeyKind>(key))?;
+    let mut row = row.ok_or_else(|| not_found::<KeyIdKind>(key))?;
     if row.revoked_at.is_some() {
         return Ok(WriteOutcome::unchanged(record(row)));
     }
@@ -137,8 +137,8 @@ pub async fn set_quota(
     errors.check_quota("per_day", quota.per_day);
     errors.into_result()?;
     let unlocked = api_keys::by_id(write.conn(), key.uuid()).await?;
-    let rows = api_keys::in_workspace(unlocked.ok_or_else(|| not_found::<KeyKind>(key))?.workspace_id);
-    let before = rows.lock(write.conn(), key.uuid()).await?.ok_or_else(|| not_found::<KeyKind>(key))?;
+    let rows = api_keys::in_workspace(unlocked.ok_or_else(|| not_found::<KeyIdKind>(key))?.workspace_id);
+    let before = rows.lock(write.conn(), key.uuid()).await?.ok_or_else(|| not_found::<KeyIdKind>(key))?;
     let (per_minute, per_day) = (quota.per_minute, quota.per_day);
     let operator_quota = quota != Quota::default();
     let row = Model { per_minute, per_day, operator_quota, ..before.clone() };

@@ -8,7 +8,7 @@ use super::super::records::{self, not_found};
 use super::row::{stored_status, with_details};
 use super::{Order, OrderFilter};
 use crate::app::App;
-use foundation::id::{Order as OrderKind, OrderId, WorkspaceId};
+use foundation::id::{Order as OrderIdKind, OrderId, WorkspaceId};
 
 /// Returns a page of the orders of a workspace, each with its items, refunds and entitlements.
 ///
@@ -64,7 +64,7 @@ pub async fn get(app: &App, workspace: WorkspaceId, order: OrderId) -> Result<Or
     let row = orders::in_workspace(workspace.uuid()).by_id(conn, order.uuid()).await?;
     let rows = row.into_iter().collect();
     let orders = with_details(conn, workspace, rows, app.clock.now_ms()).await?;
-    orders.into_iter().next().ok_or_else(|| not_found::<OrderKind>(order))
+    orders.into_iter().next().ok_or_else(|| not_found::<OrderIdKind>(order))
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "`PageRequest::keyset` requires this signature")]
@@ -83,7 +83,7 @@ fn row_filter(filter: &OrderFilter) -> OrderRowFilter {
         status: filter.status.map(stored_status),
         currency: filter.currency.clone(),
         number: filter.number.clone(),
-        search: filter.search.as_deref().map(records::parse_search::<OrderKind>),
+        search: filter.search.as_deref().map(records::parse_search::<OrderIdKind>),
         paid: filter.paid.in_ms(),
         created: filter.created.in_ms(),
         updated: filter.updated.in_ms(),

@@ -16,8 +16,8 @@ use crate::app::App;
 use crate::outbox::{self, Event};
 use foundation::database::Write;
 use foundation::id::{
-    Course as CourseKind, Entitlement as EntitlementKind, Order as OrderKind, OrderId,
-    OrderItem as OrderItemKind, Student as StudentKind, WorkspaceId,
+    Course as CourseIdKind, Entitlement as EntitlementIdKind, Order as OrderIdKind, OrderId,
+    OrderItem as OrderItemIdKind, Student as StudentIdKind, WorkspaceId,
 };
 
 /// Records a paid order, creates its entitlements, and enrolls the student. Emits `order.paid`, then `enrollment.created` for
@@ -43,11 +43,11 @@ pub async fn pay(
     let mut item_courses = Vec::with_capacity(pay.items.len());
     for (index, item) in pay.items.iter().enumerate() {
         let rows = courses::in_workspace(workspace_uuid);
-        let course = records::lock_shared::<CourseKind, _>(write.conn(), rows, &item.course).await;
+        let course = records::lock_shared::<CourseIdKind, _>(write.conn(), rows, &item.course).await;
         item_courses.push(course.map_err(|error| item_error(index, error))?);
     }
     let student = students::in_workspace(workspace_uuid);
-    let student = records::lock::<StudentKind, _>(write.conn(), student, &pay.student).await?;
+    let student = records::lock::<StudentIdKind, _>(write.conn(), student, &pay.student).await?;
 
     let order = order_row(app, write, workspace, at, &pay, &amounts, &student);
     if !orders::in_workspace(workspace_uuid).insert_unless_taken(write.conn(), order.clone()).await? {
@@ -124,7 +124,7 @@ fn order_row(
     let at_ms = at.as_millisecond();
     let receipt = pay.receipt.as_ref();
     orders::Model {
-        id: new_uuid::<OrderKind>(app, write),
+        id: new_uuid::<OrderIdKind>(app, write),
         workspace_id: workspace.uuid(),
         key: Some(pay.key.clone()),
         number: pay.number.clone(),
@@ -159,7 +159,7 @@ fn item_rows(
     let lines = (1..).zip(&pay.items).zip(item_courses).zip(&amounts.items);
     lines
         .map(|(((position, item), course), total)| order_items::Model {
-            id: new_uuid::<OrderItemKind>(app, write),
+            id: new_uuid::<OrderItemIdKind>(app, write),
             workspace_id: order.workspace_id,
             order_id: order.id,
             position,
@@ -221,7 +221,7 @@ fn entitlement(
     enrollment: Uuid,
 ) -> entitlements::Model {
     entitlements::Model {
-        id: new_uuid::<EntitlementKind>(app, write),
+        id: new_uuid::<EntitlementIdKind>(app, write),
         workspace_id: order.workspace_id,
         order_id: order.id,
         course_id: course,

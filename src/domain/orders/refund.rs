@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::outbox::{self, Event, OrderRefunded};
 use foundation::clock::from_ms;
 use foundation::database::Write;
-use foundation::id::{Order as OrderKind, Refund as RefundKind, WorkspaceId};
+use foundation::id::{Order as OrderIdKind, Refund as RefundIdKind, WorkspaceId};
 
 /// Refunds an order. Emits `order.refunded`. A full refund also revokes the entitlements of the order and the access
 /// that they give, and then emits `enrollment.revoked` for each enrollment that was revoked.
@@ -45,7 +45,7 @@ pub async fn refund(
         return Err(Error::invalid("order", message));
     }
     let row = refunds::Model {
-        id: new_uuid::<RefundKind>(app, write),
+        id: new_uuid::<RefundIdKind>(app, write),
         workspace_id: workspace.uuid(),
         order_id: before.id,
         amount,
@@ -78,13 +78,13 @@ async fn lock_order(
     refund: &OrderRefund,
 ) -> Result<(orders::Model, Option<students::Model>)> {
     let rows = orders::in_workspace(workspace.uuid());
-    let unlocked = records::read::<OrderKind, _>(write.conn(), rows, &refund.order).await?;
+    let unlocked = records::read::<OrderIdKind, _>(write.conn(), rows, &refund.order).await?;
     let student = match unlocked.student_id {
         Some(student) => students::in_workspace(workspace.uuid()).lock(write.conn(), student).await?,
         None => None,
     };
     let order =
-        rows.lock(write.conn(), unlocked.id).await?.ok_or_else(|| not_found::<OrderKind>(&refund.order))?;
+        rows.lock(write.conn(), unlocked.id).await?.ok_or_else(|| not_found::<OrderIdKind>(&refund.order))?;
     Ok((order, student))
 }
 

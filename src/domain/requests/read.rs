@@ -13,10 +13,10 @@ use super::recorder::day_of;
 use super::{DAILY_RETENTION_DAYS, DailyRequests, LoggedRequest, RequestFilter, StatusFilter};
 use crate::app::App;
 use foundation::clock::from_ms;
-use foundation::id::{LoggedRequest as EntryKind, LoggedRequestId, WorkspaceId};
+use foundation::id::{LoggedRequest as LoggedRequestIdKind, LoggedRequestId, WorkspaceId};
 
-/// Returns a page of the workspace's log. Every sort key sorts by the time at which the requests were received.
-/// Requests of the last second can be missing.
+/// Returns a page of the workspace's log. The entries are sorted by the time at which the requests were received,
+/// whatever the sort key of the page is. Requests of the last second can be missing.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] when the query fails.
@@ -33,9 +33,9 @@ pub async fn list(
     Ok(Page { items: rows.into_iter().map(logged).collect(), next })
 }
 
-/// Returns the position at which a search that starts after `after` stops, [`MAX_SCANNED_ROWS`] requests further.
-/// Returns `None` if the search can read to the end of the list, because an index serves its filter or because no more
-/// requests remain than that.
+/// Returns the position at which a search that starts after `after` stops. A search whose filter has no index reads at
+/// most [`MAX_SCANNED_ROWS`] requests. Returns `None` if the search is not limited: its filter has an index, or fewer
+/// requests remain.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] when the query fails.
@@ -75,7 +75,7 @@ fn row_filter(filter: &RequestFilter) -> RequestRowFilter {
 /// [`RETENTION_DAYS`](super::RETENTION_DAYS).
 pub async fn get(app: &App, workspace: WorkspaceId, entry: LoggedRequestId) -> Result<LoggedRequest> {
     let row = api_requests::in_workspace(workspace.uuid()).by_id(app.db.read(), entry.uuid()).await?;
-    row.map(logged).ok_or_else(|| not_found::<EntryKind>(entry))
+    row.map(logged).ok_or_else(|| not_found::<LoggedRequestIdKind>(entry))
 }
 
 /// Returns the latest entry of the log with this request id.
@@ -86,7 +86,8 @@ pub async fn get(app: &App, workspace: WorkspaceId, entry: LoggedRequestId) -> R
 pub async fn by_request_id(app: &App, workspace: WorkspaceId, request_id: &str) -> Result<LoggedRequest> {
     let rows = api_requests::in_workspace(workspace.uuid());
     let row = rows.by_request_id(app.db.read(), request_id).await?;
-    row.map(logged).ok_or_else(|| not_found::<EntryKind>(request_id.chars().take(128).collect::<String>()))
+    row.map(logged)
+        .ok_or_else(|| not_found::<LoggedRequestIdKind>(request_id.chars().take(128).collect::<String>()))
 }
 
 /// Returns the request counts of the workspace for each of the last `days` UTC days including today, oldest first. Days

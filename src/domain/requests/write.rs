@@ -7,7 +7,7 @@ use super::super::Result;
 use super::recorder::day_of;
 use super::{CompletedRequest, DAILY_RETENTION_DAYS, RETENTION_DAYS};
 use crate::app::App;
-use foundation::id::{self, LoggedRequest as EntryKind};
+use foundation::id::{self, LoggedRequest as LoggedRequestIdKind};
 
 /// Number of requests written per transaction.
 const BATCH: usize = 200;
@@ -68,7 +68,7 @@ async fn write(
 
 fn row(app: &App, request: &CompletedRequest) -> api_requests::Model {
     api_requests::Model {
-        id: app.ids.next::<EntryKind>(request.received_at).uuid(),
+        id: app.ids.next::<LoggedRequestIdKind>(request.received_at).uuid(),
         workspace_id: request.workspace.uuid(),
         key_id: request.key.uuid(),
         request_id: request.request_id.clone(),

@@ -10,7 +10,7 @@ use super::super::page::{MAX_SCANNED_ROWS, Page, PageRequest, Position, SortKey}
 use super::super::records::{self, not_found};
 use super::{Student, StudentFilter, fold_email, summary};
 use crate::app::App;
-use foundation::id::{Student as StudentKind, StudentId, WorkspaceId};
+use foundation::id::{Student as StudentIdKind, StudentId, WorkspaceId};
 
 /// Returns a page of the students of a workspace, each with the complete enrollment history.
 ///
@@ -68,7 +68,7 @@ pub async fn get(app: &App, workspace: WorkspaceId, student: StudentId) -> Resul
     let row = students::in_workspace(workspace.uuid()).by_id(conn, student.uuid()).await?;
     let rows = row.into_iter().collect();
     let students = with_history(conn, workspace, rows, app.clock.now_ms()).await?;
-    students.into_iter().next().ok_or_else(|| not_found::<StudentKind>(student))
+    students.into_iter().next().ok_or_else(|| not_found::<StudentIdKind>(student))
 }
 
 /// Converts rows to students with their enrollment history, in the same order. `now_ms` determines which enrollments
@@ -117,7 +117,7 @@ fn row_filter(filter: &StudentFilter, now_ms: i64) -> StudentRowFilter {
         }),
         now: now_ms,
         tag: filter.tag.clone(),
-        search: filter.search.as_deref().map(records::parse_search::<StudentKind>),
+        search: filter.search.as_deref().map(records::parse_search::<StudentIdKind>),
         created: filter.created.in_ms(),
         updated: filter.updated.in_ms(),
     }

@@ -14,7 +14,7 @@ use super::{DeletedStudent, NewStudent, Student, StudentUpsert, fold_email, summ
 use crate::app::App;
 use crate::outbox::{self, Event, StudentUpdated};
 use foundation::database::{UniqueConstraint, Write};
-use foundation::id::{Student as StudentKind, StudentId, WorkspaceId};
+use foundation::id::{Student as StudentIdKind, StudentId, WorkspaceId};
 
 /// Creates a student. Emits `student.created`.
 ///
@@ -94,7 +94,7 @@ pub async fn delete(
 ) -> Result<StudentId> {
     let workspace_uuid = workspace.uuid();
     let rows = students::in_workspace(workspace_uuid);
-    let student = records::lock::<StudentKind, _>(write.conn(), rows, student).await?;
+    let student = records::lock::<StudentIdKind, _>(write.conn(), rows, student).await?;
     for row in enrollments::in_workspace(workspace_uuid).of_students(write.conn(), &[student.id]).await? {
         rollups::count_enrollment(write, workspace, Some(rollup_facts(&row, student.created_at)), None);
     }
@@ -141,7 +141,7 @@ async fn insert(
     student: NewStudent,
 ) -> Result<Model> {
     let row = Model {
-        id: new_uuid::<StudentKind>(app, write),
+        id: new_uuid::<StudentIdKind>(app, write),
         workspace_id: workspace.uuid(),
         key,
         email_folded: fold_email(&student.email),

@@ -14,7 +14,7 @@ use crate::students::fold_email;
 use crate::workspaces::{Workspace, workspace};
 use crate::{Result, WriteOutcome};
 use foundation::database::Write;
-use foundation::id::{User as UserKind, UserId, Workspace as WorkspaceKind, WorkspaceId};
+use foundation::id::{User as UserIdKind, UserId, Workspace as WorkspaceIdKind, WorkspaceId};
 
 /// Locks a workspace until the transaction ends. Other transactions wait before they add or remove users or change the owner.
 ///
@@ -22,7 +22,7 @@ use foundation::id::{User as UserKind, UserId, Workspace as WorkspaceKind, Works
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace does not exist.
 pub async fn lock(write: &Write, workspace_id: WorkspaceId) -> Result<Workspace> {
     let row = workspace_rows::lock(write.conn(), workspace_id.uuid()).await?;
-    row.map(workspace).ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))
+    row.map(workspace).ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))
 }
 
 /// Gives the user with this email address access to the workspace, and returns the user with `changed` false if they
@@ -60,7 +60,7 @@ async fn insert(
         return Ok(WriteOutcome::unchanged(to_user(row.clone())));
     }
     let row = Model {
-        id: new_uuid::<UserKind>(app, write),
+        id: new_uuid::<UserIdKind>(app, write),
         workspace_id: workspace.uuid(),
         email: email.to_owned(),
         password_hash: rows.find_map(|row| row.password_hash.clone()),
@@ -79,7 +79,7 @@ async fn insert(
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such user.
 pub async fn get(app: &App, workspace: WorkspaceId, user_id: UserId) -> Result<User> {
     let row = users::in_workspace(workspace.uuid()).by_id(app.db.read(), user_id.uuid()).await?;
-    row.map(to_user).ok_or_else(|| not_found::<UserKind>(user_id))
+    row.map(to_user).ok_or_else(|| not_found::<UserIdKind>(user_id))
 }
 
 /// Returns the user with this id, read in an open transaction.
@@ -88,7 +88,7 @@ pub async fn get(app: &App, workspace: WorkspaceId, user_id: UserId) -> Result<U
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such user.
 pub async fn get_in(write: &Write, workspace: WorkspaceId, user_id: UserId) -> Result<User> {
     let row = users::in_workspace(workspace.uuid()).by_id(write.conn(), user_id.uuid()).await?;
-    row.map(to_user).ok_or_else(|| not_found::<UserKind>(user_id))
+    row.map(to_user).ok_or_else(|| not_found::<UserIdKind>(user_id))
 }
 
 /// Returns the user with this email address, read in an open transaction. `None` when the workspace has no such user.
@@ -122,7 +122,7 @@ pub enum UserRemoval {
 pub async fn remove(write: &Write, workspace: WorkspaceId, user_id: UserId) -> Result<UserRemoval> {
     let workspace = lock(write, workspace).await?;
     let row = users::in_workspace(workspace.id.uuid()).lock(write.conn(), user_id.uuid()).await?;
-    let row = row.ok_or_else(|| not_found::<UserKind>(user_id))?;
+    let row = row.ok_or_else(|| not_found::<UserIdKind>(user_id))?;
     let user = to_user(row);
     if is_owner(&workspace, &user) {
         return Ok(UserRemoval::Owner(user));

@@ -14,7 +14,7 @@ use crate::audit::{self, Action, Actor};
 use crate::records::{new_uuid, not_found};
 use crate::{Result, passwords, token};
 use foundation::database::Write;
-use foundation::id::{Link, User as UserKind};
+use foundation::id::{Link, User as UserIdKind};
 
 /// Lifetime of a link, in hours.
 pub const LINK_HOURS: i64 = 72;
@@ -46,7 +46,7 @@ pub(super) async fn insert_link(app: &App, write: &mut Write, user: &User) -> Re
     };
     let rows = lock_rows(write, &[&user.email]).await?;
     if !rows.iter().any(|row| row.id == user.id.uuid()) {
-        return Err(not_found::<UserKind>(user.id));
+        return Err(not_found::<UserIdKind>(user.id));
     }
     delete_links(write, &rows).await?;
     password_links::in_workspace(user.workspace.uuid()).insert(write.conn(), row).await?;

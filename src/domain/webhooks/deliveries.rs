@@ -14,7 +14,7 @@ use super::subscriptions::{get_in, unknown_event_type};
 use super::{Attempt, DeadFilter, Delivery, DeliveryFilter, DeliveryOrigin, DeliveryState, get};
 use crate::app::App;
 use foundation::clock::from_ms;
-use foundation::id::{Delivery as DeliveryKind, DeliveryId, SubscriptionId, WorkspaceId};
+use foundation::id::{Delivery as DeliveryIdKind, DeliveryId, SubscriptionId, WorkspaceId};
 
 /// Returns a page of a subscription's deliveries with their attempts.
 ///
@@ -150,7 +150,7 @@ async fn dead_page(
 /// Returns [`Error::NotFound`] for a missing delivery.
 pub async fn workspace_of(app: &App, delivery: DeliveryId) -> Result<WorkspaceId> {
     let row = delivery_rows::by_id(app.db.read(), delivery.uuid()).await?;
-    row.map(|row| id(row.workspace_id)).ok_or_else(|| not_found::<DeliveryKind>(delivery))
+    row.map(|row| id(row.workspace_id)).ok_or_else(|| not_found::<DeliveryIdKind>(delivery))
 }
 
 /// Validates a filter and converts it to a filter of rows, which matches only deliveries that no other delivery sends
@@ -169,7 +169,7 @@ pub(super) async fn dead_row_filter(
         event_type: filter.event_type.clone(),
         created: filter.created.in_ms(),
         unreplayed: true,
-        not_of_job: None,
+        not_created_by_replay: None,
     })
 }
 

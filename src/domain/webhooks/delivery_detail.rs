@@ -1,4 +1,4 @@
-//! A delivery with all its requests and responses.
+//! A delivery with all stored attempts: their requests and responses.
 
 use entity::{events, webhook_attempts, webhook_deliveries};
 
@@ -7,9 +7,9 @@ use super::super::records::{id, not_found};
 use super::deliveries::{attempt, delivery};
 use super::{AttemptMessages, AttemptResponse, DeliveryDetail};
 use crate::app::App;
-use foundation::id::{Delivery as DeliveryKind, DeliveryId, WorkspaceId};
+use foundation::id::{Delivery as DeliveryIdKind, DeliveryId, WorkspaceId};
 
-/// Returns a delivery with its body and the attempts of the last 30 days.
+/// Returns a delivery with its body and all stored attempts. Attempts are deleted after 30 days.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such delivery.
@@ -20,20 +20,22 @@ pub async fn delivery_detail(
 ) -> Result<DeliveryDetail> {
     let conn = app.db.read();
     let rows = webhook_deliveries::in_workspace(workspace.uuid());
-    let row =
-        rows.by_id(conn, delivery_id.uuid()).await?.ok_or_else(|| not_found::<DeliveryKind>(delivery_id))?;
+    let row = rows
+        .by_id(conn, delivery_id.uuid())
+        .await?
+        .ok_or_else(|| not_found::<DeliveryIdKind>(delivery_id))?;
     let original = match row.replayed_from {
         Some(original_id) => rows.by_id(conn, original_id).await?.map(|original| id(original.id)),
         None => None,
     };
-    let sent_again_by = rows.replays_of(conn, &[row.id]).await?;
+    let replays = rows.replays_of(conn, &[row.id]).await?;
     let event = events::in_workspace(workspace.uuid()).by_id(conn, row.event_id).await?;
     let attempt_rows = webhook_attempts::in_workspace(workspace.uuid()).of_delivery(conn, row.id).await?;
     let (attempts, messages) = attempt_rows.into_iter().map(attempt_and_messages).unzip();
     Ok(DeliveryDetail {
         delivery: delivery(row, attempts),
         original,
-        sent_again_by: sent_again_by.into_iter().map(|row| id(row.id)).collect(),
+        replays: replays.into_iter().map(|row| id(row.id)).collect(),
         body: event.map(|event| event.body).unwrap_or_default(),
         messages,
     })

@@ -189,7 +189,7 @@ pub struct Attempt {
     pub error: Option<String>,
 }
 
-/// A delivery with all its requests and responses.
+/// A delivery with the requests and responses of all stored attempts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryDetail {
     /// The delivery.
@@ -197,7 +197,7 @@ pub struct DeliveryDetail {
     /// The delivery that it sends again, if any. `None` after that delivery was pruned.
     pub original: Option<DeliveryId>,
     /// The deliveries that send this one again, newest first.
-    pub sent_again_by: Vec<DeliveryId>,
+    pub replays: Vec<DeliveryId>,
     /// The exact bytes of the body, which are the same in every attempt.
     pub body: Vec<u8>,
     /// The request headers and the response of each of `delivery.attempts`, in the same order.

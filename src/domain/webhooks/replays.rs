@@ -19,7 +19,7 @@ use super::{CappedCount, DeadFilter, Replay, ReplayStart, ReplayState};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
-use foundation::id::{Replay as ReplayKind, ReplayId, WorkspaceId};
+use foundation::id::{Replay as ReplayIdKind, ReplayId, WorkspaceId};
 
 /// The deliveries that a replay would send. They are counted before the write transaction begins, because counting
 /// takes long and other writes would wait for it.
@@ -82,7 +82,7 @@ pub async fn start(app: &App, write: &mut Write, preview: &ReplayPreview) -> Res
     }
     let now = write.now_ms();
     let row = Model {
-        id: new_uuid::<ReplayKind>(app, write),
+        id: new_uuid::<ReplayIdKind>(app, write),
         workspace_id: preview.workspace.uuid(),
         subscription_id: filter.subscription,
         event_type: filter.event_type.clone(),
@@ -137,7 +137,7 @@ pub async fn start_unless_running(
 pub async fn replay(app: &App, workspace: Option<WorkspaceId>, replay_id: ReplayId) -> Result<Replay> {
     let row = webhook_replays::by_id(app.db.read(), replay_id.uuid()).await?;
     let row = row.filter(|row| workspace.is_none_or(|workspace| workspace.uuid() == row.workspace_id));
-    row.map(record).ok_or_else(|| not_found::<ReplayKind>(replay_id))
+    row.map(record).ok_or_else(|| not_found::<ReplayIdKind>(replay_id))
 }
 
 /// Returns the running replays of all workspaces, oldest first and at most [`MAX_JOBS`], for the worker.
@@ -226,13 +226,13 @@ fn job_filter(row: &Model) -> DeadRowFilter {
         created: SpanMs { from: row.from_ms, until: Some(row.to_ms.map_or(end, |to| to.min(end))) },
         // A batch includes deliveries that were replayed before: to skip all of them in one query could take long.
         unreplayed: false,
-        not_of_job: Some(row.id),
+        not_created_by_replay: Some(row.id),
     }
 }
 
 async fn lock(write: &Write, workspace: WorkspaceId, replay_id: ReplayId) -> Result<Model> {
     let row = webhook_replays::in_workspace(workspace.uuid()).lock(write.conn(), replay_id.uuid()).await?;
-    row.ok_or_else(|| not_found::<ReplayKind>(replay_id))
+    row.ok_or_else(|| not_found::<ReplayIdKind>(replay_id))
 }
 
 async fn save(write: &Write, row: &mut Model) -> Result<()> {

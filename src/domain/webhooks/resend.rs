@@ -21,7 +21,9 @@ use super::{Delivery, subscriptions};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
-use foundation::id::{Delivery as DeliveryKind, DeliveryId, Event as EventKind, SubscriptionId, WorkspaceId};
+use foundation::id::{
+    Delivery as DeliveryIdKind, DeliveryId, Event as EventIdKind, SubscriptionId, WorkspaceId,
+};
 
 /// Sends settled deliveries again, in the specified order: a dead one as a replay, a delivered one as a resend. Does
 /// so even if another delivery already sends one of them again. A delivery that is listed twice is sent once. While the
@@ -46,7 +48,7 @@ pub async fn send_again(
             if deliveries[..index].contains(requested) {
                 continue;
             }
-            return Err(not_found::<DeliveryKind>(requested));
+            return Err(not_found::<DeliveryIdKind>(requested));
         };
         match row.state {
             StoredDeliveryState::Pending => errors.add(
@@ -126,7 +128,7 @@ async fn find_all(
     let ids: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.uuid()).collect();
     let rows = delivery_rows::in_workspace(workspace.uuid()).by_ids(conn, &ids).await?;
     match deliveries.iter().find(|requested| rows.iter().all(|row| row.id != requested.uuid())) {
-        Some(missing) => Err(not_found::<DeliveryKind>(missing)),
+        Some(missing) => Err(not_found::<DeliveryIdKind>(missing)),
         None => Ok(rows),
     }
 }
@@ -165,7 +167,7 @@ pub(super) async fn append(
     let new_row = |(row, origin): (Model, StoredDeliveryOrigin)| {
         // A deleted subscription has no state. Its deliveries are deleted too, so nothing is sent again.
         let is_enabled = *states.get(&row.subscription_id)? == StoredSubscriptionState::Enabled;
-        let id = new_uuid::<DeliveryKind>(app, write);
+        let id = new_uuid::<DeliveryIdKind>(app, write);
         Some(Model { job_id, ..row.new_copy(id, origin, is_enabled, now) })
     };
     let created: Vec<Model> = settled.into_iter().filter_map(new_row).collect();
@@ -196,7 +198,7 @@ pub async fn test(
         return Err(Error::invalid("subscription", message));
     }
     let now = write.now_ms();
-    let event_id = new_uuid::<EventKind>(app, write);
+    let event_id = new_uuid::<EventIdKind>(app, write);
     let first_type = || subscription.event_types.0.into_iter().next().unwrap_or_default();
     let event_type = event_type.map_or_else(first_type, str::to_owned);
     let body = (app.example)(&event_type, id(event_id), from_ms(now), workspace);
@@ -204,7 +206,7 @@ pub async fn test(
     let workspace_id = workspace.uuid();
     let event = events::Model { id: event_id, workspace_id, kind: event_type, created_at: now, body };
     events::in_workspace(workspace.uuid()).insert(write.conn(), event.clone()).await?;
-    let id = new_uuid::<DeliveryKind>(app, write);
+    let id = new_uuid::<DeliveryIdKind>(app, write);
     let row = Model {
         origin: StoredDeliveryOrigin::Test,
         ..Model::new(id, subscription.id, &event, is_enabled, now)

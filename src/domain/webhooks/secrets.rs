@@ -24,7 +24,7 @@ use super::subscriptions;
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
-use foundation::id::{Secret as SecretKind, SubscriptionId, WorkspaceId};
+use foundation::id::{Secret as SecretIdKind, SubscriptionId, WorkspaceId};
 use foundation::secret::Seal;
 
 /// The prefix of every secret.
@@ -84,7 +84,7 @@ pub(super) async fn add(
 ) -> Result<SecretString> {
     let secret = generate()?;
     let row = Model {
-        id: new_uuid::<SecretKind>(app, write),
+        id: new_uuid::<SecretIdKind>(app, write),
         workspace_id: subscription.workspace_id,
         subscription_id: subscription.id,
         ciphertext: seal

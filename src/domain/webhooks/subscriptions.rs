@@ -16,7 +16,7 @@ use foundation::clock::from_ms;
 use foundation::config::suggestion;
 use foundation::database::Write;
 use foundation::id::{
-    Subscription as SubscriptionKind, SubscriptionId, Workspace as WorkspaceKind, WorkspaceId,
+    Subscription as SubscriptionIdKind, SubscriptionId, Workspace as WorkspaceIdKind, WorkspaceId,
 };
 use foundation::secret::Seal;
 
@@ -42,7 +42,7 @@ pub async fn create(
     let (url, event_types) = (url.unwrap_or_default(), event_types.unwrap_or_default());
     check_limit(app, write, workspace).await?;
     let row = Model {
-        id: new_uuid::<SubscriptionKind>(app, write),
+        id: new_uuid::<SubscriptionIdKind>(app, write),
         workspace_id: workspace.uuid(),
         url,
         event_types: StringList(event_types.clone()),
@@ -64,7 +64,7 @@ pub async fn create(
 /// concurrent calls wait and then count the subscription of this write.
 async fn check_limit(app: &App, write: &Write, workspace: WorkspaceId) -> Result<()> {
     if workspaces::lock(write.conn(), workspace.uuid()).await?.is_none() {
-        return Err(not_found::<WorkspaceKind>(workspace));
+        return Err(not_found::<WorkspaceIdKind>(workspace));
     }
     let max = app.config.webhooks.max_subscriptions_per_workspace;
     let count = webhook_subscriptions::in_workspace(workspace.uuid()).count_undeleted(write.conn()).await?;
@@ -138,7 +138,7 @@ pub(super) async fn get_in(
 ) -> Result<Subscription> {
     let row =
         webhook_subscriptions::in_workspace(workspace.uuid()).by_id(conn, subscription_id.uuid()).await?;
-    row.filter(is_undeleted).map(subscription).ok_or_else(|| not_found::<SubscriptionKind>(subscription_id))
+    row.filter(is_undeleted).map(subscription).ok_or_else(|| not_found::<SubscriptionIdKind>(subscription_id))
 }
 
 /// Returns a subscription of any workspace, for the operator's commands.
@@ -147,7 +147,7 @@ pub(super) async fn get_in(
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when it does not exist.
 pub async fn find(app: &App, subscription_id: SubscriptionId) -> Result<Subscription> {
     let row = webhook_subscriptions::by_id(app.db.read(), subscription_id.uuid()).await?;
-    row.filter(is_undeleted).map(subscription).ok_or_else(|| not_found::<SubscriptionKind>(subscription_id))
+    row.filter(is_undeleted).map(subscription).ok_or_else(|| not_found::<SubscriptionIdKind>(subscription_id))
 }
 
 /// Deletes a subscription with its secrets, its deliveries and their attempts. It is invisible as soon as the write
@@ -218,7 +218,7 @@ pub(super) async fn lock(
     let row = webhook_subscriptions::in_workspace(workspace.uuid())
         .lock(write.conn(), subscription_id.uuid())
         .await?;
-    row.filter(is_undeleted).ok_or_else(|| not_found::<SubscriptionKind>(subscription_id))
+    row.filter(is_undeleted).ok_or_else(|| not_found::<SubscriptionIdKind>(subscription_id))
 }
 
 /// Returns whether the subscription is not deleted. The row of a deleted one exists until its deliveries are deleted.

@@ -34,7 +34,7 @@ pub(super) struct Setting {
     pub(super) default: Option<&'static str>,
     /// The type of the value in the configuration file.
     pub(super) toml_type: TomlType,
-    /// Whether the value has a flag. The file that contains a secret value always has one.
+    /// Whether the value can be given as a flag. For a secret, the path of its file always can.
     pub(super) has_flag: bool,
 }
 
@@ -161,8 +161,8 @@ settings! {
         /// Maximum number of seconds to wait at shutdown for requests, webhooks and mail in flight. Webhooks and mail
         /// have at least 4 seconds.
         shutdown_seconds: NonZeroU32 = Some("30"), "CREATOR_API_SHUTDOWN_SECONDS", "SECONDS";
-        /// Whether to store requests with API keys for seven days and show them in the dashboard: on or off. Requests
-        /// are counted in either case.
+        /// Whether to keep a log of the requests that use an API key for seven days and show it in the dashboard: on or
+        /// off. Requests are counted in either case.
         request_log: bool = Some("on"), "CREATOR_API_REQUEST_LOG", "ON_OR_OFF";
     }
 

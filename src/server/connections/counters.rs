@@ -1,5 +1,5 @@
-//! Counts connections that were not accepted, were rejected, or stalled because the client did not read. Reports them
-//! in at most one log line per second.
+//! Counts connections that were rejected, that failed before they were accepted, or that were closed because the client
+//! did not read. Reports them in at most one log line per second.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -28,7 +28,8 @@ impl ConnectionCounters {
                 over_address,
                 stalled,
                 not_accepted,
-                "connections were not accepted, rejected, or closed because the client did not read"
+                "connections were rejected, or failed before they were accepted, or were closed because the client did not \
+                 read"
             );
         }
     }

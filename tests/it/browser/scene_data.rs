@@ -107,7 +107,7 @@ async fn create_keys(owner: &Browser<'_>) {
 
 /// Sends successful and failed requests.
 async fn send_requests(workspace: &TestWorkspace<'_>) {
-    let key = workspace.full_key().await;
+    let key = workspace.key_with_all_scopes().await;
     for n in 1..=12 {
         key.get(&format!("/api/v1/courses?limit={n}")).await.assert_status(200);
     }

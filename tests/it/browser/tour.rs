@@ -68,11 +68,12 @@ async fn horizontal_overflow(window: &Window) -> Option<String> {
 /// Returns the pages that no scene opens.
 fn pages_without_scene(scenes: &[Scene]) -> BTreeSet<&'static str> {
     let pages = dashboard::routes().into_iter().filter(|(method, _)| *method == Method::GET);
-    let mut remaining: BTreeSet<&str> = pages.map(|(_, path)| path).collect();
+    let pages: BTreeSet<&str> = pages.map(|(_, path)| path).collect();
+    let mut remaining = pages.clone();
     for scene in scenes {
         let path = scene.path.split('?').next().unwrap_or_default();
         // If two routes match, the router prefers the one with fewer parameters.
-        let matching = remaining.iter().copied().filter(|route| matches_route(route, path));
+        let matching = pages.iter().copied().filter(|route| matches_route(route, path));
         let page = matching.min_by_key(|page| page.matches(':').count());
         page.map(|page| remaining.remove(page));
     }

@@ -113,7 +113,7 @@ async fn the_response_to_a_malformed_head_request_has_no_body() {
 #[tokio::test]
 async fn unusual_but_well_formed_requests_are_served() {
     let app = TestApp::start_with(&[("default_per_minute", "100000")]).await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let authorized = format!("Authorization: Bearer {}\r\n", key.secret);
     let request = |line: &str, headers: &str| format!("{line}\r\n{headers}{authorized}\r\n");
     let valid_requests = [

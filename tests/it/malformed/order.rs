@@ -14,7 +14,7 @@ const MALFORMED: &str = "GET /api/v1/courses HTTP/1.1\r\nHost: a\r\nHost: b\r\n\
 #[tokio::test]
 async fn a_malformed_request_is_answered_after_earlier_requests() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let get = |path: &str| {
         format!("GET {path} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {}\r\n\r\n", key.secret)
     };
@@ -51,7 +51,7 @@ async fn a_malformed_request_is_answered_after_earlier_requests() {
 #[tokio::test]
 async fn a_malformed_request_waits_for_a_pending_response() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let body = r#"{"email": "ada@example.com"}"#;
     // The write that the first request needs is blocked until both requests are sent.
     let write = app.begin_write().await;
@@ -74,7 +74,7 @@ async fn a_malformed_request_waits_for_a_pending_response() {
 #[tokio::test]
 async fn a_smuggled_request_is_never_served() {
     let app = TestApp::start().await;
-    let key = app.workspace("acme").await.full_key().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
     let smuggled = format!(
         "POST /api/v1/students HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
          Content-Length: 28\r\n\r\n{}",

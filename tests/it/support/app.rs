@@ -229,6 +229,14 @@ impl TestApp {
         on_postgres()
     }
 
+    /// Returns whether a session of the PostgreSQL database waits for a lock.
+    pub async fn has_blocked_session(&self) -> bool {
+        let sql =
+            "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        let statement = Statement::from_string(self.app.db.backend(), sql);
+        self.app.db.read().query_one_raw(statement).await.expect("the query succeeds").is_some()
+    }
+
     /// Returns the URL of the database, as in `DATABASE_URL`.
     pub fn database_url(&self) -> String {
         self.database.url()

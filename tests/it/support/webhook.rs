@@ -56,7 +56,7 @@ impl TestSubscription<'_> {
             .expect("the subscription exists")
     }
 
-    /// Enables the subscription, which releases its held deliveries.
+    /// Enables the subscription, which releases its held deliveries: those that wait because it was paused or disabled.
     pub async fn enable(&self) {
         let mut write = self.workspace.app.begin_write().await;
         let app = &self.workspace.app.app;

@@ -25,7 +25,7 @@ impl TestWorkspace<'_> {
     }
 
     /// Creates an API key with all scopes, and a quota that no test exhausts.
-    pub async fn full_key(&self) -> TestKey {
+    pub async fn key_with_all_scopes(&self) -> TestKey {
         let scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
         self.key(&scopes.join(" ")).await
     }
@@ -100,7 +100,7 @@ impl TestWorkspace<'_> {
             "courses" => format!("/api/v1/courses?slug={key}"),
             _ => format!("/api/v1/students?email={key}%40example.com"),
         };
-        let ids = self.full_key().await.get(&path).await.assert_status(200).ids();
+        let ids = self.key_with_all_scopes().await.get(&path).await.assert_status(200).ids();
         ids.first().unwrap_or_else(|| panic!("{path} has no items")).clone()
     }
 }

@@ -11,7 +11,7 @@ use super::steps::run;
 
 /// Programs that tests need, and the packages that contain them.
 pub(crate) struct SystemPackages {
-    /// The name of the programs, at the start of a sentence.
+    /// What is missing, as the beginning of a sentence: `A browser`.
     pub(crate) name: &'static str,
     /// The packages of Debian, installed together, so that their versions match.
     pub(crate) debian: &'static [&'static str],

@@ -115,7 +115,8 @@ fn parse(order: &Order, form: &Form, errors: &mut FormErrors) -> OrderRefund {
     let amount = if text.is_empty() { None } else { ui::minor_units(text, &order.currency) };
     match amount {
         None if !text.is_empty() => {
-            errors.add("amount", format!("must be an amount in {}, such as 12.50", order.currency));
+            let example = ui::example_amount(&order.currency);
+            errors.add("amount", format!("must be an amount in {}, such as {example}", order.currency));
         }
         Some(0) => errors.add("amount", "must be greater than zero"),
         Some(amount) if amount > remaining(order) => {

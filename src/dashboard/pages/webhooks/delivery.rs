@@ -119,7 +119,7 @@ async fn show(
     Path((subscription, delivery)): Path<(String, String)>,
 ) -> PageResponse {
     let (subscription, detail) = find(&request, &subscription, &delivery).await?;
-    let DeliveryDetail { delivery, original, sent_again_by: resends, body, messages } = detail;
+    let DeliveryDetail { delivery, original, replays: resends, body, messages } = detail;
     let attempts = delivery.attempts.iter().cloned().zip(messages);
     request.show(&DeliveryPage {
         frame: request.frame(Section::Webhooks, "Delivery"),

@@ -63,7 +63,7 @@ async fn rollups_are_written_at_the_commit() {
             write.add_revenue(bucket.clone(), sums);
             write.commit().await.unwrap();
         }
-        let day = rollups::BucketRange::whole(0, rollups::Grain::Day, 1, 0, 1);
+        let day = rollups::BucketRange::of_one_part(0, rollups::Grain::Day, 1, 0, 1);
         let expected = revenue_rollups::RevenueSums { orders: 4, gross_amount: 1600, ..Default::default() };
         let sums = revenue_rollups::sums_of(database.read(), school.id, None, &[day]).await.unwrap();
         assert_eq!(sums, [(0, "EUR".to_owned(), expected)]);
