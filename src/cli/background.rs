@@ -50,7 +50,9 @@ impl Background {
         let (app, stopped) = (app.clone(), stop.clone());
         tasks.spawn(async move {
             let context = mail::queue::QueueContext { db: &app.db, clock: &app.clock, ids: &app.ids };
-            mail::queue::run(context, &transport, stopped).await;
+            // One worker sends all mail, so that the others do not poll for it.
+            let leads = || app.process().leads_workers();
+            mail::queue::run(context, &transport, leads, stopped).await;
         });
         Ok(Self { stop: stop.clone(), shutdown_timeout, tasks, progress })
     }

@@ -1,6 +1,6 @@
 //! Opens the database and the master key, and builds the shared [`App`] from the configuration.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sea_orm::DbBackend;
 
@@ -99,18 +99,28 @@ pub(super) async fn check_timeouts(app: &App) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Checks that PostgreSQL allows the connections of this process in addition to those of the running ones. Call it before this
-/// process is registered.
+/// How long a process waits at its start for connections: longer than processes count that were killed.
+const CONNECTIONS_TIMEOUT: Duration = Duration::from_secs(12);
+
+/// Checks that PostgreSQL allows the connections of this process in addition to those of the running ones. Processes that were
+/// killed count for 10 seconds, so it waits before it fails. Call it before this process is registered.
 ///
 /// # Errors
 /// Returns an error that contains the numbers. Does not check through a proxy such as pgbouncer.
 pub(super) async fn check_connections(app: &App, roles: Roles) -> Result<(), CommandError> {
     let Some(limit) = app.db.connection_limit().await? else { return Ok(()) };
-    let (processes, used) = processes::connections(app).await?;
     let own = u64::from(processes::max_connections(app, roles));
-    if used + own <= limit {
-        return Ok(());
-    }
+    let started = Instant::now();
+    let (processes, used) = loop {
+        let (processes, used) = processes::connections(app).await?;
+        if used + own <= limit {
+            return Ok(());
+        }
+        if own > limit || started.elapsed() > CONNECTIONS_TIMEOUT {
+            break (processes, used);
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    };
     Err(CommandError::new(format!(
         "PostgreSQL at {} allows {limit} connections; the running processes ({processes}) use up to {used}, and this one would \
          use up to {own}; lower --database-max-connections of the processes, or raise max_connections of PostgreSQL",

@@ -105,12 +105,17 @@ pub async fn deliver_due(context: QueueContext<'_>, transport: &Transport) -> Re
     Ok(count)
 }
 
-/// Sends mail when it becomes due and deletes old mail. Returns when `stopped` has completed and the current attempt
+/// Sends mail when it becomes due and deletes old mail, while `leads` returns true. Returns when `stopped` has completed and the current attempt
 /// has ended. A caller that cannot wait for the attempt can drop the future; the mail is then due again after its lease
 /// expires.
 ///
 /// Database errors are logged, and the next poll tries again.
-pub async fn run(context: QueueContext<'_>, transport: &Transport, stopped: impl Future<Output = ()>) {
+pub async fn run(
+    context: QueueContext<'_>,
+    transport: &Transport,
+    leads: impl Fn() -> bool,
+    stopped: impl Future<Output = ()>,
+) {
     let mut stopped = pin!(stopped);
     let mut ticks = tokio::time::interval(POLL_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -120,6 +125,9 @@ pub async fn run(context: QueueContext<'_>, transport: &Transport, stopped: impl
             biased;
             () = stopped.as_mut() => return,
             _ = ticks.tick() => {}
+        }
+        if !leads() {
+            continue;
         }
         let due_by_ms = context.clock.now_ms();
         loop {

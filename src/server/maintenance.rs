@@ -74,7 +74,7 @@ const JOBS: &[MaintenanceJob] = &[
         warning: "could not delete expired idempotency records",
     },
     MaintenanceJob {
-        every_ticks: 30,
+        every_ticks: 60,
         first_tick: 0,
         run: |context| Box::pin(rollups::merge_shards(&context.app).map_ok(drop).map_err(anyhow::Error::msg)),
         leader_only: true,

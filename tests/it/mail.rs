@@ -195,7 +195,7 @@ async fn the_queue_loop_sends_prunes_and_stops() {
         let stopped = async {
             let _ = stopped.await;
         };
-        queue::run(queue_context(&shared), &transport(&shared), stopped).await;
+        queue::run(queue_context(&shared), &transport(&shared), || true, stopped).await;
     });
     smtp_server.wait_for_mails(2).await;
     for _ in 0..200 {
