@@ -8,7 +8,8 @@ use sea_orm::{
 
 use crate::{InWorkspace, SpanMs, scope, statement, table};
 
-/// The stored status of an enrollment. Expiry is not stored but derived from the time, see [`EffectiveStatus`].
+/// The stored status of an enrollment. Whether an enrollment has expired is not stored but derived from `expires_at`;
+/// see [`EffectiveStatus`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "String", db_type = "Text", rename_all = "snake_case")]
 pub enum StoredEnrollmentStatus {
@@ -99,7 +100,7 @@ table::declare!(
         pub last_activity_at: Option<i64>,
         /// When the access began: at the creation or the most recent reactivation.
         pub enrolled_at: i64,
-        /// When access expires; `None` if it does not.
+        /// When access expires, unless every lesson is completed; `None` if it does not.
         pub expires_at: Option<i64>,
         /// When every lesson became completed; `None` while any is not.
         pub completed_at: Option<i64>,
@@ -108,10 +109,10 @@ table::declare!(
         /// Why access was revoked.
         #[sea_orm(column_type = "Text", nullable)]
         pub revoke_reason: Option<String>,
-        /// When it was created; for an imported change, the time of the change.
+        /// When it was created; for a change of the change feed, the time of the change.
         pub created_at: i64,
-        /// When it was last changed, by the clock of the server. Unlike `created_at`, never the time of an imported
-        /// change.
+        /// When it was last changed, by the clock of the server. Unlike `created_at`, never the time of a change of the
+        /// change feed.
         pub updated_at: i64,
         /// While an order pays for the access: the end of the access that was granted without an order.
         /// [`NO_EXPIRY`] if that access does not end; `None` without such a grant.

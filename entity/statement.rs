@@ -14,8 +14,8 @@ use crate::{Row, sqlite_json_rows};
 const ROWS_PER_STATEMENT: [usize; 8] = [200, 64, 32, 16, 8, 4, 2, 1];
 
 /// Returns all rows of a query that selects all columns of a table. On PostgreSQL, rows are decoded by column position,
-/// because decoding by name would take half the time of reading a list. On SQLite, they are read [as
-/// JSON](sqlite_json_rows).
+/// because decoding by name would account for half of the time that reading a list takes. On SQLite, they are read
+/// [as JSON](sqlite_json_rows).
 pub(crate) async fn all<C: ConnectionTrait, E>(conn: &C, select: Select<E>) -> Result<Vec<E::Model>, DbErr>
 where
     E: EntityTrait<Model: Row>,
@@ -127,8 +127,8 @@ where
     A::Entity::insert_many(models.into_iter().map(|model| model.into_active_model().reset_all())).into_query()
 }
 
-/// The number of matching rows below which a list reads all of them and sorts them. With this number or more, the list
-/// is scanned in its order, because a page is then filled quickly.
+/// With fewer matching rows, a list query reads and sorts all of them. Otherwise it scans an index in the order of the
+/// list, because a page is then filled quickly.
 pub(crate) const FEW_ROWS: u64 = 2_000;
 
 /// Pads a list for an `IN` condition by repeating its last value. Each length of a list is another statement for the

@@ -1,9 +1,10 @@
-//! The column with the end of access that was granted without an order, stored while an order pays for the access. It
-//! applies again when the order is refunded. The largest integer stands for access that does not end.
+//! Adds `granted_until`: when access that was granted without an order ends. It is set only while an order pays for the
+//! access; this end applies again when the order is refunded. `i64::MAX` means that the access does not end.
 //!
-//! Also revokes entitlements that earlier versions left active. An entitlement ends when its enrollment is revoked,
-//! even if a grant or another order gives access again. In this case, the enrollment's `enrolled_at` is later than the
-//! entitlement's `granted_at`. The orders of these entitlements keep their `updated_at`.
+//! Also revokes entitlements that earlier versions left active. An entitlement (a course that an order gives access to)
+//! ends when its enrollment is revoked, even if a grant or another order gives access again. In this case, the
+//! enrollment's `enrolled_at` is later than the entitlement's `granted_at`. The orders of these entitlements keep their
+//! `updated_at`.
 
 use crate::definition::{Migration, Phase};
 

@@ -42,7 +42,8 @@ pub enum TransportConfigError {
 pub struct SendFailure {
     /// Whether further attempts cannot succeed. The mail is then not retried.
     pub permanent: bool,
-    /// A short description that can be logged, such as `mail 550` (step and reply code), `tls` or `timeout`.
+    /// A short description that can be logged, such as `mail 550` (the reply 550 to `MAIL` or another SMTP command that
+    /// sends the mail), `tls` or `timeout`.
     pub class: String,
     /// The full error, which can contain email addresses. Stored with the mail, never logged.
     pub detail: String,

@@ -42,8 +42,8 @@ pub enum VerifyError {
 
 /// Verifies that `header`, the value of `X-SVC-Signature`, proves that `body` comes from a holder of one of `secrets`.
 ///
-/// `body` is the raw bytes as received, before any parsing; a secret is the whole string as it was shown. `now` and the
-/// returned `t` are Unix seconds. Signatures are compared in constant time.
+/// `body` is the raw bytes as received, before any parsing; a secret is the whole string, including `whsec_`; it is not
+/// decoded. `now` and the returned `t` are Unix seconds. Signatures are compared in constant time.
 ///
 /// # Errors
 /// Returns [`VerifyError`] when the request must be rejected: respond with 400 or 401 and do not process it.

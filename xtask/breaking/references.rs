@@ -167,7 +167,8 @@ fn check_keyword(side: &IndexedDocument<'_>, entry: &Entry) -> Option<Diagnostic
     }
 }
 
-/// The maximum number of references that are followed from one node. The rest of a longer chain is ignored.
+/// The maximum number of nodes that [`reference_chain`] returns, including the first, and of references that
+/// `IndexedDocument::follow` follows. The rest of a longer chain is ignored.
 pub(crate) const MAX_CHAIN_LENGTH: usize = 64;
 
 /// Returns the target of a reference within the document. Returns `None` if the reference is not a JSON pointer in a

@@ -48,7 +48,7 @@ pub(super) async fn run(app: &App, args: ReplayArgs) -> Result<(), CommandError>
     }
 }
 
-/// Sends the specified deliveries again, in one transaction.
+/// Creates a new delivery for each specified one, in one transaction, and prints the new ids. A worker sends them.
 async fn send_again(app: &App, deliveries: &[DeliveryId]) -> Result<(), CommandError> {
     let mut by_workspace: BTreeMap<WorkspaceId, Vec<DeliveryId>> = BTreeMap::new();
     for &delivery in deliveries {

@@ -26,11 +26,11 @@ pub(crate) use row::{append_created_event, enrollment, rollup_facts, snapshot};
 /// The status of an enrollment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnrollmentStatus {
-    /// The student has access, and a lesson is open or the course has no lessons.
+    /// The student has access, and a lesson is not completed yet or the course has no lessons.
     Active,
     /// Every lesson is completed. The student keeps access, even after `expires_at`.
     Completed,
-    /// `expires_at` has passed, and a lesson is open or the course has no lessons.
+    /// `expires_at` has passed, and a lesson is not completed yet or the course has no lessons.
     Expired,
     /// Access was revoked.
     Revoked,
@@ -45,7 +45,7 @@ pub enum EnrollmentSource {
     Api,
     /// A paid order.
     Order,
-    /// A person: a user of the workspace, or a grant without a source.
+    /// A user of the workspace, or an `enrollment.grant` change that states this or no source.
     Manual,
     /// An import from another system.
     Import,
@@ -74,13 +74,14 @@ pub struct Enrollment {
     pub enrolled_at: Timestamp,
     /// The time at which access ends unless every lesson is completed. `None` means without end.
     pub expires_at: Option<Timestamp>,
-    /// The time since which every lesson is completed. `None` while a lesson is open, or if the course has no lessons.
+    /// The time since which every lesson is completed. `None` while a lesson is not completed yet, or if the course has
+    /// no lessons.
     pub completed_at: Option<Timestamp>,
     /// The time at which access was revoked. `None` if it was given again or never revoked.
     pub revoked_at: Option<Timestamp>,
     /// Creation time.
     pub created_at: Timestamp,
-    /// Time of the most recent recorded change.
+    /// When it was last changed, by the server's clock.
     pub updated_at: Timestamp,
 }
 

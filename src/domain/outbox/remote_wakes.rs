@@ -15,13 +15,14 @@ use crate::app::App;
 const CHANNEL: &str = "creator_api_deliveries";
 /// The minimum time between two notifications of a process.
 const MIN_INTERVAL: Duration = Duration::from_millis(10);
-/// How long the test whether notifications arrive waits for one.
+/// How long [`arrive`] waits for its test notification.
 const TEST_TIMEOUT: Duration = Duration::from_secs(2);
 /// The pause after an error.
 const ERROR_PAUSE: Duration = Duration::from_secs(1);
 
-/// Notifies the workers of other processes of every wake of this process, until it is dropped. Call it in a process without a
-/// worker. Does nothing on SQLite.
+/// Notifies the workers of other processes when this process has committed due deliveries; wakes within
+/// [`MIN_INTERVAL`] share a notification. Runs until the future is dropped. Call it in a process without a worker. Does
+/// nothing on SQLite.
 pub async fn send(app: &App) {
     if app.db.backend() != DbBackend::Postgres {
         return std::future::pending().await;
@@ -40,7 +41,8 @@ pub async fn send(app: &App) {
     }
 }
 
-/// Wakes the worker of this process on every notification of another one, until it is dropped. Does nothing on SQLite.
+/// Wakes the worker of this process on every notification of another one. Runs until the future is dropped. Does
+/// nothing on SQLite.
 pub async fn receive(app: &App) {
     if app.db.backend() != DbBackend::Postgres {
         return std::future::pending().await;

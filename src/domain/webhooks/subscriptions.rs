@@ -83,7 +83,8 @@ async fn check_limit(app: &App, write: &Write, workspace: WorkspaceId) -> Result
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) for a missing subscription, and
-/// [`Error::Invalid`](crate::Error::Invalid) as for [`create`].
+/// [`Error::Invalid`](crate::Error::Invalid) for a URL that may not be called, and for an empty list of event types or
+/// one with repeated or unknown types.
 pub async fn edit(
     app: &App,
     write: &mut Write,
@@ -162,7 +163,8 @@ pub async fn delete(
     subscription_id: SubscriptionId,
 ) -> Result<()> {
     let row = lock(write, workspace, subscription_id).await?;
-    // Without topics, the subscription gets no new deliveries; while it is paused, none is sent to it.
+    // Without event types (`webhook_topics`), the subscription gets no new deliveries; while it is paused, none is sent
+    // to it.
     webhook_topics::replace(write.conn(), row.workspace_id, row.id, &[]).await?;
     let now = write.now_ms();
     let changes = ActiveModel {
@@ -265,7 +267,7 @@ fn check_event_types(types: &[String], errors: &mut FieldErrors) {
     }
 }
 
-/// Returns an error message when `kind` is not an event type, and `None` when it is one.
+/// Returns an error message when the text is not an event type, and `None` when it is one.
 pub(super) fn unknown_event_type(kind: &str) -> Option<String> {
     let hint = || suggestion(kind, EVENT_TYPES.iter().map(|&event_type| event_type.to_owned()));
     let shown = || kind.chars().take(64).collect::<String>();

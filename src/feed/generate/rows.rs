@@ -1,4 +1,5 @@
-//! Creates the rows that the changes of students and orders would create.
+//! Inserts the rows of synthetic students and orders directly: apart from ids, the same rows that applying their
+//! change-feed lines would create in these tables.
 
 use std::ops::Range;
 
@@ -199,7 +200,8 @@ impl OrderRows {
             receipt_number: order_number(order.number),
             receipt_url: None,
             receipt_issued_at: at_ms,
-            // `paid_at` and `created_at` are equal: lists use the index of one for the other.
+            // `paid_at` and `created_at` must be equal: a list that is ordered by one applies filters on the other to
+            // the same index.
             paid_at: at_ms,
             created_at: at_ms,
             updated_at: now_ms,

@@ -29,7 +29,7 @@ async fn a_failed_delivery_is_replayed_from_the_dead_letters() {
     assert_eq!(app.deliver_due().await, 1);
     // The list is updated without a reload.
     window.wait_for_text("410").await;
-    // The head of the page is updated, too.
+    // The status at the top of the page is updated, too.
     window.wait_for_text("Every attempt has failed since").await;
     window.click("student.created").await;
     window.wait_for_text("Attempt 1").await;

@@ -51,7 +51,7 @@ impl TestResponse {
         text(&self.json()["error"]["message"])
     }
 
-    /// Returns the entries of `error.details` in order, each as `in field: message`.
+    /// Returns the entries of `error.details` in order, each as `<in> <field>: <message>`.
     #[track_caller]
     pub fn errors(&self) -> Vec<String> {
         let body = self.json();
@@ -62,14 +62,14 @@ impl TestResponse {
         details.iter().map(line).collect()
     }
 
-    /// Returns the locations of the entries of `error.details` in order, each as `in field`.
+    /// Returns the locations of the entries of `error.details` in order, each as `<in> <field>`.
     #[track_caller]
     pub fn error_locations(&self) -> Vec<String> {
         let location = |error: String| error.split(": ").next().unwrap_or_default().to_owned();
         self.errors().into_iter().map(location).collect()
     }
 
-    /// Asserts that the status is 422, with errors at exactly these locations, each as `in field`.
+    /// Asserts that the status is 422, with errors at exactly these locations, each as `<in> <field>`.
     #[track_caller]
     pub fn assert_errors_at(&self, error_locations: &[&str]) {
         assert_eq!(self.status, 422, "{}", String::from_utf8_lossy(&self.body));

@@ -79,7 +79,7 @@ pub(super) const SCHEMA_RULES: &[SchemaRule] = &[
     widening("pattern-generalized", "pattern-changed").in_responses(Level::Info),
 ];
 
-/// The keywords that this module compares.
+/// The keywords that [`compare`] compares. [`compare_contains_counts`] compares two more.
 pub(super) const KEYWORDS: &[&str] = &[
     "maximum",
     "minimum",
@@ -99,7 +99,7 @@ pub(super) const KEYWORDS: &[&str] = &[
 /// A bound of a length or count.
 struct CountKeyword {
     keyword: &'static str,
-    /// The start of the suffixes of its rules, for example `max-length`.
+    /// The part that its rule ids share, such as `max-length`.
     suffix_stem: &'static str,
     is_upper: bool,
     /// The bound with which the keyword is compared if one of the schemas lacks it. Without a default, the keyword is
@@ -126,8 +126,8 @@ impl CountKeyword {
     /// one.
     fn bound<'n>(&self, entries: impl Iterator<Item = &'n Entry>, schema_span: Span) -> Option<Bound> {
         let bound = tightest(entries, self.is_upper, false);
-        // A minimum of zero has no effect. It is kept only for keywords with a default, because a missing keyword is
-        // then compared too.
+        // A minimum of zero equals no minimum, so it is dropped. Keywords with a default keep it: their missing value
+        // is compared as the default, which is 1 for `minContains`.
         let bound = bound.filter(|bound| self.is_upper || self.default.is_some() || bound.value > 0.0);
         bound.or_else(|| self.default.map(|value| Bound { value, exclusive: false, span: schema_span }))
     }
@@ -296,8 +296,8 @@ fn compare_multiple_of<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n
     pair.report(comparison, suffix, pair.positions("multipleOf"), &details, message);
 }
 
-/// Returns the steps (`multipleOf`) of all subschemas: their least common multiple if they are integers, otherwise
-/// those that are not implied by another step.
+/// Returns the steps (`multipleOf`) of the schema and of the parts it includes, for example by `allOf` or `$ref`: their
+/// least common multiple if they are integers, otherwise those that are not implied by another step.
 fn steps(view: &SchemaView<'_>) -> Vec<f64> {
     let steps: Vec<f64> = view
         .entries("multipleOf")

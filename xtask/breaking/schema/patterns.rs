@@ -24,7 +24,7 @@ fn literal_prefix(pattern: &str) -> Option<String> {
     let is_literal = |letter: &char| letter.is_alphanumeric() || ['_', '-', ':', '/'].contains(letter);
     let mut prefix: String = anchored.chars().take_while(is_literal).collect();
     if anchored[prefix.len()..].starts_with(['*', '?', '{']) {
-        // The quantifier makes the last character optional.
+        // The quantifier can make the last character optional.
         prefix.pop();
     }
     Some(prefix)
