@@ -18,12 +18,13 @@ local stored = redis.call('HMGET', KEYS[1], 'short_start', 'short_used', 'day_st
 -- Returns the start of the current window and its count. A window counts requests from a little before its start. If the clock
 -- was set back, the count continues in the earlier window up to `max_set_back`.
 local function window(stored_start, stored_used, length, max_set_back, alignment, known_start, known)
-  local start, used = now - now % alignment, 0
+  local new = now - now % alignment
+  local start, used = new, 0
   if stored_start and now >= stored_start - max_set_back and now < stored_start + length then
     used = stored_used
     if now >= stored_start - MAX_LAG then start = stored_start end
   end
-  if start == known_start then used = math.max(used, known) end
+  if start == known_start and start == new then used = math.max(used, known) end
   return start, used
 end
 

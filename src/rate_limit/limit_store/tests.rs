@@ -38,7 +38,7 @@ fn current(
         Some((start, used)) if (start - max_set_back..start).contains(&now) => (new, used),
         _ => (new, 0),
     };
-    (start, if start == known_start { used.max(known) } else { used })
+    (start, if start == known_start && start == new { used.max(known) } else { used })
 }
 
 /// Applies a batch to the model.
