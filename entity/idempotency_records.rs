@@ -135,8 +135,9 @@ impl ClaimRequest {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
-    pub async fn release<C: ConnectionTrait>(&self, conn: &C) -> Result<(), DbErr> {
-        Entity::delete_many().filter(self.claim_condition()).exec(conn).await.map(drop)
+    pub async fn release<C: ConnectionTrait>(&self, conn: &C) -> Result<bool, DbErr> {
+        let deleted = Entity::delete_many().filter(self.claim_condition()).exec(conn).await?;
+        Ok(deleted.rows_affected > 0)
     }
 
     /// Returns the record of this claim, without a response.

@@ -115,18 +115,30 @@ pub async fn remove_silent<C: ConnectionTrait>(conn: &C, id: i64, max_age_ms: i6
 }
 
 /// Returns the number of processes that have sent a heartbeat in the last `max_age_ms`, and the sum of their maximum numbers of
-/// connections.
+/// connections. The sum is `None` if an earlier version has registered one of them.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
-pub async fn connections<C: ConnectionTrait>(conn: &C, max_age_ms: i64) -> Result<(u64, u64), DbErr> {
+pub async fn connections<C: ConnectionTrait>(conn: &C, max_age_ms: i64) -> Result<(u64, Option<u64>), DbErr> {
     let sql = format!(
-        "SELECT count(*), coalesce(sum(connections), 0)::bigint FROM processes WHERE heartbeat_at >= {NOW_MS} - $1"
+        "SELECT count(*), CASE WHEN coalesce(min(connections), 1) > 0 THEN coalesce(sum(connections), 0)::bigint END
+         FROM processes WHERE heartbeat_at >= {NOW_MS} - $1"
     );
     let Some(row) = conn.query_one_raw(statement::raw(conn, &sql, [max_age_ms.into()])).await? else {
-        return Ok((0, 0));
+        return Ok((0, Some(0)));
     };
-    Ok((row.try_get_by_index::<i64>(0)?.unsigned_abs(), row.try_get_by_index::<i64>(1)?.unsigned_abs()))
+    let sum = row.try_get_by_index::<Option<i64>>(1)?.map(i64::unsigned_abs);
+    Ok((row.try_get_by_index::<i64>(0)?.unsigned_abs(), sum))
+}
+
+/// Changes the roles of a process.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn set_roles<C: ConnectionTrait>(conn: &C, id: i64, roles: Roles) -> Result<(), DbErr> {
+    let sql = "UPDATE processes SET serves = $2, runs_worker = $3 WHERE id = $1";
+    let Roles { serves, runs_worker } = roles;
+    statement::execute(conn, sql, [id.into(), serves.into(), runs_worker.into()]).await.map(drop)
 }
 
 /// Removes a process that ends.

@@ -199,7 +199,9 @@ pub async fn lock<C: ConnectionTrait>(conn: &C) -> Result<(), DbErr> {
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
 pub async fn reset<C: ConnectionTrait>(conn: &C, subjects: &[String]) -> Result<(), DbErr> {
-    let sql = "DELETE FROM rate_windows WHERE subject IN (SELECT json_array_elements_text($1::json))";
+    // Locks in the same order as `admit`.
+    let sql = "DELETE FROM rate_windows WHERE subject IN (SELECT subject FROM rate_windows
+            WHERE subject IN (SELECT json_array_elements_text($1::json)) ORDER BY subject FOR UPDATE)";
     let json = serde_json::Value::from(subjects).to_string();
     statement::execute(conn, sql, [json.into()]).await.map(drop)
 }

@@ -10,6 +10,7 @@ use super::outcome::CommandError;
 use super::signals::StopSignal;
 use domain::app::App;
 use domain::outbox::remote_wakes;
+use domain::processes::{self, Roles};
 use foundation::secret::{MasterKey, Purpose, Seal};
 use mail::Transport;
 use webhooks::{Progress, Worker, maintenance};
@@ -47,8 +48,9 @@ impl Background {
                 () = remote_wakes::receive(&app_of_wakes) => {}
             }
         });
-        let (app, stopped) = (app.clone(), stop.clone());
+        let (app_of_mail, stopped) = (app.clone(), stop.clone());
         tasks.spawn(async move {
+            let app = app_of_mail;
             let context = mail::queue::QueueContext { db: &app.db, clock: &app.clock, ids: &app.ids };
             // One worker sends all mail, so that the others do not poll for it.
             let leads = || app.process().leads_workers();
@@ -63,11 +65,16 @@ impl Background {
     }
 
     /// Waits until `stop` resolves, and then until all tasks have stopped, at most for the shutdown timeout. A task
-    /// that fails is logged, and the others continue. A mail that is still in flight after the timeout is sent again
+    /// that fails is logged, the others continue, and another worker runs the maintenance jobs. A mail that is still in flight after the timeout is sent again
     /// when its lease expires.
-    pub(super) async fn wait(mut self) {
+    pub(super) async fn wait(mut self, app: &App) {
         while let Some(result) = self.next_early_exit().await {
             log_failure(result);
+            // Only a server waits here.
+            let roles = Roles { serves: true, runs_worker: false };
+            if let Err(error) = processes::change_roles(app, roles).await {
+                tracing::warn!(%error, "this worker leads although one of its tasks has ended");
+            }
         }
         self.finish().await;
     }

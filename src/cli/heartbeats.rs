@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::signals::StopSignal;
 use domain::app::App;
 use domain::processes::{self, Roles};
 
@@ -19,13 +20,22 @@ pub(super) struct Heartbeats {
 }
 
 impl Heartbeats {
-    /// Registers this process and starts sending heartbeats. Call it before the process claims anything.
-    pub(super) async fn start(app: &App, roles: Roles) -> Self {
+    /// Registers this process and starts sending heartbeats. Call it before the process claims anything. When `stop` resolves,
+    /// other processes lead, since this one no longer runs maintenance jobs.
+    pub(super) async fn start(app: &App, roles: Roles, stop: &StopSignal) -> Self {
         if let Err(error) = processes::register(app, roles).await {
             tracing::warn!(%error, "registering this process failed; retrying");
         }
         let task_app = app.clone();
-        let task = tokio::spawn(async move { processes::run(&task_app, roles).await });
+        let stop = stop.clone();
+        let task = tokio::spawn(async move {
+            let resign = async {
+                stop.await;
+                // If this fails, others lead once this process has ended.
+                let _ = processes::change_roles(&task_app, Roles::default()).await;
+            };
+            tokio::join!(processes::run(&task_app, roles), resign);
+        });
         Self { app: app.clone(), task }
     }
 

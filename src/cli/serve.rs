@@ -46,13 +46,13 @@ pub(super) async fn run(config: Config, args: ServeArgs) -> Result<CommandOutcom
     start::check_timeouts(&app).await?;
     let roles = Roles { serves: true, runs_worker: !args.no_worker };
     start::check_connections(&app, roles).await?;
-    let heartbeats = Heartbeats::start(&app, roles).await;
+    let heartbeats = Heartbeats::start(&app, roles, &stop).await;
     let background =
         (!args.no_worker).then(|| Background::start(&app, &master, &stop_background)).transpose()?;
     output::print(format_args!("listening on http://{address}"))?;
     let background = async {
         if let Some(background) = background {
-            background.wait().await;
+            background.wait(&app).await;
         }
     };
     let wake_sender = args.no_worker.then(|| {

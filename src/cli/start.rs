@@ -106,13 +106,15 @@ const CONNECTIONS_TIMEOUT: Duration = Duration::from_secs(12);
 /// killed count for 10 seconds, so it waits before it fails. Call it before this process is registered.
 ///
 /// # Errors
-/// Returns an error that contains the numbers. Does not check through a proxy such as pgbouncer.
+/// Returns an error that contains the numbers. Does not check through a proxy such as pgbouncer, or
+/// while a process of an earlier version runs.
 pub(super) async fn check_connections(app: &App, roles: Roles) -> Result<(), CommandError> {
     let Some(limit) = app.db.connection_limit().await? else { return Ok(()) };
     let own = u64::from(processes::max_connections(app, roles));
     let started = Instant::now();
     let (processes, used) = loop {
         let (processes, used) = processes::connections(app).await?;
+        let Some(used) = used else { return Ok(()) };
         if used + own <= limit {
             return Ok(());
         }

@@ -36,7 +36,7 @@ pub(super) async fn run(mut config: Config, args: WorkerArgs) -> Result<CommandO
     start::check_timeouts(&app).await?;
     let roles = Roles { serves: false, runs_worker: true };
     start::check_connections(&app, roles).await?;
-    let heartbeats = Heartbeats::start(&app, roles).await;
+    let heartbeats = Heartbeats::start(&app, roles, &stop).await;
     let background = Background::start(&app, &master, &stop)?;
     if let Some(listener) = &listener {
         output::print(format_args!("listening on http://{}", listener.local_addr()?))?;

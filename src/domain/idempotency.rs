@@ -5,6 +5,7 @@
 //! process releases the claim earlier, see [`processes`](super::processes).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use entity::idempotency_records::{self, ClaimResult, IdempotencyState, Model};
 
@@ -71,7 +72,7 @@ pub async fn claim(app: &App, key: KeyId, idempotency_key: &str, fingerprint: [u
             let token = ClaimToken(claim);
             if let Err(error) = write.commit().await {
                 // The commit may have taken effect.
-                release_later(app, token);
+                defer_release(app, DeferredRelease { token, may_be_uncommitted: true });
                 return Err(error.into());
             }
             Ok(Claim::Acquired(token))
@@ -128,52 +129,76 @@ pub async fn release(app: &App, token: &ClaimToken) -> Result<()> {
     Ok(write.commit().await?)
 }
 
-/// Claims to be released as soon as the database is available.
+/// Claims to be released when the database is available.
 #[derive(Debug, Default)]
-pub struct DeferredReleases(Mutex<Vec<ClaimToken>>);
+pub struct DeferredReleases(Mutex<Vec<DeferredRelease>>);
+
+#[derive(Debug, Clone)]
+struct DeferredRelease {
+    token: ClaimToken,
+    /// Whether the claim may be committed later, so that its release must be repeated until it has an effect.
+    may_be_uncommitted: bool,
+}
 
 /// Maximum number of claims to be released later. Those beyond it expire.
 const MAX_DEFERRED: usize = 10_000;
+/// Number of claims released per transaction of [`release_deferred`].
+const RELEASE_BATCH: usize = 100;
+/// How long one call of such a transaction waits for PostgreSQL.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl DeferredReleases {
-    fn tokens(&self) -> MutexGuard<'_, Vec<ClaimToken>> {
+    fn list(&self) -> MutexGuard<'_, Vec<DeferredRelease>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Releases a claim in the next [`release_deferred`], because [`release`] has failed.
 pub fn release_later(app: &App, token: ClaimToken) {
-    let mut tokens = app.deferred_releases().tokens();
-    if tokens.len() < MAX_DEFERRED {
-        tokens.push(token);
+    defer_release(app, DeferredRelease { token, may_be_uncommitted: false });
+}
+
+fn defer_release(app: &App, release: DeferredRelease) {
+    let mut releases = app.deferred_releases().list();
+    if releases.len() < MAX_DEFERRED {
+        releases.push(release);
     }
 }
 
 /// Releases the claims of [`release_later`]. Queries nothing if there are none.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](super::Error::Internal) when the transaction fails. The next call tries again, until the claims
+/// Returns [`Error::Internal`](super::Error::Internal) when a transaction fails. The next call tries again, until the claims
 /// expire.
 pub async fn release_deferred(app: &App) -> Result<()> {
-    let mut tokens = std::mem::take(&mut *app.deferred_releases().tokens());
+    let mut releases = std::mem::take(&mut *app.deferred_releases().list());
     let now = app.clock.now_ms();
-    tokens.retain(|token| token.0.claimed_until > now);
-    if tokens.is_empty() {
-        return Ok(());
+    releases.retain(|release| release.token.0.claimed_until > now);
+    let mut outcome = Ok(());
+    for batch in releases.chunks(RELEASE_BATCH) {
+        match release_batch(app, batch).await {
+            Ok(again) => app.deferred_releases().list().extend(again),
+            Err(error) => {
+                app.deferred_releases().list().extend_from_slice(batch);
+                outcome = Err(error);
+            }
+        }
     }
-    let released = release_all(app, &tokens).await;
-    if released.is_err() {
-        app.deferred_releases().tokens().append(&mut tokens);
-    }
-    released
+    outcome
 }
 
-async fn release_all(app: &App, tokens: &[ClaimToken]) -> Result<()> {
-    let write = app.begin_write().await?;
-    for token in tokens {
-        token.0.release(write.conn()).await?;
+/// Releases claims in one transaction. Returns those that must be released again.
+async fn release_batch(app: &App, batch: &[DeferredRelease]) -> Result<Vec<DeferredRelease>> {
+    let write = app.db.with_timeout(RELEASE_TIMEOUT).begin_write(&app.clock).await?;
+    let mut again = Vec::new();
+    for release in batch {
+        let has_released = release.token.0.release(write.conn()).await?;
+        if !has_released && release.may_be_uncommitted {
+            again.push(release.clone());
+        }
     }
-    Ok(write.commit().await?)
+    write.commit().await?;
+    Ok(again)
 }
 
 /// Deletes expired records in small batches. Returns the number of records deleted.

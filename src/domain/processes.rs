@@ -87,11 +87,12 @@ pub fn max_connections(app: &App, roles: Roles) -> u32 {
     app.config.database.database_max_connections.get() + heartbeats + limits + notifications
 }
 
-/// Returns the number of running processes on PostgreSQL, and the sum of their maximum numbers of connections.
+/// Returns the number of running processes on PostgreSQL, and the sum of their maximum numbers of connections. The sum is `None`
+/// while a process of an earlier version runs, which does not report its number.
 ///
 /// # Errors
 /// Returns [`crate::Error::Internal`] when the query fails.
-pub async fn connections(app: &App) -> Result<(u64, u64)> {
+pub async fn connections(app: &App) -> Result<(u64, Option<u64>)> {
     Ok(processes::connections(app.db.read(), max_silence_ms()).await?)
 }
 
@@ -146,6 +147,18 @@ pub async fn run(app: &App, roles: Roles) {
             }
         }
     }
+}
+
+/// Lets other processes lead in the roles that this process no longer has, because it is ending or a task of the role has ended.
+/// Does nothing on SQLite.
+///
+/// # Errors
+/// Returns [`crate::Error::Internal`] when the statement fails.
+pub async fn change_roles(app: &App, roles: Roles) -> Result<()> {
+    if app.db.backend() == DbBackend::Postgres {
+        processes::set_roles(app.db.read(), app.process().id, roles).await?;
+    }
+    Ok(())
 }
 
 /// Releases what this process still holds and removes its registration. Call it when the process ends. Does nothing on

@@ -16,7 +16,7 @@ use webhooks::Progress;
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A worker is unready when its delivery loop has completed no tick (one pass of the loop) without an error for this
-/// long. Ticks are at most half a second apart.
+/// long. Ticks are at most five seconds apart.
 const MAX_TICK_AGE: Duration = Duration::from_secs(10);
 
 /// Returns the response of `/healthz`.

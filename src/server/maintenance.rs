@@ -41,13 +41,6 @@ const JOBS: &[MaintenanceJob] = &[
     MaintenanceJob {
         every_ticks: 1,
         first_tick: 0,
-        run: |context| Box::pin(idempotency::release_deferred(&context.app).map_err(anyhow::Error::msg)),
-        leader_only: false,
-        warning: "could not release idempotency claims",
-    },
-    MaintenanceJob {
-        every_ticks: 1,
-        first_tick: 0,
         run: |context| Box::pin(context.limiter.flush(&context.app.db, &context.app.clock)),
         leader_only: false,
         warning: "could not write the daily request counts",
@@ -114,6 +107,13 @@ const JOBS: &[MaintenanceJob] = &[
         run: |context| Box::pin(users::prune_links(&context.app).map_err(anyhow::Error::msg)),
         leader_only: true,
         warning: "could not delete expired password links",
+    },
+    MaintenanceJob {
+        every_ticks: 1,
+        first_tick: 0,
+        run: |context| Box::pin(idempotency::release_deferred(&context.app).map_err(anyhow::Error::msg)),
+        leader_only: false,
+        warning: "could not release idempotency claims",
     },
 ];
 

@@ -21,10 +21,12 @@ use domain::outbox::fan_out;
 use domain::webhooks::{self, Replay, ReplayState};
 use foundation::id;
 
-/// The interval of all jobs except pruning.
+/// The interval of all jobs except pruning while there is work.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// How long the jobs pause on PostgreSQL when there is no work, so that an idle process causes few transactions.
 const IDLE_PAUSE: Duration = Duration::from_secs(3);
+/// The longest time between two polls for fan-outs on PostgreSQL.
+const FANOUT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The interval of pruning.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
 /// Maximum number of batches of one job or one replay in a call of [`run_jobs`], so that none delays the others.
@@ -60,7 +62,10 @@ async fn run_jobs_regularly(app: &App) {
         match has_work(app).await {
             Ok(true) => warn_if_failed(run_jobs(app).await),
             Ok(false) => paused_until = Instant::now() + IDLE_PAUSE,
-            Err(error) => warn_if_failed(Err(error)),
+            Err(error) => {
+                warn_if_failed(Err(error));
+                warn_if_failed(run_jobs(app).await);
+            }
         }
     }
 }
@@ -96,14 +101,13 @@ async fn has_work(app: &App) -> anyhow::Result<bool> {
         return Ok(true);
     }
     let snapshot = app.db.snapshot().await?;
-    let has_fanouts = webhook_fanouts::next_workspace(&snapshot, Uuid::nil()).await?.is_some();
+    if webhook_fanouts::next_workspace(&snapshot, Uuid::nil()).await?.is_some() {
+        app.fast_path().fanout_signal().notify_one();
+    }
     let has_jobs = !webhook_deliveries::hold::mismatched_subscriptions(&snapshot).await?.is_empty()
         || !webhook_subscriptions::deleted(&snapshot).await?.is_empty()
         || !webhook_replays::running(&snapshot, 1).await?.is_empty();
     snapshot.rollback().await?;
-    if has_fanouts {
-        app.fast_path().fanout_signal().notify_one();
-    }
     Ok(has_jobs)
 }
 
@@ -119,7 +123,8 @@ async fn fan_out_all(app: &App) {
                 sleep((PAUSE_FACTOR * began.elapsed()).min(MAX_PAUSE)).await;
             }
             Ok(false) if app.db.backend() == DbBackend::Postgres => {
-                app.fast_path().fanout_signal().notified().await;
+                // The timeout is for a process that leads but cannot look for work.
+                _ = timeout(FANOUT_TIMEOUT, app.fast_path().fanout_signal().notified()).await;
             }
             Ok(false) => _ = timeout(INTERVAL, app.fast_path().fanout_signal().notified()).await,
             Err(error) => {

@@ -15,7 +15,7 @@ pub(super) const MAX_COMPLETIONS_BETWEEN_POLLS: usize = 128;
 /// The poll interval if there is no other reason to poll.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// The poll interval of an idle queue if servers in other processes wake the worker. They do not wake it for deliveries that
-/// commands create or that a dead worker had leased.
+/// commands create, that a worker without free slots leaves, or that a dead worker had leased.
 pub(super) const REMOTE_POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// The longest time until the next poll after a poll that claimed some deliveries, but fewer than its limit.
 /// Completions can cause an earlier poll.

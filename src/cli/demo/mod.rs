@@ -55,11 +55,11 @@ pub(super) async fn run(mut config: Config) -> Result<CommandOutcome, CommandErr
     let webhook = webhook::ensure(&app, &master, &data_dir, address).await?;
     let stop = signals::listen("waiting for requests in flight")?;
     let stop_background = signals::delayed(&stop, drain_time(&app.config.server));
-    let heartbeats = Heartbeats::start(&app, Roles { serves: true, runs_worker: true }).await;
+    let heartbeats = Heartbeats::start(&app, Roles { serves: true, runs_worker: true }, &stop).await;
     let background = Background::start(&app, &master, &stop_background)?;
     output::print(welcome(&app, address, &secret, &login, &webhook))?;
     let receiver = tokio::spawn(receiver::run(webhook.listener, webhook.secret));
-    let (served, ()) = tokio::join!(server.run(listener, stop), background.wait());
+    let (served, ()) = tokio::join!(server.run(listener, stop), background.wait(&app));
     receiver.abort();
     heartbeats.stop().await;
     app.db.close().await;

@@ -33,8 +33,8 @@ pub async fn send(app: &App) {
             () = deliveries.notified() => drop(deliveries.take()),
             () = fanouts.notified() => {}
         }
-        if let Err(error) = app.db.notify(CHANNEL).await {
-            tracing::debug!(%error, "notifying the workers failed");
+        while let Err(error) = app.db.notify(CHANNEL).await {
+            tracing::debug!(%error, "notifying the workers failed; retrying");
             sleep(ERROR_PAUSE).await;
         }
         sleep(MIN_INTERVAL).await;

@@ -74,6 +74,8 @@ enum Command {
     Count(Batch, oneshot::Sender<Counted>),
     /// Remove the counts of a subject.
     Reset(String),
+    /// Notice that a request has waited too long and has suspended the store.
+    Suspend,
 }
 
 /// The windows of a subject after one request.
@@ -168,6 +170,7 @@ impl SharedCounter<'_> {
                 Err(_) => {
                     // The next requests do not wait. The task resumes the store.
                     status.is_suspended.store(true, Ordering::Relaxed);
+                    let _ = commands.send(Command::Suspend);
                     None
                 }
             },
@@ -257,7 +260,7 @@ impl StoreTask {
     /// Sends batches until the process stops.
     ///
     /// # Errors
-    /// Returns an error when a round trip fails.
+    /// Returns an error when a round trip fails, or when a request has waited too long.
     async fn serve(&mut self) -> anyhow::Result<()> {
         let mut commands = Vec::new();
         while self.received.recv_many(&mut commands, MAX_BATCH).await > 0 {
@@ -270,9 +273,7 @@ impl StoreTask {
                 self.count(groups).await?;
             }
             if self.guard.0.is_suspended.load(Ordering::Relaxed) {
-                // A request has waited too long.
-                self.test().await?;
-                self.resume();
+                bail!("a request waited for longer than {} ms", self.timeout.as_millis());
             }
         }
         Ok(())
@@ -291,6 +292,8 @@ impl StoreTask {
                     Entry::Occupied(mut entry) => entry.get_mut().add(batch, sender),
                 },
                 Command::Reset(subject) => self.add_reset(subject),
+                // The caller checks this.
+                Command::Suspend => {}
             }
         }
         groups
