@@ -108,6 +108,6 @@ impl PostgresStore {
     }
 
     fn connection(&self) -> anyhow::Result<&Database> {
-        self.connection.as_ref().context("it is not connected")
+        self.connection.as_ref().context("the limit store is not connected")
     }
 }

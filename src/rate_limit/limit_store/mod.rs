@@ -31,12 +31,12 @@ use foundation::database::Database;
 
 /// The maximum number of requests that one round trip counts.
 const MAX_BATCH: usize = 4_096;
-/// The longest time of a round trip. Requests do not wait that long, but a store that is only slow keeps its connection.
+/// The longest time of a round trip. Requests do not wait that long, but the store still counts them.
 const ROUND_TRIP_TIMEOUT: Duration = Duration::from_secs(1);
 /// The pause before a suspended store is tested. Doubles each time that the store fails within [`STABLE_PERIOD`] after it was
 /// tested successfully.
 const MIN_PAUSE: Duration = Duration::from_millis(500);
-/// The longest pause.
+/// The longest of these pauses.
 const MAX_PAUSE: Duration = Duration::from_secs(8);
 /// How long the store must not fail so that the next pause is short.
 const STABLE_PERIOD: Duration = Duration::from_secs(10);
@@ -356,8 +356,8 @@ impl StoreTask {
         self.guard.0.is_suspended.store(false, Ordering::Relaxed);
     }
 
-    /// Reconnects and tests the store until it is available. Meanwhile, no request waits for it. Never returns after the process
-    /// has dropped the store; then the runtime ends the task.
+    /// Reconnects and tests the store until it is available. Meanwhile, no request waits for it. While the store stays away, only
+    /// the end of the process ends this.
     async fn wait_until_available(&mut self, mut pause: Duration) {
         loop {
             self.backend.disconnect();
@@ -380,7 +380,7 @@ impl StoreTask {
 async fn within<T>(timeout: Duration, call: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     match tokio::time::timeout(timeout, call).await {
         Ok(result) => result,
-        Err(_) => bail!("it did not respond within {} ms", timeout.as_millis()),
+        Err(_) => bail!("the limit store did not respond within {} ms", timeout.as_millis()),
     }
 }
 

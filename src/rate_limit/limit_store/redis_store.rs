@@ -51,7 +51,7 @@ impl RedisStore {
         batches: &[Batch],
         now: Option<i64>,
     ) -> anyhow::Result<Vec<BatchResult>> {
-        let connection = self.connection.as_mut().context("it is not connected")?;
+        let connection = self.connection.as_mut().context("the limit store is not connected")?;
         let mut pipeline = Pipeline::with_capacity(batches.len());
         for batch in batches {
             let now = now.map_or_else(String::new, |now| now.to_string());
@@ -72,7 +72,7 @@ impl RedisStore {
     }
 
     pub(super) async fn reset(&mut self, subjects: &[String]) -> anyhow::Result<()> {
-        let connection = self.connection.as_mut().context("it is not connected")?;
+        let connection = self.connection.as_mut().context("the limit store is not connected")?;
         let keys: Vec<String> = subjects.iter().map(|subject| format!("{PREFIX}{subject}")).collect();
         let removed: RedisResult<()> = connection.del(keys).await;
         Ok(removed?)
