@@ -48,6 +48,9 @@ table::declare!(
 );
 scope::workspace_table!();
 
+/// The name of the table. On PostgreSQL, it has one partition per UTC day of `received_at`.
+pub const TABLE: &str = "api_requests";
+
 /// Filters requests. All specified conditions must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestRowFilter {

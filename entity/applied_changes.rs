@@ -79,3 +79,13 @@ pub async fn applied<C: ConnectionTrait>(
         .filter(Column::ChangeId.is_in(change_ids.iter().copied()));
     applied_ids.into_tuple().all(conn).await
 }
+
+/// Deletes up to `limit` records of changes applied before this time, oldest first, and returns the number of rows deleted.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn prune<C: ConnectionTrait>(conn: &C, before: i64, limit: u64) -> Result<u64, DbErr> {
+    let delete = "DELETE FROM applied_changes WHERE (workspace_key, change_id) IN (
+        SELECT workspace_key, change_id FROM applied_changes WHERE applied_at < $1 ORDER BY applied_at LIMIT $2)";
+    statement::execute(conn, delete, [before.into(), i64::try_from(limit).unwrap_or(i64::MAX).into()]).await
+}

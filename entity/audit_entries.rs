@@ -3,8 +3,8 @@
 //!
 //! Times are milliseconds since the epoch.
 
-use sea_orm::QuerySelect;
 use sea_orm::entity::prelude::*;
+use sea_orm::{QueryOrder, QuerySelect};
 
 use crate::{InWorkspace, Keyset, scope, statement, table};
 
@@ -75,4 +75,13 @@ impl InWorkspace<Entity> {
             .group_by(Column::UserId);
         last.into_tuple().all(conn).await
     }
+}
+
+/// Deletes up to `limit` entries with ids below `before`, oldest first, and returns the number of rows deleted.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn prune<C: ConnectionTrait>(conn: &C, before: Uuid, limit: u64) -> Result<u64, DbErr> {
+    let old = Entity::find().filter(Column::Id.lt(before)).order_by_asc(Column::Id).limit(limit);
+    scope::delete_selected(conn, old).await
 }

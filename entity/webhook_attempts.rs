@@ -39,6 +39,9 @@ table::declare!(
 );
 scope::workspace_table!();
 
+/// The name of the table. On PostgreSQL, it has one partition per UTC day of `ended_at`.
+pub const TABLE: &str = "webhook_attempts";
+
 /// An attempt without its headers and response body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptSummaryRow {

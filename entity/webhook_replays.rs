@@ -93,3 +93,14 @@ pub async fn running<C: ConnectionTrait>(conn: &C, limit: u64) -> Result<Vec<Mod
     let running = Entity::find().filter(is_running()).order_by_asc(Column::Id).limit(limit);
     statement::all(conn, running).await
 }
+
+/// Deletes up to `limit` jobs with ids below `before` that do not run, oldest first, and returns the number of rows deleted.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn prune<C: ConnectionTrait>(conn: &C, before: Uuid, limit: u64) -> Result<u64, DbErr> {
+    let ended = Column::State.ne(StoredReplayState::Running);
+    let old =
+        Entity::find().filter(Column::Id.lt(before)).filter(ended).order_by_asc(Column::Id).limit(limit);
+    scope::delete_selected(conn, old).await
+}

@@ -46,6 +46,8 @@ pub struct Migration {
     pub concurrent_indexes: &'static [&'static str],
     /// A change of many rows.
     pub backfill: Option<Backfill>,
+    /// The only kind of database that the migration changes; `None` for both. It is recorded on the other one, too.
+    pub only: Option<DbBackend>,
 }
 
 /// A change of many rows, in batches that are transactions of their own. The position after each batch is stored in
@@ -162,7 +164,13 @@ impl Migration {
         statements: &[],
         concurrent_indexes: &[],
         backfill: None,
+        only: None,
     };
+
+    /// Returns whether the migration changes this kind of database.
+    pub fn changes(&self, backend: DbBackend) -> bool {
+        self.only.is_none_or(|only| only == backend)
+    }
 
     /// Returns whether the migration can be repeated after an interruption: it is one transaction, or concurrent indexes, or
     /// a backfill.
@@ -180,6 +188,9 @@ impl Migration {
     /// Applies the migration, except for its backfill.
     pub(crate) async fn up(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
         let backend = transaction.get_database_backend();
+        if !self.changes(backend) {
+            return Ok(());
+        }
         for (table, column) in self.added_columns {
             let column = translate_types(backend, column);
             transaction.execute_unprepared(&format!("ALTER TABLE {table} ADD COLUMN {column}")).await?;
@@ -195,10 +206,13 @@ impl Migration {
 
     /// Reverts the migration.
     pub(crate) async fn down(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
-        // Indexes first, since some belong to tables of earlier migrations.
+        if !self.changes(transaction.get_database_backend()) {
+            return Ok(());
+        }
+        // Indexes first, since some belong to tables of earlier migrations. A later migration may have replaced an index.
         for create in self.indexes.iter().chain(self.concurrent_indexes).rev() {
             let (index, _) = index_and_table(create);
-            transaction.execute_unprepared(&format!("DROP INDEX {index}")).await?;
+            transaction.execute_unprepared(&format!("DROP INDEX IF EXISTS {index}")).await?;
         }
         for table in self.tables.iter().rev() {
             transaction.execute_unprepared(&format!("DROP TABLE {}", table.name)).await?;

@@ -31,6 +31,9 @@ mod m0020_grants;
 mod m0021_processes;
 mod m0022_rate_windows;
 mod m0023_process_roles;
+mod m0024_retention;
+mod m0025_partition_keys;
+mod m0026_partitions;
 mod migrator;
 mod records;
 
@@ -63,4 +66,7 @@ pub const MIGRATIONS: &[Migration] = &[
     m0021_processes::MIGRATION,
     m0022_rate_windows::MIGRATION,
     m0023_process_roles::MIGRATION,
+    m0024_retention::MIGRATION,
+    m0025_partition_keys::MIGRATION,
+    m0026_partitions::MIGRATION,
 ];

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use entity::audit_entries::{self, Column, Model};
+use entity::rollups::DAY_MS;
 use jiff::Timestamp;
 
 use super::Result;
@@ -13,8 +14,11 @@ use super::page::{Page, PageRequest, SortKey};
 use super::records::{id, new_uuid};
 use crate::app::App;
 use foundation::clock::from_ms;
-use foundation::database::Write;
-use foundation::id::{Audit, AuditId, UserId, WorkspaceId};
+use foundation::database::{DELETE_BATCH, Write};
+use foundation::id::{self, Audit, AuditId, UserId, WorkspaceId};
+
+/// How many days entries are stored.
+pub const RETENTION_DAYS: i64 = 400;
 
 macro_rules! actions {
     ($($variant:ident = $stored:literal, $description:literal;)*) => {
@@ -183,8 +187,8 @@ pub async fn list(app: &App, workspace: WorkspaceId, page: PageRequest) -> Resul
     Ok(Page { items: rows.into_iter().map(entry).collect(), next })
 }
 
-/// Returns when each user last signed in to the workspace or switched to it from another one. Omits users who never
-/// did.
+/// Returns when each user last signed in to the workspace or switched to it from another one. Omits users who did not in the
+/// last [`RETENTION_DAYS`].
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
@@ -192,6 +196,18 @@ pub async fn last_sign_ins(app: &App, workspace: WorkspaceId) -> Result<HashMap<
     let actions = [Action::SignedIn.as_str(), Action::WorkspaceEntered.as_str()];
     let rows = audit_entries::in_workspace(workspace.uuid()).last_by_user(app.db.read(), &actions).await?;
     Ok(rows.into_iter().map(|(user, at)| (id(user), from_ms(at))).collect())
+}
+
+/// Deletes entries that are older than [`RETENTION_DAYS`]. Returns the number of entries deleted.
+///
+/// # Errors
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
+pub async fn prune(app: &App) -> Result<u64> {
+    let entries = app.db.delete_in_batches(&app.clock, |write| {
+        let before = id::min_uuid_at(write.now_ms() - RETENTION_DAYS * DAY_MS);
+        Box::pin(audit_entries::prune(write.conn(), before, DELETE_BATCH))
+    });
+    Ok(entries.await?)
 }
 
 fn entry(row: Model) -> AuditEntry {

@@ -11,16 +11,13 @@ use entity::idempotency_records::{self, ClaimResult, IdempotencyState, Model};
 
 use super::Result;
 use crate::app::App;
-use foundation::database::Write;
+use foundation::database::{DELETE_BATCH, Write};
 use foundation::id::KeyId;
 
 /// Seconds after which a claim without a response expires. Longer than any request can take.
 pub const CLAIM_SECONDS: i64 = 60;
 /// How long a response is stored after its request claimed the key, in hours.
 pub const RETENTION_HOURS: i64 = 24;
-/// Number of records deleted per transaction of [`prune`].
-const BATCH: u64 = 500;
-
 /// The result of claiming an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
@@ -206,16 +203,10 @@ async fn release_batch(app: &App, batch: &[DeferredRelease]) -> Result<Vec<Defer
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when a transaction fails. The batches before it remain deleted.
 pub async fn prune(app: &App) -> Result<u64> {
-    let mut pruned = 0;
-    loop {
-        let write = app.begin_write().await?;
-        let batch = idempotency_records::delete_expired(write.conn(), write.now_ms(), BATCH).await?;
-        write.commit().await?;
-        pruned += batch;
-        if batch < BATCH {
-            return Ok(pruned);
-        }
-    }
+    let delete = app.db.delete_in_batches(&app.clock, |write| {
+        Box::pin(idempotency_records::delete_expired(write.conn(), write.now_ms(), DELETE_BATCH))
+    });
+    Ok(delete.await?)
 }
 
 /// Parses headers as [`store_response`] writes them, one per line.

@@ -14,7 +14,9 @@ mod actions;
 mod data;
 mod fields;
 mod lines;
+mod retention;
 #[cfg(test)]
 mod tests;
 
 pub use apply::{ApplyOptions, ApplyOutcome, ApplyProgress, apply};
+pub use retention::prune;

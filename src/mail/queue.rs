@@ -14,7 +14,7 @@ use tokio::time::MissedTickBehavior;
 use super::message::{Message, RenderedMessage};
 use super::transport::{SendFailure, TIMEOUT, Transport};
 use foundation::clock::{Clock, from_ms};
-use foundation::database::{Database, Write};
+use foundation::database::{DELETE_BATCH, Database, Write};
 use foundation::id::{Ids, Mail, MailId, WorkspaceId};
 
 /// How often [`run`] polls for due mail.
@@ -23,8 +23,6 @@ const POLL_INTERVAL: Duration = Duration::from_secs(5);
 const PRUNE_EVERY_TICKS: u32 = 720;
 /// How long settled (sent or dead) mail is stored, in days.
 const RETENTION_DAYS: i64 = 30;
-/// Number of mails deleted per transaction of [`prune`].
-const PRUNE_BATCH: u64 = 500;
 
 /// Duration of a lease. It is longer than an attempt can take, including the time to record the outcome.
 const LEASE: Duration = Duration::from_secs(120);
@@ -159,17 +157,11 @@ pub async fn run(
 /// # Errors
 /// Returns [`DbErr`] when a transaction fails.
 pub async fn prune(context: QueueContext<'_>) -> Result<u64, DbErr> {
-    let mut pruned = 0;
-    loop {
-        let write = context.db.begin_write(context.clock).await?;
+    let delete = context.db.delete_in_batches(context.clock, |write| {
         let before = write.now_ms() - RETENTION_DAYS * DAY_MS;
-        let batch = mails::delete_settled(write.conn(), before, PRUNE_BATCH).await?;
-        write.commit().await?;
-        pruned += batch;
-        if batch < PRUNE_BATCH {
-            return Ok(pruned);
-        }
-    }
+        Box::pin(mails::delete_settled(write.conn(), before, DELETE_BATCH))
+    });
+    delete.await
 }
 
 /// Leases one mail that is due at `due_by_ms`, sends it and records the outcome. Returns whether the transport accepted

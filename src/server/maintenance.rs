@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::time::MissedTickBehavior;
 
 use domain::app::App;
-use domain::{idempotency, keys, requests, rollups, sessions, users};
+use domain::{audit, idempotency, keys, requests, rollups, sessions, users};
 use foundation::telemetry::metrics;
 use rate_limit::{FLUSH_EVERY, Limiter, day_counts};
 use web::layer::catch_panic;
@@ -107,6 +107,20 @@ const JOBS: &[MaintenanceJob] = &[
         run: |context| Box::pin(users::prune_links(&context.app).map_err(anyhow::Error::msg)),
         leader_only: true,
         warning: "could not delete expired password links",
+    },
+    MaintenanceJob {
+        every_ticks: 3600,
+        first_tick: 1,
+        run: |context| Box::pin(audit::prune(&context.app).map_ok(drop).map_err(anyhow::Error::msg)),
+        leader_only: true,
+        warning: "could not delete old audit entries",
+    },
+    MaintenanceJob {
+        every_ticks: 3600,
+        first_tick: 1,
+        run: |context| Box::pin(feed::prune(&context.app).map_ok(drop)),
+        leader_only: true,
+        warning: "could not delete old records of applied changes",
     },
     MaintenanceJob {
         every_ticks: 1,

@@ -19,7 +19,7 @@ use uuid::Uuid;
 use super::claim::{ClaimLimits, LeasedDelivery, RoundRobin};
 use super::in_flight::{Completion, InFlight};
 use super::poll_policy::{MAX_COMPLETIONS_BETWEEN_POLLS, PollPolicy};
-use super::settle::{SettledDeliveries, report, settle};
+use super::settle::{CompletedAttempt, SettledDeliveries, ensure_partitions, report, settle};
 use super::worker::{MAX_PER_CLAIM, MAX_PER_SUBSCRIPTION, Worker};
 use domain::app::App;
 use domain::outbox::Capacity;
@@ -251,6 +251,11 @@ impl DeliveryLoop {
         concurrent: bool,
     ) -> (anyhow::Result<()>, anyhow::Result<Vec<LeasedDelivery>>) {
         let Worker { app, seal, .. } = &self.worker;
+        let attempts = self.unrecorded.iter().filter_map(|completion| completion.outcome.as_ref().ok());
+        let ended_ms = attempts.map(CompletedAttempt::ended_ms).collect();
+        if let Err(error) = ensure_partitions(app, ended_ms).await {
+            return (Err(error), Ok(Vec::new()));
+        }
         if concurrent {
             let claim = async {
                 if limits.total == 0 {

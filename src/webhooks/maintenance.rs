@@ -19,6 +19,7 @@ use super::schedule::RETENTION_MS;
 use domain::app::App;
 use domain::outbox::fan_out;
 use domain::webhooks::{self, Replay, ReplayState};
+use foundation::database::{DELETE_BATCH, RemainingRows, Write};
 use foundation::id;
 
 /// The interval of all jobs except pruning while there is work.
@@ -36,8 +37,8 @@ const MAX_BATCHES: usize = 20;
 const PAUSE_FACTOR: u32 = 10;
 /// The longest such pause. A limit is necessary because a batch's duration includes the wait for other writes.
 const MAX_PAUSE: Duration = Duration::from_millis(100);
-/// Maximum number of rows that one transaction of pruning examines.
-const PRUNE_BATCH: u32 = 500;
+/// Maximum number of events that one transaction examines to delete old ones.
+const EVENT_BATCH: u32 = 500;
 
 /// Runs all jobs until `stopped` resolves. A transaction that has not ended by then is rolled back.
 pub async fn run(app: App, stopped: impl Future<Output = ()>) {
@@ -202,42 +203,39 @@ async fn advance(app: &App, replay: Replay) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Deletes deliveries that were delivered or became dead more than 30 days ago. Also deletes attempts, and events
-/// without a delivery, that are more than 30 days old.
+/// Deletes deliveries that were delivered or became dead more than 30 days ago. Also deletes attempts, ended replays, and
+/// events without a delivery, that are more than 30 days old.
 ///
 /// # Errors
 /// Returns an error when a query fails.
 pub async fn prune(app: &App) -> anyhow::Result<()> {
-    prune_deliveries(app).await?;
     prune_attempts(app).await?;
+    let deliveries = app.db.delete_in_batches(&app.clock, |write| {
+        Box::pin(webhook_deliveries::prune(write.conn(), write.now_ms() - RETENTION_MS, DELETE_BATCH))
+    });
+    deliveries.await?;
+    let replays = app.db.delete_in_batches(&app.clock, |write| {
+        Box::pin(webhook_replays::prune(write.conn(), first_id(write), DELETE_BATCH))
+    });
+    replays.await?;
     prune_events(app).await
 }
 
-/// Deletes deliveries that were delivered or became dead more than 30 days ago, with their attempts.
-async fn prune_deliveries(app: &App) -> anyhow::Result<()> {
-    loop {
-        let write = app.begin_write().await?;
-        let deleted =
-            webhook_deliveries::prune(write.conn(), write.now_ms() - RETENTION_MS, PRUNE_BATCH.into())
-                .await?;
-        write.commit().await?;
-        if deleted < PRUNE_BATCH.into() {
-            return Ok(());
-        }
+/// Deletes attempts that are more than 30 days old. On PostgreSQL, drops the partitions of these days.
+async fn prune_attempts(app: &App) -> anyhow::Result<()> {
+    let before = app.clock.now_ms() - RETENTION_MS;
+    if app.db.drop_partitions(webhook_attempts::TABLE, before).await? == RemainingRows::Mixed {
+        let attempts = app.db.delete_in_batches(&app.clock, |write| {
+            Box::pin(webhook_attempts::prune(write.conn(), first_id(write), DELETE_BATCH))
+        });
+        attempts.await?;
     }
+    Ok(())
 }
 
-/// Deletes attempts that are more than 30 days old, of deliveries that are not deleted yet.
-async fn prune_attempts(app: &App) -> anyhow::Result<()> {
-    loop {
-        let write = app.begin_write().await?;
-        let before = id::min_uuid_at(write.now_ms() - RETENTION_MS);
-        let deleted = webhook_attempts::prune(write.conn(), before, PRUNE_BATCH.into()).await?;
-        write.commit().await?;
-        if deleted < PRUNE_BATCH.into() {
-            return Ok(());
-        }
-    }
+/// Returns the first id of the rows that are not yet past their retention. Ids of older rows are smaller.
+fn first_id(write: &Write) -> Uuid {
+    id::min_uuid_at(write.now_ms() - RETENTION_MS)
 }
 
 /// Deletes events that are more than 30 days old and have no delivery or unfinished fan-out.
@@ -245,8 +243,7 @@ async fn prune_events(app: &App) -> anyhow::Result<()> {
     let mut last_event = None;
     loop {
         let write = app.begin_write().await?;
-        let before = id::min_uuid_at(write.now_ms() - RETENTION_MS);
-        (_, last_event) = events::prune(write.conn(), before, last_event, PRUNE_BATCH).await?;
+        (_, last_event) = events::prune(write.conn(), first_id(&write), last_event, EVENT_BATCH).await?;
         write.commit().await?;
         if last_event.is_none() {
             return Ok(());

@@ -134,6 +134,14 @@ impl CompletedAttempt {
 /// Deliveries whose leases were still valid, by id, with their next states.
 pub(super) type SettledDeliveries = HashMap<Uuid, DeliveryTransition>;
 
+/// Creates the partitions of the delivery log that [`settle`] needs to record attempts that ended at these times.
+///
+/// # Errors
+/// Returns an error when a query fails.
+pub(super) async fn ensure_partitions(app: &App, ended_ms: Vec<i64>) -> anyhow::Result<()> {
+    Ok(app.db.ensure_partitions(webhook_attempts::TABLE, &ended_ms).await?)
+}
+
 /// Records these attempts, all or none of them, in a write that the caller commits. Returns the deliveries whose leases
 /// were still valid, with their next states.
 ///

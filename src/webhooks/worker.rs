@@ -19,7 +19,7 @@ use super::outbound::{self, WebhookClient};
 use super::pre_leased;
 use super::progress::Progress;
 use super::schedule::LEASE;
-use super::settle::{CompletedAttempt, report, settle};
+use super::settle::{CompletedAttempt, ensure_partitions, report, settle};
 use domain::app::App;
 use foundation::secret::Seal;
 
@@ -72,6 +72,7 @@ impl Worker {
             let completed = join_all(attempts).await.into_iter().flatten();
             let mut attempts: Vec<CompletedAttempt> =
                 completed.filter(|attempt| !attempt.is_exhausted()).collect();
+            ensure_partitions(&self.app, attempts.iter().map(CompletedAttempt::ended_ms).collect()).await?;
             let mut write = self.app.begin_write().await?;
             let clock_offset_ms = write.now_ms() - self.app.clock.now_ms();
             attempts.iter_mut().for_each(|attempt| attempt.clock_offset_ms = clock_offset_ms);

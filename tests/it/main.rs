@@ -57,6 +57,7 @@ mod people_races;
 mod process;
 mod program;
 mod request_log;
+mod retention;
 mod revenue;
 mod rolling_upgrade;
 mod server;

@@ -21,7 +21,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 
 impl TestApp {
     /// Flushes the log and returns the workspace's entries that match the filter, newest first.
-    async fn log(&self, workspace: WorkspaceId, filter: RequestFilter) -> Vec<LoggedRequest> {
+    pub async fn log(&self, workspace: WorkspaceId, filter: RequestFilter) -> Vec<LoggedRequest> {
         requests::flush(&self.app).await.unwrap();
         requests::list(&self.app, workspace, &filter, PageRequest::newest_first(None, 100))
             .await

@@ -102,7 +102,8 @@ async fn sqlite(database: &DatabaseConnection) -> anyhow::Result<DatabaseSchema>
 async fn postgres(database: &DatabaseConnection) -> anyhow::Result<DatabaseSchema> {
     let mut tables = DatabaseSchema::new();
     let columns = "SELECT table_name::text, column_name::text, data_type::text, (is_nullable = 'NO')::int::bigint \
-                   FROM information_schema.columns WHERE table_schema = 'public'";
+                   FROM information_schema.columns WHERE table_schema = 'public' \
+                   AND NOT (SELECT relispartition FROM pg_class WHERE oid = to_regclass(table_name))";
     for row in rows(database, columns).await? {
         let table: &mut TableSchema = tables.entry(row.try_get_by_index(0)?).or_default();
         let (name, ty): (String, String) = (row.try_get_by_index(1)?, row.try_get_by_index(2)?);
@@ -110,7 +111,8 @@ async fn postgres(database: &DatabaseConnection) -> anyhow::Result<DatabaseSchem
         table.columns.insert(name, (stored_kind(&ty), is_not_null == 0));
     }
     // The attribute number of an expression is 0, so it has no column.
-    // `negation` is empty for primary keys, and `NOT` for all other indexes.
+    // `negation` is empty for primary keys, and `NOT` for all other indexes. The key of a partitioned table also contains the
+    // column that determines the partition; SQLite has no partitions.
     let indexes_sql = |negation: &str| {
         format!(
             "SELECT t.relname::text, i.relname::text, x.indisunique::int::bigint, a.attname::text \
@@ -118,7 +120,8 @@ async fn postgres(database: &DatabaseConnection) -> anyhow::Result<DatabaseSchem
              JOIN pg_namespace n ON n.oid = t.relnamespace AND n.nspname = 'public' \
              CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY k(attnum, place) \
              LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.attnum AND k.attnum > 0 \
-             WHERE {negation} x.indisprimary ORDER BY i.relname, k.place"
+             LEFT JOIN pg_partitioned_table p ON p.partrelid = t.oid AND x.indisprimary AND p.partattrs[0] = k.attnum \
+             WHERE {negation} x.indisprimary AND NOT t.relispartition AND p.partrelid IS NULL ORDER BY i.relname, k.place"
         )
     };
     for row in rows(database, &indexes_sql("")).await? {

@@ -211,7 +211,8 @@ async fn insert_deliveries(
 async fn insert_history(database: &DatabaseConnection) {
     let (workspace, subscription, event) =
         (series_id_sql(0, "1"), series_id_sql(0, "n"), series_id_sql(1, "n"));
-    let tables = ["webhook_deliveries", "webhook_attempts", "events", "mails", "idempotency_records"];
+    // The first partition contains all attempts of the test.
+    let tables = ["webhook_deliveries", "webhook_attempts_history", "events", "mails", "idempotency_records"];
     for table in tables {
         run(database, &format!("ALTER TABLE {table} SET (autovacuum_enabled = off)")).await;
     }

@@ -9,7 +9,7 @@ use entity::{
     InWorkspace, Keyset, Set, SpanMs, StringList, StringMap, events, webhook_attempts, webhook_deliveries,
     webhook_fanouts, webhook_replays, webhook_secrets, webhook_subscriptions, webhook_topics,
 };
-use sea_orm::DatabaseConnection;
+use sea_orm::{DatabaseConnection, DbBackend};
 
 use crate::support::{OURS, THEIRS, databases, id};
 use crate::tables::assert_stored_in_workspace;
@@ -130,11 +130,9 @@ async fn every_webhook_row_is_stored_unchanged() {
         assert_eq!(webhook_replays::running(database, 9).await.unwrap(), [job]);
 
         assert!(webhook_subscriptions::in_workspace(OURS).delete(database, id(1)).await.unwrap());
-        assert_eq!(
-            webhook_attempts::in_workspace(OURS).count(database).await.unwrap(),
-            0,
-            "deleted with the subscription"
-        );
+        // On PostgreSQL, attempts are deleted with their day.
+        let attempts = u64::from(database.get_database_backend() == DbBackend::Postgres);
+        assert_eq!(webhook_attempts::in_workspace(OURS).count(database).await.unwrap(), attempts);
         assert_eq!(webhook_secrets::in_workspace(OURS).count(database).await.unwrap(), 0);
     }
 }

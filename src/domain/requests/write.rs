@@ -7,12 +7,11 @@ use super::super::Result;
 use super::recorder::day_of;
 use super::{CompletedRequest, DAILY_RETENTION_DAYS, RETENTION_DAYS};
 use crate::app::App;
+use foundation::database::{DELETE_BATCH, RemainingRows};
 use foundation::id::{self, LoggedRequest as LoggedRequestIdKind};
 
 /// Number of requests written per transaction.
 const BATCH: usize = 200;
-/// Number of requests deleted per transaction.
-const PRUNE_BATCH: u64 = 500;
 /// Maximum number of transactions per call of [`prune`].
 const MAX_PRUNE_BATCHES: usize = 40;
 
@@ -59,7 +58,9 @@ async fn write(
     daily_counts: &[api_request_days::Model],
     requests: &[CompletedRequest],
 ) -> Result<()> {
-    let rows = requests.iter().map(|request| row(app, request)).collect();
+    let rows: Vec<_> = requests.iter().map(|request| row(app, request)).collect();
+    let times: Vec<i64> = rows.iter().map(|row| row.received_at).collect();
+    app.db.ensure_partitions(api_requests::TABLE, &times).await?;
     let write = app.begin_write().await?;
     api_request_days::add(write.conn(), daily_counts.to_vec()).await?;
     api_requests::insert_many(write.conn(), rows).await?;
@@ -84,19 +85,24 @@ fn row(app: &App, request: &CompletedRequest) -> api_requests::Model {
     }
 }
 
-/// Deletes up to 20,000 requests that are older than [`RETENTION_DAYS`]. Returns the number of requests deleted.
+/// Deletes requests that are older than [`RETENTION_DAYS`]. On PostgreSQL, drops the partitions of these days. Deletes at most
+/// 20,000 rows in other ways, and returns their number.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a transaction fails.
 pub async fn prune(app: &App) -> Result<u64> {
+    let before_ms = app.clock.now_ms() - RETENTION_DAYS * DAY_MS;
+    if app.db.drop_partitions(api_requests::TABLE, before_ms).await? == RemainingRows::Recent {
+        return Ok(0);
+    }
     let mut deleted = 0;
     for _ in 0..MAX_PRUNE_BATCHES {
         let write = app.begin_write().await?;
         let before = id::min_uuid_at(write.now_ms() - RETENTION_DAYS * DAY_MS);
-        let batch = api_requests::prune(write.conn(), before, PRUNE_BATCH).await?;
+        let batch = api_requests::prune(write.conn(), before, DELETE_BATCH).await?;
         write.commit().await?;
         deleted += batch;
-        if batch < PRUNE_BATCH {
+        if batch < DELETE_BATCH {
             break;
         }
     }

@@ -157,7 +157,9 @@ impl Database {
             return Ok(Progress::Complete);
         };
         let started = Instant::now();
-        let outcome = if self.backend() == DbBackend::Postgres && !migration.concurrent_indexes.is_empty() {
+        let creates_concurrently =
+            !migration.concurrent_indexes.is_empty() && migration.changes(self.backend());
+        let outcome = if self.backend() == DbBackend::Postgres && creates_concurrently {
             // The transaction holds the lock meanwhile.
             indexes::create(&self.inner.source, migration.concurrent_indexes, &transaction).await?;
             migration::record(&transaction, migration).await?;

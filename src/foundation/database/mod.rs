@@ -5,12 +5,14 @@
 
 mod bounded;
 mod connect;
+mod delete;
 mod dialect;
 mod errors;
 mod indexes;
 mod migrate;
 mod notifications;
 mod options;
+mod partitions;
 mod running_writes;
 #[cfg(test)]
 mod tests;
@@ -27,13 +29,16 @@ use bounded::Cancellations;
 pub use bounded::{
     Bounded, BoundedConnection, BoundedTransaction, inherit_wait_budget, wait_budget_left, with_wait_budget,
 };
+pub use delete::DELETE_BATCH;
 pub use errors::{ConnectError, MigrateError, UniqueConstraint, is_retryable, is_unique_violation, violates};
 pub use migrate::{MigrationReport, SchemaState};
 pub use notifications::Notifications;
 pub use options::{DatabaseOptions, DatabaseSource};
+pub use partitions::RemainingRows;
 pub use write::Write;
 
 use crate::clock::Clock;
+use partitions::KnownPartitions;
 use running_writes::RunningWrites;
 
 /// How long all calls of a request together wait for PostgreSQL, see [`with_wait_budget`].
@@ -60,6 +65,7 @@ struct DatabaseInner {
     /// Counts writes, to distribute them over the shards of the rollups.
     next_shard: AtomicU16,
     migrator: Migrator,
+    known_partitions: KnownPartitions,
 }
 
 impl Database {
@@ -73,7 +79,8 @@ impl Database {
         let running_writes = Arc::new(RunningWrites::default());
         let next_shard = AtomicU16::new(0);
         let DatabaseOptions { source, migrator, .. } = options;
-        let inner = DatabaseInner { source, running_writes, next_shard, migrator };
+        let known_partitions = KnownPartitions::default();
+        let inner = DatabaseInner { source, running_writes, next_shard, migrator, known_partitions };
         Ok(Self {
             inner: Arc::new(inner),
             reader: Bounded::new(reader, JOB_TIMEOUT, Arc::clone(&cancellations)),

@@ -35,6 +35,8 @@ impl TestApp {
     /// Claims all due deliveries, records one attempt with this status for each, and settles them with this
     /// transition. A `status` of `None` records a timeout. Returns the number of deliveries.
     pub async fn settle_due(&self, status: Option<i32>, transition: DeliveryTransition) -> usize {
+        let times = [self.clock.now().as_millisecond()];
+        self.app.db.ensure_partitions(webhook_attempts::TABLE, &times).await.expect("the partitions exist");
         let write = self.begin_write().await;
         let now = write.now_ms();
         let lease_token = self.app.ids.next::<Attempt>(self.clock.now()).uuid();

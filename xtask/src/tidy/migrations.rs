@@ -169,8 +169,14 @@ impl MigrationSource {
         rules.map(|(_, rule)| (rule.message, rule.remedy)).chain(index).collect::<Vec<_>>().into_iter()
     }
 
+    /// Returns whether the migration creates the table, as a definition or by a statement.
     fn creates(&self, table: &str) -> bool {
-        self.texts.iter().any(|text| text.field == "tables" && text.text == table)
+        let create = format!("CREATE TABLE {table} ");
+        self.texts.iter().any(|text| match &*text.field {
+            "tables" => text.text == table,
+            "statements" => text.text.starts_with(&create),
+            _ => false,
+        })
     }
 }
 
@@ -237,5 +243,7 @@ mod tests {
             contract("indexes: &[\"CREATE INDEX ix ON a (b)\"],"),
             message("creating an index on an existing table blocks its writes")
         );
+        let replaced = "statements: &[\"CREATE TABLE a (b TEXT)\", \"CREATE INDEX ix ON a (b)\"],";
+        assert!(contract(replaced).is_empty());
     }
 }

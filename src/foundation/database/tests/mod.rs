@@ -3,6 +3,7 @@
 
 mod connections;
 mod migrations;
+mod partitions;
 mod schema;
 mod writes;
 
@@ -56,7 +57,11 @@ impl EmptyDatabase {
 
     /// Opens the database in a version with these migrations after those of the program.
     async fn open_with(&self, migrations: &[Migration]) -> Database {
-        let migrator = Migrator::new([MIGRATIONS, migrations].concat().leak());
+        self.open_version(Migrator::new([MIGRATIONS, migrations].concat().leak())).await
+    }
+
+    /// Opens the database in the version with these migrations.
+    async fn open_version(&self, migrator: Migrator) -> Database {
         let options = DatabaseOptions::new(self.source.clone());
         Database::connect(DatabaseOptions { migrator, ..options }).await.unwrap()
     }

@@ -1,0 +1,140 @@
+//! Tests of the tables that are partitioned by day on PostgreSQL.
+
+use std::time::{Duration, Instant};
+
+use entity::rollups::DAY_MS;
+use entity::{StringMap, webhook_attempts};
+use futures_util::future::join_all;
+use migration::{MIGRATIONS, Migrator};
+use sea_orm::{ConnectionTrait, DbBackend, Statement};
+use uuid::Uuid;
+
+use super::{EmptyDatabase, at};
+use crate::clock::Clock;
+use crate::database::{Database, RemainingRows};
+
+const TABLE: &str = webhook_attempts::TABLE;
+
+/// The number of migrations before those that partition the tables.
+const UNPARTITIONED: usize = 24;
+
+/// A time long after the end of the first partition: 2035-03-01 12:00 UTC.
+const NOON_MS: i64 = 2_056_363_200_000;
+
+/// Inserts an attempt that ended at this time.
+async fn insert(database: &Database, number: u128, ended_at: i64) {
+    let attempt = webhook_attempts::Model {
+        id: Uuid::from_u128(number),
+        workspace_id: Uuid::from_u128(1),
+        delivery_id: Uuid::from_u128(2),
+        number: 1,
+        started_at: ended_at,
+        ended_at,
+        status: Some(200),
+        error: None,
+        request_headers: StringMap::default(),
+        response_headers: None,
+        response_body: None,
+    };
+    let write = database.begin_write(&at(ended_at)).await.unwrap();
+    webhook_attempts::insert_many(write.conn(), vec![attempt]).await.unwrap();
+    write.commit().await.unwrap();
+}
+
+/// Returns the names of the tables that contain attempts, ordered by time, each with its number of rows.
+async fn rows_by_table(database: &Database) -> Vec<(String, i64)> {
+    let query =
+        "SELECT tableoid::regclass::text, count(*) FROM webhook_attempts GROUP BY 1 ORDER BY min(ended_at)";
+    let query = Statement::from_string(DbBackend::Postgres, query);
+    let rows = database.read().query_all_raw(query).await.unwrap();
+    rows.iter().map(|row| (row.try_get_by_index(0).unwrap(), row.try_get_by_index(1).unwrap())).collect()
+}
+
+/// Returns the names of the day partitions, ordered by day.
+async fn day_partitions(database: &Database) -> Vec<String> {
+    let query = "SELECT inhrelid::regclass::text FROM pg_inherits
+        WHERE inhparent = 'webhook_attempts'::regclass AND inhrelid::regclass::text NOT LIKE '%_history' ORDER BY 1";
+    let query = Statement::from_string(DbBackend::Postgres, query);
+    let rows = database.read().query_all_raw(query).await.unwrap();
+    rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn an_existing_table_becomes_the_first_partition() {
+    let Some(empty) = EmptyDatabase::postgres().await else { return };
+    let previous = empty.open_version(Migrator::new(&MIGRATIONS[..UNPARTITIONED])).await;
+    previous.migrate().await.unwrap();
+    let now = Clock::system().now_ms();
+    let fixture = "INSERT INTO webhook_deliveries
+            (id, workspace_id, subscription_id, event_id, event_type, origin, state, attempts, created_at, settled_at)
+        VALUES ('00000000-0000-0000-0000-000000000002', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(),
+            'student.created', 0, 1, 1, 1, 1)";
+    let without_foreign_keys =
+        "ALTER TABLE webhook_deliveries DROP CONSTRAINT fk_webhook_deliveries_subscription,
+             DROP CONSTRAINT fk_webhook_deliveries_event";
+    for statement in [without_foreign_keys, fixture] {
+        previous.read().execute_unprepared(statement).await.unwrap();
+    }
+    insert(&previous, 1, now - 40 * DAY_MS).await;
+    // A row of a clock that is ahead.
+    insert(&previous, 2, now + 5 * DAY_MS).await;
+    previous.ensure_partitions(TABLE, &[now]).await.unwrap();
+    assert_eq!(previous.drop_partitions(TABLE, now).await.unwrap(), RemainingRows::Mixed);
+
+    let database = empty.migrated().await;
+    assert_eq!(rows_by_table(&database).await, [("webhook_attempts_history".to_owned(), 2)]);
+    database.ensure_partitions(TABLE, &[now + 5 * DAY_MS]).await.unwrap();
+    insert(&database, 3, now + 6 * DAY_MS).await;
+    // The partition of that day is not needed, since the first one ends after it.
+    assert!(day_partitions(&database).await.is_empty());
+    database.ensure_partitions(TABLE, &[now + 7 * DAY_MS]).await.unwrap();
+    assert_eq!(day_partitions(&database).await.len(), 2);
+}
+
+#[tokio::test]
+async fn each_day_is_a_partition_that_is_dropped_after_its_end() {
+    let Some(empty) = EmptyDatabase::postgres().await else { return };
+    let database = empty.migrated().await;
+    database.ensure_partitions(TABLE, &[NOON_MS, NOON_MS + 1]).await.unwrap();
+    let days = ["webhook_attempts_2035_02_28", "webhook_attempts_2035_03_01", "webhook_attempts_2035_03_02"];
+    assert_eq!(day_partitions(&database).await, days);
+    let midnight = NOON_MS + DAY_MS / 2;
+    insert(&database, 1, NOON_MS - DAY_MS).await;
+    insert(&database, 2, midnight - 1).await;
+    insert(&database, 3, midnight).await;
+    assert_eq!(rows_by_table(&database).await, days.map(|day| (day.to_owned(), 1)));
+
+    // The first partition ended years before, but with it, rows would have to be deleted one by one.
+    assert_eq!(database.drop_partitions(TABLE, 0).await.unwrap(), RemainingRows::Mixed);
+    assert_eq!(database.drop_partitions(TABLE, midnight - 1).await.unwrap(), RemainingRows::Recent);
+    assert_eq!(day_partitions(&database).await, days[1..]);
+    assert_eq!(database.drop_partitions(TABLE, midnight).await.unwrap(), RemainingRows::Recent);
+    assert_eq!(day_partitions(&database).await, days[2..]);
+}
+
+#[tokio::test]
+async fn processes_create_the_partition_of_a_day_together() {
+    let Some(empty) = EmptyDatabase::postgres().await else { return };
+    empty.migrated().await.close().await;
+    let processes = join_all((0..6).map(|_| empty.open())).await;
+    let creations = processes.iter().map(|process| process.ensure_partitions(TABLE, &[NOON_MS]));
+    join_all(creations).await.into_iter().for_each(|outcome| outcome.unwrap());
+    assert_eq!(day_partitions(&processes[0]).await.len(), 3);
+}
+
+#[tokio::test]
+async fn a_partition_in_use_is_dropped_later() {
+    let Some(empty) = EmptyDatabase::postgres().await else { return };
+    let database = empty.migrated().await;
+    database.ensure_partitions(TABLE, &[NOON_MS]).await.unwrap();
+    let reader = database.snapshot().await.unwrap();
+    reader.execute_unprepared("SELECT count(*) FROM webhook_attempts").await.unwrap();
+    let began = Instant::now();
+    database.drop_partitions(TABLE, NOON_MS + DAY_MS).await.unwrap();
+    // 100 milliseconds for each partition.
+    assert!(began.elapsed() < Duration::from_secs(2));
+    assert_eq!(day_partitions(&database).await.len(), 3);
+    reader.rollback().await.unwrap();
+    database.drop_partitions(TABLE, NOON_MS + DAY_MS).await.unwrap();
+    assert_eq!(day_partitions(&database).await, ["webhook_attempts_2035_03_02"]);
+}
