@@ -30,6 +30,8 @@ const IDLE_PAUSE: Duration = Duration::from_secs(3);
 const FANOUT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The interval of pruning.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
+/// How often a process that does not prune checks whether it leads now.
+const LEADER_CHECK: Duration = Duration::from_secs(5);
 /// Maximum number of batches of one job or one replay in a call of [`run_jobs`], so that none delays the others.
 const MAX_BATCHES: usize = 20;
 /// The pause after each batch of a fan-out, as a multiple of the batch's duration. During the pause, other transactions
@@ -71,14 +73,16 @@ async fn run_jobs_regularly(app: &App) {
     }
 }
 
-/// Prunes at each interval while this process leads. An error is logged.
+/// Prunes when this process begins to lead, and then at each interval while it leads. An error is logged.
 async fn prune_regularly(app: &App) {
-    let mut ticks = ticks(PRUNE_INTERVAL);
     loop {
-        ticks.tick().await;
-        if app.process().leads_workers() {
+        let pause = if app.process().leads_workers() {
             warn_if_failed(prune(app).await);
-        }
+            PRUNE_INTERVAL
+        } else {
+            LEADER_CHECK
+        };
+        sleep(pause).await;
     }
 }
 

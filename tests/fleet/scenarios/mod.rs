@@ -18,6 +18,7 @@ mod killed_workers;
 mod latency;
 mod pgbouncer_restart;
 mod rate_limit;
+mod retention;
 mod rolling_upgrade;
 mod silent_connections;
 mod suspended_server;
@@ -52,5 +53,6 @@ pub const ALL: &[Scenario] = &[
     scenario!(clock_skew),
     scenario!(idle),
     scenario!(latency),
+    scenario!(retention),
     scenario!(rolling_upgrade),
 ];
