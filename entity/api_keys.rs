@@ -17,7 +17,7 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// The name chosen by the owner.
+        /// The name chosen at creation.
         #[sea_orm(column_type = "Text")]
         pub name: String,
         /// The granted scopes.

@@ -19,7 +19,7 @@ table::declare!(
         pub workspace_id: Uuid,
         /// The event type, such as `order.paid`. The column is named `type`.
         #[sea_orm(column_name = "type", column_type = "Text")]
-        pub kind: String,
+        pub event_type: String,
         /// When the event happened.
         pub created_at: i64,
         /// The exact body to sign and send.
@@ -61,10 +61,10 @@ impl InWorkspace<Entity> {
         let counts = self
             .select()
             .select_only()
-            .column(Column::Kind)
+            .column(Column::EventType)
             .column_as(Column::Id.count(), "events")
-            .group_by(Column::Kind)
-            .order_by_asc(Column::Kind);
+            .group_by(Column::EventType)
+            .order_by_asc(Column::EventType);
         counts.into_tuple().all(conn).await
     }
 }

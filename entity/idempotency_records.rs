@@ -131,7 +131,8 @@ impl ClaimRequest {
         Ok(update.exec(conn).await?.rows_affected > 0)
     }
 
-    /// Releases the key without a response, so that the request can be retried. Does nothing if this claim was lost.
+    /// Releases the key without a response, so that the request can be retried. Does nothing and returns `false` if
+    /// this claim was lost.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.

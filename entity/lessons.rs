@@ -45,7 +45,7 @@ table::declare!(
         pub title: String,
         /// The content type. The column is named `type`.
         #[sea_orm(column_name = "type")]
-        pub kind: StoredLessonType,
+        pub lesson_type: StoredLessonType,
         /// The position in the module.
         pub position: i32,
         /// The duration in seconds, if known.

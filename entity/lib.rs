@@ -4,8 +4,8 @@
 //! functions are not restricted to a workspace: they serve workers, sign-in, maintenance and the operator's commands.
 //!
 //! Ids are plain UUIDs, and times are milliseconds since the epoch. This crate has no business rules, and its callers
-//! pass the current time; only the heartbeats of [`processes`] use the clock of the database. Every query accepts a
-//! connection or a transaction.
+//! pass the current time; only [`processes`] and [`rate_windows`] can use the clock of the database. Every query
+//! accepts a connection or a transaction.
 
 mod children;
 mod filter;

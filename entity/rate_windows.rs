@@ -31,9 +31,9 @@ table::declare!(
         pub day_start: i64,
         /// The number of requests in the day.
         pub day_used: i64,
-        /// The number of requests in the last batch.
+        /// The number of requests in the last call of [`admit`].
         pub requested: i64,
-        /// How many requests of the last batch were admitted.
+        /// How many of these requests were admitted.
         pub admitted: i64,
     }
 );
@@ -41,9 +41,9 @@ table::declare!(
 /// The length of the long window, a day, in milliseconds.
 const DAY_MS: i64 = 86_400_000;
 
-/// Requests of one subject to be counted if its limits admit them.
+/// The requests of one subject in a call of [`admit`]: as many of them are counted as the limits admit.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Batch {
+pub struct SubjectRequests {
     /// What the requests count against.
     pub subject: String,
     /// The number of requests.
@@ -52,26 +52,28 @@ pub struct Batch {
     pub short_limit: i64,
     /// The length of the short window in milliseconds.
     pub short_length: i64,
-    /// A new short window starts at a multiple of this number of milliseconds; 1 means that it starts with its first request.
+    /// A new short window starts at a multiple of this number of milliseconds; 1 means that it starts with its first
+    /// request.
     pub short_alignment: i64,
     /// The start of the short window that `short_known` belongs to.
     pub short_known_start: i64,
-    /// A number of requests in the short window that the caller knows. Applies if the table contains fewer.
+    /// The number of requests in the short window that the caller knows of. Replaces the number in the table if that is
+    /// lower.
     pub short_known: i64,
     /// Maximum number of requests in the day.
     pub day_limit: i64,
     /// The start of the day that `day_known` belongs to.
     pub day_known_start: i64,
-    /// A number of requests on the day that the caller knows. Applies if the table contains fewer.
+    /// The number of requests on the day that the caller knows of. Replaces the number in the table if that is lower.
     pub day_known: i64,
 }
 
-/// The windows of one subject after a batch.
+/// The windows of one subject after a call of [`admit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BatchResult {
+pub struct SubjectResult {
     /// What the requests count against.
     pub subject: String,
-    /// How many requests of the batch were admitted and counted.
+    /// How many of its requests were admitted and counted.
     pub admitted: i64,
     /// The start of the short window, in milliseconds since the epoch.
     pub short_start: i64,
@@ -81,30 +83,30 @@ pub struct BatchResult {
     pub day_start: i64,
     /// The number of requests on the day, including the admitted ones.
     pub day_used: i64,
-    /// The time of the batch, in milliseconds since the epoch.
+    /// The time of the call, in milliseconds since the epoch.
     pub now: i64,
 }
 
-/// Admits and counts as many requests of each batch as both windows allow, in one statement. PostgreSQL only.
+/// Admits and counts as many requests of each subject as both windows allow, in one statement. PostgreSQL only.
 ///
-/// Each subject may occur once. `now` is the time in milliseconds since the epoch, or `None` for the clock of the database. The
-/// statement fails when it waits for another one that counts requests of the same subjects for longer than `lock_timeout`.
-/// Returns one result for each batch, in no particular order.
+/// Each subject may occur once. `now` is the time in milliseconds since the epoch, or `None` for the clock of the
+/// database. The statement fails when it waits for longer than `lock_timeout` for another one that counts requests of
+/// the same subjects. Returns one result for each subject, in no particular order.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
 pub async fn admit<C: ConnectionTrait>(
     conn: &C,
-    batches: &[Batch],
+    requests: &[SubjectRequests],
     now: Option<i64>,
     lock_timeout: Duration,
-) -> Result<Vec<BatchResult>, DbErr> {
-    let json = serde_json::to_string(batches).map_err(|error| DbErr::Json(error.to_string()))?;
+) -> Result<Vec<SubjectResult>, DbErr> {
+    let json = serde_json::to_string(requests).map_err(|error| DbErr::Json(error.to_string()))?;
     let lock_timeout = lock_timeout.as_millis().max(1).to_string();
     let values = [json.into(), now.into(), lock_timeout.into()];
     let rows = conn.query_all_raw(statement::raw(conn, &admit_sql(), values)).await?;
     let result = |row: &QueryResult| {
-        Ok(BatchResult {
+        Ok(SubjectResult {
             subject: row.try_get_by_index(0)?,
             admitted: row.try_get_by_index(1)?,
             short_start: row.try_get_by_index(2)?,
@@ -117,15 +119,15 @@ pub async fn admit<C: ConnectionTrait>(
     rows.iter().map(result).collect()
 }
 
-/// How far before its start a request can count in a window, in milliseconds: a statement that waited for another one can find a
-/// window that starts after its own time.
+/// How far before its start a request can count in a window, in milliseconds: a statement that waited for another one
+/// can find a window that starts after its own time.
 const MAX_LAG_MS: i64 = 5_000;
 
 /// Returns the statement of [`admit`].
 ///
-/// If the clock was set back, the count of the short window continues in the earlier window, so that this allows no additional
-/// requests; if it was set back by more than the window's length, the count is discarded. Rows are locked in the order of the
-/// subjects, which prevents deadlocks between processes.
+/// If the clock was set back, the count of the short window continues in the earlier window, so that this allows no
+/// additional requests; if it was set back by more than the window's length, the count is discarded. Rows are locked in
+/// the order of the subjects, which prevents deadlocks between processes.
 fn admit_sql() -> String {
     let now = "coalesce($2, floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)";
     let in_window = |window: &str, length: &str| {
@@ -136,8 +138,8 @@ fn admit_sql() -> String {
     let (in_short, in_day) =
         (in_window("short", "excluded.short_length"), in_window("day", &DAY_MS.to_string()));
     let short_continues = format!("(abs({now} - stored.short_start) < excluded.short_length)");
-    // The count of a window before this batch. `excluded` contains the count that the caller knows, plus the requests that were
-    // admitted.
+    // The count of a window before this call. `excluded` contains the count that the caller knows, plus the requests
+    // that were admitted.
     let used = |window: &str, in_stored: &str, continues: &str| {
         let known = format!("excluded.{window}_used - excluded.admitted");
         format!(
@@ -206,19 +208,20 @@ pub async fn reset<C: ConnectionTrait>(conn: &C, subjects: &[String]) -> Result<
     statement::execute(conn, sql, [json.into()]).await.map(drop)
 }
 
-/// How long after its short window a subject is forgotten that has used less than a tenth of its day, in milliseconds. This bounds
-/// the number of addresses and sign-in attempts.
-const FORGET_AFTER_MS: i64 = 600_000;
+/// A subject that has used less than a tenth of its daily limit is deleted this long after the end of its short window,
+/// in milliseconds. This bounds the number of rows for client addresses and sign-in attempts.
+const DELETE_AFTER_MS: i64 = 600_000;
 
-/// Deletes up to `limit` subjects whose day has ended, or that can be forgotten earlier. Skips subjects that are being counted.
-/// `now` is as in [`admit`]. Returns the number of subjects deleted. PostgreSQL only.
+/// Deletes up to `limit` subjects whose windows have ended, or that have used little of their daily limit, see
+/// [`DELETE_AFTER_MS`]. Skips subjects whose requests are being counted. `now` is as in [`admit`]. Returns the number
+/// of subjects deleted. PostgreSQL only.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
 pub async fn delete_ended<C: ConnectionTrait>(conn: &C, now: Option<i64>, limit: u64) -> Result<u64, DbErr> {
     let now_ms = "coalesce($1, floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)";
     let ended = format!(
-        "short_start + short_length + {FORGET_AFTER_MS} < {now_ms}
+        "short_start + short_length + {DELETE_AFTER_MS} < {now_ms}
          AND (day_start + {DAY_MS} < {now_ms} OR day_used * 10 < day_limit)"
     );
     let sql = format!(

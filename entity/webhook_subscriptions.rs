@@ -65,8 +65,8 @@ const SUBSCRIBED_TO: &str = "
 SELECT s.id, s.state, (SELECT count(*) FROM
     (SELECT 1 FROM webhook_topics WHERE workspace_id = $1 AND event_type = $2 LIMIT $3 + 1) AS counted)
 FROM (SELECT subscription_id FROM webhook_topics WHERE workspace_id = $1 AND event_type = $2
-      ORDER BY subscription_id LIMIT $3) AS topics
-JOIN webhook_subscriptions AS s ON s.id = topics.subscription_id
+      ORDER BY subscription_id LIMIT $3) AS subscribed
+JOIN webhook_subscriptions AS s ON s.id = subscribed.subscription_id
 WHERE (s.workspace_id = $1) IS TRUE AND s.deleted_at IS NULL";
 
 impl InWorkspace<Entity> {

@@ -1,5 +1,5 @@
-//! Sums of single records at the edges of a time window, where less than a bucket of the rollups is in the window, and
-//! counts of expired enrollments, which rollups do not contain.
+//! Sums over single records, for the parts of a time window at its edges that do not fill a bucket of the rollups. Also
+//! counts expired enrollments, which rollups do not contain.
 //!
 //! The statements must count the same records in the same way as the domain counts them when it writes the rollups.
 
@@ -21,7 +21,7 @@ const REVENUE: &str = "\
         SELECT orders.currency, 0, 1, 0, 0, 0, refunds.amount \
         FROM refunds JOIN orders ON orders.id = refunds.order_id \
         WHERE refunds.workspace_id = $1 AND refunds.created_at >= $2 AND refunds.created_at < $3 {of_course}\
-    ) AS facts GROUP BY currency";
+    ) AS records GROUP BY currency";
 
 /// The condition for orders with an item of the course $4.
 const ORDER_OF_COURSE: &str = "AND EXISTS (SELECT 1 FROM order_items \
@@ -50,14 +50,14 @@ const ACTIVITY: &str = "\
         UNION ALL \
         SELECT 0, 0, 0, 0, 0, 0, 1 FROM certificates \
         WHERE workspace_id = $1 AND issued_at >= $2 AND issued_at < $3 {of_course}\
-    ) AS facts";
+    ) AS records";
 
 /// The condition for students with an enrollment in the course $4.
 const STUDENT_HAS_COURSE: &str = "AND EXISTS (SELECT 1 FROM enrollments \
     WHERE enrollments.student_id = students.id AND enrollments.course_id = $4)";
 
-/// Enrollments of the workspace $1 created before $3 whose stored status is active although they have expired by $2, by
-/// time step of $4 milliseconds of their creation.
+/// Enrollments of the workspace $1 created before $3 whose stored status is active although they have expired by $2,
+/// grouped by their creation time in steps of $4 milliseconds.
 const EXPIRED: &str = "\
     SELECT created_at / $4, COUNT(*) FROM enrollments \
     WHERE workspace_id = $1 AND status = 'active' AND expires_at <= $2 AND created_at < $3 {of_course} \
@@ -103,8 +103,8 @@ pub async fn activity(
 }
 
 /// Counts the enrollments created before `to_ms` whose stored status is active although they have expired by `now_ms`,
-/// by time step of `step_ms`. Returns pairs of the start of a step and the number of enrollments created in it. Steps
-/// without such enrollments are omitted.
+/// grouped by their creation time in steps of `step_ms`. Returns pairs of the start of a step and the number of
+/// enrollments created in it. Steps without such enrollments are omitted.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.

@@ -24,7 +24,7 @@ pub struct ClaimQuery<'a> {
     /// A unique token that identifies the lease.
     pub lease_token: Uuid,
     /// Maximum number of deliveries of one subscription in flight, including those that are already in flight.
-    pub cap_per_subscription: i64,
+    pub max_in_flight_per_subscription: i64,
     /// Maximum number of deliveries claimed from each workspace that is not in `allowances`.
     pub per_workspace: i64,
     /// The workspaces with a limit of their own, which replaces `per_workspace`.
@@ -150,10 +150,10 @@ const STILL_PENDING: &str = "d.state + 0 = 0";
 pub(super) const UNLEASED: &str = "(lease_until IS NULL OR lease_until <= $1)";
 
 /// Returns the query for the deliveries of the subscription `s` that may be claimed. It reads the first due deliveries
-/// of the subscription, as many as the cap $2, and selects up to `limit` of them that are not in flight.
+/// of the subscription, as many as the in-flight limit $2, and selects up to `limit` of them that are not in flight.
 ///
 /// No index contains the lease, so that claiming or releasing a delivery writes only its row. The query must therefore
-/// read rows and not only index entries, but the cap limits their number.
+/// read rows and not only index entries, but the in-flight limit bounds their number.
 fn queue_head(limit: &str) -> String {
     format!(
         "SELECT id, next_attempt_at FROM (
@@ -274,14 +274,14 @@ WHERE id IN (SELECT unhex(value) FROM json_each($3))";
 impl ClaimQuery<'_> {
     /// Claims due deliveries of enabled subscriptions: the first of each workspace, then the second of each workspace,
     /// and so on, up to the limits per workspace and in total. Within a workspace, claims the first of each
-    /// subscription, then the second of each subscription, and so on, up to the cap per subscription. Within a
+    /// subscription, then the second of each subscription, and so on, up to its in-flight limit. Within a
     /// subscription, claims those with the earliest due times.
     ///
     /// On SQLite, it must run in a write transaction, of which there is one at a time. On PostgreSQL, several workers
     /// may claim concurrently. Each row is claimed by one of them, and because all of them choose among the same first
-    /// rows of a subscription, their claims together stay within the cap. The cap can be exceeded in two cases: by a
-    /// delivery that is committed late and sorts before claimed deliveries, and by pre-leased deliveries at the end of
-    /// a long queue.
+    /// rows of a subscription, their claims together stay within the in-flight limit. The limit can be exceeded in two
+    /// cases: by a delivery that is committed late and sorts before claimed deliveries, and by pre-leased deliveries at
+    /// the end of a long queue.
     ///
     /// # Errors
     /// Returns [`DbErr`] when a statement fails.
@@ -294,7 +294,7 @@ impl ClaimQuery<'_> {
         let allowances = serde_json::Value::from_iter(allowances).to_string();
         let values = [
             self.now.into(),
-            self.cap_per_subscription.into(),
+            self.max_in_flight_per_subscription.into(),
             self.limit.into(),
             last_workspace.into(),
             allowances.into(),

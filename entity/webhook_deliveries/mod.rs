@@ -112,7 +112,7 @@ impl Model {
             workspace_id: event.workspace_id,
             subscription_id: subscription,
             event_id: event.id,
-            event_type: event.kind.clone(),
+            event_type: event.event_type.clone(),
             origin: StoredDeliveryOrigin::Event,
             replayed_from: None,
             job_id: None,

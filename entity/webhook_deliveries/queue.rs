@@ -45,7 +45,7 @@ pub struct Settlement {
     pub error: Option<String>,
 }
 
-/// The common table expression `settlement`, which reads settlements from the JSON parameter.
+/// Returns the common table expression `settlement`, which reads settlements from the JSON parameter.
 fn settlement_rows(backend: DbBackend) -> &'static str {
     match backend {
         DbBackend::Postgres => {
@@ -109,7 +109,7 @@ pub async fn release_lease<C: ConnectionTrait>(conn: &C, lease_token: Uuid) -> R
     statement::execute(conn, sql, [lease_token.into()]).await
 }
 
-/// The common table expression `lease`, which reads deliveries and lease tokens from the JSON parameter.
+/// Returns the common table expression `lease`, which reads deliveries and lease tokens from the JSON parameter.
 fn lease_rows(backend: DbBackend) -> &'static str {
     match backend {
         DbBackend::Postgres => {

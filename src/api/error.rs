@@ -231,7 +231,8 @@ impl ApiError {
         error
     }
 
-    /// The connection rejected the request before it reached the API. The status is that of the rejection.
+    /// Creates the error of a request that the connection rejected before it reached the API. The status is that of the
+    /// rejection.
     pub fn rejected(rejection: Rejection) -> Self {
         match rejection.status {
             StatusCode::INTERNAL_SERVER_ERROR => {

@@ -65,15 +65,18 @@ impl Background {
     }
 
     /// Waits until `stop` resolves, and then until all tasks have stopped, at most for the shutdown timeout. A task
-    /// that fails is logged, the others continue, and another worker runs the maintenance jobs. A mail that is still in flight after the timeout is sent again
-    /// when its lease expires.
+    /// that fails is logged, the others continue, and another worker runs the maintenance jobs. If the sending of a
+    /// mail has not ended after the timeout, the mail is sent again when its lease expires.
     pub(super) async fn wait(mut self, app: &App) {
         while let Some(result) = self.next_early_exit().await {
             log_failure(result);
-            // Only a server waits here.
+            // Only `serve` and `demo` call this function, and both serve requests.
             let roles = Roles { serves: true, runs_worker: false };
             if let Err(error) = processes::change_roles(app, roles).await {
-                tracing::warn!(%error, "this worker leads although one of its tasks has ended");
+                tracing::warn!(
+                    %error,
+                    "no other worker can run the maintenance jobs of this process, one of whose tasks has ended"
+                );
             }
         }
         self.finish().await;

@@ -10,7 +10,7 @@ use super::signals::StopSignal;
 use domain::app::App;
 use domain::processes::{self, Roles};
 
-/// How long the end of the process may be delayed to remove its registration.
+/// The maximum time for removing the registration when the process ends.
 const UNREGISTER_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The task that sends the heartbeats.
@@ -20,8 +20,8 @@ pub(super) struct Heartbeats {
 }
 
 impl Heartbeats {
-    /// Registers this process and starts sending heartbeats. Call it before the process claims anything. When `stop` resolves,
-    /// other processes lead, since this one no longer runs maintenance jobs.
+    /// Registers this process and starts sending heartbeats. Call it before the process claims anything. When `stop`
+    /// resolves, this process stops leading (running the maintenance jobs of its roles), and another one leads.
     pub(super) async fn start(app: &App, roles: Roles, stop: &StopSignal) -> Self {
         if let Err(error) = processes::register(app, roles).await {
             tracing::warn!(%error, "registering this process failed; retrying");
@@ -31,7 +31,7 @@ impl Heartbeats {
         let task = tokio::spawn(async move {
             let resign = async {
                 stop.await;
-                // If this fails, others lead once this process has ended.
+                // If this fails, another process leads only after this one has ended.
                 let _ = processes::change_roles(&task_app, Roles::default()).await;
             };
             tokio::join!(processes::run(&task_app, roles), resign);

@@ -23,7 +23,7 @@ pub(super) enum KeysCommand {
     Create(CreateKeyArgs),
     /// List a workspace's keys, newest first
     List {
-        /// Key of the workspace
+        /// Key of the workspace, such as `acme`; `workspaces list` shows it
         #[arg(long, value_name = "KEY")]
         workspace: String,
         /// Print JSON
@@ -48,7 +48,7 @@ pub(super) enum KeysCommand {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CreateKeyArgs {
-    /// Key of the workspace
+    /// Key of the workspace, such as `acme`; `workspaces list` shows it
     #[arg(long, value_name = "KEY")]
     workspace: String,
     /// Name of the key, such as the integration that uses it

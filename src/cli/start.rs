@@ -27,7 +27,7 @@ pub(super) async fn connect(config: &Config) -> Result<Database, CommandError> {
     Ok(Database::connect(DatabaseOptions { max_connections, ..DatabaseOptions::new(source) }).await?)
 }
 
-/// How often a process that waits for migrations reads whether some are pending.
+/// How often a process that waits for migrations checks whether some are pending.
 const MIGRATION_POLL: Duration = Duration::from_secs(1);
 
 /// Like [`open_app`], but on PostgreSQL it first waits while migrations are pending.
@@ -99,15 +99,15 @@ pub(super) async fn check_timeouts(app: &App) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// How long a process waits at its start for connections: longer than processes count that were killed.
+/// How long a starting process waits for connections: longer than those of a killed process are counted.
 const CONNECTIONS_TIMEOUT: Duration = Duration::from_secs(12);
 
-/// Checks that PostgreSQL allows the connections of this process in addition to those of the running ones. Processes that were
-/// killed count for 10 seconds, so it waits before it fails. Call it before this process is registered.
+/// Checks that PostgreSQL allows the connections of this process in addition to those of the running ones. The
+/// connections of a killed process are counted for 10 seconds, so it waits before it fails. Call it before this process
+/// is registered. Does nothing if a proxy such as pgbouncer is used, or while a process of an earlier version runs.
 ///
 /// # Errors
-/// Returns an error that contains the numbers. Does not check through a proxy such as pgbouncer, or
-/// while a process of an earlier version runs.
+/// Returns an error that contains the numbers of connections if there are too few.
 pub(super) async fn check_connections(app: &App, roles: Roles) -> Result<(), CommandError> {
     let Some(limit) = app.db.connection_limit().await? else { return Ok(()) };
     let own = u64::from(processes::max_connections(app, roles));

@@ -23,7 +23,7 @@ pub(super) enum UsersCommand {
     /// The owner cannot be removed. Set another owner first, with `creator-api workspaces set-owner` or a
     /// `workspace.upsert` change.
     Remove {
-        /// Key of the workspace
+        /// Key of the workspace, such as `acme`; `workspaces list` shows it
         #[arg(long, value_name = "KEY")]
         workspace: String,
         /// Email address of the member
@@ -32,7 +32,7 @@ pub(super) enum UsersCommand {
     },
     /// List the members of a workspace
     List {
-        /// Key of the workspace
+        /// Key of the workspace, such as `acme`; `workspaces list` shows it
         #[arg(long, value_name = "KEY")]
         workspace: String,
         /// Print JSON
@@ -45,7 +45,7 @@ pub(super) enum UsersCommand {
 #[derive(Debug, clap::Args)]
 #[command(args = flags(LINK_SETTINGS))]
 pub(super) struct UserArgs {
-    /// Key of the workspace
+    /// Key of the workspace, such as `acme`; `workspaces list` shows it
     #[arg(long, value_name = "KEY")]
     workspace: String,
     /// Email address of the member

@@ -15,7 +15,7 @@ pub(super) enum WorkspacesCommand {
     /// Create a workspace; its id is printed to stdout, a password link for the owner to stderr
     #[command(args = flags(LINK_SETTINGS))]
     Create {
-        /// Unique key of the workspace, by which commands and changes refer to it
+        /// Unique key of the workspace, such as `acme`, by which commands and changes refer to it
         #[arg(long)]
         key: String,
         /// Display name
@@ -38,7 +38,7 @@ pub(super) enum WorkspacesCommand {
     /// link is printed to stdout.
     #[command(args = flags(LINK_SETTINGS))]
     SetOwner {
-        /// Key of the workspace
+        /// Key of the workspace, such as `acme`; `workspaces list` shows it
         #[arg(long, value_name = "KEY")]
         workspace: String,
         /// Email address of the new owner
@@ -47,7 +47,7 @@ pub(super) enum WorkspacesCommand {
     },
     /// Set the quota of each API key in a workspace; a limit that is not specified falls back to the default
     SetQuota {
-        /// Key of the workspace
+        /// Key of the workspace, such as `acme`; `workspaces list` shows it
         #[arg(long, value_name = "KEY")]
         workspace: String,
         #[command(flatten)]

@@ -11,7 +11,7 @@ use secrecy::SecretString;
 use super::csrf::mac;
 
 /// Size of the MAC in bytes.
-const TAG_BYTES: usize = 32;
+const MAC_BYTES: usize = 32;
 
 /// A message about the action that redirected to the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,8 +45,8 @@ impl Flash {
     /// Returns the message in a cookie's value if its MAC is valid.
     pub(super) fn verify(key: &SecretString, value: &str) -> Option<Self> {
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(value).ok()?;
-        let (tag, message) = bytes.split_at_checked(TAG_BYTES)?;
-        mac(key, b"flash", message).verify_slice(tag).ok()?;
+        let (received_mac, message) = bytes.split_at_checked(MAC_BYTES)?;
+        mac(key, b"flash", message).verify_slice(received_mac).ok()?;
         let message = std::str::from_utf8(message).ok()?;
         let text = message.get(1..)?.to_owned();
         Some(Self { is_success: message.starts_with('+'), text })

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::Result;
 use super::keys::{self, KeyUsage};
-use super::webhooks::{self, CappedCount, DeadFilter, Subscription, SubscriptionState};
+use super::webhooks::{self, CappedCount, DeadFilter, Subscription, SubscriptionState, replays};
 use crate::app::App;
 use foundation::id::WorkspaceId;
 
@@ -41,7 +41,7 @@ pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<Attention>> {
     let subscriptions = webhooks::list(app, workspace).await?;
     let mut items: Vec<Attention> = subscriptions.iter().filter_map(disabled).collect();
     items.extend(subscriptions.iter().filter_map(failing));
-    let dead_letters = webhooks::count_newest(app, workspace, &DeadFilter::default()).await?;
+    let dead_letters = replays::count_newest(app, workspace, &DeadFilter::default()).await?;
     items.extend((dead_letters.counted() > 0).then_some(Attention::DeadLetters(dead_letters)));
     let is_valid = |usage: &KeyUsage| {
         let is_expired = usage.key.expires_at.is_some_and(|end| end.as_millisecond() <= now_ms);

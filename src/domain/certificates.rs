@@ -113,7 +113,7 @@ pub async fn issue(
     Ok(id(row.id))
 }
 
-/// Rejects an enrollment that is revoked or has an open lesson.
+/// Rejects an enrollment that is revoked or not completed.
 fn check_completed(enrollment: &enrollments::Model) -> Result<()> {
     let reason = match enrollment.status {
         enrollments::StoredEnrollmentStatus::Completed => return Ok(()),

@@ -2,8 +2,9 @@
 //!
 //! Reads take `&App`, or the open transaction that they read in. Writes take a `Write` that the caller opened, so that
 //! a record, its event, its rollups and the caller's own rows (an idempotency record, an applied change) commit in one
-//! transaction. A function that writes but takes only `&App`, such as [`users::set_password`] or [`webhooks::advance`],
-//! commits transactions of its own. No module here depends on the web framework or on the JSON form of a record.
+//! transaction. A function that writes but takes only `&App`, such as [`users::set_password`] or
+//! [`webhooks::replays::advance`], commits transactions of its own. No module here depends on the web framework or on
+//! the JSON form of a record.
 //!
 //! The parameter `at` of a write is when the change happened: now, or the time that a change of the change feed states.
 //! The times of database rows, and values whose name ends in `_ms`, are milliseconds since the epoch unless stated

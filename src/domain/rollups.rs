@@ -100,7 +100,7 @@ pub fn count_deleted_student(write: &mut Write, workspace: WorkspaceId, created_
 
 /// The properties of an enrollment that are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EnrollmentFacts {
+pub struct CountedEnrollment {
     /// The course.
     pub course: CourseId,
     /// `created_at` of the student. The students of a course are counted at this time.
@@ -123,35 +123,35 @@ pub struct EnrollmentFacts {
 pub fn count_enrollment(
     write: &mut Write,
     workspace: WorkspaceId,
-    before: Option<EnrollmentFacts>,
-    after: Option<EnrollmentFacts>,
+    before: Option<CountedEnrollment>,
+    after: Option<CountedEnrollment>,
 ) {
     if before == after {
         return;
     }
-    for (facts, sign) in [(before, -1), (after, 1)] {
-        if let Some(facts) = facts {
-            add_enrollment(write, workspace, facts, sign);
+    for (counted, sign) in [(before, -1), (after, 1)] {
+        if let Some(counted) = counted {
+            add_enrollment(write, workspace, counted, sign);
         }
     }
 }
 
 /// Adds the counts of one enrollment, or subtracts them with `sign` -1.
-fn add_enrollment(write: &mut Write, workspace: WorkspaceId, facts: EnrollmentFacts, sign: i64) {
-    let course = facts.course.uuid();
-    let percent = percent_complete(facts.completed_lessons, facts.total_lessons);
+fn add_enrollment(write: &mut Write, workspace: WorkspaceId, counted: CountedEnrollment, sign: i64) {
+    let course = counted.course.uuid();
+    let percent = percent_complete(counted.completed_lessons, counted.total_lessons);
     let created = activity_rollups::ActivitySums {
         enrollments_created: sign,
-        enrollments_active: if facts.active { sign } else { 0 },
+        enrollments_active: if counted.active { sign } else { 0 },
         cohort_completed: if percent == 100 { sign } else { 0 },
         cohort_percent_sum: sign * i64::from(percent),
         ..activity_rollups::ActivitySums::default()
     };
-    add_activity(write, workspace, &[ALL_COURSES, course], facts.created_at, created);
+    add_activity(write, workspace, &[ALL_COURSES, course], counted.created_at, created);
     let student =
         activity_rollups::ActivitySums { students_new: sign, ..activity_rollups::ActivitySums::default() };
-    add_activity(write, workspace, &[course], facts.student_created_at, student);
-    if let Some(revoked_at) = facts.revoked_at {
+    add_activity(write, workspace, &[course], counted.student_created_at, student);
+    if let Some(revoked_at) = counted.revoked_at {
         let revoked = activity_rollups::ActivitySums {
             enrollments_revoked: sign,
             ..activity_rollups::ActivitySums::default()

@@ -248,8 +248,8 @@ impl FeedImport<'_> {
     async fn apply_group(&mut self, changes: &[ParsedChange]) -> anyhow::Result<GroupOutcome> {
         let started = Instant::now();
         let (group, workspaces) = match changes {
-            [_] => retry_on_conflict(|| transaction(self.app, &self.workspaces, changes)).await?,
-            _ => transaction(self.app, &self.workspaces, changes).await?,
+            [_] => retry_on_conflict(|| apply_in_transaction(self.app, &self.workspaces, changes)).await?,
+            _ => apply_in_transaction(self.app, &self.workspaces, changes).await?,
         };
         self.workspaces.extend(workspaces);
         // Adapts the size of the next group to the duration of this one.
@@ -296,7 +296,7 @@ impl FeedImport<'_> {
 
 /// Applies changes in one transaction. Also returns the known workspaces and those that it found or created, by key.
 /// The map is empty if a change was rejected.
-async fn transaction(
+async fn apply_in_transaction(
     app: &App,
     known_workspaces: &HashMap<String, WorkspaceId>,
     changes: &[ParsedChange],

@@ -80,14 +80,14 @@ enum MessageBlock<'a> {
     /// A paragraph of text.
     Paragraph(Cow<'a, str>),
     /// A list of names with their values, each on its own lines.
-    Facts(&'a [(&'static str, &'a str)]),
+    Fields(&'a [(&'static str, &'a str)]),
     /// A URL on its own line.
     Link(&'a str),
     /// A shell command on its own line.
     Command(&'a str),
 }
 
-use MessageBlock::{Command, Facts, Link, Paragraph};
+use MessageBlock::{Command, Fields, Link, Paragraph};
 
 impl Message {
     /// The kinds of the messages that invite users: [`SetPassword`](Self::SetPassword) and
@@ -136,12 +136,12 @@ impl Message {
                     format_time(*disables_at)
                 );
                 let (id, error) = (subscription.to_string(), truncate_error(last_error));
-                let facts = subscription_facts(&id, url, &error);
+                let fields = subscription_fields(&id, url, &error);
                 let remedy = "Pending deliveries are retried automatically. To keep the webhook enabled, make sure \
                               that the endpoint responds with a status from 200 to 299. The dashboard shows the \
                               response to each attempt.";
                 let subject = format!("Webhook endpoint on {} is failing", host(url));
-                render_message(subject, &[Paragraph(intro.into()), Facts(&facts), Paragraph(remedy.into())])
+                render_message(subject, &[Paragraph(intro.into()), Fields(&fields), Paragraph(remedy.into())])
             }
             Self::WebhookDisabled { workspace, subscription, url, page, failing_since, last_error } => {
                 let intro = format!(
@@ -151,7 +151,7 @@ impl Message {
                     format_time(*failing_since)
                 );
                 let (id, error) = (subscription.to_string(), truncate_error(last_error));
-                let facts = subscription_facts(&id, url, &error);
+                let fields = subscription_fields(&id, url, &error);
                 let command = format!("creator-api webhooks enable {id}");
                 let (remedy, action) = match page {
                     Some(page) => (
@@ -169,7 +169,7 @@ impl Message {
                 let subject = format!("Webhook endpoint on {} was disabled", host(url));
                 render_message(
                     subject,
-                    &[Paragraph(intro.into()), Facts(&facts), Paragraph(remedy.into()), action],
+                    &[Paragraph(intro.into()), Fields(&fields), Paragraph(remedy.into()), action],
                 )
             }
         }
@@ -177,7 +177,7 @@ impl Message {
 }
 
 /// Returns the values that both webhook messages contain, with their names.
-fn subscription_facts<'a>(id: &'a str, url: &'a str, error: &'a str) -> [(&'static str, &'a str); 3] {
+fn subscription_fields<'a>(id: &'a str, url: &'a str, error: &'a str) -> [(&'static str, &'a str); 3] {
     [("Webhook ID", id), ("Endpoint", url), ("Last error", error)]
 }
 
@@ -196,7 +196,7 @@ fn render_message(subject: String, blocks: &[MessageBlock<'_>]) -> RenderedMessa
 fn as_text(block: &MessageBlock<'_>) -> String {
     match block {
         Paragraph(text) => wrap(text, ""),
-        Facts(facts) => facts
+        Fields(fields) => fields
             .iter()
             .map(|(name, value)| wrap(&format!("{name}: {}", single_line(value)), "    "))
             .collect(),
@@ -207,14 +207,14 @@ fn as_text(block: &MessageBlock<'_>) -> String {
 fn as_html(block: &MessageBlock<'_>) -> String {
     match block {
         Paragraph(text) => wrap(&format!("<p>{}</p>", escape_html(text)), ""),
-        Facts(facts) => {
-            let fact = |(name, value): &(&str, &str)| {
+        Fields(fields) => {
+            let field = |(name, value): &(&str, &str)| {
                 wrap(
                     &format!("<dt>{name}</dt> <dd><code>{}</code></dd>", escape_html(&single_line(value))),
                     "",
                 )
             };
-            format!("<dl>\n{}</dl>\n", facts.iter().map(fact).collect::<String>())
+            format!("<dl>\n{}</dl>\n", fields.iter().map(field).collect::<String>())
         }
         Command(command) => format!("<pre>{}</pre>\n", escape_html(command)),
         Link(link) => {

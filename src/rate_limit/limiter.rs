@@ -17,7 +17,7 @@ use dashmap::DashMap;
 use super::day_counts::{self, DayCount};
 use super::window::{self, Decision, KnownCounts, MINUTE_MS, Usage, Window};
 use super::{LimitStore, Limits, Subject};
-use entity::rate_windows::Batch;
+use entity::rate_windows::SubjectRequests;
 use foundation::clock::Clock;
 use foundation::database::Database;
 use foundation::id::KeyId;
@@ -86,7 +86,7 @@ impl Limiter {
             Ok(known) => known,
             Err(rejected) => return rejected,
         };
-        let counted = shared.count(batch(subject, limits, known)).await;
+        let counted = shared.count(subject_request(subject, limits, known)).await;
         self.with_usage(subject, |usage| {
             let now_ms = self.store.now_ms(clock);
             match counted {
@@ -199,13 +199,13 @@ impl Limiter {
     }
 }
 
-/// Returns the entry of a request in a batch for the shared store.
-fn batch(subject: Subject, limits: Limits, known: KnownCounts) -> Batch {
+/// Returns a request as the shared store counts it.
+fn subject_request(subject: Subject, limits: Limits, known: KnownCounts) -> SubjectRequests {
     let subject = match subject {
         Subject::Key(key) => key.to_string(),
         Subject::Address(address) => format!("address:{}", network(address)),
     };
-    Batch {
+    SubjectRequests {
         subject,
         requested: 1,
         short_limit: i64::from(limits.per_minute),

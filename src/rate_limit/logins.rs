@@ -9,7 +9,7 @@ use std::net::IpAddr;
 
 use dashmap::DashMap;
 use dashmap::mapref::one::RefMut;
-use entity::rate_windows::Batch;
+use entity::rate_windows::SubjectRequests;
 use hmac::{Hmac, KeyInit, Mac};
 use secrecy::ExposeSecret;
 use sha2::Sha256;
@@ -92,7 +92,7 @@ impl Attempts {
         max_attempts: u32,
     ) -> Result<(), i64> {
         let counted = match self.store.shared() {
-            Some(shared) => shared.count(batch(subject, max_attempts)).await,
+            Some(shared) => shared.count(subject_request(subject, max_attempts)).await,
             None => None,
         };
         let now_ms = self.store.now_ms(clock);
@@ -108,9 +108,9 @@ fn account_subject(digest: u128) -> String {
     format!("sign-in-account:{digest:032x}")
 }
 
-/// Returns the entry of an attempt in a batch for the shared store. Attempts have no limit per day.
-fn batch(subject: String, max_attempts: u32) -> Batch {
-    Batch {
+/// Returns an attempt as the shared store counts it. Attempts have no limit per day.
+fn subject_request(subject: String, max_attempts: u32) -> SubjectRequests {
+    SubjectRequests {
         subject,
         requested: 1,
         short_limit: i64::from(max_attempts),

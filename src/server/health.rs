@@ -66,7 +66,7 @@ impl Readiness {
             Ok(Ok((false, _))) => unready("the database does not accept writes\n"),
             Ok(Ok((true, SchemaState::Behind(_)))) => unready("the database has pending migrations\n"),
             Ok(Ok((true, SchemaState::Ahead(_)))) => unready("the database is newer than this server\n"),
-            Ok(Ok((true, SchemaState::Current))) if !self.delivers() => {
+            Ok(Ok((true, SchemaState::Current))) if !self.delivery_makes_progress() => {
                 unready("the delivery loop makes no progress\n")
             }
             Ok(Ok((true, SchemaState::Current))) => page::plain(StatusCode::OK, "ready\n"),
@@ -78,7 +78,8 @@ impl Readiness {
         }
     }
 
-    fn delivers(&self) -> bool {
+    /// Returns whether the delivery loop makes progress, or no delivery loop is monitored.
+    fn delivery_makes_progress(&self) -> bool {
         self.delivery.as_ref().is_none_or(|progress| progress.since_last_tick() < MAX_TICK_AGE)
     }
 }

@@ -55,7 +55,7 @@ const JOBS: &[MaintenanceJob] = &[
     MaintenanceJob {
         every_ticks: 15,
         first_tick: 0,
-        run: |context| Box::pin(keys::flush_used(&context.app).map_ok(drop).map_err(anyhow::Error::msg)),
+        run: |context| Box::pin(keys::flush_uses(&context.app).map_ok(drop).map_err(anyhow::Error::msg)),
         leader_only: false,
         warning: "could not write the last uses of API keys",
     },
@@ -162,7 +162,7 @@ pub(super) async fn save(context: &MaintenanceContext) -> anyhow::Result<()> {
     const SAVE_TIMEOUT: Duration = Duration::from_secs(5);
     let flush_all = async {
         context.limiter.flush(&context.app.db, &context.app.clock).await?;
-        keys::flush_used(&context.app).await?;
+        keys::flush_uses(&context.app).await?;
         requests::flush(&context.app).await?;
         anyhow::Ok(())
     };

@@ -30,7 +30,7 @@ impl MetricsPage {
         // Concurrent requests wait for this count instead of starting another one.
         let mut counted_at = self.queue_counted_at.lock().await;
         if counted_at.is_none_or(|at| at.elapsed() >= QUEUE_MAX_AGE) {
-            match webhooks::queue(app).await {
+            match webhooks::queue_status(app).await {
                 Ok(queue) => {
                     set_queue(&queue, app.clock.now_ms());
                     *counted_at = Some(Instant::now());

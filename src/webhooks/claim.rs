@@ -51,7 +51,7 @@ pub(super) struct ClaimLimits {
 }
 
 impl ClaimLimits {
-    /// The limits of a full batch, which may come from a single workspace.
+    /// Returns the limits of a full batch, which may come from a single workspace.
     pub(super) fn batch() -> Self {
         Self {
             total: MAX_PER_CLAIM,
@@ -94,7 +94,7 @@ impl RoundRobin {
             now,
             lease_until: now + lease_ms,
             lease_token: lease.token,
-            cap_per_subscription: i64::try_from(limits.per_subscription)?,
+            max_in_flight_per_subscription: i64::try_from(limits.per_subscription)?,
             per_workspace: i64::try_from(limits.per_workspace)?,
             allowances: &self.allowances(limits),
             limit: i64::try_from(limits.total)?,

@@ -25,7 +25,7 @@ use domain::app::App;
 use domain::outbox::Capacity;
 use foundation::database::Write;
 
-/// The cap per subscription, its maximum number of deliveries in flight, is the number of free slots divided by this.
+/// The in-flight limit of a subscription is the number of free slots divided by this.
 /// It is at least 1 and at most [`MAX_PER_SUBSCRIPTION`].
 const FREE_SLOTS_DIVISOR: usize = 8;
 /// Maximum number of completions recorded by one transaction, except when the worker stops.
@@ -33,9 +33,9 @@ const MAX_RECORDED: usize = 256;
 /// How long the loop collects completions before it records them, while other attempts are still in flight and fewer
 /// than [`MAX_COMPLETIONS_BETWEEN_POLLS`] have completed.
 const COLLECT_WINDOW: Duration = Duration::from_millis(5);
-/// With a cap per subscription below this, completions are recorded before the claim, so that the claim of the same
+/// With an in-flight limit below this, completions are recorded before the claim, so that the claim of the same
 /// tick can use the capacity that they free.
-const MIN_CAP_FOR_CONCURRENT_CLAIM: usize = 64;
+const MIN_IN_FLIGHT_LIMIT_FOR_CONCURRENT_CLAIM: usize = 64;
 /// How long the loop waits after a database error before it records completions again. It polls again after twice this
 /// time.
 const ERROR_PAUSE: Duration = Duration::from_millis(250);
@@ -176,17 +176,17 @@ impl DeliveryLoop {
             .collect();
         self.poll_policy.record_completions(&completed);
         let should_poll = !self.draining && self.poll_policy.should_poll(Instant::now());
-        // The fewer slots are free, the smaller the cap. Endpoints that hang therefore leave slots for others,
-        // regardless of their number.
-        let cap = (capacity.free / FREE_SLOTS_DIVISOR).clamp(1, MAX_PER_SUBSCRIPTION);
+        // The fewer slots are free, the lower the in-flight limit. Endpoints that hang therefore leave slots for
+        // others, regardless of their number.
+        let in_flight_limit = (capacity.free / FREE_SLOTS_DIVISOR).clamp(1, MAX_PER_SUBSCRIPTION);
         let limits = ClaimLimits {
             total: if should_poll { capacity.free.min(MAX_PER_CLAIM) } else { 0 },
-            per_subscription: cap,
+            per_subscription: in_flight_limit,
             per_workspace: capacity.per_workspace,
             by_workspace: capacity.by_workspace,
         };
         let limit = limits.total;
-        let concurrent = self.should_claim_concurrently(cap, &completed);
+        let concurrent = self.should_claim_concurrently(in_flight_limit, &completed);
         let mut claimed = 0;
         if limit > 0 || !self.unrecorded.is_empty() {
             let (recorded, deliveries) = self.record_and_claim(&limits, concurrent).await;
@@ -199,7 +199,7 @@ impl DeliveryLoop {
         }
         if should_poll {
             let unseen = if concurrent { completed } else { Vec::new() };
-            self.update_poll_policy((limit, cap), claimed, &unseen).await?;
+            self.update_poll_policy((limit, in_flight_limit), claimed, &unseen).await?;
         }
         Ok(())
     }
@@ -215,31 +215,33 @@ impl DeliveryLoop {
         self.full_workspaces = full;
     }
 
-    /// Passes the result of a poll to the poll policy: the limit of the claim, the cap per subscription, the number of
+    /// Passes the result of a poll to the poll policy: the limit of the claim, the in-flight limit, the number of
     /// deliveries claimed, and the completions whose effect the poll did not see, because they were recorded
     /// concurrently.
     async fn update_poll_policy(
         &mut self,
-        (limit, cap): (usize, usize),
+        (limit, in_flight_limit): (usize, usize),
         claimed: usize,
         unseen: &[(Uuid, bool)],
     ) -> anyhow::Result<()> {
         if claimed > 0 || limit == 0 {
             self.poll_policy.record_claim(limit, claimed, Instant::now());
         } else if self.read_next_due().await? {
-            self.poll_policy.record_empty_poll(cap, Instant::now());
+            self.poll_policy.record_empty_poll(in_flight_limit, Instant::now());
             self.poll_policy.record_completions(unseen);
         }
         Ok(())
     }
 
-    /// Returns whether completions are recorded concurrently with the claim: on PostgreSQL, if the cap is not too low.
-    /// If all completions belong to one subscription, they are recorded first, since the claim may need the capacity
-    /// that they free.
-    fn should_claim_concurrently(&self, cap: usize, completed: &[(Uuid, bool)]) -> bool {
+    /// Returns whether completions are recorded concurrently with the claim: on PostgreSQL, if the in-flight limit is
+    /// not too low. If all completions belong to one subscription, they are recorded first, since the claim may need
+    /// the capacity that they free.
+    fn should_claim_concurrently(&self, in_flight_limit: usize, completed: &[(Uuid, bool)]) -> bool {
         let has_several_subscriptions = completed.windows(2).any(|pair| pair[0].0 != pair[1].0);
         let is_postgres = self.worker.app.db.backend() == DbBackend::Postgres;
-        is_postgres && cap >= MIN_CAP_FOR_CONCURRENT_CLAIM && has_several_subscriptions
+        is_postgres
+            && in_flight_limit >= MIN_IN_FLIGHT_LIMIT_FOR_CONCURRENT_CLAIM
+            && has_several_subscriptions
     }
 
     /// Records completions and claims deliveries. Uses one transaction, or if `concurrent`, two concurrent
@@ -296,15 +298,15 @@ impl DeliveryLoop {
 
     /// Reads when the first delivery without a lease is due, among the enabled subscriptions of workspaces that are not
     /// full, and passes the result to the poll policy. Returns true when the delivery is due already. Even then, it
-    /// cannot be claimed while its subscription is at its cap.
+    /// cannot be claimed while its subscription is at its in-flight limit.
     async fn read_next_due(&mut self) -> anyhow::Result<bool> {
         let app = &self.worker.app;
         let now = app.clock.now_ms() + self.clock_offset_ms;
         let excluded: Vec<Uuid> = self.full_workspaces.iter().copied().collect();
         let due_at = queue::earliest_due_at(app.db.read(), now, &excluded).await?;
         let due_in = due_at.map(|due_at| Duration::from_millis(u64::try_from(due_at - now).unwrap_or(0)));
-        let is_remote = self.worker.app.fast_path().wake_signal().is_remote();
-        Ok(self.poll_policy.record_next_due(due_in, is_remote, Instant::now()))
+        let is_woken_remotely = self.worker.app.fast_path().wake_signal().is_woken_remotely();
+        Ok(self.poll_policy.record_next_due(due_in, is_woken_remotely, Instant::now()))
     }
 
     /// Discards completions that could not be recorded before their leases expired: other workers may have claimed

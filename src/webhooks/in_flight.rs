@@ -74,27 +74,27 @@ pub(super) struct Completion {
 }
 
 impl Completion {
-    /// Whether the delivery still occupies a slot.
+    /// Returns whether the delivery still occupies a slot.
     pub(super) fn has_slot(&self) -> bool {
         self.slot.is_some() || self.permit.is_some()
     }
 
-    /// The delivery's workspace.
+    /// Returns the delivery's workspace.
     pub(super) fn workspace(&self) -> Uuid {
         self.leased().delivery.workspace_id
     }
 
-    /// The lease under which the delivery was in flight.
+    /// Returns the lease under which the delivery was in flight.
     pub(super) fn lease(&self) -> &Lease {
         &self.leased().lease
     }
 
-    /// Whether the delivery was claimed from the queue, and not pre-leased.
+    /// Returns whether the delivery was claimed from the queue, and not pre-leased.
     pub(super) fn was_claimed(&self) -> bool {
         self.permit.is_none()
     }
 
-    /// The delivery's subscription.
+    /// Returns the delivery's subscription.
     pub(super) fn subscription(&self) -> Uuid {
         self.leased().delivery.subscription_id
     }
@@ -132,7 +132,7 @@ impl InFlight {
         (Self { shared: Arc::new(shared) }, receiver)
     }
 
-    /// The worker's slots, for pre-leased deliveries.
+    /// Returns the worker's slots, for pre-leased deliveries.
     pub(super) fn slots(&self) -> DeliverySlots {
         self.shared.slots.clone()
     }
@@ -145,12 +145,13 @@ impl InFlight {
         self.shared.slots.capacity_after(&freed)
     }
 
-    /// The number of slots occupied by permits, running attempts, and completions that are not recorded yet.
+    /// Returns the number of slots occupied by permits, running attempts, and completions that are not recorded yet.
     pub(super) fn occupied_slots(&self) -> usize {
         MAX_IN_FLIGHT - self.shared.slots.free()
     }
 
-    /// The number of a subscription's deliveries that are being sent or wait for a concurrent request to finish.
+    /// Returns the number of a subscription's deliveries that are being sent or wait for a concurrent request to
+    /// finish.
     pub(super) fn count_of(&self, subscription: Uuid) -> usize {
         locked(&self.shared.endpoint_slots).get(&subscription).map_or(0, |slot| Arc::strong_count(slot) - 1)
     }

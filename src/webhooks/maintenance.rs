@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::schedule::RETENTION_MS;
 use domain::app::App;
 use domain::outbox::fan_out;
-use domain::webhooks::{self, Replay, ReplayState};
+use domain::webhooks::{self, Replay, ReplayState, replays};
 use foundation::database::{DELETE_BATCH, RemainingRows, Write};
 use foundation::id;
 
@@ -172,7 +172,7 @@ async fn run_jobs(app: &App) -> anyhow::Result<()> {
 /// Advances all running replays.
 async fn advance_replays(app: &App) -> anyhow::Result<()> {
     let mut outcome = Ok(());
-    for replay in webhooks::running(app).await? {
+    for replay in replays::running(app).await? {
         let id = replay.id;
         let advanced = advance(app, replay).await;
         outcome = outcome.and(advanced.with_context(|| format!("replay {id}")));
@@ -200,7 +200,7 @@ async fn purge_deleted(app: &App) -> anyhow::Result<()> {
 
 async fn advance(app: &App, replay: Replay) -> anyhow::Result<()> {
     for _ in 0..MAX_BATCHES {
-        if webhooks::advance(app, replay.workspace, replay.id).await?.state != ReplayState::Running {
+        if replays::advance(app, replay.workspace, replay.id).await?.state != ReplayState::Running {
             break;
         }
     }

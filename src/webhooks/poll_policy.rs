@@ -2,7 +2,7 @@
 //!
 //! Polling cost grows with the number of in-flight deliveries, since they remain at the head of the queue. So the
 //! worker polls only after a wake signal, after enough attempts have completed, or after an interval, whichever comes
-//! first. The cap of a subscription is the maximum number of its deliveries in flight.
+//! first. The in-flight limit of a subscription is the maximum number of its deliveries in flight.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -21,11 +21,11 @@ pub(super) const REMOTE_POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// Completions can cause an earlier poll.
 const REPOLL_DELAY: Duration = Duration::from_millis(20);
 /// The delay between a wake and the next poll after an empty poll: the wake may be for a subscription that is at its
-/// cap.
+/// in-flight limit.
 const EMPTY_POLL_DELAY: Duration = Duration::from_millis(100);
-/// After an empty poll, the queue is polled again once the completions of one subscription reach the cap divided by
-/// this.
-const CAP_DIVISOR: usize = 8;
+/// After an empty poll, the queue is polled again once the completions of one subscription reach the in-flight
+/// limit divided by this.
+const IN_FLIGHT_LIMIT_DIVISOR: usize = 8;
 
 /// The last known state of the queue, and the latest time of the next poll.
 #[derive(Debug)]
@@ -40,14 +40,14 @@ enum QueueState {
     Idle,
     /// Deliveries may be due. The next poll waits for this number of completions, or until `next_poll_at`.
     MaybeDue { completions_needed: usize },
-    /// Deliveries are due that cannot be claimed: their subscriptions are at their cap, or other workers have leased
-    /// them.
+    /// Deliveries are due that cannot be claimed: their subscriptions are at their in-flight limit, or other workers
+    /// have leased them.
     Blocked {
         /// Subscriptions for which deliveries were queued since the empty poll, behind those in flight.
         queued_behind: HashSet<Uuid>,
         /// The number of completions since the empty poll, for each subscription with queued deliveries.
         completions: HashMap<Uuid, usize>,
-        /// The number of completions after which a subscription counts as below its cap.
+        /// The number of completions after which a subscription counts as below its in-flight limit.
         completions_needed: usize,
     },
 }
@@ -58,7 +58,7 @@ impl PollPolicy {
         Self { queue: QueueState::MaybeDue { completions_needed: 0 }, next_poll_at: now }
     }
 
-    /// The latest time of the next poll, or of reading whether something is due.
+    /// Returns the latest time of the next poll, or of reading whether something is due.
     pub(super) fn next_poll_at(&self) -> Instant {
         self.next_poll_at
     }
@@ -115,13 +115,13 @@ impl PollPolicy {
         }
     }
 
-    /// Whether the worker must read when the next delivery is due before it polls: nothing was due at the last poll,
-    /// and the interval has passed.
+    /// Returns whether the worker must read when the next delivery is due before it polls: nothing was due at the last
+    /// poll, and the interval has passed.
     pub(super) fn should_read_next_due(&self, now: Instant) -> bool {
         matches!(self.queue, QueueState::Idle) && self.is_interval_over(now)
     }
 
-    /// Whether the worker should poll the queue now.
+    /// Returns whether the worker should poll the queue now.
     pub(super) fn should_poll(&self, now: Instant) -> bool {
         match &self.queue {
             QueueState::Idle => false,
@@ -135,16 +135,16 @@ impl PollPolicy {
     }
 
     /// Records the time until the first delivery without a lease is due, or `None` when nothing is queued. Returns true
-    /// when it is due already. `is_remote` is whether servers in other processes wake the worker.
+    /// when it is due already. `is_woken_remotely` is whether servers in other processes wake the worker.
     pub(super) fn record_next_due(
         &mut self,
         due_in: Option<Duration>,
-        is_remote: bool,
+        is_woken_remotely: bool,
         now: Instant,
     ) -> bool {
         let is_due = due_in.is_some_and(|due_in| due_in.is_zero());
         self.queue = if is_due { QueueState::MaybeDue { completions_needed: 0 } } else { QueueState::Idle };
-        let interval = if is_remote && !is_due { REMOTE_POLL_INTERVAL } else { POLL_INTERVAL };
+        let interval = if is_woken_remotely && !is_due { REMOTE_POLL_INTERVAL } else { POLL_INTERVAL };
         let wait = due_in.filter(|due_in| !due_in.is_zero()).unwrap_or(interval);
         self.next_poll_at = now + wait.min(interval);
         is_due
@@ -164,10 +164,10 @@ impl PollPolicy {
         self.next_poll_at = now + wait;
     }
 
-    /// Records an empty poll: deliveries were due and slots were free, but nothing could be claimed. `cap` is the
-    /// number of deliveries that one subscription may have in flight.
-    pub(super) fn record_empty_poll(&mut self, cap: usize, now: Instant) {
-        let completions_needed = (cap / CAP_DIVISOR).max(1);
+    /// Records an empty poll: deliveries were due and slots were free, but nothing could be claimed. `in_flight_limit`
+    /// is the number of deliveries that one subscription may have in flight.
+    pub(super) fn record_empty_poll(&mut self, in_flight_limit: usize, now: Instant) {
+        let completions_needed = (in_flight_limit / IN_FLIGHT_LIMIT_DIVISOR).max(1);
         let (queued_behind, completions) = (HashSet::new(), HashMap::new());
         self.queue = QueueState::Blocked { queued_behind, completions, completions_needed };
         self.next_poll_at = now + POLL_INTERVAL;

@@ -1,6 +1,7 @@
 //! Sends pre-leased deliveries: those that were committed under this worker's lease and need no claim.
 //!
-//! The targets of deliveries that arrive together are read together. A delivery that cannot be sent is released.
+//! The targets (URL and signing keys) of deliveries that arrive together are read together. A delivery that cannot be
+//! sent is released.
 
 use std::sync::Arc;
 

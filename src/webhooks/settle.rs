@@ -1,8 +1,8 @@
 //! Settles completed attempts: records the attempt, the delivery's next state, and the subscription's health, in one
 //! transaction.
 //!
-//! Attempts that complete together share a transaction. The lease token fences each record: an attempt whose lease was
-//! lost writes nothing.
+//! Attempts that complete together share a transaction. Nothing is recorded for an attempt whose lease was lost: its
+//! lease token no longer matches that of the delivery.
 
 use std::collections::{HashMap, HashSet};
 
@@ -37,12 +37,12 @@ pub(super) struct CompletedAttempt {
 }
 
 impl CompletedAttempt {
-    /// The number of the attempt; a delivery's first attempt is 1.
+    /// Returns the number of the attempt; a delivery's first attempt is 1.
     pub(super) fn number(&self) -> i32 {
         self.leased.delivery.attempts + 1
     }
 
-    /// When it ended, in milliseconds since the epoch, by the clock of write transactions.
+    /// Returns when it ended, in milliseconds since the epoch, by the clock of write transactions.
     pub(super) fn ended_ms(&self) -> i64 {
         self.local_ended_ms + self.clock_offset_ms
     }
@@ -51,12 +51,12 @@ impl CompletedAttempt {
         self.outcome.result.as_ref().ok().map(|response| i32::from(response.status))
     }
 
-    /// The code of the failure; `None` if there was a response.
+    /// Returns the code of the failure; `None` if there was a response.
     fn error(&self) -> Option<String> {
         self.outcome.result.as_ref().err().map(|failure| failure.as_str().to_owned())
     }
 
-    /// The delivery's next state according to this attempt alone.
+    /// Returns the delivery's next state according to this attempt alone.
     fn transition(&self) -> DeliveryTransition {
         let retry_after = self.outcome.result.as_ref().ok().and_then(|response| response.retry_after);
         match self.outcome.verdict() {
@@ -67,12 +67,12 @@ impl CompletedAttempt {
         }
     }
 
-    /// Whether nothing was sent, because this machine lacked the resources for a connection.
+    /// Returns whether nothing was sent, because this machine lacked the resources for a connection.
     pub(super) fn is_exhausted(&self) -> bool {
         matches!(self.outcome.result, Err(AttemptFailure::Exhausted))
     }
 
-    /// Whether the attempt was made at the URL that the subscription has now.
+    /// Returns whether the attempt was made at the URL that the subscription has now.
     pub(super) fn went_to_url_of(&self, subscription: &Subscription) -> bool {
         self.leased.target.has_url_of(subscription)
     }
@@ -109,7 +109,7 @@ impl CompletedAttempt {
         }
     }
 
-    /// The attempt's row in the delivery log.
+    /// Returns the attempt's row in the delivery log.
     fn row(&self, app: &App) -> webhook_attempts::Model {
         let (response_headers, response_body) = match &self.outcome.result {
             Ok(response) => (Some(StringMap(response.headers.clone())), Some(response.body.clone())),

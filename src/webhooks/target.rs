@@ -46,7 +46,7 @@ impl Target {
         self.stored_url == subscription.url
     }
 
-    /// Whether it was read recently enough to be used.
+    /// Returns whether it was read recently enough to be used.
     pub(super) fn is_fresh(&self) -> bool {
         is_fresh(self.read_at)
     }

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn one_matching_secret_is_enough_and_no_secret_is_rejected() {
+    fn one_matching_secret_is_enough_and_an_empty_list_is_rejected() {
         let header = "t=1767225600,v1=4b0e50321a08b2844c01ee099f28ec7e088f866cdabb05ec9e00c267b14b3d7c";
         let secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
         let result = |secrets: &[&str]| {

@@ -5,7 +5,7 @@ use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 
 use crate::dashboard_keys::audit_entries;
-use crate::masks::masked;
+use crate::masked_ids::mask_ids;
 use crate::program::TestProgram;
 
 #[tokio::test]
@@ -52,7 +52,7 @@ pub(crate) async fn list_as_json(program: &TestProgram, args: &[&str]) -> Value 
     let mut records: Value = serde_json::from_str(&output.stdout).expect("JSON");
     assert!(records.is_array(), "the command prints a list");
     replace_times(&mut records);
-    masked(&records)
+    mask_ids(&records)
 }
 
 /// Asserts the format of each time, a string in a field whose name ends with `_at`, and replaces it with `TIME`.
@@ -95,7 +95,7 @@ async fn lists_are_printed_as_json_with_the_field_names_of_the_api() {
     for key in keys.as_array_mut().expect("a list") {
         let (prefix, last4) = (key["prefix"].take(), key["last4"].take());
         assert!(prefix.as_str().unwrap().len() == 12 && last4.as_str().unwrap().len() == 4);
-        if key["name"] == "story" {
+        if key["name"] == "billing" {
             assert_eq!((prefix.as_str(), last4.as_str()), (secret.get(..12), secret.get(43..)));
         }
     }
@@ -128,7 +128,7 @@ async fn the_operator_can_set_a_key_quota_above_the_workspace_quota() {
         output.stderr.replace(&id, "KEY")
     };
 
-    assert_snapshot!(set_quota(&["--per-minute", "500"]).await, @"key KEY (story): per minute: 500, per day: the workspace's limit; other processes apply this within 2 s");
+    assert_snapshot!(set_quota(&["--per-minute", "500"]).await, @"key KEY (billing): per minute: 500, per day: the workspace's limit; other processes apply this within 2 s");
     assert_eq!(limits().await, [json!(500), json!("operator"), json!(1000), json!("default")]);
     let table = program.run(&args).await.stdout;
     assert!(table.contains("500 (operator)") && table.contains("1000 (default)"), "{table}");
@@ -137,7 +137,7 @@ async fn the_operator_can_set_a_key_quota_above_the_workspace_quota() {
     assert_eq!(response.header("x-ratelimit-limit"), "500");
     assert_eq!(server.stop().await, Some(0));
 
-    assert_snapshot!(set_quota(&[]).await, @"key KEY (story): per minute: the workspace's limit, per day: the workspace's limit; other processes apply this within 2 s");
+    assert_snapshot!(set_quota(&[]).await, @"key KEY (billing): per minute: the workspace's limit, per day: the workspace's limit; other processes apply this within 2 s");
     assert_eq!(limits().await, [json!(30), json!("workspace"), json!(1000), json!("default")]);
     // Repeating the command changes nothing.
     set_quota(&[]).await;
@@ -145,8 +145,8 @@ async fn the_operator_can_set_a_key_quota_above_the_workspace_quota() {
     assert_eq!(
         entries[..2],
         [
-            "command line Set the quota of an API key story (per minute: the workspace's limit, per day: the workspace's limit)",
-            "command line Set the quota of an API key story (per minute: 500, per day: the workspace's limit)",
+            "command line Set the quota of an API key billing (per minute: the workspace's limit, per day: the workspace's limit)",
+            "command line Set the quota of an API key billing (per minute: 500, per day: the workspace's limit)",
         ]
     );
     assert_eq!(entries.iter().filter(|line| line.contains("quota of an API key")).count(), 2);

@@ -7,7 +7,7 @@ use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 
 use crate::conformance::assert_error;
-use crate::masks::masked;
+use crate::masked_ids::mask_ids;
 use crate::support::{TestApp, TestResponse, TestWorkspace, course_data};
 
 const COURSES: &str = "/api/v1/courses";
@@ -109,7 +109,7 @@ async fn a_course_is_returned_with_its_modules_and_lessons() {
     let id = app.course_id(&workspace, "ink").await;
 
     let mut detail = key.get(&format!("{COURSES}/{id}")).await.assert_status(200).json();
-    assert_json_snapshot!(masked(&detail));
+    assert_json_snapshot!(mask_ids(&detail));
 
     detail.as_object_mut().expect("a course is an object").remove("modules");
     assert_eq!(key.get(COURSES).await.json()["data"], json!([detail]));

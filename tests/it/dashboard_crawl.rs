@@ -55,7 +55,7 @@ async fn workspace_with_everything<'a>(
     key.get("/api/v1/courses?limit=1").await.assert_status(200);
     // Otherwise, a maintenance job would write these during the test.
     domain::requests::flush(&app.app).await.unwrap();
-    domain::keys::flush_used(&app.app).await.unwrap();
+    domain::keys::flush_uses(&app.app).await.unwrap();
     let owner = format!("owner@{name}.example");
     let signed_in = workspace.owner_browser().await;
     app.workspace(second).await.password_link_token(&owner).await;

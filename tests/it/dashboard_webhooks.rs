@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use domain::outbox::EVENT_TYPES;
-use domain::webhooks::{self, DeliveryState};
+use domain::webhooks::{self, DeliveryState, replays};
 use reqwest::Method;
 
 use crate::dashboard_keys::audit_entries;
@@ -306,9 +306,9 @@ async fn webhooks_of_other_workspaces_are_not_found() {
     app.deliver_due().await;
     let delivery = subscription.deliveries().await[0].id;
     assert_eq!(subscription.deliveries().await[0].state, DeliveryState::Dead);
-    let preview = webhooks::preview(&app.app, theirs.id, &Default::default()).await.unwrap();
+    let preview = replays::preview(&app.app, theirs.id, &Default::default()).await.unwrap();
     let mut write = app.begin_write().await;
-    let job = webhooks::start(&app.app, &mut write, &preview).await.unwrap();
+    let job = replays::start(&app.app, &mut write, &preview).await.unwrap();
     write.commit().await.unwrap();
 
     let ours = app.workspace("ours").await;

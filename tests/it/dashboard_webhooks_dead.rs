@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ::webhooks::maintenance;
 use domain::page::PageRequest;
-use domain::webhooks::{self, DeliveryState, ReplayState};
+use domain::webhooks::{self, DeliveryState, ReplayState, replays};
 use entity::webhook_deliveries;
 use entity::webhook_deliveries::queue::DeliveryTransition;
 use foundation::id::{Delivery, SubscriptionId};
@@ -172,7 +172,7 @@ async fn dead_letters_are_filtered_and_paginated() {
     }
     browser.get(&format!("{REPLAY}?event=nothing")).await.assert_status(422);
     browser.submit(DEAD_LETTERS, REPLAY, &[("event", "nothing")]).await.assert_status(422);
-    assert_eq!(webhooks::running_in(&app.app, acme.id).await.unwrap(), []);
+    assert_eq!(replays::running_in(&app.app, acme.id).await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -209,8 +209,8 @@ async fn all_matching_dead_letters_are_replayed_by_a_job_with_progress() {
     );
     assert!(html(&browser.get(DEAD_LETTERS).await).contains("A replay is running"));
 
-    let job = webhooks::running_in(&app.app, acme.id).await.unwrap().remove(0);
-    webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
+    let job = replays::running_in(&app.app, acme.id).await.unwrap().remove(0);
+    replays::advance(&app.app, acme.id, job.id).await.unwrap();
     let update = html(&partial_update(&browser, &app, &path).await.assert_status(200));
     assert!(
         update.contains("500 of 600") && update.contains("hx-get") && !update.contains("<html"),
@@ -252,8 +252,8 @@ async fn a_canceled_replay_keeps_its_deliveries() {
     create_copies(&acme, subscription_id, 699).await;
     let browser = acme.owner_browser().await;
     let path = browser.submit(REPLAY, REPLAY, &[]).await.assert_status(303).header("location").to_owned();
-    let job = webhooks::running_in(&app.app, acme.id).await.unwrap().remove(0);
-    webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
+    let job = replays::running_in(&app.app, acme.id).await.unwrap().remove(0);
+    replays::advance(&app.app, acme.id, job.id).await.unwrap();
     let cancel = format!("{path}/cancel");
     let (first_token, second_token) =
         (csrf_token(&browser.get(&path).await), csrf_token(&browser.get(&path).await));
@@ -263,7 +263,7 @@ async fn a_canceled_replay_keeps_its_deliveries() {
     browser.post(&cancel, &second_token, &[]).await.assert_status(303);
     assert!(html(&browser.get(&path).await).contains("has already ended"));
     maintenance::run_once(&app.app).await.unwrap();
-    let ended = webhooks::replay(&app.app, Some(acme.id), job.id).await.unwrap();
+    let ended = replays::get(&app.app, Some(acme.id), job.id).await.unwrap();
     assert_eq!((ended.state, ended.done), (ReplayState::Canceled, 500));
     assert!(html(&browser.get(DEAD_LETTERS).await).contains("Replay all 200"));
     let entries = audit_entries(&acme).await;

@@ -8,7 +8,7 @@ use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 
 use crate::conformance::ContractValidator;
-use crate::masks::masked;
+use crate::masked_ids::mask_ids;
 use crate::support::{TestApp, TestKey, TestWorkspace, course_data};
 
 /// Returns the types of these events.
@@ -102,7 +102,7 @@ async fn each_event_type_occurs_with_the_documented_body() {
       "student.deleted"
     ]
     "#);
-    assert_json_snapshot!(masked(&Value::Array(events)));
+    assert_json_snapshot!(mask_ids(&Value::Array(events)));
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 
-use crate::masks::masked;
+use crate::masked_ids::mask_ids;
 use crate::support::{TestApp, TestKey, TestWorkspace};
 
 const ORDERS: &str = "/api/v1/orders";
@@ -58,7 +58,7 @@ async fn a_paid_order_shows_items_receipt_and_entitlements() {
     workspace.change_at("2026-02-14T09:12:45.301Z", "order.pay", order_of_two_courses("o1")).await;
 
     let order = only_order(&key).await;
-    assert_json_snapshot!(masked(&order));
+    assert_json_snapshot!(mask_ids(&order));
     let paid = app.events_of_type("order.paid").await;
     assert_eq!(paid.len(), 1);
     assert_eq!(paid[0]["data"], order);
@@ -119,7 +119,7 @@ async fn a_partial_refund_keeps_access_and_a_full_refund_revokes_it() {
     app.clock.advance(Duration::from_secs(1));
     workspace.change_at("2026-03-01T08:00:00Z", "order.refund", json!({"order": "o1"})).await;
     let order = only_order(&key).await;
-    assert_json_snapshot!(masked(&order));
+    assert_json_snapshot!(mask_ids(&order));
     let listed_student = newest_student(&key).await;
     assert_eq!(listed_student["progress"]["enrollments_active"], 0);
     for enrollment in listed_student["enrollments"].as_array().unwrap() {

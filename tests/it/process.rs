@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::masks::masked;
+use crate::masked_ids::mask_ids;
 use crate::program::{ServerProcess, TestProgram};
 use crate::support::{TestKey, course_data, send, wait_until};
 
@@ -361,7 +361,7 @@ async fn imported_state(program: &TestProgram) -> Value {
     assert_eq!(server.stop().await, Some(0));
     let mut all = Value::Array(all);
     remove_recording_times(&mut all);
-    masked(&all)
+    mask_ids(&all)
 }
 
 /// Removes the times at which the server recorded data, which differ from run to run.

@@ -139,7 +139,7 @@ impl TestProgram {
     pub async fn create_key(&self, scopes: &str) -> String {
         let owner = ["--owner-email", "owner@acme.example"];
         self.run(&[&["workspaces", "create", "--key", "acme", "--name", "Acme"][..], &owner].concat()).await;
-        let args = ["keys", "create", "--workspace", "acme", "--name", "story", "--scope", scopes];
+        let args = ["keys", "create", "--workspace", "acme", "--name", "billing", "--scope", scopes];
         let created = self.run(&args).await;
         assert_eq!(created.code, Some(0), "{created:?}");
         created.stdout.trim_end().to_owned()

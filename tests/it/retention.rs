@@ -6,7 +6,7 @@ use std::time::Duration;
 use ::webhooks::maintenance;
 use domain::audit;
 use domain::requests::{self, RequestFilter};
-use domain::webhooks::{self, DeadFilter};
+use domain::webhooks::{DeadFilter, replays};
 use entity::webhook_attempts;
 use entity::webhook_deliveries::queue::DeliveryTransition;
 use foundation::clock::Clock;
@@ -102,16 +102,16 @@ async fn ended_replays_are_deleted_after_thirty_days() {
     workspace.student("ada").await;
     app.settle_due(Some(404), DeliveryTransition::Dead).await;
     app.clock.advance(SECOND);
-    let preview = webhooks::preview(&app.app, workspace.id, &DeadFilter::default()).await.expect("a preview");
-    let job = in_transaction(&app, async |write| webhooks::start(&app.app, write, &preview).await).await;
+    let preview = replays::preview(&app.app, workspace.id, &DeadFilter::default()).await.expect("a preview");
+    let job = in_transaction(&app, async |write| replays::start(&app.app, write, &preview).await).await;
     let job = job.expect("the job starts").id;
     let exists = async || {
         maintenance::prune(&app.app).await.expect("the jobs succeed");
-        webhooks::replay(&app.app, Some(workspace.id), job).await.is_ok()
+        replays::get(&app.app, Some(workspace.id), job).await.is_ok()
     };
     app.clock.advance(31 * DAY);
     assert!(exists().await, "a running job remains");
-    webhooks::advance(&app.app, workspace.id, job).await.expect("the job advances");
+    replays::advance(&app.app, workspace.id, job).await.expect("the job advances");
     assert!(!exists().await);
 }
 

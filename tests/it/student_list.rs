@@ -5,7 +5,7 @@ use std::time::Duration;
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 
-use crate::masks::masked;
+use crate::masked_ids::mask_ids;
 use crate::support::{TestApp, course_data};
 
 const STUDENTS: &str = "/api/v1/students";
@@ -105,7 +105,7 @@ async fn the_enrollment_history_is_complete_and_newest_first() {
     workspace.change_at("2026-02-04T09:00:00Z", "enrollment.grant", data).await;
 
     let page = key.get(STUDENTS).await.assert_status(200).json();
-    assert_json_snapshot!(masked(&page["data"][0]));
+    assert_json_snapshot!(mask_ids(&page["data"][0]));
 }
 
 /// Returns the percentage and the status of Ada's only enrollment, and her average percentage.
@@ -213,7 +213,7 @@ async fn deleting_a_student_deletes_the_history() {
     let repeat = key.post("/api/v1/enrollments", json!({"studentId": ada, "courseId": course})).await;
     repeat.assert_status(404);
     let events = app.events().await;
-    assert_json_snapshot!(masked(&events.last().unwrap()["data"]), @r#"
+    assert_json_snapshot!(mask_ids(&events.last().unwrap()["data"]), @r#"
     {
       "deleted_at": "2026-03-02T10:00:30.000Z",
       "email": "ada@example.com",

@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use insta::assert_json_snapshot;
 use serde_json::{Map, Value, json};
 
-use crate::masks::masked;
+use crate::masked_ids::mask_ids;
 use crate::support::TestApp;
 
 const STUDENTS: &str = "/api/v1/students";
@@ -25,7 +25,7 @@ async fn a_student_is_created_with_all_fields() {
         .await
         .assert_status(201);
     let student = response.json();
-    assert_json_snapshot!(masked(&student));
+    assert_json_snapshot!(mask_ids(&student));
     assert_eq!(response.header("location"), format!("{STUDENTS}/{}", student["id"].as_str().unwrap()));
     assert_eq!(key.get(STUDENTS).await.json()["data"], json!([student]));
 

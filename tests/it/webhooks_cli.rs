@@ -328,9 +328,9 @@ async fn the_audit_log_records_each_change_of_an_operator_once() {
             "Updated a webhook https://hooks.example/new",
             "Enabled a webhook https://hooks.example/in",
             "Paused a webhook https://hooks.example/in",
-            "Revoked an API key story",
+            "Revoked an API key billing",
             "Created a webhook https://hooks.example/in",
-            "Created an API key story",
+            "Created an API key billing",
         ]
     );
 }

@@ -105,7 +105,7 @@ async fn a_server_that_is_killed_twenty_times_loses_no_delivery() {
     let server = program.serve(&serve).await;
     let app = &program.app;
     wait_until("all are delivered", async || {
-        webhooks::queue(&app.app).await.expect("the queue").pending == 0
+        webhooks::queue_status(&app.app).await.expect("the queue").pending == 0
     })
     .await;
     assert_eq!(server.stop().await, Some(0));
@@ -158,7 +158,7 @@ async fn a_server_stops_in_time_and_releases_hanging_deliveries() {
         "stopped after {:?} with a timeout of 3 s",
         signaled.elapsed()
     );
-    let queue = webhooks::queue(&program.app.app).await.unwrap();
+    let queue = webhooks::queue_status(&program.app.app).await.unwrap();
     assert_eq!((queue.pending, queue.in_flight), (1, 0), "the lease is released");
 }
 

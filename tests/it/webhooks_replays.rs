@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::Error;
 use domain::page::TimeSpan;
-use domain::webhooks::{self, DeadFilter, DeliveryOrigin, DeliveryState, Replay, ReplayState};
+use domain::webhooks::{self, DeadFilter, DeliveryOrigin, DeliveryState, Replay, ReplayState, replays};
 use entity::webhook_deliveries::queue::DeliveryTransition;
 use entity::webhook_deliveries::{self as rows, StoredDeliveryState};
 use foundation::id::{Delivery, SubscriptionId};
@@ -37,8 +37,8 @@ async fn create_dead_letters(workspace: &TestWorkspace<'_>, subscription_id: Sub
 /// Starts a job that replays the dead letters that match this filter.
 async fn start_job(workspace: &TestWorkspace<'_>, filter: &DeadFilter) -> Replay {
     let app = &workspace.app.app;
-    let preview = webhooks::preview(app, workspace.id, filter).await.unwrap();
-    in_transaction(workspace.app, async |write| webhooks::start(app, write, &preview).await).await.unwrap()
+    let preview = replays::preview(app, workspace.id, filter).await.unwrap();
+    in_transaction(workspace.app, async |write| replays::start(app, write, &preview).await).await.unwrap()
 }
 
 #[tokio::test]
@@ -81,25 +81,25 @@ async fn a_job_continues_in_another_process_and_replays_each_delivery_once() {
     let (subscription_id, _) = acme.subscribe(CREATED).await;
     create_dead_letters(&acme, subscription_id, 1201).await;
     let all = DeadFilter::default();
-    assert_eq!(webhooks::preview(&app.app, acme.id, &all).await.unwrap().total, 1201);
+    assert_eq!(replays::preview(&app.app, acme.id, &all).await.unwrap().total, 1201);
     let job = start_job(&acme, &all).await;
     assert_eq!((job.total, job.done, job.state), (1201, 0, ReplayState::Running));
-    let step = webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
+    let step = replays::advance(&app.app, acme.id, job.id).await.unwrap();
     assert_eq!((step.done, step.state), (500, ReplayState::Running));
 
     // Another process finds the job and advances it concurrently with this one.
     let other = app.other_process().await;
-    let running = webhooks::running(&other).await.unwrap();
+    let running = replays::running(&other).await.unwrap();
     assert_eq!(running, [step]);
     let (first, second) = tokio::join!(
-        webhooks::advance(&app.app, acme.id, job.id),
-        webhooks::advance(&other, running[0].workspace, running[0].id)
+        replays::advance(&app.app, acme.id, job.id),
+        replays::advance(&other, running[0].workspace, running[0].id)
     );
     let done = first.unwrap().done.max(second.unwrap().done);
     assert_eq!(done, 1201);
-    let ended = webhooks::advance(&other, acme.id, job.id).await.unwrap();
+    let ended = replays::advance(&other, acme.id, job.id).await.unwrap();
     assert_eq!((ended.done, ended.state), (1201, ReplayState::Done));
-    assert_eq!(webhooks::running(&app.app).await.unwrap(), []);
+    assert_eq!(replays::running(&app.app).await.unwrap(), []);
 
     let deliveries = acme.deliveries(subscription_id).await;
     let replayed: Vec<_> = deliveries.iter().filter_map(|delivery| delivery.replayed_from).collect();
@@ -114,7 +114,7 @@ async fn a_job_continues_in_another_process_and_replays_each_delivery_once() {
         "each dead letter is replayed once"
     );
     assert_eq!(
-        webhooks::preview(&app.app, acme.id, &all).await.unwrap().total,
+        replays::preview(&app.app, acme.id, &all).await.unwrap().total,
         0,
         "a second job has nothing to replay"
     );
@@ -128,15 +128,15 @@ async fn a_job_does_not_replay_its_own_dead_deliveries() {
     create_dead_letters(&acme, subscription_id, 501).await;
     let all = DeadFilter::default();
     let job = start_job(&acme, &all).await;
-    webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
+    replays::advance(&app.app, acme.id, job.id).await.unwrap();
     assert_eq!(
         app.settle_due(Some(404), DeliveryTransition::Dead).await,
         500,
         "in the same millisecond as the job"
     );
-    let ended = webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
+    let ended = replays::advance(&app.app, acme.id, job.id).await.unwrap();
     assert_eq!((ended.done, ended.state), (501, ReplayState::Done));
-    assert_eq!(webhooks::preview(&app.app, acme.id, &all).await.unwrap().total, 500);
+    assert_eq!(replays::preview(&app.app, acme.id, &all).await.unwrap().total, 500);
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn a_job_replays_deliveries_that_match_its_filter_until_it_is_canceled() {
     app.settle_due(Some(404), DeliveryTransition::Dead).await;
 
     let count =
-        async |filter| webhooks::preview(&app.app, acme.id, &filter).await.map(|preview| preview.total);
+        async |filter| replays::preview(&app.app, acme.id, &filter).await.map(|preview| preview.total);
     let of_other = DeadFilter { subscription: Some(other), ..DeadFilter::default() };
     assert_eq!(count(of_other).await.unwrap(), 2);
     let published = Some("course.published".to_owned());
@@ -165,17 +165,17 @@ async fn a_job_replays_deliveries_that_match_its_filter_until_it_is_canceled() {
 
     let filter = DeadFilter { subscription: Some(subscription_id), ..DeadFilter::default() };
     let job = start_job(&acme, &filter).await;
-    webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
+    replays::advance(&app.app, acme.id, job.id).await.unwrap();
     let canceled =
-        in_transaction(&app, async |write| webhooks::cancel(write, acme.id, job.id).await).await.unwrap();
+        in_transaction(&app, async |write| replays::cancel(write, acme.id, job.id).await).await.unwrap();
     assert!(canceled.changed);
     let canceled = canceled.record;
     assert_eq!((canceled.state, canceled.done, canceled.total), (ReplayState::Canceled, 500, 700));
-    assert_eq!(webhooks::advance(&app.app, acme.id, job.id).await.unwrap(), canceled);
-    assert_eq!(webhooks::replay(&app.app, Some(acme.id), job.id).await.unwrap(), canceled);
+    assert_eq!(replays::advance(&app.app, acme.id, job.id).await.unwrap(), canceled);
+    assert_eq!(replays::get(&app.app, Some(acme.id), job.id).await.unwrap(), canceled);
     let globex = app.workspace("globex").await.id;
-    assert!(matches!(webhooks::replay(&app.app, Some(globex), job.id).await, Err(Error::NotFound(_))));
-    let foreign = in_transaction(&app, async |write| webhooks::cancel(write, globex, job.id).await).await;
+    assert!(matches!(replays::get(&app.app, Some(globex), job.id).await, Err(Error::NotFound(_))));
+    let foreign = in_transaction(&app, async |write| replays::cancel(write, globex, job.id).await).await;
     assert!(matches!(foreign, Err(Error::NotFound(_))));
 }
 
@@ -187,7 +187,7 @@ async fn replays_of_a_paused_subscription_are_held() {
     create_dead_letters(&acme, subscription_id, 2).await;
     in_transaction(&app, async |write| webhooks::pause(write, acme.id, subscription_id).await).await.unwrap();
     let job = start_job(&acme, &DeadFilter::default()).await;
-    webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
+    replays::advance(&app.app, acme.id, job.id).await.unwrap();
     let states: Vec<_> =
         acme.deliveries(subscription_id).await.iter().map(|delivery| delivery.state).collect();
     assert_eq!(states, [DeliveryState::Dead, DeliveryState::Dead, DeliveryState::Held, DeliveryState::Held]);
@@ -203,8 +203,8 @@ async fn concurrent_jobs_and_users_replay_each_dead_letter_once() {
     for _ in 0..4 {
         start_job(&acme, &DeadFilter::default()).await;
     }
-    let jobs = webhooks::running_in(&app.app, acme.id).await.unwrap();
-    let advance = async |job: usize| webhooks::advance(&app.app, acme.id, jobs[job].id).await.unwrap();
+    let jobs = replays::running_in(&app.app, acme.id).await.unwrap();
+    let advance = async |job: usize| replays::advance(&app.app, acme.id, jobs[job].id).await.unwrap();
     let replay = async || {
         in_transaction(&app, async |write| webhooks::replay_chosen(&app.app, write, acme.id, &dead).await)
             .await

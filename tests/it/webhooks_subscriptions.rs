@@ -486,7 +486,7 @@ async fn webhooks_of_another_workspace_are_not_found() {
         ),
         error_message(
             in_transaction(app, async |write| {
-                webhooks::test(domain_app, write, other, subscription_id, None).await
+                webhooks::send_test(domain_app, write, other, subscription_id, None).await
             })
             .await,
         ),
@@ -501,10 +501,15 @@ async fn webhooks_of_another_workspace_are_not_found() {
             .await;
     assert_eq!(error_message(resent), format!("no delivery {dead} in this workspace"));
     assert_eq!(
-        webhooks::dead(domain_app, other, &Default::default(), PageRequest::newest_first(None, 10))
-            .await
-            .unwrap()
-            .items,
+        webhooks::dead_deliveries(
+            domain_app,
+            other,
+            &Default::default(),
+            PageRequest::newest_first(None, 10)
+        )
+        .await
+        .unwrap()
+        .items,
         []
     );
     assert_eq!(acme.deliveries(subscription_id).await.len(), 1);
@@ -519,7 +524,7 @@ async fn a_test_sends_the_contract_s_example_to_one_subscription() {
         let (subscription_id, _) = acme.subscribe(&[event_type]).await;
         let (other, _) = acme.subscribe(&[event_type]).await;
         let delivery = in_transaction(&app, async |write| {
-            webhooks::test(&app.app, write, acme.id, subscription_id, None).await
+            webhooks::send_test(&app.app, write, acme.id, subscription_id, None).await
         })
         .await
         .unwrap();
@@ -544,7 +549,7 @@ async fn a_test_sends_the_contract_s_example_to_one_subscription() {
     let (subscription_id, _) = acme.subscribe(CREATED).await;
     pause(&acme, subscription_id).await;
     let test = in_transaction(&app, async |write| {
-        webhooks::test(&app.app, write, acme.id, subscription_id, None).await
+        webhooks::send_test(&app.app, write, acme.id, subscription_id, None).await
     })
     .await;
     assert!(error_message(test).ends_with("is not enabled, so nothing can be sent; enable it first"));

@@ -148,8 +148,10 @@ async fn a_delivery_that_waits_for_a_slot_uses_the_current_url_and_secret() {
         workspace.student(&format!("s-{number}")).await;
     }
     wait_until("64 requests are in flight", async || slow.connections() == 64).await;
-    wait_until("the others are leased", async || webhooks::queue(&app.app).await.unwrap().in_flight == 70)
-        .await;
+    wait_until("the others are leased", async || {
+        webhooks::queue_status(&app.app).await.unwrap().in_flight == 70
+    })
+    .await;
 
     let new_endpoint = Endpoint::start().await;
     let change = SubscriptionChange { url: Some(new_endpoint.url()), event_types: None };
@@ -256,7 +258,7 @@ async fn a_new_delivery_is_pre_leased_to_the_running_worker() {
     let workspace = app.workspace("acme").await;
     let url = hanging_receiver.url("http", "127.0.0.1").into();
     let subscription = workspace.subscribe_url(url, &["student.created"]).await;
-    let in_flight = async || webhooks::queue(&app.app).await.unwrap().in_flight;
+    let in_flight = async || webhooks::queue_status(&app.app).await.unwrap().in_flight;
     workspace.student("before-the-worker").await;
     assert_eq!(in_flight().await, 0);
     let (stop, stopped) = oneshot::channel::<()>();
@@ -294,7 +296,7 @@ async fn a_worker_releases_hanging_deliveries_at_its_shutdown_timeout() {
     stop.send(()).unwrap();
     tokio::time::timeout(TIMEOUT, running).await.expect("the worker stops").unwrap();
     assert_eq!(subscription.delivery_states().await, ["pending 0"]);
-    let queue = webhooks::queue(&app.app).await.unwrap();
+    let queue = webhooks::queue_status(&app.app).await.unwrap();
     assert_eq!((queue.pending, queue.in_flight), (1, 0), "the lease is released");
 }
 
@@ -400,7 +402,7 @@ async fn a_hanging_endpoint_does_not_delay_others_and_its_deliveries_are_release
         healthy_subscription.delivery_states().await == vec!["delivered 1"; STUDENTS]
     })
     .await;
-    let queue = webhooks::queue(&app.app).await.unwrap();
+    let queue = webhooks::queue_status(&app.app).await.unwrap();
     assert!((1..=256).contains(&queue.in_flight), "{queue:?}");
     assert!(
         (1..=64).contains(&hanging_receiver.connections()),
@@ -410,5 +412,5 @@ async fn a_hanging_endpoint_does_not_delay_others_and_its_deliveries_are_release
     stop.send(()).unwrap();
     tokio::time::timeout(TIMEOUT, running).await.expect("the worker stops").unwrap();
     assert_eq!(hanging_subscription.delivery_states().await, vec!["pending 0"; STUDENTS]);
-    assert_eq!(webhooks::queue(&app.app).await.unwrap().in_flight, 0);
+    assert_eq!(webhooks::queue_status(&app.app).await.unwrap().in_flight, 0);
 }

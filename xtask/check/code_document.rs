@@ -176,8 +176,8 @@ fn reference_with_siblings(target: &MetaSchemaRef, siblings: &MetaSchema) -> Val
 fn schema(meta: &MetaSchema) -> Map<String, Value> {
     let mut map = Map::new();
     if !meta.ty.is_empty() {
-        let ty = if meta.nullable { json!([meta.ty, "null"]) } else { json!(meta.ty) };
-        map.insert("type".into(), ty);
+        let json_type = if meta.nullable { json!([meta.ty, "null"]) } else { json!(meta.ty) };
+        map.insert("type".into(), json_type);
     }
     let mut insert = |key: &str, value: Option<Value>| map.extend(value.map(|value| (key.to_owned(), value)));
     insert("format", meta.format.map(Value::from));

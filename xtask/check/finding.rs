@@ -5,7 +5,7 @@ use contract::diagnostic::{self, DiagnosticFormat};
 /// A finding at a position of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CheckFinding {
-    /// The stable id of its kind.
+    /// The stable code of this kind of finding.
     pub code: &'static str,
     /// The file, relative to the workspace root.
     pub file: String,

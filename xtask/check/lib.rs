@@ -147,7 +147,7 @@ mod tests {
     }
 
     /// Removes a key of the object at a JSON pointer.
-    fn without(document: &mut Value, parent: &str, key: &str) {
+    fn remove_key(document: &mut Value, parent: &str, key: &str) {
         let parent = document.pointer_mut(parent).and_then(Value::as_object_mut).expect("the parent exists");
         parent.remove(key).expect("the key exists");
     }
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn an_operation_that_the_contract_lacks_is_reported() {
         let mut contract = contract().root.to_json();
-        without(&mut contract, "/paths", "/api/v1/orders");
+        remove_key(&mut contract, "/paths", "/api/v1/orders");
         let differences = compare_documents(&contract, &code().expect("the code has a document"));
         assert_eq!(paths(&differences.code_only), ["GET /api/v1/orders"]);
         assert!(differences.contract_only.is_empty());
@@ -219,8 +219,8 @@ mod tests {
     fn an_operation_and_an_event_that_the_code_lacks_are_reported() {
         let contract = contract();
         let mut code = code().expect("the code has a document");
-        without(&mut code, "/paths/~1api~1v1~1students", "post");
-        without(&mut code, "/webhooks", "order.paid");
+        remove_key(&mut code, "/paths/~1api~1v1~1students", "post");
+        remove_key(&mut code, "/webhooks", "order.paid");
         let differences = compare_documents(&contract.root.to_json(), &code);
         assert_eq!(paths(&differences.contract_only), ["POST /api/v1/students", "webhook `order.paid`"]);
         assert!(differences.code_only.is_empty());

@@ -38,8 +38,9 @@ pub(crate) async fn check(postgres: Option<&str>) -> anyhow::Result<Vec<CheckFin
     let sqlite = migrate_and_read(&Database::connect(memory).await?).await?;
     let mut findings = compare("SQLite", &entities, &sqlite);
     if let Some(url) = postgres {
-        let postgres_tables =
-            postgres_schema(url).await.context("cannot read the schema from PostgreSQL (DATABASE_URL)")?;
+        let postgres_tables = migrate_and_read_postgres(url)
+            .await
+            .context("cannot read the schema from PostgreSQL (DATABASE_URL)")?;
         findings.extend(compare("PostgreSQL", &entities, &postgres_tables));
         findings.extend(compare_indexes(&sqlite, &postgres_tables));
     }
@@ -47,7 +48,7 @@ pub(crate) async fn check(postgres: Option<&str>) -> anyhow::Result<Vec<CheckFin
 }
 
 /// Returns the schema on a PostgreSQL server. Migrates a temporary database, which is dropped afterwards.
-async fn postgres_schema(url: &str) -> anyhow::Result<DatabaseSchema> {
+async fn migrate_and_read_postgres(url: &str) -> anyhow::Result<DatabaseSchema> {
     let (base, _) = url.rsplit_once('/').context("the URL has no database name")?;
     let name = format!("check_{}", std::process::id());
     let admin = Database::connect(url).await?;
@@ -69,8 +70,8 @@ async fn migrate_and_read(database: &DatabaseConnection) -> anyhow::Result<Datab
     migration::Migrator::default().apply(&transaction).await?;
     transaction.commit().await?;
     match database.get_database_backend() {
-        DbBackend::Sqlite => sqlite(database).await,
-        DbBackend::Postgres => postgres(database).await,
+        DbBackend::Sqlite => read_sqlite_schema(database).await,
+        DbBackend::Postgres => read_postgres_schema(database).await,
         other => bail!("unsupported database: {other:?}"),
     }
 }
@@ -80,15 +81,17 @@ async fn rows(database: &DatabaseConnection, sql: &str) -> anyhow::Result<Vec<Qu
     Ok(database.query_all_raw(statement).await?)
 }
 
-async fn sqlite(database: &DatabaseConnection) -> anyhow::Result<DatabaseSchema> {
+async fn read_sqlite_schema(database: &DatabaseConnection) -> anyhow::Result<DatabaseSchema> {
     let mut tables = DatabaseSchema::new();
     let columns = "SELECT t.name, c.name, c.type, c.\"notnull\", c.pk FROM sqlite_master t, pragma_table_info(t.name) c \
                    WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' ORDER BY c.pk";
     for row in rows(database, columns).await? {
         let table: &mut TableSchema = tables.entry(row.try_get_by_index(0)?).or_default();
-        let (name, ty): (String, String) = (row.try_get_by_index(1)?, row.try_get_by_index(2)?);
+        let (name, column_type): (String, String) = (row.try_get_by_index(1)?, row.try_get_by_index(2)?);
         let (is_not_null, key_position): (i64, i64) = (row.try_get_by_index(3)?, row.try_get_by_index(4)?);
-        table.columns.insert(name.clone(), (stored_kind(&ty), is_not_null == 0 && key_position == 0));
+        table
+            .columns
+            .insert(name.clone(), (stored_kind(&column_type), is_not_null == 0 && key_position == 0));
         if key_position > 0 {
             table.primary_key.push(name);
         }
@@ -99,16 +102,16 @@ async fn sqlite(database: &DatabaseConnection) -> anyhow::Result<DatabaseSchema>
     Ok(tables)
 }
 
-async fn postgres(database: &DatabaseConnection) -> anyhow::Result<DatabaseSchema> {
+async fn read_postgres_schema(database: &DatabaseConnection) -> anyhow::Result<DatabaseSchema> {
     let mut tables = DatabaseSchema::new();
     let columns = "SELECT table_name::text, column_name::text, data_type::text, (is_nullable = 'NO')::int::bigint \
                    FROM information_schema.columns WHERE table_schema = 'public' \
                    AND NOT (SELECT relispartition FROM pg_class WHERE oid = to_regclass(table_name))";
     for row in rows(database, columns).await? {
         let table: &mut TableSchema = tables.entry(row.try_get_by_index(0)?).or_default();
-        let (name, ty): (String, String) = (row.try_get_by_index(1)?, row.try_get_by_index(2)?);
+        let (name, column_type): (String, String) = (row.try_get_by_index(1)?, row.try_get_by_index(2)?);
         let is_not_null: i64 = row.try_get_by_index(3)?;
-        table.columns.insert(name, (stored_kind(&ty), is_not_null == 0));
+        table.columns.insert(name, (stored_kind(&column_type), is_not_null == 0));
     }
     // The attribute number of an expression is 0, so it has no column.
     // `negation` is empty for primary keys, and `NOT` for all other indexes. The key of a partitioned table also contains the
@@ -149,8 +152,8 @@ fn add_indexes(tables: &mut DatabaseSchema, rows: Vec<QueryResult>) -> anyhow::R
 }
 
 /// Returns the kind of value that a column type stores. SQLite distinguishes fewer kinds.
-fn stored_kind(ty: &str) -> &'static str {
-    match &*ty.to_lowercase() {
+fn stored_kind(column_type: &str) -> &'static str {
+    match &*column_type.to_lowercase() {
         "uuid" => "a UUID",
         "blob" | "bytea" => "bytes",
         "text" | "character varying" => "a string",
@@ -161,8 +164,8 @@ fn stored_kind(ty: &str) -> &'static str {
 }
 
 /// Returns the kind of value of an entity's column.
-fn entity_kind(ty: &ColumnType) -> &'static str {
-    match ty {
+fn entity_kind(column_type: &ColumnType) -> &'static str {
+    match column_type {
         ColumnType::Uuid => "a UUID",
         ColumnType::Blob | ColumnType::Binary(_) | ColumnType::VarBinary(_) => "bytes",
         ColumnType::String(_) | ColumnType::Text | ColumnType::Char(_) | ColumnType::Enum { .. } => {

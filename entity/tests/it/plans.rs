@@ -154,7 +154,7 @@ fn claim() -> ClaimQuery<'static> {
         now: NOW,
         lease_until: NOW + 30,
         lease_token: id(0xaa),
-        cap_per_subscription: 8,
+        max_in_flight_per_subscription: 8,
         per_workspace: 100,
         allowances: &[],
         limit: 10,

@@ -1,4 +1,4 @@
-//! The delivery queue: fair claims, settlements fenced by lease tokens, and held deliveries.
+//! The delivery queue: fair claims, settlements that need the token of the current lease, and held deliveries.
 //!
 //! A claim leases due deliveries to a worker. A settlement stores the outcome of an attempt. An allowance limits the
 //! number of deliveries that a claim takes from one workspace. Times are milliseconds since the epoch.
@@ -23,7 +23,7 @@ fn claim(token: u128, now: i64) -> ClaimQuery<'static> {
         now,
         lease_until: now + 30,
         lease_token: id(token),
-        cap_per_subscription: 3,
+        max_in_flight_per_subscription: 3,
         per_workspace: 100,
         allowances: &[],
         limit: 10,
@@ -81,7 +81,7 @@ async fn correct_states(database: &DatabaseConnection, now: i64) -> u64 {
 }
 
 #[tokio::test]
-async fn claims_alternate_between_subscriptions_up_to_the_cap_and_the_limit() {
+async fn claims_alternate_between_subscriptions_up_to_the_in_flight_limit_and_the_total_limit() {
     for database in databases().await {
         insert_two_queues(&database).await;
         assert_eq!(claim(1, 0).run(&database).await.unwrap(), [], "nothing is due");
@@ -122,10 +122,14 @@ async fn the_limit_is_shared_equally_by_subscriptions_with_due_deliveries() {
         let ours = webhook_deliveries::in_workspace(OURS);
         let rows = (101..161).map(|number| delivery(number, 1, number as i64)).collect();
         ours.insert_many(&database, rows).await.unwrap();
-        let all = ClaimQuery { cap_per_subscription: 50, limit: 40, ..claim(1, 500) };
+        let all = ClaimQuery { max_in_flight_per_subscription: 50, limit: 40, ..claim(1, 500) };
         assert_eq!(numbers(&all.run(&database).await.unwrap()), (101..141).collect::<Vec<_>>());
         let next = ClaimQuery { lease_token: id(2), ..all };
-        assert_eq!(numbers(&next.run(&database).await.unwrap()), (141..151).collect::<Vec<_>>(), "the cap");
+        assert_eq!(
+            numbers(&next.run(&database).await.unwrap()),
+            (141..151).collect::<Vec<_>>(),
+            "the in-flight limit"
+        );
         for (token, count) in [(1, 40), (2, 10)] {
             assert_eq!(queue::release_lease(&database, id(token)).await.unwrap(), count);
         }
@@ -176,7 +180,7 @@ async fn claims_alternate_between_workspaces_then_between_subscriptions() {
             lease_token: id(2),
             allowances: &allowances,
             last_workspace: Some(OURS),
-            cap_per_subscription: 9,
+            max_in_flight_per_subscription: 9,
             ..all
         };
         assert_eq!(numbers(&next.run(&database).await.unwrap()), [15_001, 103, 16_001, 104]);
@@ -190,10 +194,18 @@ async fn a_workspace_gets_at_most_its_allowance() {
         let two = [WorkspaceAllowance { workspace: THEIRS, limit: 2, last_subscription: None }];
         let limited_claim = ClaimQuery { allowances: &two, ..claim(1, 50) };
         let claimed = numbers(&limited_claim.run(&database).await.unwrap());
-        assert_eq!(claimed, [101, 11_001, 201, 12_001, 102, 202, 103], "the cap of three applies as well");
+        assert_eq!(
+            claimed,
+            [101, 11_001, 201, 12_001, 102, 202, 103],
+            "the in-flight limit of three applies as well"
+        );
         let zero = [WorkspaceAllowance { limit: 0, ..two[0] }];
-        let next =
-            ClaimQuery { lease_token: id(2), allowances: &zero, cap_per_subscription: 100, ..limited_claim };
+        let next = ClaimQuery {
+            lease_token: id(2),
+            allowances: &zero,
+            max_in_flight_per_subscription: 100,
+            ..limited_claim
+        };
         assert_eq!(numbers(&next.run(&database).await.unwrap()), [104, 105], "only of the other workspace");
         let default =
             ClaimQuery { lease_token: id(3), allowances: &[], per_workspace: 5, limit: 100, ..limited_claim };
@@ -321,7 +333,7 @@ async fn deliveries_of_a_paused_subscription_are_held() {
 async fn deliveries_are_held_released_and_discarded_with_their_subscription() {
     for database in databases().await {
         insert_two_queues(&database).await;
-        let small_claim = ClaimQuery { cap_per_subscription: 1, ..claim(1, 10) };
+        let small_claim = ClaimQuery { max_in_flight_per_subscription: 1, ..claim(1, 10) };
         assert_eq!(numbers(&small_claim.run(&database).await.unwrap()), [101, 201]);
         assert_eq!(correct_states(&database, 11).await, 0);
         set_state(&database, 1, StoredSubscriptionState::Paused).await;
@@ -351,14 +363,14 @@ async fn deliveries_are_held_released_and_discarded_with_their_subscription() {
 }
 
 #[tokio::test]
-async fn concurrent_workers_respect_the_cap() {
+async fn concurrent_workers_respect_the_in_flight_limit() {
     for database in databases().await {
         if database.get_database_backend() != DbBackend::Postgres {
             continue; // On SQLite, write transactions are exclusive.
         }
         insert_two_queues(&database).await;
         let (first, second) = (database.begin().await.unwrap(), database.begin().await.unwrap());
-        let small_claim = ClaimQuery { cap_per_subscription: 2, ..claim(1, 10) };
+        let small_claim = ClaimQuery { max_in_flight_per_subscription: 2, ..claim(1, 10) };
         assert_eq!(numbers(&small_claim.run(&first).await.unwrap()), [101, 201, 102, 202]);
         let same_claim = ClaimQuery { lease_token: id(2), ..small_claim };
         assert_eq!(
@@ -379,7 +391,7 @@ async fn work_until_idle(database: DatabaseConnection, worker: u128) -> Vec<Uuid
     while empty_claims < 20 {
         let token = worker * 100_000 + settled.len() as u128;
         let transaction = database.begin().await.unwrap();
-        let small_claim = ClaimQuery { cap_per_subscription: 40, limit: 7, ..claim(token, 10) };
+        let small_claim = ClaimQuery { max_in_flight_per_subscription: 40, limit: 7, ..claim(token, 10) };
         let claimed = small_claim.run(&transaction).await.unwrap();
         transaction.commit().await.unwrap();
         empty_claims = if claimed.is_empty() { empty_claims + 1 } else { 0 };

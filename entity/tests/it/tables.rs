@@ -269,7 +269,7 @@ fn a_lesson() -> lessons::Model {
         module_id: id(103),
         key: "l1".to_owned(),
         title: "First".to_owned(),
-        kind: lessons::StoredLessonType::Quiz,
+        lesson_type: lessons::StoredLessonType::Quiz,
         position: 1,
         duration_seconds: Some(60),
         free_preview: true,
@@ -354,5 +354,11 @@ fn a_recording() -> recordings::Model {
 
 fn an_event() -> events::Model {
     let body = br#"{"id":"evt_1"}"#.to_vec();
-    events::Model { id: id(114), workspace_id: OURS, kind: "order.paid".to_owned(), created_at: 70, body }
+    events::Model {
+        id: id(114),
+        workspace_id: OURS,
+        event_type: "order.paid".to_owned(),
+        created_at: 70,
+        body,
+    }
 }

@@ -33,7 +33,8 @@ pub(crate) fn subscription(number: u128) -> webhook_subscriptions::Model {
 
 pub(crate) fn event(number: u128) -> events::Model {
     let body = format!(r#"{{"id":"{number}"}}"#).into_bytes();
-    events::Model { id: id(number), workspace_id: OURS, kind: "order.paid".to_owned(), created_at: 70, body }
+    let event_type = "order.paid".to_owned();
+    events::Model { id: id(number), workspace_id: OURS, event_type, created_at: 70, body }
 }
 
 /// Returns a delivery of event 500 that is due immediately.
@@ -141,7 +142,8 @@ async fn every_webhook_row_is_stored_unchanged() {
 async fn the_subscriptions_to_an_event_are_found() {
     for database in databases().await {
         insert_subscriptions_and_event(&database).await;
-        let owned = |types: &[&str]| types.iter().map(|&kind| kind.to_owned()).collect::<Vec<_>>();
+        let owned =
+            |types: &[&str]| types.iter().map(|&event_type| event_type.to_owned()).collect::<Vec<_>>();
         webhook_topics::insert(&database, OURS, id(1), &owned(&["order.paid", "order.refunded"]))
             .await
             .unwrap();

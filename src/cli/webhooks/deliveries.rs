@@ -25,7 +25,7 @@ pub(in crate::cli) struct DeliveriesArgs {
     state: Option<DeliveryState>,
     /// Only deliveries of this event type
     #[arg(long = "event", value_name = "TYPE")]
-    event: Option<String>,
+    event_type: Option<String>,
     /// Only deliveries created at or after this time, in RFC 3339 format
     #[arg(long, value_name = "TIME")]
     from: Option<Timestamp>,
@@ -38,7 +38,7 @@ pub(in crate::cli) struct DeliveriesArgs {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct DeadArgs {
-    /// Key of the workspace
+    /// Key of the workspace, such as `acme`; `workspaces list` shows it
     #[arg(long, value_name = "KEY")]
     workspace: String,
     #[command(flatten)]
@@ -66,7 +66,7 @@ pub(super) struct DeadFilterArgs {
     pub(super) subscription: Option<SubscriptionId>,
     /// Only deliveries of this event type
     #[arg(long = "event", value_name = "TYPE")]
-    event: Option<String>,
+    event_type: Option<String>,
     /// Only deliveries created at or after this time, in RFC 3339 format
     #[arg(long, value_name = "TIME")]
     from: Option<Timestamp>,
@@ -76,16 +76,16 @@ pub(super) struct DeadFilterArgs {
 }
 
 impl From<DeadFilterArgs> for DeadFilter {
-    fn from(DeadFilterArgs { subscription, event, from, to }: DeadFilterArgs) -> Self {
-        Self { subscription, event_type: event, created: TimeSpan { from, to } }
+    fn from(DeadFilterArgs { subscription, event_type, from, to }: DeadFilterArgs) -> Self {
+        Self { subscription, event_type, created: TimeSpan { from, to } }
     }
 }
 
-pub(super) async fn of_subscription(app: &App, args: &DeliveriesArgs) -> Result<(), CommandError> {
+pub(super) async fn list_of_subscription(app: &App, args: &DeliveriesArgs) -> Result<(), CommandError> {
     let subscription = find(app, args.subscription).await?;
     let filter = DeliveryFilter {
         state: args.state,
-        event_type: args.event.clone(),
+        event_type: args.event_type.clone(),
         created: TimeSpan { from: args.from, to: args.to },
     };
     let read_page =
@@ -93,13 +93,13 @@ pub(super) async fn of_subscription(app: &App, args: &DeliveriesArgs) -> Result<
     print_list(&args.output, read_page).await
 }
 
-pub(super) async fn dead(app: &App, args: &DeadArgs) -> Result<(), CommandError> {
+pub(super) async fn list_dead(app: &App, args: &DeadArgs) -> Result<(), CommandError> {
     let workspace = workspaces::find(app, &args.workspace).await?;
     let filter = DeadFilter::from(args.filter.clone());
     if let Some(subscription) = args.filter.subscription {
         find(app, subscription).await?;
     }
-    let read_page = async |page| webhooks::dead(app, workspace.id, &filter, page).await;
+    let read_page = async |page| webhooks::dead_deliveries(app, workspace.id, &filter, page).await;
     print_list(&args.output, read_page).await
 }
 
@@ -146,13 +146,13 @@ fn row(delivery: &Delivery) -> [String; 8] {
         delivery.origin.to_string(),
         output::format_time(delivery.created_at),
         delivery.attempts.len().to_string(),
-        delivery.attempts.last().map_or_else(placeholder, attempt_result),
+        delivery.attempts.last().map_or_else(placeholder, attempt_outcome),
         delivery.next_attempt_at.map_or_else(placeholder, output::format_time),
     ]
 }
 
-/// Returns the status code of an attempt, or its error.
-fn attempt_result(attempt: &Attempt) -> String {
+/// Returns the outcome of an attempt: the response status, the failure code, or a dash if it has neither.
+fn attempt_outcome(attempt: &Attempt) -> String {
     match (attempt.status, &attempt.error) {
         (Some(status), _) => status.to_string(),
         (None, Some(error)) => error.clone(),

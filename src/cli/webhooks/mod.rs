@@ -20,7 +20,7 @@ pub(super) enum WebhooksCommand {
     Create(subscriptions::CreateSubscriptionArgs),
     /// List a workspace's subscriptions, newest first
     List {
-        /// Key of the workspace
+        /// Key of the workspace, such as `acme`; `workspaces list` shows it
         #[arg(long, value_name = "KEY")]
         workspace: String,
         /// Print JSON
@@ -46,7 +46,7 @@ pub(super) enum WebhooksCommand {
         subscription: SubscriptionId,
         /// Event type; defaults to the first event type of the subscription
         #[arg(long = "event", value_name = "TYPE")]
-        event: Option<String>,
+        event_type: Option<String>,
     },
     /// Change the URL or the event types of a subscription
     Edit(subscriptions::EditSubscriptionArgs),
@@ -71,12 +71,12 @@ pub(super) async fn run(config: Config, command: WebhooksCommand) -> Result<Comm
     match command {
         WebhooksCommand::Create(new) => subscriptions::create(&app, new).await?,
         WebhooksCommand::List { workspace, json } => subscriptions::list(&app, &workspace, json).await?,
-        WebhooksCommand::Deliveries(args) => deliveries::of_subscription(&app, &args).await?,
-        WebhooksCommand::Dead(args) => deliveries::dead(&app, &args).await?,
+        WebhooksCommand::Deliveries(args) => deliveries::list_of_subscription(&app, &args).await?,
+        WebhooksCommand::Dead(args) => deliveries::list_dead(&app, &args).await?,
         WebhooksCommand::Replay(args) => replay::run(&app, args).await?,
         WebhooksCommand::Rotate(args) => subscriptions::rotate(&app, &args).await?,
-        WebhooksCommand::Test { subscription, event } => {
-            subscriptions::test(&app, subscription, event.as_deref()).await?;
+        WebhooksCommand::Test { subscription, event_type } => {
+            subscriptions::test(&app, subscription, event_type.as_deref()).await?;
         }
         WebhooksCommand::Edit(args) => subscriptions::edit(&app, args).await?,
         WebhooksCommand::Pause { subscription } => subscriptions::pause(&app, subscription).await?,

@@ -10,7 +10,7 @@ use super::deliveries::DeadFilterArgs;
 use super::find;
 use domain::app::App;
 use domain::audit::{self, Action, Actor};
-use domain::webhooks::{self, DeadFilter, ReplayPreview, ReplayState};
+use domain::webhooks::{self, DeadFilter, ReplayPreview, ReplayState, replays};
 use domain::{Error, WriteOutcome, workspaces};
 use foundation::id::{DeliveryId, ReplayId, WorkspaceId};
 
@@ -83,7 +83,7 @@ fn format_count(count: u64) -> String {
 async fn replay_all(app: &App, args: &ReplayArgs, filter: &DeadFilter) -> Result<(), CommandError> {
     let mut replayed = 0;
     for workspace in selected_workspaces(app, args).await? {
-        let preview = webhooks::preview(app, workspace, filter).await?;
+        let preview = replays::preview(app, workspace, filter).await?;
         if preview.total > 0 && !args.dry_run {
             replayed += run_job(app, workspace, &preview).await?;
         } else {
@@ -111,7 +111,7 @@ async fn selected_workspaces(app: &App, args: &ReplayArgs) -> Result<Vec<Workspa
 /// number of deliveries replayed.
 async fn run_job(app: &App, workspace: WorkspaceId, preview: &ReplayPreview) -> Result<u64, CommandError> {
     let mut write = app.begin_write().await?;
-    let mut job = webhooks::start(app, &mut write, preview).await?;
+    let mut job = replays::start(app, &mut write, preview).await?;
     let count = format_count(job.total);
     audited::commit(app, write, workspace, (Action::ReplayStarted, job.id, &count)).await?;
     output::eprint(format_args!(
@@ -120,7 +120,7 @@ async fn run_job(app: &App, workspace: WorkspaceId, preview: &ReplayPreview) -> 
     ));
     let mut progress = ProgressDisplay::start("replay", Some(job.total));
     while job.state == ReplayState::Running {
-        job = webhooks::advance(app, workspace, job.id).await?;
+        job = replays::advance(app, workspace, job.id).await?;
         progress.update(job.done, || format!("{} of {} replayed", job.done, job.total));
     }
     progress.finish();
@@ -128,7 +128,7 @@ async fn run_job(app: &App, workspace: WorkspaceId, preview: &ReplayPreview) -> 
 }
 
 async fn cancel(app: &App, replay: ReplayId) -> Result<(), CommandError> {
-    let existing = match webhooks::replay(app, None, replay).await {
+    let existing = match replays::get(app, None, replay).await {
         Err(Error::NotFound(_)) => {
             let remedy = "`creator-api webhooks replay --all` prints the id of each replay that it starts";
             return Err(CommandError::new(format!("replay {replay} not found; {remedy}")));
@@ -137,7 +137,7 @@ async fn cancel(app: &App, replay: ReplayId) -> Result<(), CommandError> {
     };
     let mut write = app.begin_write().await?;
     let WriteOutcome { record: canceled, changed } =
-        webhooks::cancel(&mut write, existing.workspace, replay).await?;
+        replays::cancel(&mut write, existing.workspace, replay).await?;
     if changed {
         let detail = format!("{} of {} replayed", canceled.done, canceled.total);
         audited::commit(app, write, existing.workspace, (Action::ReplayCanceled, replay, &detail)).await?;

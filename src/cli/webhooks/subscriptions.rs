@@ -21,7 +21,7 @@ use foundation::secret::{Purpose, Seal};
 #[derive(Debug, clap::Args)]
 #[command(args = flags(ENDPOINT_SETTINGS))]
 pub(in crate::cli) struct CreateSubscriptionArgs {
-    /// Key of the workspace
+    /// Key of the workspace, such as `acme`; `workspaces list` shows it
     #[arg(long, value_name = "KEY")]
     workspace: String,
     /// Endpoint URL: `https` and a public IP address, unless --webhook-allow permits others
@@ -29,11 +29,11 @@ pub(in crate::cli) struct CreateSubscriptionArgs {
     url: String,
     /// One or more event types, such as `order.paid`, or `all`
     #[arg(long = "event", value_name = "TYPE", required = true, num_args = 1.., value_delimiter = ',')]
-    events: Vec<String>,
+    event_types: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("change").required(true).multiple(true).args(["url", "events"])))]
+#[command(group(clap::ArgGroup::new("change").required(true).multiple(true).args(["url", "event_types"])))]
 #[command(args = flags(ENDPOINT_SETTINGS))]
 pub(in crate::cli) struct EditSubscriptionArgs {
     /// Id of the subscription
@@ -44,7 +44,7 @@ pub(in crate::cli) struct EditSubscriptionArgs {
     url: Option<String>,
     /// One or more new event types, or `all`
     #[arg(long = "event", value_name = "TYPE", num_args = 1.., value_delimiter = ',')]
-    events: Option<Vec<String>>,
+    event_types: Option<Vec<String>>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -79,7 +79,7 @@ enum HeldChoice {
 
 pub(super) async fn create(app: &App, new: CreateSubscriptionArgs) -> Result<(), CommandError> {
     let workspace = workspaces::find(app, &new.workspace).await?;
-    let event_types = expand_all(new.events);
+    let event_types = expand_all(new.event_types);
     let seal = seal(app).await?;
     let mut write = app.begin_write().await?;
     let new = NewSubscription { url: new.url, event_types };
@@ -99,7 +99,7 @@ pub(super) async fn create(app: &App, new: CreateSubscriptionArgs) -> Result<(),
 
 pub(super) async fn edit(app: &App, args: EditSubscriptionArgs) -> Result<(), CommandError> {
     let subscription = find(app, args.subscription).await?;
-    let change = SubscriptionChange { url: args.url, event_types: args.events.map(expand_all) };
+    let change = SubscriptionChange { url: args.url, event_types: args.event_types.map(expand_all) };
     let mut write = app.begin_write().await?;
     let WriteOutcome { record: edited, changed } =
         webhooks::edit(app, &mut write, subscription.workspace, subscription.id, change).await?;
@@ -112,11 +112,11 @@ pub(super) async fn edit(app: &App, args: EditSubscriptionArgs) -> Result<(), Co
 }
 
 /// Replaces the single value `all` with every event type.
-fn expand_all(events: Vec<String>) -> Vec<String> {
-    if events == ["all"] {
+fn expand_all(event_types: Vec<String>) -> Vec<String> {
+    if event_types == ["all"] {
         EVENT_TYPES.iter().map(|&event_type| event_type.to_owned()).collect()
     } else {
-        events
+        event_types
     }
 }
 
@@ -188,10 +188,15 @@ pub(super) async fn rotate(app: &App, args: &RotateSecretArgs) -> Result<(), Com
     Ok(())
 }
 
-pub(super) async fn test(app: &App, id: SubscriptionId, event: Option<&str>) -> Result<(), CommandError> {
+pub(super) async fn test(
+    app: &App,
+    id: SubscriptionId,
+    event_type: Option<&str>,
+) -> Result<(), CommandError> {
     let subscription = find(app, id).await?;
     let mut write = app.begin_write().await?;
-    let delivery = webhooks::test(app, &mut write, subscription.workspace, subscription.id, event).await?;
+    let delivery =
+        webhooks::send_test(app, &mut write, subscription.workspace, subscription.id, event_type).await?;
     audited::commit(
         app,
         write,

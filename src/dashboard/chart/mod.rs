@@ -18,7 +18,7 @@ use super::ui::{self, RawHtml};
 pub(crate) use sparkline::Sparkline;
 
 /// Number of series with a distinct color.
-const COLORS: usize = 4;
+const COLOR_COUNT: usize = 4;
 
 /// One series: a value for each label of the axis, or `None` where there is no value.
 #[derive(Debug, Clone)]
@@ -75,7 +75,7 @@ impl Chart {
 
     /// Returns the class that sets the color of the series with this index.
     fn class(&self, series_index: &usize) -> String {
-        format!("series-{}", series_index % COLORS + 1)
+        format!("series-{}", series_index % COLOR_COUNT + 1)
     }
 
     fn figure(&self) -> ChartFigure<'_> {

@@ -19,7 +19,7 @@ pub(crate) struct FormChoice<'a> {
     pub is_selected: bool,
 }
 
-/// The kind of input.
+/// The control that a field renders.
 #[derive(Debug, Clone)]
 enum Control<'a> {
     /// A single-line input with its type, such as `text` or `email`.
@@ -97,8 +97,8 @@ impl<'a> FormField<'a> {
     }
 
     /// Sets the type of the input: `email`, `password`, `number`, `search`, `date`, `url`.
-    pub(crate) fn kind(self, kind: &'a str) -> Self {
-        Self { control: Control::SingleLine(kind), ..self }
+    pub(crate) fn input_type(self, input_type: &'a str) -> Self {
+        Self { control: Control::SingleLine(input_type), ..self }
     }
 
     /// Makes the field a date and time in UTC. With scripts enabled, the browser shows it in its own time zone and still sends
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_password_is_never_rendered() {
-        let html = field("password", "Password").kind("password").value("secret").to_string();
+        let html = field("password", "Password").input_type("password").value("secret").to_string();
         assert!(!html.contains("secret"), "{html}");
     }
 }

@@ -133,13 +133,13 @@ pub struct Lesson {
 /// Filters of the course list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CourseFilter {
-    /// The exact slug.
+    /// Only the course with exactly this slug.
     pub slug: Option<String>,
-    /// The exact language.
+    /// Only courses with exactly this language.
     pub language: Option<String>,
-    /// By creation time.
+    /// Only courses created in this span.
     pub created: TimeSpan,
-    /// By time of the most recent recorded change.
+    /// Only courses whose most recent recorded change is in this span.
     pub updated: TimeSpan,
 }
 

@@ -155,7 +155,7 @@ fn lesson_models(
         module_id: module.id,
         key: lesson.key.clone(),
         title: lesson.title.clone(),
-        kind: stored_type(lesson.lesson_type),
+        lesson_type: stored_type(lesson.lesson_type),
         position,
         duration_seconds: lesson.duration_seconds,
         free_preview: lesson.free_preview,
@@ -211,7 +211,7 @@ fn lesson_changes(row: lessons::Model) -> lessons::ActiveModel {
     lessons::ActiveModel {
         module_id: Set(row.module_id),
         title: Set(row.title),
-        kind: Set(row.kind),
+        lesson_type: Set(row.lesson_type),
         position: Set(row.position),
         duration_seconds: Set(row.duration_seconds),
         free_preview: Set(row.free_preview),

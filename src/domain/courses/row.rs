@@ -64,14 +64,14 @@ fn lesson(row: &lessons::Model) -> Lesson {
         id: id(row.id),
         title: row.title.clone(),
         position: row.position,
-        lesson_type: lesson_type(row.kind),
+        lesson_type: lesson_type(row.lesson_type),
         duration_seconds: row.duration_seconds,
         free_preview: row.free_preview,
     }
 }
 
-const fn lesson_type(kind: StoredLessonType) -> LessonType {
-    match kind {
+const fn lesson_type(stored_type: StoredLessonType) -> LessonType {
+    match stored_type {
         StoredLessonType::Video => LessonType::Video,
         StoredLessonType::Audio => LessonType::Audio,
         StoredLessonType::Text => LessonType::Text,

@@ -9,7 +9,7 @@ use super::super::records::new_uuid;
 use super::super::{Result, rollups};
 use super::EnrollmentSource;
 use super::progress::update_completion;
-use super::row::{rollup_facts, save, stored_source};
+use super::row::{counted_enrollment, save, stored_source};
 use crate::app::App;
 use foundation::database::Write;
 use foundation::id::{Enrollment as EnrollmentIdKind, WorkspaceId};
@@ -61,7 +61,7 @@ pub(crate) async fn give_access(
     if rows.insert_if_absent(write.conn(), new.clone()).await? {
         let now_ms = write.now_ms();
         students::in_workspace(workspace.uuid()).touch(write.conn(), &[student.id], now_ms).await?;
-        rollups::count_enrollment(write, workspace, None, Some(rollup_facts(&new, student.created_at)));
+        rollups::count_enrollment(write, workspace, None, Some(counted_enrollment(&new, student.created_at)));
         return Ok(AccessOutcome::New(new));
     }
     let before = rows.lock_by_student_and_course(write.conn(), student.id, course.id).await?;

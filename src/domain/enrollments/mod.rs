@@ -21,7 +21,7 @@ pub use progress::record_progress;
 pub(crate) use recount::recount;
 pub use revoke::revoke;
 pub(crate) use revoke::revoke_access;
-pub(crate) use row::{append_created_event, enrollment, rollup_facts, snapshot};
+pub(crate) use row::{append_created_event, counted_enrollment, enrollment, snapshot};
 
 /// The status of an enrollment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -20,7 +20,7 @@ const BATCH: u64 = 200;
 /// students who have an enrollment in the course.
 ///
 /// An enrollment is completed while every lesson is completed: a new lesson makes a completed enrollment active again,
-/// and the removal of the last open lesson completes it.
+/// and the removal of the last lesson that is not completed completes it.
 pub(crate) async fn recount(
     write: &mut Write,
     workspace: WorkspaceId,

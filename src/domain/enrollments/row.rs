@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::super::Result;
 use super::super::records::id;
-use super::super::rollups::{self, EnrollmentFacts, percent_complete};
+use super::super::rollups::{self, CountedEnrollment, percent_complete};
 use super::{
     Enrollment, EnrollmentCourse, EnrollmentProgress, EnrollmentSnapshot, EnrollmentSource, EnrollmentStatus,
     EnrollmentStudent,
@@ -97,8 +97,8 @@ pub(crate) async fn append_created_event(
 }
 
 /// Returns the properties of an enrollment that analytics counts. `student_created_ms` is `created_at` of its student.
-pub(crate) fn rollup_facts(row: &Model, student_created_ms: i64) -> EnrollmentFacts {
-    EnrollmentFacts {
+pub(crate) fn counted_enrollment(row: &Model, student_created_ms: i64) -> CountedEnrollment {
+    CountedEnrollment {
         course: id(row.course_id),
         student_created_at: from_ms(student_created_ms),
         created_at: from_ms(row.created_at),
@@ -124,8 +124,8 @@ pub(super) async fn save(
     let rows = enrollments::in_workspace(workspace.uuid());
     rows.update(write.conn(), after.id, changes(&after)).await?;
     students::in_workspace(workspace.uuid()).touch(write.conn(), &[student.id], now_ms).await?;
-    let facts = |row: &Model| Some(rollup_facts(row, student.created_at));
-    rollups::count_enrollment(write, workspace, facts(before), facts(&after));
+    let counted = |row: &Model| Some(counted_enrollment(row, student.created_at));
+    rollups::count_enrollment(write, workspace, counted(before), counted(&after));
     Ok(after)
 }
 

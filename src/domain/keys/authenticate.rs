@@ -70,7 +70,7 @@ pub async fn authenticate_limited(
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when the transaction fails. The uses are written by the next flush.
-pub async fn flush_used(app: &App) -> Result<usize> {
+pub async fn flush_uses(app: &App) -> Result<usize> {
     let uses = app.principals.take_uses();
     if uses.is_empty() {
         return Ok(0);

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_cached_guesses_is_limited() {
+    fn the_number_of_cached_invalid_secrets_is_limited() {
         let principals = PrincipalCache::default();
         for guess in 0..10_000_u32 {
             let mut digest = [0; 32];

@@ -16,7 +16,7 @@ mod quota;
 mod secret;
 mod usage;
 
-pub use authenticate::{authenticate, authenticate_limited, flush_used};
+pub use authenticate::{authenticate, authenticate_limited, flush_uses};
 pub use cache::PrincipalCache;
 pub use manage::{create, create_by_member, list, revoke, set_quota};
 pub use quota::{EffectiveQuota, Limit, LimitSource};
@@ -37,7 +37,8 @@ pub struct KeyRecord {
     pub prefix: String,
     /// The secret's last 4 characters.
     pub last4: String,
-    /// The custom quota of the key, if any. The workspace's quota limits it unless the operator set it.
+    /// The custom quota of the key, if any. The workspace's quota limits a quota that a member set, but not one that
+    /// the operator set.
     pub quota: Quota,
     /// When the key was created.
     pub created_at: Timestamp,

@@ -87,7 +87,7 @@ pub struct OrderItem {
     pub id: OrderItemId,
     /// The course.
     pub course_id: CourseId,
-    /// The title of the course at the time of payment.
+    /// The title in the order, by default the title of the course at the time of payment.
     pub title: String,
     /// The quantity, at least 1.
     pub quantity: i32,
@@ -156,24 +156,24 @@ pub struct Entitlement {
 /// Filters of the order list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OrderFilter {
-    /// Bought by this student.
+    /// Only orders of this student.
     pub student: Option<StudentId>,
-    /// Has an item of this course.
+    /// Only orders with an item of this course.
     pub course: Option<CourseId>,
-    /// Has this status.
+    /// Only orders with this status.
     pub status: Option<OrderStatus>,
-    /// In this currency.
+    /// Only orders in this currency.
     pub currency: Option<String>,
-    /// The exact order number.
+    /// Only the order with exactly this number.
     pub number: Option<String>,
-    /// Contains this text in its number, or in the email address or the name of its customer, ignoring case. An order id
-    /// matches that order.
+    /// Only orders whose number, or whose customer's email address or name, contains this text, ignoring case. An order
+    /// id matches that order.
     pub search: Option<String>,
-    /// By creation time.
+    /// Only orders created in this span.
     pub created: TimeSpan,
-    /// By time of the most recent recorded change.
+    /// Only orders whose most recent recorded change is in this span.
     pub updated: TimeSpan,
-    /// By time of payment.
+    /// Only orders paid in this span.
     pub paid: TimeSpan,
 }
 

@@ -22,7 +22,7 @@ use foundation::id::Delivery;
 pub(super) async fn append(app: &App, write: &mut Write, event: entity::events::Model) -> Result<()> {
     let subscriptions = webhook_subscriptions::in_workspace(event.workspace_id);
     let (mut subscribed, has_more) =
-        subscriptions.subscribed_to(write.conn(), &event.kind, INLINE_LIMIT).await?;
+        subscriptions.subscribed_to(write.conn(), &event.event_type, INLINE_LIMIT).await?;
     if has_more {
         // The rows are in no particular order, but the fan-out continues after the highest id of this batch.
         subscribed.sort_unstable_by_key(|(subscription, _)| *subscription);
@@ -36,7 +36,7 @@ pub(super) async fn append(app: &App, write: &mut Write, event: entity::events::
         (Vec::with_capacity(subscribed.len()), Vec::new(), Vec::new());
     let now = write.now_ms();
     if let Some(after) = subscribed.iter().map(|(id, _)| *id).max().filter(|_| has_more) {
-        let (event_id, workspace_id, event_type) = (event.id, event.workspace_id, event.kind.clone());
+        let (event_id, workspace_id, event_type) = (event.id, event.workspace_id, event.event_type.clone());
         write.add_fanout(PendingFanout { event_id, workspace_id, event_type, after, due_at: now });
     }
     for (subscription, state) in subscribed {

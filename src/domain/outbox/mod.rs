@@ -32,21 +32,21 @@ pub use slots::{Capacity, DeliverySlot, DeliverySlots};
 pub use wake_signal::{PendingWakes, WakeSignal};
 
 macro_rules! events {
-    ($($variant:ident($data:ty) = $kind:literal, $text:literal;)*) => {
+    ($($variant:ident($data:ty) = $event_type:literal, $text:literal;)*) => {
         /// An event, with the data of its record right after the change.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum Event { $(#[doc = $text] $variant($data)),* }
 
         /// The types of all events, in the contract's order.
-        pub const EVENT_TYPES: &[&str] = &[$($kind),*];
+        pub const EVENT_TYPES: &[&str] = &[$($event_type),*];
 
         /// Each event type with a sentence that describes when it happens.
-        pub const EVENT_TYPE_DESCRIPTIONS: &[(&str, &str)] = &[$(($kind, $text)),*];
+        pub const EVENT_TYPE_DESCRIPTIONS: &[(&str, &str)] = &[$(($event_type, $text)),*];
 
         impl Event {
             /// Returns the event type, such as `student.created`.
-            pub const fn kind(&self) -> &'static str {
-                match self { $(Self::$variant(_) => $kind),* }
+            pub const fn event_type(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $event_type),* }
             }
         }
     };
@@ -104,7 +104,7 @@ pub type EventEncoder = fn(&EventEnvelope) -> Vec<u8>;
 
 /// Encodes the contract's example of an event of this type, with the specified id, time and workspace. Returns `None` for an
 /// unknown type.
-pub type ExampleEncoder = fn(kind: &str, EventId, Timestamp, WorkspaceId) -> Option<Vec<u8>>;
+pub type ExampleEncoder = fn(event_type: &str, EventId, Timestamp, WorkspaceId) -> Option<Vec<u8>>;
 
 /// Appends an event to the outbox, with a delivery for each subscription to its type. The rows exist once the write commits.
 /// `at` is when the event happened.
@@ -119,12 +119,12 @@ pub async fn append(
     event: Event,
 ) -> Result<EventId> {
     let id: EventId = app.ids.next(from_ms(write.now_ms()));
-    let kind = event.kind().to_owned();
+    let event_type = event.event_type().to_owned();
     let body = (app.encode)(&EventEnvelope { id, created_at: at, workspace, event });
     let row = events::Model {
         id: id.uuid(),
         workspace_id: workspace.uuid(),
-        kind,
+        event_type,
         created_at: at.as_millisecond(),
         body,
     };

@@ -15,7 +15,7 @@ use crate::app::App;
 const CHANNEL: &str = "creator_api_deliveries";
 /// The minimum time between two notifications of a process.
 const MIN_INTERVAL: Duration = Duration::from_millis(10);
-/// How long [`arrive`] waits for its test notification.
+/// How long [`test_notification_arrives`] waits for its test notification.
 const TEST_TIMEOUT: Duration = Duration::from_secs(2);
 /// The pause after an error.
 const ERROR_PAUSE: Duration = Duration::from_secs(1);
@@ -50,13 +50,15 @@ pub async fn receive(app: &App) {
     loop {
         match app.db.listen(CHANNEL).await {
             Ok(mut notifications) => {
-                app.fast_path().wake_signal().set_remote(arrive(app, &mut notifications).await);
+                app.fast_path()
+                    .wake_signal()
+                    .set_woken_remotely(test_notification_arrives(app, &mut notifications).await);
                 // Notifications may have been lost before.
                 wake(app);
                 while notifications.next().await.is_ok() {
                     wake(app);
                 }
-                app.fast_path().wake_signal().set_remote(false);
+                app.fast_path().wake_signal().set_woken_remotely(false);
             }
             Err(error) => tracing::debug!(%error, "listening for notifications failed"),
         }
@@ -64,8 +66,8 @@ pub async fn receive(app: &App) {
     }
 }
 
-/// Returns whether notifications arrive: they do not through a pgbouncer in transaction mode.
-async fn arrive(app: &App, notifications: &mut Notifications) -> bool {
+/// Sends a notification and returns whether it arrives. Through a pgbouncer in transaction mode, none does.
+async fn test_notification_arrives(app: &App, notifications: &mut Notifications) -> bool {
     if app.db.notify(CHANNEL).await.is_err() {
         return false;
     }

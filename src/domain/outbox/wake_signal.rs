@@ -14,7 +14,7 @@ use uuid::Uuid;
 pub struct WakeSignal {
     notify: Notify,
     pending: Mutex<PendingWakes>,
-    is_remote: AtomicBool,
+    is_woken_remotely: AtomicBool,
 }
 
 /// The wakes since the last call of [`WakeSignal::take`].
@@ -42,13 +42,13 @@ impl WakeSignal {
     }
 
     /// Returns whether servers in other processes wake this worker, too, so that it can poll less often.
-    pub fn is_remote(&self) -> bool {
-        self.is_remote.load(Ordering::Relaxed)
+    pub fn is_woken_remotely(&self) -> bool {
+        self.is_woken_remotely.load(Ordering::Relaxed)
     }
 
     /// Records whether servers in other processes wake this worker, too.
-    pub(super) fn set_remote(&self, is_remote: bool) {
-        self.is_remote.store(is_remote, Ordering::Relaxed);
+    pub(super) fn set_woken_remotely(&self, is_woken_remotely: bool) {
+        self.is_woken_remotely.store(is_woken_remotely, Ordering::Relaxed);
     }
 
     /// Waits for a wake. Returns at once if there was one since the previous wait.

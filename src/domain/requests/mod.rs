@@ -87,13 +87,13 @@ pub struct LoggedRequest {
 /// A filter of the request log. The default matches all requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestFilter {
-    /// Requests of this key.
+    /// Only requests of this key.
     pub key: Option<KeyId>,
-    /// Requests with these response statuses.
+    /// Only requests with these response statuses.
     pub status: Option<StatusFilter>,
-    /// Requests of this operation, such as `listCourses`.
+    /// Only requests of this operation, such as `listCourses`.
     pub operation: Option<String>,
-    /// Requests received in this time span.
+    /// Only requests received in this time span.
     pub received: TimeSpan,
 }
 

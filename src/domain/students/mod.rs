@@ -83,21 +83,21 @@ pub struct DeletedStudent {
 /// Filters of the student list. One enrollment must match both `course` and `enrollment_status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StudentFilter {
-    /// The complete email address, ignoring case.
+    /// Only the student with this complete email address, ignoring case.
     pub email: Option<String>,
-    /// The exact external id.
+    /// Only students with exactly this external id.
     pub external_id: Option<String>,
-    /// Has an enrollment in this course.
+    /// Only students with an enrollment in this course.
     pub course: Option<CourseId>,
-    /// Has an enrollment with this status.
+    /// Only students with an enrollment with this status.
     pub enrollment_status: Option<EnrollmentStatus>,
-    /// Has this tag.
+    /// Only students with this tag.
     pub tag: Option<String>,
-    /// Contains this text in the email address or the name, ignoring case. A student id matches that student.
+    /// Only students whose email address or name contains this text, ignoring case. A student id matches that student.
     pub search: Option<String>,
-    /// By creation time.
+    /// Only students created in this span.
     pub created: TimeSpan,
-    /// By time of the most recent recorded change.
+    /// Only students whose most recent recorded change is in this span.
     pub updated: TimeSpan,
 }
 

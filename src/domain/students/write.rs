@@ -5,7 +5,7 @@ use entity::{Set, StringList, StringMap, enrollments, orders, student_tags};
 use jiff::Timestamp;
 use sea_orm::DbErr;
 
-use super::super::enrollments::rollup_facts;
+use super::super::enrollments::counted_enrollment;
 use super::super::error::map_unique_violation;
 use super::super::field_errors::FieldErrors;
 use super::super::records::{self, id, new_uuid};
@@ -96,7 +96,7 @@ pub async fn delete(
     let rows = students::in_workspace(workspace_uuid);
     let student = records::lock::<StudentIdKind, _>(write.conn(), rows, student).await?;
     for row in enrollments::in_workspace(workspace_uuid).of_students(write.conn(), &[student.id]).await? {
-        rollups::count_enrollment(write, workspace, Some(rollup_facts(&row, student.created_at)), None);
+        rollups::count_enrollment(write, workspace, Some(counted_enrollment(&row, student.created_at)), None);
     }
     rollups::count_deleted_student(write, workspace, foundation::clock::from_ms(student.created_at));
     // Foreign keys set `student_id` of the orders and `enrollment_id` of their entitlements to null.

@@ -74,11 +74,12 @@ pub async fn search_end(
     Ok(search_end.map(Position::from_parts))
 }
 
-/// Returns the position at which a search for [`unreplayed`] deliveries that starts after `after` ends:
-/// [`MAX_SCANNED_ROWS`] dead deliveries further, replayed or not. `None` if the search can read to the end of the list.
+/// Returns the position at which a search for [unreplayed](unreplayed_deliveries) deliveries that starts after `after`
+/// ends: [`MAX_SCANNED_ROWS`] dead deliveries further, replayed or not. `None` if the search can read to the end of the
+/// list.
 ///
 /// # Errors
-/// Returns the errors of [`dead`].
+/// Returns the errors of [`dead_deliveries`].
 pub async fn dead_search_end(
     app: &App,
     workspace: WorkspaceId,
@@ -108,7 +109,7 @@ fn row_filter(subscription_id: SubscriptionId, filter: &DeliveryFilter) -> deliv
 /// # Errors
 /// Returns [`Error::NotFound`] for a missing subscription, and [`Error::Invalid`] for an unknown event type or for a
 /// page that is not sorted by creation time.
-pub async fn dead(
+pub async fn dead_deliveries(
     app: &App,
     workspace: WorkspaceId,
     filter: &DeadFilter,
@@ -122,8 +123,8 @@ pub async fn dead(
 /// them, and a replay sends them.
 ///
 /// # Errors
-/// Returns the errors of [`dead`].
-pub async fn unreplayed(
+/// Returns the errors of [`dead_deliveries`].
+pub async fn unreplayed_deliveries(
     app: &App,
     workspace: WorkspaceId,
     filter: &DeadFilter,

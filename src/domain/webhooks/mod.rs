@@ -8,7 +8,7 @@ mod deliveries;
 mod delivery_detail;
 mod outcomes;
 mod queue;
-mod replays;
+pub mod replays;
 mod resend;
 mod secrets;
 mod state;
@@ -24,15 +24,14 @@ use super::text_enum::text_enum;
 use foundation::id::{DeliveryId, EventId, ReplayId, SubscriptionId, WorkspaceId};
 
 pub use capped_count::CappedCount;
-pub use deliveries::{dead, dead_search_end, deliveries, search_end, unreplayed, workspace_of};
+pub use deliveries::{
+    dead_deliveries, dead_search_end, deliveries, search_end, unreplayed_deliveries, workspace_of,
+};
 pub use delivery_detail::delivery_detail;
 pub use outcomes::{HourlyOutcomes, MAX_COUNTED, Outcomes, outcomes};
-pub use queue::{QueueStatus, queue};
-pub use replays::{
-    ReplayPreview, advance, cancel, count_newest, preview, replay, running, running_in, start,
-    start_unless_running,
-};
-pub use resend::{audit_entry, count_replayable, replay_chosen, send_again, test};
+pub use queue::{QueueStatus, queue_status};
+pub use replays::ReplayPreview;
+pub use resend::{audit_entry, count_replayable, replay_chosen, send_again, send_test};
 pub use secrets::{RotatedSecret, active_secrets, rotate};
 pub use state::{align_deliveries, count_unsettled, disable, enable, enable_in_batches, pause};
 pub use subscriptions::{create, delete, edit, find, get, list, purge_deleted};

@@ -25,7 +25,7 @@ pub struct QueueStatus {
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
-pub async fn queue(app: &App) -> Result<QueueStatus> {
+pub async fn queue_status(app: &App) -> Result<QueueStatus> {
     let now = app.clock.now_ms();
     let counts = queue::counts(app.db.read(), now).await?;
     let earliest_due_ms = queue::earliest_due_at(app.db.read(), now, &[]).await?;

@@ -13,7 +13,7 @@ use super::super::page::MAX_SCANNED_ROWS;
 use super::super::records::{id, new_uuid, not_found};
 use super::super::{Result, WriteOutcome};
 use super::deliveries::dead_row_filter;
-use super::resend::{append, unreplayed};
+use super::resend::{filter_unreplayed, insert_copies};
 use super::subscriptions::get_in;
 use super::{CappedCount, DeadFilter, Replay, ReplayStart, ReplayState};
 use crate::app::App;
@@ -98,7 +98,7 @@ pub async fn start(app: &App, write: &mut Write, preview: &ReplayPreview) -> Res
         ended_at: None,
     };
     webhook_replays::in_workspace(preview.workspace.uuid()).insert(write.conn(), row.clone()).await?;
-    Ok(record(row))
+    Ok(replay(row))
 }
 
 /// Starts a replay unless one with the same filter is running, so that a repeated request does not start a second one.
@@ -124,7 +124,7 @@ pub async fn start_unless_running(
     };
     let running = webhook_replays::in_workspace(workspace).running(write.conn()).await?;
     Ok(match running.into_iter().find(has_same_filter) {
-        Some(running) => ReplayStart::AlreadyRunning(record(running)),
+        Some(running) => ReplayStart::AlreadyRunning(replay(running)),
         None => ReplayStart::Started(start(app, write, preview).await?),
     })
 }
@@ -134,10 +134,10 @@ pub async fn start_unless_running(
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when there is no such replay, or when it belongs to another
 /// workspace.
-pub async fn replay(app: &App, workspace: Option<WorkspaceId>, replay_id: ReplayId) -> Result<Replay> {
+pub async fn get(app: &App, workspace: Option<WorkspaceId>, replay_id: ReplayId) -> Result<Replay> {
     let row = webhook_replays::by_id(app.db.read(), replay_id.uuid()).await?;
     let row = row.filter(|row| workspace.is_none_or(|workspace| workspace.uuid() == row.workspace_id));
-    row.map(record).ok_or_else(|| not_found::<ReplayIdKind>(replay_id))
+    row.map(replay).ok_or_else(|| not_found::<ReplayIdKind>(replay_id))
 }
 
 /// Returns the running replays of all workspaces, oldest first and at most [`MAX_JOBS`], for the worker.
@@ -145,7 +145,7 @@ pub async fn replay(app: &App, workspace: Option<WorkspaceId>, replay_id: Replay
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
 pub async fn running(app: &App) -> Result<Vec<Replay>> {
-    Ok(webhook_replays::running(app.db.read(), MAX_JOBS).await?.into_iter().map(record).collect())
+    Ok(webhook_replays::running(app.db.read(), MAX_JOBS).await?.into_iter().map(replay).collect())
 }
 
 /// Returns the workspace's running replays, newest first.
@@ -154,7 +154,7 @@ pub async fn running(app: &App) -> Result<Vec<Replay>> {
 /// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
 pub async fn running_in(app: &App, workspace: WorkspaceId) -> Result<Vec<Replay>> {
     let rows = webhook_replays::in_workspace(workspace.uuid()).running(app.db.read()).await?;
-    Ok(rows.into_iter().map(record).collect())
+    Ok(rows.into_iter().map(replay).collect())
 }
 
 /// Cancels a replay. Deliveries that it has already created are still sent. Does nothing if the replay has ended.
@@ -168,11 +168,11 @@ pub async fn cancel(
 ) -> Result<WriteOutcome<Replay>> {
     let mut row = lock(write, workspace, replay_id).await?;
     if row.state != StoredReplayState::Running {
-        return Ok(WriteOutcome::unchanged(record(row)));
+        return Ok(WriteOutcome::unchanged(replay(row)));
     }
     (row.state, row.ended_at) = (StoredReplayState::Canceled, Some(write.now_ms()));
     save(write, &mut row).await?;
-    Ok(WriteOutcome::changed(record(row)))
+    Ok(WriteOutcome::changed(replay(row)))
 }
 
 /// Advances a replay by one batch, in a transaction of its own, and returns the replay. Several processes may do so
@@ -184,7 +184,7 @@ pub async fn advance(app: &App, workspace: WorkspaceId, replay_id: ReplayId) -> 
     let mut write = app.begin_write().await?;
     let mut row = lock(&write, workspace, replay_id).await?;
     if row.state != StoredReplayState::Running {
-        return Ok(record(row));
+        return Ok(replay(row));
     }
     let page = Keyset {
         column: Column::CreatedAt,
@@ -203,9 +203,9 @@ pub async fn advance(app: &App, workspace: WorkspaceId, replay_id: ReplayId) -> 
         // before are skipped.
         let subscriptions: Vec<Uuid> = batch.iter().map(|dead| dead.subscription_id).collect();
         webhook_subscriptions::in_workspace(workspace.uuid()).lock_many(write.conn(), &subscriptions).await?;
-        let batch = unreplayed(write.conn(), workspace, batch).await?;
+        let batch = filter_unreplayed(write.conn(), workspace, batch).await?;
         let batch = batch.into_iter().map(|dead| (dead, StoredDeliveryOrigin::Replay)).collect();
-        let created = append(app, &mut write, workspace, batch, Some(row.id)).await?;
+        let created = insert_copies(app, &mut write, workspace, batch, Some(row.id)).await?;
         row.done = row.done.saturating_add_unsigned(created.len() as u64);
     }
     if !is_full {
@@ -213,7 +213,7 @@ pub async fn advance(app: &App, workspace: WorkspaceId, replay_id: ReplayId) -> 
     }
     save(&write, &mut row).await?;
     write.commit().await?;
-    Ok(record(row))
+    Ok(replay(row))
 }
 
 /// Returns the filter of the deliveries to replay: the filter of the request, limited to deliveries that are not newer
@@ -251,7 +251,7 @@ async fn save(write: &Write, row: &mut Model) -> Result<()> {
 }
 
 /// Converts a row to a replay.
-fn record(row: Model) -> Replay {
+fn replay(row: Model) -> Replay {
     Replay {
         id: id(row.id),
         workspace: id(row.workspace_id),

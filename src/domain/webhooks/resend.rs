@@ -64,7 +64,7 @@ pub async fn send_again(
         }
     }
     errors.into_result()?;
-    let created = append(app, write, workspace, settled, None).await?;
+    let created = insert_copies(app, write, workspace, settled, None).await?;
     Ok(created.into_iter().map(|row| delivery(row, Vec::new())).collect())
 }
 
@@ -83,9 +83,9 @@ pub async fn replay_chosen(
     // Concurrent replays of these subscriptions wait for this lock, and then see the new rows.
     let subscriptions: Vec<Uuid> = rows.iter().map(|row| row.subscription_id).collect();
     webhook_subscriptions::in_workspace(workspace.uuid()).lock_many(write.conn(), &subscriptions).await?;
-    let dead = unreplayed(write.conn(), workspace, rows).await?;
+    let dead = filter_unreplayed(write.conn(), workspace, rows).await?;
     let dead = dead.into_iter().map(|row| (row, StoredDeliveryOrigin::Replay)).collect();
-    let created = append(app, write, workspace, dead, None).await?;
+    let created = insert_copies(app, write, workspace, dead, None).await?;
     Ok(created.into_iter().map(|row| delivery(row, Vec::new())).collect())
 }
 
@@ -116,7 +116,7 @@ pub(super) fn delivery_count(count: u64) -> String {
 /// Returns [`Error::NotFound`] for a missing delivery.
 pub async fn count_replayable(app: &App, workspace: WorkspaceId, deliveries: &[DeliveryId]) -> Result<u64> {
     let rows = find_all(app.db.read(), workspace, deliveries).await?;
-    Ok(unreplayed(app.db.read(), workspace, rows).await?.len() as u64)
+    Ok(filter_unreplayed(app.db.read(), workspace, rows).await?.len() as u64)
 }
 
 /// Returns the rows of these deliveries, or an error when one is missing.
@@ -134,7 +134,7 @@ async fn find_all(
 }
 
 /// Returns those of these deliveries that are dead and that no other delivery sends again.
-pub(super) async fn unreplayed(
+pub(super) async fn filter_unreplayed(
     conn: &impl ConnectionTrait,
     workspace: WorkspaceId,
     rows: Vec<Model>,
@@ -150,7 +150,7 @@ pub(super) async fn unreplayed(
 
 /// Inserts a new delivery with this origin for each of these settled deliveries, and wakes the worker after the commit.
 /// Skips deliveries whose subscription was deleted. `job_id` is the replay that creates the deliveries, if any.
-pub(super) async fn append(
+pub(super) async fn insert_copies(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
@@ -183,7 +183,7 @@ pub(super) async fn append(
 /// # Errors
 /// Returns [`Error::NotFound`] for a missing subscription, and [`Error::Invalid`] for one that is not enabled and for
 /// an unknown event type.
-pub async fn test(
+pub async fn send_test(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
@@ -204,7 +204,7 @@ pub async fn test(
     let body = (app.example)(&event_type, id(event_id), from_ms(now), workspace);
     let body = body.ok_or_else(|| anyhow!("the contract has no example of `{event_type}`"))?;
     let workspace_id = workspace.uuid();
-    let event = events::Model { id: event_id, workspace_id, kind: event_type, created_at: now, body };
+    let event = events::Model { id: event_id, workspace_id, event_type, created_at: now, body };
     events::in_workspace(workspace.uuid()).insert(write.conn(), event.clone()).await?;
     let id = new_uuid::<DeliveryIdKind>(app, write);
     let row = Model {

@@ -43,8 +43,7 @@ pub async fn pause(
     Ok(WriteOutcome::changed(subscription(row)))
 }
 
-/// Enables a paused or disabled subscription, and forgets its failures (`failing_since`). Does nothing if it is already
-/// enabled.
+/// Enables a paused or disabled subscription, and clears `failing_since`. Does nothing if it is already enabled.
 ///
 /// Sends its held deliveries or deletes them, as `held` requests. Deliveries that are sent are due at once; if the
 /// subscription was paused, a delivery that was held between two attempts is due when its retry delay ends. A deletion

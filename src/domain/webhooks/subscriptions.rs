@@ -78,8 +78,8 @@ async fn check_limit(app: &App, write: &Write, workspace: WorkspaceId) -> Result
     Err(Error::invalid("subscriptions", message))
 }
 
-/// Changes a subscription's URL or event types when the write commits. Unsettled deliveries are sent to the new URL,
-/// and the failures of the old URL are forgotten. Does nothing if the subscription already has the requested values.
+/// Changes a subscription's URL or event types when the write commits. A new URL also receives the
+/// unsettled deliveries, and clears `failing_since`. Does nothing if the subscription already has the requested values.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) for a missing subscription, and
@@ -248,8 +248,8 @@ fn validate(app: &App, change: SubscriptionChange) -> Result<ValidatedChange> {
     }
     errors.into_result()?;
     let event_types = change.event_types.map(|types| {
-        let is_requested = |kind: &&&str| types.iter().any(|requested| requested == *kind);
-        EVENT_TYPES.iter().filter(is_requested).map(|&kind| kind.to_owned()).collect()
+        let is_requested = |event_type: &&&str| types.iter().any(|requested| requested == *event_type);
+        EVENT_TYPES.iter().filter(is_requested).map(|&event_type| event_type.to_owned()).collect()
     });
     Ok(ValidatedChange { url, event_types })
 }
@@ -258,20 +258,20 @@ fn check_event_types(types: &[String], errors: &mut FieldErrors) {
     if types.is_empty() {
         errors.add("event_types", "must include at least one event type");
     }
-    for (index, kind) in types.iter().enumerate() {
-        if let Some(message) = unknown_event_type(kind) {
+    for (index, event_type) in types.iter().enumerate() {
+        if let Some(message) = unknown_event_type(event_type) {
             errors.add(format!("event_types/{index}"), message);
-        } else if types[..index].contains(kind) {
+        } else if types[..index].contains(event_type) {
             errors.add(format!("event_types/{index}"), "must not be repeated");
         }
     }
 }
 
 /// Returns an error message when the text is not an event type, and `None` when it is one.
-pub(super) fn unknown_event_type(kind: &str) -> Option<String> {
-    let hint = || suggestion(kind, EVENT_TYPES.iter().map(|&event_type| event_type.to_owned()));
-    let shown = || kind.chars().take(64).collect::<String>();
-    (!EVENT_TYPES.contains(&kind)).then(|| format!("`{}` is not an event type{}", shown(), hint()))
+pub(super) fn unknown_event_type(text: &str) -> Option<String> {
+    let hint = || suggestion(text, EVENT_TYPES.iter().map(|&event_type| event_type.to_owned()));
+    let shown = || text.chars().take(64).collect::<String>();
+    (!EVENT_TYPES.contains(&text)).then(|| format!("`{}` is not an event type{}", shown(), hint()))
 }
 
 /// Converts a row to a subscription.

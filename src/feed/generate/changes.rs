@@ -62,8 +62,8 @@ impl RecordCounts {
         self.refunds += u64::from(order.refund.is_some());
         for item in &order.items {
             self.enrollments += u64::from(order.creates_enrollment(item));
-            self.completions += item.lessons_ms.len() as u64;
-            self.certificates += u64::from(item.certificate_ms.is_some());
+            self.completions += item.lesson_completions_ms.len() as u64;
+            self.certificates += u64::from(item.certificate_issued_ms.is_some());
         }
     }
 }
@@ -127,12 +127,12 @@ fn write_order(order: &model::SyntheticOrder, lines: &mut ChangeWriter<'_>) -> i
     lines.change("order.pay", order.paid_ms, pay)?;
     for item in &order.items {
         let course = course_key(item.course);
-        for (lesson, at_ms) in (0..).zip(&item.lessons_ms) {
+        for (lesson, at_ms) in (0..).zip(&item.lesson_completions_ms) {
             let data =
                 json!({"student": student, "course": course, "lesson": lesson_key(item.course, lesson)});
             lines.change("progress.record", *at_ms, data)?;
         }
-        if let Some(at_ms) = item.certificate_ms {
+        if let Some(at_ms) = item.certificate_issued_ms {
             let number = certificate_number(number, item.course);
             let data = json!({"student": student, "course": course, "number": number});
             lines.change("certificate.issue", at_ms, data)?;

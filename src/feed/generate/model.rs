@@ -94,9 +94,9 @@ pub(super) struct SyntheticItem {
     /// The index of the course in that order, 0 or 1.
     pub(super) first_index: u32,
     /// The completion times of the completed lessons, in the order of the lessons. Empty for most items.
-    pub(super) lessons_ms: Vec<i64>,
+    pub(super) lesson_completions_ms: Vec<i64>,
     /// When the certificate was issued, if one was.
-    pub(super) certificate_ms: Option<i64>,
+    pub(super) certificate_issued_ms: Option<i64>,
 }
 
 /// A refund of an order.
@@ -205,8 +205,8 @@ pub(super) fn order(spec: &Spec, number: u32) -> SyntheticOrder {
             amount: course_price(spec, course),
             first_order: earlier_courses / 2 * spec.students + student,
             first_index: earlier_courses % 2,
-            lessons_ms: Vec::new(),
-            certificate_ms: None,
+            lesson_completions_ms: Vec::new(),
+            certificate_issued_ms: None,
         });
     }
     let subtotal = order.subtotal();
@@ -247,13 +247,13 @@ fn add_progress(spec: &Spec, order: &mut SyntheticOrder, index: usize) {
     // The range exceeds the number of lessons, so that about 40 % of these enrollments are completed.
     let lessons = 1 + (number >> 8) % u64::from(LESSONS_PER_COURSE + 6);
     let lessons = lessons.min(u64::from(LESSONS_PER_COURSE)) as i64;
-    let lessons_ms: Vec<i64> =
+    let lesson_completions_ms: Vec<i64> =
         (1..=lessons).map(|lesson| before_end(spec, order.paid_ms + lesson * 20 * HOUR_MS)).collect();
-    let has_certificate = lessons_ms.len() == LESSONS_PER_COURSE as usize
+    let has_certificate = lesson_completions_ms.len() == LESSONS_PER_COURSE as usize
         && !random_number(spec, RandomPurpose::Certificate, u64::from(order.number)).is_multiple_of(4);
-    let certificate_ms = lessons_ms.last().filter(|_| has_certificate).copied();
+    let certificate_issued_ms = lesson_completions_ms.last().filter(|_| has_certificate).copied();
     let item = &mut order.items[index];
-    (item.lessons_ms, item.certificate_ms) = (lessons_ms, certificate_ms);
+    (item.lesson_completions_ms, item.certificate_issued_ms) = (lesson_completions_ms, certificate_issued_ms);
 }
 
 /// Returns the time, or the last millisecond of the year if the time is later.

@@ -16,7 +16,7 @@ use super::changes::{
 use super::model::{self, LESSONS_PER_COURSE, RandomPurpose, SyntheticItem, SyntheticOrder};
 use super::{Spec, WORKSPACE};
 use domain::app::App;
-use domain::rollups::{self, EnrollmentFacts, PaidOrder};
+use domain::rollups::{self, CountedEnrollment, PaidOrder};
 use domain::workspaces;
 use foundation::clock::from_ms;
 use foundation::database::Write;
@@ -269,7 +269,7 @@ impl OrderRows {
     ) {
         let course = &base.courses[item.course as usize];
         let row = enrollment_row(spec, base, order, item, write.now_ms());
-        let facts = EnrollmentFacts {
+        let counted = CountedEnrollment {
             course: course.id,
             student_created_at: from_ms(model::student_created_ms(spec, order.student)),
             created_at: from_ms(row.created_at),
@@ -278,15 +278,15 @@ impl OrderRows {
             completed_lessons: row.completed_lessons,
             total_lessons: row.total_lessons,
         };
-        rollups::count_enrollment(write, base.workspace, None, Some(facts));
-        let completions = course.lessons.iter().zip(&item.lessons_ms);
+        rollups::count_enrollment(write, base.workspace, None, Some(counted));
+        let completions = course.lessons.iter().zip(&item.lesson_completions_ms);
         self.completions.extend(completions.map(|(lesson, at_ms)| lesson_completions::Model {
             enrollment_id: row.id,
             lesson_id: *lesson,
             workspace_id: row.workspace_id,
             completed_at: *at_ms,
         }));
-        if let Some(at_ms) = item.certificate_ms {
+        if let Some(at_ms) = item.certificate_issued_ms {
             rollups::count_certificate(write, base.workspace, course.id, from_ms(at_ms));
             self.certificates.push(certificates::Model {
                 id: record_id(spec, RecordKind::Certificate, enrollment_number(item), at_ms),
@@ -310,7 +310,7 @@ fn enrollment_row(
     item: &SyntheticItem,
     now_ms: i64,
 ) -> enrollments::Model {
-    let completed_lessons = item.lessons_ms.len() as i32;
+    let completed_lessons = item.lesson_completions_ms.len() as i32;
     let revoked_at = order.refund.filter(|refund| refund.is_full).map(|refund| refund.at_ms);
     let is_completed = completed_lessons == LESSONS_PER_COURSE as i32;
     enrollments::Model {
@@ -327,10 +327,10 @@ fn enrollment_row(
         order_id: Some(order_id(spec, order.number)),
         completed_lessons,
         total_lessons: LESSONS_PER_COURSE as i32,
-        last_activity_at: item.lessons_ms.last().copied(),
+        last_activity_at: item.lesson_completions_ms.last().copied(),
         enrolled_at: order.paid_ms,
         expires_at: None,
-        completed_at: item.lessons_ms.last().copied().filter(|_| is_completed),
+        completed_at: item.lesson_completions_ms.last().copied().filter(|_| is_completed),
         revoked_at,
         revoke_reason: revoked_at.map(|_| format!("order {} was refunded", order_number(order.number))),
         created_at: order.paid_ms,

@@ -187,7 +187,7 @@ impl StoredRecords {
             if course.is_some_and(|course| !courses.contains(&course)) {
                 continue;
             }
-            let currency = || Revenue {
+            let no_revenue = || Revenue {
                 currency: order.currency.clone(),
                 gross_amount: 0,
                 discount_amount: 0,
@@ -198,7 +198,7 @@ impl StoredRecords {
                 refunds: 0,
             };
             if is_in_window(order.paid_at) {
-                let sum = sums.entry(order.currency.clone()).or_insert_with(currency);
+                let sum = sums.entry(order.currency.clone()).or_insert_with(no_revenue);
                 sum.orders += 1;
                 sum.gross_amount += order.total_amount;
                 sum.discount_amount += order.discount_amount;
@@ -207,7 +207,7 @@ impl StoredRecords {
             }
             for refund in self.refunds.iter().filter(|refund| refund.order_id == order.id) {
                 if is_in_window(refund.created_at) {
-                    let sum = sums.entry(order.currency.clone()).or_insert_with(currency);
+                    let sum = sums.entry(order.currency.clone()).or_insert_with(no_revenue);
                     sum.refunds += 1;
                     sum.refunded_amount += refund.amount;
                     sum.net_amount -= refund.amount;

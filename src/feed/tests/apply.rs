@@ -10,7 +10,7 @@ use crate::{ApplyOptions, ApplyOutcome};
 const AT: &str = "2026-05-01T10:00:00Z";
 
 /// Returns the changes that create a workspace with one course.
-fn school() -> String {
+fn workspace_with_course() -> String {
     let workspace = json!({"key": "acme", "name": "Acme", "owner_email": "ada@example.com"});
     let lessons = json!([{"key": "l-1", "title": "One", "type": "video"}]);
     let course = json!({"key": "c-1", "slug": "one", "title": "One", "status": "published",
@@ -32,7 +32,7 @@ fn order(number: u32, course: &str) -> String {
 #[tokio::test]
 async fn a_stream_that_is_applied_again_changes_nothing() {
     for fixture in FeedFixture::on_all_databases().await {
-        let text = school() + &(0..400).map(student).collect::<String>() + &order(7, "c-1");
+        let text = workspace_with_course() + &(0..400).map(student).collect::<String>() + &order(7, "c-1");
         let (first, reasons) = fixture.apply(&text).await;
         assert_eq!((first, reasons.len()), (ApplyOutcome { applied: 403, repeated: 0, rejected: 0 }, 0));
         let events = fixture.count("events").await;
@@ -45,7 +45,7 @@ async fn a_stream_that_is_applied_again_changes_nothing() {
 #[tokio::test]
 async fn a_change_that_occurs_twice_in_a_stream_is_applied_once() {
     for fixture in FeedFixture::on_all_databases().await {
-        let (outcome, _) = fixture.apply(&(school() + &student(1) + &student(1))).await;
+        let (outcome, _) = fixture.apply(&(workspace_with_course() + &student(1) + &student(1))).await;
         assert_eq!(outcome, ApplyOutcome { applied: 3, repeated: 1, rejected: 0 });
     }
 }
@@ -53,7 +53,7 @@ async fn a_change_that_occurs_twice_in_a_stream_is_applied_once() {
 #[tokio::test]
 async fn invalid_lines_are_reported_and_saved_and_the_other_lines_are_applied() {
     for fixture in FeedFixture::on_all_databases().await {
-        let text = school()
+        let text = workspace_with_course()
             + "not json\n\r\n"
             + &student(1)
             + &order(2, "c-1")
@@ -91,7 +91,7 @@ async fn invalid_lines_are_reported_and_saved_and_the_other_lines_are_applied() 
 async fn a_line_that_is_too_long_is_saved_completely() {
     for fixture in FeedFixture::on_all_databases().await {
         let long = format!("{{\"note\": \"{}\"}}", "x".repeat(3 << 20));
-        let text = school() + "not json\n" + &long + "\n" + &student(1) + "not json either";
+        let text = workspace_with_course() + "not json\n" + &long + "\n" + &student(1) + "not json either";
         let (mut numbers, mut rejected_lines) = (Vec::new(), Vec::new());
         let options = ApplyOptions {
             on_rejected: Box::new(|rejected| numbers.push(rejected.line)),
@@ -108,7 +108,7 @@ async fn a_line_that_is_too_long_is_saved_completely() {
 #[tokio::test]
 async fn a_rejected_change_leaves_no_trace() {
     for fixture in FeedFixture::on_all_databases().await {
-        fixture.apply(&(school() + &student(1))).await;
+        fixture.apply(&(workspace_with_course() + &student(1))).await;
         let (events, students) = (fixture.count("events").await, fixture.count("students").await);
         let (outcome, _) = fixture.apply(&(order(1, "c-9") + &order(3, "c-1"))).await;
         assert_eq!(outcome, ApplyOutcome { applied: 0, repeated: 0, rejected: 2 });
@@ -121,7 +121,7 @@ async fn a_rejected_change_leaves_no_trace() {
 #[tokio::test]
 async fn two_concurrent_streams_apply_each_change_once() {
     for fixture in FeedFixture::on_all_databases().await {
-        fixture.apply(&school()).await;
+        fixture.apply(&workspace_with_course()).await;
         let text: String = (0..300).map(student).collect();
         let (first, second) = tokio::join!(fixture.apply(&text), fixture.apply(&text));
         assert_eq!((first.1, second.1), (Vec::<String>::new(), Vec::new()));
@@ -139,7 +139,7 @@ async fn the_changes_of_a_slow_stream_are_applied_as_they_arrive() {
     let applying = tokio::spawn(async move {
         crate::apply(&app, tokio::io::BufReader::new(reader), ApplyOptions::default()).await
     });
-    tokio::io::AsyncWriteExt::write_all(&mut stream, school().as_bytes()).await.unwrap();
+    tokio::io::AsyncWriteExt::write_all(&mut stream, workspace_with_course().as_bytes()).await.unwrap();
     for _ in 0..100 {
         if fixture.count("courses").await == 1 {
             break;

@@ -31,9 +31,9 @@ async fn the_demo_is_applied_completely_and_has_data_in_the_last_thirty_days() {
         let newest = rows.iter().map(|order| order.paid_at).max().unwrap();
         let age_ms = fixture.app.clock.now_ms() - newest;
         assert!((0..86_400_000).contains(&age_ms), "{age_ms}");
-        for kind in EVENT_TYPES {
-            let sql = format!("(SELECT 1 FROM events WHERE type = '{kind}') AS found");
-            assert!(fixture.count(&sql).await > 0, "{kind}");
+        for event_type in EVENT_TYPES {
+            let sql = format!("(SELECT 1 FROM events WHERE type = '{event_type}') AS found");
+            assert!(fixture.count(&sql).await > 0, "{event_type}");
         }
     }
 }

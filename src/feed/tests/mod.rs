@@ -58,7 +58,7 @@ impl FeedFixture {
                 config: foundation::config::Config::defaults(),
                 clock: Clock::simulated(time("2026-06-01T12:00:00Z")),
                 ids: Ids::default(),
-                encode: |envelope| envelope.event.kind().as_bytes().to_vec(),
+                encode: |envelope| envelope.event.event_type().as_bytes().to_vec(),
                 example: |_, _, _, _| None,
                 principals: Default::default(),
             },

@@ -86,7 +86,8 @@ impl BoundedTransaction {
     }
 }
 
-/// Runs a call that fails after the timeout. Records when it times out or is canceled, before its connection is released.
+/// Runs a call. Fails if it takes longer than the timeout. Records when it times out or is canceled, before its
+/// connection is released.
 async fn within<T>(
     timeout: Option<Duration>,
     cancellations: &Cancellations,

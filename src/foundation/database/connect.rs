@@ -138,9 +138,9 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(1);
 /// Returns the options of the connections to PostgreSQL. While the server is not available, acquiring a connection fails
 /// after the timeout. The pool reconnects automatically.
 ///
-/// The driver tests each connection that is returned to the pool, without a timeout: a connection that never responds would
-/// occupy its place until TCP reports an error. So after a canceled call, each connection is first tested with a timeout. A connection
-/// that breaks during the driver's test still occupies its place.
+/// The driver tests each connection that is returned to the pool, without a timeout: a connection that never responds
+/// would occupy a place in the pool until TCP reports an error. So after a canceled call, each connection is first
+/// tested with a timeout. A connection that breaks during the driver's test still occupies its place.
 fn postgres(url: &str, options: &DatabaseOptions, cancellations: &Arc<Cancellations>) -> ConnectOptions {
     let cancellations = Arc::clone(cancellations);
     let mut server = ConnectOptions::new(url);

@@ -8,7 +8,7 @@ use sea_orm::{DbBackend, DbErr, TransactionTrait};
 
 use super::{Database, MigrateError, dialect, indexes, is_retryable};
 
-/// How often a migration is tried that has to wait for locks.
+/// Maximum number of tries of a migration that has to wait for locks.
 const MIGRATION_TRIES: u32 = 30;
 
 /// The pause before the next try, in which the statements that waited behind the migration run.
@@ -99,8 +99,8 @@ impl Database {
     /// Each migration is a transaction of its own, except that backfills run in batches, and that PostgreSQL creates indexes
     /// of existing tables outside of a transaction. If it is interrupted, a repeated call continues.
     ///
-    /// On PostgreSQL, a migration waits for the locks of other transactions at most 2 seconds at a time, since the statements of
-    /// other processes wait behind it. It is tried again for [`MIGRATION_TRIES`] times.
+    /// On PostgreSQL, a migration waits for the locks of other transactions at most 2 seconds at a time, since the
+    /// statements of other processes wait behind it. It is tried up to [`MIGRATION_TRIES`] times.
     ///
     /// # Errors
     /// Returns [`MigrateError::Newer`] when this version cannot run on the database, and

@@ -44,7 +44,7 @@ use running_writes::RunningWrites;
 /// How long all calls of a request together wait for PostgreSQL, see [`with_wait_budget`].
 pub const REQUEST_TIMEOUT: Duration = Duration::from_millis(2_200);
 
-/// How long a call of anything else waits for PostgreSQL: of workers, maintenance jobs and commands.
+/// How long a call of a worker, a maintenance job or a command waits for PostgreSQL.
 const JOB_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long [`Database::close`] waits.
@@ -125,8 +125,8 @@ impl Database {
         Ok(transaction)
     }
 
-    /// Begins a transaction whose statements the server ends within the timeout of a call. It is not a [`Write`]: use it only for
-    /// tables that no delta sync reads.
+    /// Begins a transaction whose statements the server ends within the timeout of a call. It is not a [`Write`]: use
+    /// it only for tables that no delta sync reads.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -208,7 +208,7 @@ impl Database {
             DbBackend::Postgres => dialect::oldest_running_write(&self.reader).await?,
             _ => self.wait_for_other_processes().await?,
         };
-        Ok(self.inner.running_writes.fix_horizon(oldest.map_or(now, |start| start.min(now))))
+        Ok(self.inner.running_writes.record_horizon(oldest.map_or(now, |start| start.min(now))))
     }
 
     /// Returns a time before which all writes are visible, without waiting. On SQLite, it ignores running writes of other

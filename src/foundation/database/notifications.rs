@@ -1,7 +1,7 @@
 //! Notifications between processes on the same PostgreSQL database (`NOTIFY` and `LISTEN`).
 //!
-//! They are only hints: a notification is lost when the connection of a receiver breaks, and none arrive through a pgbouncer in
-//! transaction mode.
+//! They are only hints: a notification is lost when the connection of a receiver breaks, and none arrive through a
+//! pgbouncer in transaction mode.
 
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ impl Notifications {
     }
 }
 
-/// Runs a call that fails after [`TIMEOUT`].
+/// Runs a call. Fails if it takes longer than [`TIMEOUT`].
 async fn within<T>(call: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, DbErr> {
     match timeout(TIMEOUT, call).await {
         Ok(result) => result.map_err(to_db_err),

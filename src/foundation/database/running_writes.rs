@@ -20,7 +20,7 @@ pub(super) struct RunningWrites {
 #[derive(Debug, Default)]
 struct RunningState {
     /// The number of running writes by recording time.
-    starts: BTreeMap<i64, usize>,
+    by_recording_time: BTreeMap<i64, usize>,
     /// The highest horizon returned to a reader. No later write records an earlier time, even if the clock is set back.
     max_horizon: i64,
 }
@@ -29,7 +29,7 @@ struct RunningState {
 #[derive(Debug)]
 pub(super) struct RegisteredWrite {
     writes: Arc<RunningWrites>,
-    start: i64,
+    recording_time: i64,
 }
 
 impl RunningWrites {
@@ -37,18 +37,18 @@ impl RunningWrites {
     /// sees the write or has read the clock earlier.
     pub(super) fn register(self: &Arc<Self>, clock: impl Fn() -> i64) -> RegisteredWrite {
         let mut state = self.state();
-        let start = clock().max(state.max_horizon);
-        *state.starts.entry(start).or_default() += 1;
+        let recording_time = clock().max(state.max_horizon);
+        *state.by_recording_time.entry(recording_time).or_default() += 1;
         drop(state);
         self.started.notify_waiters();
-        RegisteredWrite { writes: Arc::clone(self), start }
+        RegisteredWrite { writes: Arc::clone(self), recording_time }
     }
 
     /// Returns `horizon`, or the recording time of the oldest running write if that is earlier. Later writes do not
     /// record a time before the returned one.
-    pub(super) fn fix_horizon(&self, horizon: i64) -> i64 {
+    pub(super) fn record_horizon(&self, horizon: i64) -> i64 {
         let mut state = self.state();
-        let oldest = state.starts.keys().next().copied();
+        let oldest = state.by_recording_time.keys().next().copied();
         let horizon = oldest.map_or(horizon, |oldest| oldest.min(horizon));
         state.max_horizon = state.max_horizon.max(horizon);
         horizon
@@ -56,7 +56,7 @@ impl RunningWrites {
 
     /// Returns the recording time of the oldest running write, or `None` if no write is running.
     pub(super) fn oldest(&self) -> Option<i64> {
-        self.state().starts.keys().next().copied()
+        self.state().by_recording_time.keys().next().copied()
     }
 
     /// Returns a future that resolves when the next write is registered after this call.
@@ -72,18 +72,18 @@ impl RunningWrites {
 
 impl RegisteredWrite {
     /// Returns the recording time of the write.
-    pub(super) fn start(&self) -> i64 {
-        self.start
+    pub(super) fn recording_time(&self) -> i64 {
+        self.recording_time
     }
 }
 
 impl Drop for RegisteredWrite {
     fn drop(&mut self) {
         let mut state = self.writes.state();
-        if let Some(count) = state.starts.get_mut(&self.start) {
+        if let Some(count) = state.by_recording_time.get_mut(&self.recording_time) {
             *count -= 1;
             if *count == 0 {
-                state.starts.remove(&self.start);
+                state.by_recording_time.remove(&self.recording_time);
             }
         }
     }
@@ -96,23 +96,23 @@ mod tests {
     #[test]
     fn the_horizon_is_the_oldest_running_write() {
         let writes = Arc::new(RunningWrites::default());
-        assert_eq!(writes.fix_horizon(10), 10);
+        assert_eq!(writes.record_horizon(10), 10);
         let first = writes.register(|| 20);
         let second = writes.register(|| 20);
         let third = writes.register(|| 30);
         drop(first);
-        assert_eq!(writes.fix_horizon(40), 20);
+        assert_eq!(writes.record_horizon(40), 20);
         drop(second);
-        assert_eq!(writes.fix_horizon(40), 30);
+        assert_eq!(writes.record_horizon(40), 30);
         drop(third);
         assert_eq!(writes.oldest(), None);
-        assert_eq!(writes.fix_horizon(40), 40);
+        assert_eq!(writes.record_horizon(40), 40);
     }
 
     #[test]
     fn a_write_after_the_clock_was_set_back_is_not_before_the_horizon() {
         let writes = Arc::new(RunningWrites::default());
-        writes.fix_horizon(100);
-        assert_eq!(writes.register(|| 50).start(), 100);
+        writes.record_horizon(100);
+        assert_eq!(writes.register(|| 50).recording_time(), 100);
     }
 }

@@ -69,7 +69,7 @@ impl Write {
 
     /// Returns the time at which this write is recorded, used for `updated_at`. It is constant during the write.
     pub fn now_ms(&self) -> i64 {
-        self.registered.start()
+        self.registered.recording_time()
     }
 
     /// Returns the time at which this process requested the write, by its own clock. Count durations that start with the

@@ -4,7 +4,7 @@
 -- caller knows. Returns the number of admitted requests, the start and the count of both windows, and the time.
 local DAY = 86400000
 -- The same as in entity/rate_windows.rs.
-local MAX_LAG, FORGET_AFTER = 5000, 600000
+local MAX_LAG, DELETE_AFTER = 5000, 600000
 local now = tonumber(ARGV[1])
 if not now then
   local time = redis.call('TIME')
@@ -38,7 +38,7 @@ day_used = day_used + admitted
 redis.call('HSET', KEYS[1], 'short_start', short_start, 'short_used', short_used, 'day_start', day_start,
   'day_used', day_used)
 -- As in the table, a subject is forgotten early if it has used little of its day.
-local expires_in = short_start + short_length + FORGET_AFTER - now
+local expires_in = short_start + short_length + DELETE_AFTER - now
 if day_used * 10 >= day_limit then expires_in = math.max(expires_in, day_start + DAY - now) end
 redis.call('PEXPIRE', KEYS[1], expires_in)
 return { admitted, short_start, short_used, day_start, day_used, now }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use entity::rate_windows::{self, Batch, BatchResult};
+use entity::rate_windows::{self, SubjectRequests, SubjectResult};
 
 use super::redis_store::RedisStore;
 use super::within;
@@ -61,22 +61,22 @@ impl Backend {
         }
     }
 
-    /// Admits and counts as many requests of each batch as both windows allow. Waits at most `lock_timeout` for a process that
-    /// counts requests of the same subjects.
+    /// Admits and counts as many requests of each subject as both windows allow. Each subject may occur once. Waits at
+    /// most `lock_timeout` for a process that counts requests of the same subjects.
     ///
     /// # Errors
     /// Returns an error when the store fails.
     pub(super) async fn admit(
         &mut self,
-        batches: &[Batch],
+        requests: &[SubjectRequests],
         now: Option<i64>,
         lock_timeout: Duration,
-    ) -> anyhow::Result<Vec<BatchResult>> {
+    ) -> anyhow::Result<Vec<SubjectResult>> {
         match self {
             Self::Postgres(store) => {
-                Ok(rate_windows::admit(store.connection()?.read(), batches, now, lock_timeout).await?)
+                Ok(rate_windows::admit(store.connection()?.read(), requests, now, lock_timeout).await?)
             }
-            Self::Redis(store) => store.admit(batches, now).await,
+            Self::Redis(store) => store.admit(requests, now).await,
         }
     }
 

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use entity::rate_windows::{Batch, BatchResult};
+use entity::rate_windows::{SubjectRequests, SubjectResult};
 use sea_orm::DbBackend;
 use tokio::sync::{mpsc, oneshot};
 
@@ -33,12 +33,12 @@ use foundation::database::Database;
 const MAX_BATCH: usize = 4_096;
 /// The longest time of a round trip. Requests do not wait that long, but the store still counts them.
 const ROUND_TRIP_TIMEOUT: Duration = Duration::from_secs(1);
-/// The pause before a suspended store is tested. Doubles each time that the store fails within [`STABLE_PERIOD`] after it was
-/// tested successfully.
+/// The pause before a suspended store is tested. Doubles each time that the store fails within [`STABLE_PERIOD`] after
+/// it was tested successfully.
 const MIN_PAUSE: Duration = Duration::from_millis(500);
 /// The longest of these pauses.
 const MAX_PAUSE: Duration = Duration::from_secs(8);
-/// How long the store must not fail so that the next pause is short.
+/// If the store has not failed for this long, the next pause is [`MIN_PAUSE`] again.
 const STABLE_PERIOD: Duration = Duration::from_secs(10);
 /// Maximum number of resets that wait for a store to become available.
 const MAX_RESETS: usize = 1_000;
@@ -69,12 +69,12 @@ struct StoreStatus {
 
 #[derive(Debug)]
 enum Command {
-    /// Count one request, and send the result. Dropping the sender means that the store is not available. Nothing is counted if
-    /// the receiver was dropped, because the request has not waited.
-    Count(Batch, oneshot::Sender<Counted>),
+    /// Count one request, and send the result. Dropping the sender means that the store is not available. Nothing is
+    /// counted if the receiver was dropped, because the request no longer waits.
+    Count(SubjectRequests, oneshot::Sender<Counted>),
     /// Remove the counts of a subject.
     Reset(String),
-    /// Notice that a request has waited too long and has suspended the store.
+    /// A request has waited too long and has suspended the store.
     Suspend,
 }
 
@@ -161,7 +161,7 @@ pub(crate) struct SharedCounter<'a>(&'a SharedStore);
 impl SharedCounter<'_> {
     /// Counts one request if its limits admit it. Returns `None` when the store fails or does not respond in time; then the
     /// request may have been counted.
-    pub(crate) async fn count(&self, request: Batch) -> Option<Counted> {
+    pub(crate) async fn count(&self, request: SubjectRequests) -> Option<Counted> {
         let SharedStore { commands, status, timeout } = self.0;
         let (sender, result) = oneshot::channel();
         let counted = match commands.send(Command::Count(request, sender)) {
@@ -226,7 +226,7 @@ struct StoreTask {
 
 /// The requests of one subject in a batch.
 struct Group {
-    batch: Batch,
+    requests: SubjectRequests,
     senders: Vec<oneshot::Sender<Counted>>,
 }
 
@@ -285,11 +285,11 @@ impl StoreTask {
         for command in commands.drain(..) {
             match command {
                 Command::Count(_, sender) if sender.is_closed() => {}
-                Command::Count(batch, sender) => match groups.entry(batch.subject.clone()) {
+                Command::Count(request, sender) => match groups.entry(request.subject.clone()) {
                     Entry::Vacant(entry) => {
-                        entry.insert(Group { batch, senders: vec![sender] });
+                        entry.insert(Group { requests: request, senders: vec![sender] });
                     }
-                    Entry::Occupied(mut entry) => entry.get_mut().add(batch, sender),
+                    Entry::Occupied(mut entry) => entry.get_mut().add(request, sender),
                 },
                 Command::Reset(subject) => self.add_reset(subject),
                 // The caller checks this.
@@ -307,9 +307,9 @@ impl StoreTask {
 
     /// Counts the requests, and sends them the results.
     async fn count(&mut self, mut groups: HashMap<String, Group>) -> anyhow::Result<()> {
-        let batches: Vec<Batch> = groups.values().map(|group| group.batch.clone()).collect();
+        let requests: Vec<SubjectRequests> = groups.values().map(|group| group.requests.clone()).collect();
         let (now, before_ms) = (self.now(), self.clock.now_ms());
-        let results = self.backend.admit(&batches, now, self.timeout);
+        let results = self.backend.admit(&requests, now, self.timeout);
         let results = within(ROUND_TRIP_TIMEOUT.max(self.timeout), results).await?;
         if let Some(result) = results.first().filter(|_| now.is_none()) {
             self.guard.0.record_time(result.now, (before_ms, self.clock.now_ms()));
@@ -327,17 +327,17 @@ impl StoreTask {
         self.test().await
     }
 
-    /// Counts a request of no caller, within the timeout.
+    /// Tests the store: counts a request of the subject `test`, which must take no longer than the timeout.
     async fn test(&mut self) -> anyhow::Result<()> {
         let now = self.now();
-        let test = [Batch {
+        let test = [SubjectRequests {
             subject: "test".to_owned(),
             requested: 1,
             short_limit: 1,
             short_length: MINUTE_MS,
             short_alignment: MINUTE_MS,
             day_limit: 1,
-            ..Batch::default()
+            ..SubjectRequests::default()
         }];
         // The first call prepares the statement.
         within(ROUND_TRIP_TIMEOUT, self.backend.admit(&test, now, self.timeout)).await?;
@@ -356,8 +356,8 @@ impl StoreTask {
         self.guard.0.is_suspended.store(false, Ordering::Relaxed);
     }
 
-    /// Reconnects and tests the store until it is available. Meanwhile, no request waits for it. While the store stays away, only
-    /// the end of the process ends this.
+    /// Reconnects and tests the store until it is available, or until the process ends. Meanwhile, no request waits for
+    /// it.
     async fn wait_until_available(&mut self, mut pause: Duration) {
         loop {
             self.backend.disconnect();
@@ -376,7 +376,7 @@ impl StoreTask {
     }
 }
 
-/// Runs a round trip that fails after the timeout.
+/// Runs a round trip. Fails if it takes longer than the timeout.
 async fn within<T>(timeout: Duration, call: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     match tokio::time::timeout(timeout, call).await {
         Ok(result) => result,
@@ -386,14 +386,14 @@ async fn within<T>(timeout: Duration, call: impl Future<Output = anyhow::Result<
 
 impl Group {
     /// Adds a request of the same subject. Its limits apply to the whole batch, since they are the most recent ones.
-    fn add(&mut self, batch: Batch, sender: oneshot::Sender<Counted>) {
-        let requested = self.batch.requested + batch.requested;
-        self.batch = Batch { requested, ..batch };
+    fn add(&mut self, request: SubjectRequests, sender: oneshot::Sender<Counted>) {
+        let requested = self.requests.requested + request.requested;
+        self.requests = SubjectRequests { requested, ..request };
         self.senders.push(sender);
     }
 
-    /// Tells the requests whether they were admitted: the first ones were.
-    fn reply(self, result: &BatchResult) {
+    /// Sends the results to the requests. The first ones were admitted.
+    fn reply(self, result: &SubjectResult) {
         for (sender, number) in self.senders.into_iter().zip(1..) {
             let is_admitted = number <= result.admitted;
             // The requests of the batch that were admitted after this one.

@@ -3,7 +3,7 @@
 //! Each subject is a hash with the starts and counts of its two windows, which expires when its counts no longer matter.
 
 use anyhow::Context;
-use entity::rate_windows::{Batch, BatchResult};
+use entity::rate_windows::{SubjectRequests, SubjectResult};
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncCommands, AsyncConnectionConfig, Client, Pipeline, RedisResult, Script};
 
@@ -48,27 +48,27 @@ impl RedisStore {
 
     pub(super) async fn admit(
         &mut self,
-        batches: &[Batch],
+        requests: &[SubjectRequests],
         now: Option<i64>,
-    ) -> anyhow::Result<Vec<BatchResult>> {
+    ) -> anyhow::Result<Vec<SubjectResult>> {
         let connection = self.connection.as_mut().context("the limit store is not connected")?;
-        let mut pipeline = Pipeline::with_capacity(batches.len());
-        for batch in batches {
+        let mut pipeline = Pipeline::with_capacity(requests.len());
+        for request in requests {
             let now = now.map_or_else(String::new, |now| now.to_string());
-            let mut call = self.script.key(format!("{PREFIX}{}", batch.subject));
-            call.arg(now).arg(batch.requested);
-            call.arg(batch.short_limit).arg(batch.short_length).arg(batch.short_alignment);
-            call.arg(batch.short_known_start).arg(batch.short_known);
-            call.arg(batch.day_limit).arg(batch.day_known_start).arg(batch.day_known);
+            let mut call = self.script.key(format!("{PREFIX}{}", request.subject));
+            call.arg(now).arg(request.requested);
+            call.arg(request.short_limit).arg(request.short_length).arg(request.short_alignment);
+            call.arg(request.short_known_start).arg(request.short_known);
+            call.arg(request.day_limit).arg(request.day_known_start).arg(request.day_known);
             pipeline.invoke_script(&call);
         }
         let replies: Vec<(i64, i64, i64, i64, i64, i64)> = pipeline.query_async(connection).await?;
-        let result = |(batch, reply): (&Batch, (i64, i64, i64, i64, i64, i64))| {
+        let result = |(request, reply): (&SubjectRequests, (i64, i64, i64, i64, i64, i64))| {
             let (admitted, short_start, short_used, day_start, day_used, now) = reply;
-            let subject = batch.subject.clone();
-            BatchResult { subject, admitted, short_start, short_used, day_start, day_used, now }
+            let subject = request.subject.clone();
+            SubjectResult { subject, admitted, short_start, short_used, day_start, day_used, now }
         };
-        Ok(batches.iter().zip(replies).map(result).collect())
+        Ok(requests.iter().zip(replies).map(result).collect())
     }
 
     pub(super) async fn reset(&mut self, subjects: &[String]) -> anyhow::Result<()> {

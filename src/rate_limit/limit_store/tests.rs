@@ -23,8 +23,8 @@ struct Windows {
     day: (i64, i64),
 }
 
-/// Returns the start and the count of a window before a batch.
-fn current(
+/// Returns the start and the count of a window before the requests of a call.
+fn window_before(
     stored: Option<(i64, i64)>,
     (length, max_set_back, alignment): (i64, i64, i64),
     (known_start, known): (i64, i64),
@@ -41,29 +41,29 @@ fn current(
     (start, if start == known_start && start == new { used.max(known) } else { used })
 }
 
-/// Applies a batch to the model.
-fn expected(model: &mut HashMap<String, Windows>, batch: &Batch, now: i64) -> BatchResult {
-    let stored = model.get(&batch.subject).copied();
-    let length = batch.short_length;
-    let (short_start, short_used) = current(
+/// Applies the requests of one subject to the model, and returns the expected result.
+fn expected(model: &mut HashMap<String, Windows>, requests: &SubjectRequests, now: i64) -> SubjectResult {
+    let stored = model.get(&requests.subject).copied();
+    let length = requests.short_length;
+    let (short_start, short_used) = window_before(
         stored.map(|windows| windows.short),
-        (length, length - 1, batch.short_alignment),
-        (batch.short_known_start, batch.short_known),
+        (length, length - 1, requests.short_alignment),
+        (requests.short_known_start, requests.short_known),
         now,
     );
-    let (day_start, day_used) = current(
+    let (day_start, day_used) = window_before(
         stored.map(|windows| windows.day),
         (DAY, 5_000, DAY),
-        (batch.day_known_start, batch.day_known),
+        (requests.day_known_start, requests.day_known),
         now,
     );
-    let left = (batch.short_limit - short_used).min(batch.day_limit - day_used).max(0);
-    let admitted = left.min(i64::from(batch.requested));
+    let left = (requests.short_limit - short_used).min(requests.day_limit - day_used).max(0);
+    let admitted = left.min(i64::from(requests.requested));
     let windows =
         Windows { short: (short_start, short_used + admitted), day: (day_start, day_used + admitted) };
-    model.insert(batch.subject.clone(), windows);
-    BatchResult {
-        subject: batch.subject.clone(),
+    model.insert(requests.subject.clone(), windows);
+    SubjectResult {
+        subject: requests.subject.clone(),
         admitted,
         short_start,
         short_used: windows.short.1,
@@ -75,30 +75,32 @@ fn expected(model: &mut HashMap<String, Windows>, batch: &Batch, now: i64) -> Ba
 
 /// Generates a step of time in milliseconds and the requests at the new time, of two callers: the windows of one are aligned,
 /// those of the other start with a request. Only the first sends known counts, as API requests do and sign-ins do not.
-fn step() -> impl Strategy<Value = (i64, Vec<Batch>)> {
+fn step() -> impl Strategy<Value = (i64, Vec<SubjectRequests>)> {
     let advance = prop_oneof![
         6 => 0..20_000_i64,
         3 => -70_000..70_000_i64,
         1 => -DAY..DAY,
     ];
-    let batch = |subject: &'static str, is_aligned: bool| {
+    let subject_requests = |subject: &'static str, is_aligned: bool| {
         let known = i64::from(is_aligned);
         (0..4_u32, 1..8_i64, 1..30_i64, -1..2_i64, 0..6_i64, 0..2_i64, 0..20_i64).prop_map(
-            move |(requested, short_limit, day_limit, minutes, short_known, days, day_known)| Batch {
-                subject: subject.to_owned(),
-                requested,
-                short_limit,
-                short_length: 60_000,
-                short_alignment: if is_aligned { 60_000 } else { 1 },
-                short_known_start: minutes,
-                short_known: known * short_known,
-                day_limit,
-                day_known_start: days,
-                day_known: known * day_known,
+            move |(requested, short_limit, day_limit, minutes, short_known, days, day_known)| {
+                SubjectRequests {
+                    subject: subject.to_owned(),
+                    requested,
+                    short_limit,
+                    short_length: 60_000,
+                    short_alignment: if is_aligned { 60_000 } else { 1 },
+                    short_known_start: minutes,
+                    short_known: known * short_known,
+                    day_limit,
+                    day_known_start: days,
+                    day_known: known * day_known,
+                }
             },
         )
     };
-    (advance, batch("aligned", true), batch("unaligned", false))
+    (advance, subject_requests("aligned", true), subject_requests("unaligned", false))
         .prop_map(|(advance, first, second)| (advance, vec![first, second]))
 }
 
@@ -111,20 +113,20 @@ fn assert_follows_model(runtime: &tokio::runtime::Runtime, backend: Backend) {
         cases.set(cases.get() + 1);
         let mut model = HashMap::new();
         let mut now: i64 = 1_772_445_630_000;
-        for (advance, mut batches) in steps {
+        for (advance, mut requests) in steps {
             now += advance;
-            for batch in &mut batches {
-                batch.subject = format!("{}-{}", batch.subject, cases.get());
+            for subject in &mut requests {
+                subject.subject = format!("{}-{}", subject.subject, cases.get());
                 // Of the current minute and day, or of others.
-                batch.short_known_start = now - now % 60_000 + batch.short_known_start * 60_000;
-                batch.day_known_start = now - now % DAY + batch.day_known_start * DAY;
+                subject.short_known_start = now - now % 60_000 + subject.short_known_start * 60_000;
+                subject.day_known_start = now - now % DAY + subject.day_known_start * DAY;
             }
             let mut backend = backend.borrow_mut();
             let mut actual =
-                runtime.block_on(backend.admit(&batches, Some(now), TIMEOUT)).expect("the store responds");
+                runtime.block_on(backend.admit(&requests, Some(now), TIMEOUT)).expect("the store responds");
             actual.sort_by(|a, b| a.subject.cmp(&b.subject));
-            let expected: Vec<BatchResult> =
-                batches.iter().map(|batch| expected(&mut model, batch, now)).collect();
+            let expected: Vec<SubjectResult> =
+                requests.iter().map(|subject| expected(&mut model, subject, now)).collect();
             prop_assert_eq!(actual, expected);
         }
         Ok(())
@@ -156,9 +158,9 @@ fn postgres_admits_as_the_model() {
 }
 
 /// A process that is killed on drop.
-struct Killed(Child);
+struct KillOnDrop(Child);
 
-impl Drop for Killed {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -174,7 +176,7 @@ fn redis_admits_as_the_model() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let _server = Killed(server);
+    let _server = KillOnDrop(server);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let setting = LimitStoreSetting::Redis(format!("redis://127.0.0.1:{port}").parse().unwrap());
     let LimitStoreSetting::Redis(url) = &setting else { unreachable!("it is a Redis server") };

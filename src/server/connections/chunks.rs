@@ -48,7 +48,7 @@ impl Chunks {
     /// The position at the start of a body.
     pub(super) const START: Self = Self { state: ChunkState::FirstDigit, bytes_left: 0 };
 
-    /// Whether the body has ended.
+    /// Returns whether the body has ended.
     pub(super) fn is_end(self) -> bool {
         self.state == ChunkState::End
     }

@@ -119,18 +119,18 @@ fn check(request: &Request<'_, '_>, head: &[u8]) -> Result<BodyKind, Rejection> 
         return Err(Rejection::malformed("A line of the request head does not end with CRLF."));
     }
     let is_http_11 = request.version == Some(1);
-    let Declared { host, kind } = check_headers(request.headers, is_http_11)?;
+    let Declared { host, body } = check_headers(request.headers, is_http_11)?;
     if host.is_none() && is_http_11 {
         return Err(Rejection::malformed("An HTTP/1.1 request needs a `Host` header."));
     }
     check_target(request.method.unwrap_or_default(), request.path.unwrap_or_default(), host)?;
-    Ok(kind)
+    Ok(body)
 }
 
 /// The host and the body that the headers declare.
 struct Declared<'a> {
     host: Option<&'a [u8]>,
-    kind: BodyKind,
+    body: BodyKind,
 }
 
 fn check_headers<'a>(headers: &[Header<'a>], is_http_11: bool) -> Result<Declared<'a>, Rejection> {
@@ -154,25 +154,25 @@ fn check_headers<'a>(headers: &[Header<'a>], is_http_11: bool) -> Result<Declare
     if host.is_some_and(|host| !is_host(host)) {
         return Err(Rejection::malformed("The `Host` header is not a host with an optional port."));
     }
-    let kind = match (length, coding) {
+    let body = match (length, coding) {
         (None, None) => BodyKind::Sized(0),
-        (Some(length), None) => BodyKind::Sized(content_length(length)?),
+        (Some(length), None) => BodyKind::Sized(parse_content_length(length)?),
         (None, Some(_)) if !is_http_11 => {
             return Err(Rejection::malformed(
                 "An HTTP/1.0 request must not have a `Transfer-Encoding` header.",
             ));
         }
-        (None, Some(coding)) => transfer_coding(coding).map(|()| BodyKind::Chunked)?,
+        (None, Some(coding)) => check_transfer_coding(coding).map(|()| BodyKind::Chunked)?,
         (Some(_), Some(_)) => {
             return Err(Rejection::malformed(
                 "The request has both a `Content-Length` and a `Transfer-Encoding` header; send one of them.",
             ));
         }
     };
-    Ok(Declared { host, kind })
+    Ok(Declared { host, body })
 }
 
-fn content_length(value: &[u8]) -> Result<u64, Rejection> {
+fn parse_content_length(value: &[u8]) -> Result<u64, Rejection> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return Err(Rejection::malformed("The `Content-Length` header is not a number of bytes."));
     }
@@ -181,7 +181,7 @@ fn content_length(value: &[u8]) -> Result<u64, Rejection> {
 }
 
 /// Accepts only `chunked`. If `chunked` is not the last coding, the end of the body is undefined (RFC 9112, 6.3).
-fn transfer_coding(value: &[u8]) -> Result<(), Rejection> {
+fn check_transfer_coding(value: &[u8]) -> Result<(), Rejection> {
     let is_chunked = |coding: &[u8]| coding.trim_ascii().eq_ignore_ascii_case(b"chunked");
     let mut codings = value.rsplit(|byte| *byte == b',');
     if !codings.next().is_some_and(is_chunked) {

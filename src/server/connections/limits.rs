@@ -30,12 +30,12 @@ pub struct ConnectionLimits {
     /// The maximum number of open connections beyond these limits. On them, health checks are served and other requests
     /// are rejected.
     pub overflow: usize,
-    /// The age from which a newer connection can replace such a connection if it is idle. A connection whose request
-    /// waits to be processed can be replaced earlier, and any connection at ten times this age.
+    /// The age from which a newer connection can replace a connection beyond the limits that is idle. If the request of
+    /// a connection waits to be processed, it can be replaced earlier. At ten times this age, any can be replaced.
     pub overflow_min_age: Duration,
-    /// The timeout for the request head on such a connection.
+    /// The timeout for the request head on a connection beyond the limits, instead of [`Timeouts::head`].
     pub overflow_head_timeout: Duration,
-    /// The timeouts of other connections.
+    /// The timeouts of all connections.
     pub timeouts: Timeouts,
 }
 

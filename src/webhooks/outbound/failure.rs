@@ -133,7 +133,7 @@ fn of_cause(cause: &(dyn Error + 'static), is_connecting: bool) -> Option<Attemp
     }
 }
 
-/// Whether this machine lacks resources: file descriptors or memory.
+/// Returns whether this machine lacks resources: file descriptors or memory.
 pub(super) fn is_exhausted(error: &io::Error) -> bool {
     let errno = Errno::from_io_error(error);
     errno.is_some_and(|errno| [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM].contains(&errno))

@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seconds_and_dates_are_parsed_and_capped() {
+    fn seconds_and_dates_are_parsed_and_limited() {
         // 1994-11-06T08:49:37Z
         let delay = |text: &str| {
             let headers = HeaderMap::from_iter([(RETRY_AFTER, text.parse().unwrap())]);

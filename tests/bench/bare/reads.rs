@@ -1,4 +1,4 @@
-//! Reads the rows of a page and the child rows of its items.
+//! Reads the rows of a page and the child rows of its items from the bare database, as the server does.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

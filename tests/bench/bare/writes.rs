@@ -1,4 +1,4 @@
-//! The statements of `createStudent`, each student in a transaction.
+//! Runs the statements of `createStudent` on the bare database, as the server does, each student in a transaction.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,7 +56,7 @@ const ROLLUPS: &str = "INSERT INTO activity_rollups
 const BODY_BYTES: usize = 520;
 
 const DAY_MS: i64 = 86_400_000;
-const QUARTER_MS: i64 = 900_000;
+const QUARTER_HOUR_MS: i64 = 900_000;
 
 /// Clients that create students.
 pub struct BareWrites(Arc<WriteContext>);
@@ -142,7 +142,7 @@ impl WriteClient {
         let body = vec![b'x'; BODY_BYTES];
         let event =
             vec![event.into(), workspace.into(), "student.created".into(), now_ms.into(), body.into()];
-        let (day, quarter) = (now_ms - now_ms % DAY_MS, now_ms - now_ms % QUARTER_MS);
+        let (day, quarter) = (now_ms - now_ms % DAY_MS, now_ms - now_ms % QUARTER_HOUR_MS);
         let shard = i16::try_from(shard).unwrap_or_default();
         let rollups = vec![workspace.into(), Uuid::nil().into(), day.into(), shard.into(), quarter.into()];
         [(STUDENT, student_values), (TAGS, tags), (EVENT, event), (ROLLUPS, rollups)]

@@ -1,9 +1,9 @@
-//! Event delivery: events are committed as the domain commits them, sent by the worker, and received by a minimal
-//! receiver.
+//! Measures event delivery: commits events as the domain does, lets the worker send them, and receives the webhooks.
 //!
-//! [`run`] is a separate process. It runs the worker as `serve` does, commits events, and runs the receiver on a
-//! thread, so all times come from one clock. Events are appended with the domain's `outbox::append`, but without the
-//! student that they describe, so that the worker is measured instead of other writes.
+//! [`run`] is the command `events` of the benchmark, a separate process. It runs the worker as `serve` does, commits
+//! events, and runs the receiver on a thread, so all times come from one clock. Events are appended with the domain's
+//! `outbox::append`, but without the student that they describe, so that the worker is measured instead of other
+//! writes.
 
 mod flow;
 mod receiver;
@@ -30,7 +30,7 @@ pub use source::EventSource;
 /// be measured instead of the worker. The command `apply` also commits in batches.
 const EVENTS_PER_TRANSACTION: &str = "16";
 
-/// The arguments of `events`.
+/// The arguments of the command `events`. A site is the folder and the database of one server.
 #[derive(Debug, clap::Args)]
 pub struct EventsArgs {
     /// Folder of the site
@@ -78,7 +78,7 @@ pub struct EventFigures {
 }
 
 impl EventFigures {
-    /// Formats the latencies.
+    /// Formats the latencies, and the numbers of missing webhooks and duplicates if there are any.
     pub fn latencies(&self) -> String {
         let [p50, p95, p99] = self.latency_percentiles_ms;
         let mut text = format!("p50/p95/p99 {p50:.2}/{p95:.2}/{p99:.2} ms");
@@ -130,7 +130,7 @@ pub async fn run(args: &EventsArgs) -> Result<()> {
     Ok(())
 }
 
-/// The parameters of one run of this process.
+/// One run of the command `events`.
 #[derive(Debug, Clone, Copy)]
 pub struct EventsRun {
     /// The number of subscriptions that receive each event.
@@ -139,15 +139,16 @@ pub struct EventsRun {
     pub hung: u32,
     /// Events per second; `None` commits as fast as webhooks arrive.
     pub rate: Option<u32>,
+    /// The length of the measured window.
     pub window: Duration,
 }
 
 impl EventsRun {
-    /// Runs the process in a new workspace of this site.
+    /// Runs the command in a new workspace of this site.
     ///
     /// # Errors
     /// Returns an error with the end of its log when it fails.
-    pub async fn on(self, site: &BenchSite, workspace: &str) -> Result<EventFigures> {
+    pub async fn run_on(self, site: &BenchSite, workspace: &str) -> Result<EventFigures> {
         site.create_workspace(workspace).await?;
         let mut command = tokio::process::Command::new(std::env::current_exe()?);
         command.arg("events").arg("--folder").arg(site.folder()).args(["--url", site.url()]);

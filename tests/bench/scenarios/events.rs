@@ -26,7 +26,7 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
     for (subscriptions, peer_rate) in LOADS {
         let target = if subscriptions == 1 { "1 subscription" } else { "10 subscriptions" };
         let run = EventsRun { subscriptions, hung: 0, rate: Some(EVENTS_PER_SECOND), window: bench.window() };
-        let steady = run.on(&site, &format!("steady-{subscriptions}")).await?;
+        let steady = run.run_on(&site, &format!("steady-{subscriptions}")).await?;
         let speed = machine.mean_since_last().await?;
         let name =
             format!("{EVENTS_PER_SECOND} events/s to {target}, p95 from commit to receipt, {}", kind.name());
@@ -39,7 +39,7 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
         );
         bench.report(row.detail(format!("{}; {}", steady.latencies(), describe(speed))));
 
-        let full = EventsRun { rate: None, ..run }.on(&site, &format!("full-{subscriptions}")).await?;
+        let full = EventsRun { rate: None, ..run }.run_on(&site, &format!("full-{subscriptions}")).await?;
         let speed = machine.mean_since_last().await?;
         let name = format!("maximum rate, 16 events per commit, to {target}, {}", kind.name());
         let (figure, compared_with) =

@@ -25,8 +25,8 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
     let site = BenchSite::new(bench, kind, "hung").await?;
     let window = WINDOW.max(bench.window());
     let alone = EventsRun { subscriptions: 1, hung: 0, rate: Some(EVENTS_PER_SECOND), window };
-    let with_hung_endpoints = EventsRun { hung: HUNG_ENDPOINTS, ..alone }.on(&site, "beside").await?;
-    let alone = alone.on(&site, "alone").await?;
+    let with_hung_endpoints = EventsRun { hung: HUNG_ENDPOINTS, ..alone }.run_on(&site, "beside").await?;
+    let alone = alone.run_on(&site, "alone").await?;
     let row = ResultRow::new(
         NAME,
         format!(

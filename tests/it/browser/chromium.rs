@@ -70,7 +70,7 @@ impl Chromium {
             .spawn()
             .expect("`sh` starts");
         let mut output = BufReader::new(driver.stdout.take().expect("stdout is piped"));
-        let port = port(&mut output);
+        let port = read_port(&mut output);
         // Dropping this value stops the browser, also when a later step fails.
         let chromium = Self { driver, cleaner, _output: output };
         let profile = folder.join("profile").display().to_string();
@@ -98,7 +98,7 @@ fn program(variable: &str, default: &str) -> String {
 }
 
 /// Returns the port that the driver listens on.
-fn port(output: &mut impl BufRead) -> u16 {
+fn read_port(output: &mut impl BufRead) -> u16 {
     let mut lines = String::new();
     while output.read_line(&mut lines).expect("the driver's output is text") > 0 {
         let line = lines.lines().last().unwrap_or_default();

@@ -23,8 +23,8 @@ pub struct SceneData {
     pub order: String,
     /// The confirmation before a key is revoked.
     pub revoke_key: String,
-    /// The confirmation before another person is removed.
-    pub remove_person: String,
+    /// The confirmation before another member is removed.
+    pub remove_member: String,
     /// The confirmation before the user leaves the workspace.
     pub leave_workspace: String,
     /// A request in the request log.
@@ -74,7 +74,7 @@ impl SceneData {
                 "href=\"([^\"]+/remove)\" aria-label=\"Leave",
             )
             .await,
-            remove_person: find("/dashboard/settings/people", "href=\"([^\"]+/remove)\" aria-label=\"Remove")
+            remove_member: find("/dashboard/settings/people", "href=\"([^\"]+/remove)\" aria-label=\"Remove")
                 .await,
             logged_request: find(
                 "/dashboard/developer/logs?status=422",

@@ -83,7 +83,7 @@ pub fn scenes(data: &SceneData) -> Vec<Scene> {
     all.extend(developer(data));
     all.extend(webhooks(data));
     all.extend(catalog(data));
-    all.extend(people(data));
+    all.extend(members(data));
     all.extend(workspace());
     all.extend(empty_workspace());
     all
@@ -179,21 +179,21 @@ fn catalog(data: &SceneData) -> Vec<Scene> {
     ]
 }
 
-fn people(data: &SceneData) -> Vec<Scene> {
+fn members(data: &SceneData) -> Vec<Scene> {
     use Action::{Click, Fill};
-    let people = "/dashboard/settings/people";
+    let members = "/dashboard/settings/people";
     let already_member = [
         Fill("Email", "teacher@demo.example"),
         Click("Invite", "already belongs to a member of this workspace"),
     ];
     let invited = [Fill("Email", "grace@demo.example"), Click("Invite", "grace@demo.example was invited")];
     vec![
-        scene(SceneUser::Owner, "people", people),
-        scene(SceneUser::Owner, "people-errors", people).then(already_member),
-        scene(SceneUser::Owner, "people-invited", people).then(invited),
-        scene(SceneUser::Owner, "person-remove", data.remove_person.as_str()),
-        scene(SceneUser::Owner, "person-leave", data.leave_workspace.as_str()),
-        scene(SceneUser::NewOwner, "people-alone", people),
+        scene(SceneUser::Owner, "members", members),
+        scene(SceneUser::Owner, "members-errors", members).then(already_member),
+        scene(SceneUser::Owner, "members-invited", members).then(invited),
+        scene(SceneUser::Owner, "member-remove", data.remove_member.as_str()),
+        scene(SceneUser::Owner, "member-leave", data.leave_workspace.as_str()),
+        scene(SceneUser::NewOwner, "members-alone", members),
     ]
 }
 
@@ -208,7 +208,7 @@ fn workspace() -> Vec<Scene> {
     ]
 }
 
-/// The pages of an empty workspace.
+/// Returns the scenes of an empty workspace.
 fn empty_workspace() -> Vec<Scene> {
     vec![
         scene(SceneUser::NewOwner, "empty-overview", "/dashboard"),

@@ -1,4 +1,5 @@
-//! Opens every scene on a phone and a desktop screen, in light and dark, checks it with axe, and takes a screenshot.
+//! Opens every scene (a page in one of its states, see [`scenes`](super::scenes)) on a phone and a desktop screen, in
+//! light and dark, checks it with axe, and takes a screenshot.
 //!
 //! The screenshots are in `target/pages`. Their names consist of the scene, the width and the color scheme.
 

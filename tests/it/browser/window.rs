@@ -180,8 +180,8 @@ impl Window {
     }
 
     /// Sends a command to the browser's developer tools.
-    pub async fn devtools(&self, cmd: &str, params: Value) -> Value {
-        self.send_command("goog/cdp/execute", json!({"cmd": cmd, "params": params})).await
+    pub async fn devtools(&self, command: &str, params: Value) -> Value {
+        self.send_command("goog/cdp/execute", json!({"cmd": command, "params": params})).await
     }
 
     /// Grants a permission to the pages of this server.

@@ -44,7 +44,7 @@ impl TestApp {
             now,
             lease_until: now + 60_000,
             lease_token,
-            cap_per_subscription: 100_000,
+            max_in_flight_per_subscription: 100_000,
             per_workspace: 100_000,
             allowances: &[],
             limit: 100_000,

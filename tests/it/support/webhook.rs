@@ -85,7 +85,8 @@ impl TestApp {
         Worker::new(self.app.clone(), self.seal().into()).expect("a worker")
     }
 
-    /// Runs the maintenance jobs, then sends all due deliveries. Returns the number of attempts.
+    /// Runs the maintenance jobs, then sends all due deliveries. Returns the number of attempts. The jobs run first,
+    /// because they also make deliveries due: those of fan-outs, replays and subscriptions that were enabled.
     pub async fn deliver_due(&self) -> usize {
         maintenance::run_once(&self.app).await.expect("maintenance succeeds");
         self.worker().deliver_due().await.expect("the deliveries are sent")
@@ -99,7 +100,7 @@ impl TestApp {
             now,
             lease_until: now + 60_000,
             lease_token,
-            cap_per_subscription: 64,
+            max_in_flight_per_subscription: 64,
             per_workspace: 64,
             allowances: &[],
             limit: 64,

@@ -43,7 +43,7 @@ impl TestWorkspace<'_> {
         expires_at: Option<jiff::Timestamp>,
     ) -> TestKey {
         let scopes: Scopes = scopes.split_whitespace().map(|scope| scope.parse::<Scope>().unwrap()).collect();
-        let new = NewKey { name: "story".to_owned(), scopes, quota, expires_at };
+        let new = NewKey { name: "billing".to_owned(), scopes, quota, expires_at };
         let mut write = self.app.begin_write().await;
         let (record, secret) = keys::create(&self.app.app, &mut write, self.id, new).await.unwrap();
         write.commit().await.unwrap();
@@ -57,7 +57,7 @@ impl TestWorkspace<'_> {
         write.commit().await.unwrap();
     }
 
-    /// Applies one change of the change feed to this workspace, at the clock's time. `change` is its type, for example
+    /// Applies one change of the change feed to this workspace, at the clock's time. `change` is its kind, for example
     /// `course.upsert`.
     pub async fn change(&self, change: &str, data: Value) {
         let at = self.app.clock.now().to_string();

@@ -12,7 +12,7 @@ use crate::test::steps::cargo_command;
 pub(super) struct Programs {
     /// The server, built as for a release.
     pub(super) server: PathBuf,
-    /// The load programs.
+    /// The program that contains the load generators and the scenarios.
     pub(super) load: PathBuf,
 }
 
@@ -40,15 +40,16 @@ pub(crate) struct Build<'a> {
     pub(crate) target: Option<&'a Path>,
 }
 
-/// Builds a program of the root package and returns its path.
+/// Builds a program of the root package and returns its path. `flag` and `name` select it, such as `--bin` and
+/// `creator-api`.
 ///
 /// # Errors
 /// Returns an error when it does not compile.
-pub(crate) fn build([kind, name]: [&str; 2], options: &Build) -> Result<PathBuf> {
+pub(crate) fn build([flag, name]: [&str; 2], options: &Build) -> Result<PathBuf> {
     let profile = if options.release { "release" } else { "dev" };
     eprintln!("building {name} with the {profile} profile");
     let mut command = cargo_command();
-    command.args(["build", "--profile", profile, "--locked", "--package", "creator-api", kind, name]);
+    command.args(["build", "--profile", profile, "--locked", "--package", "creator-api", flag, name]);
     command.args(["--message-format=json-render-diagnostics"]).stderr(Stdio::inherit());
     if let Some(source) = options.source {
         command.current_dir(source);

@@ -24,7 +24,7 @@ pub(super) const STEPS: &[TestStep] = &[
     TestStep {
         name: "codegen",
         about: "generated code is up to date",
-        run: |_| xtask(&["codegen", "--check"], None),
+        run: |_| run_xtask(&["codegen", "--check"], None),
     },
     TestStep {
         name: "breaking",
@@ -40,17 +40,17 @@ pub(super) const STEPS: &[TestStep] = &[
     TestStep { name: "check", about: "contract, code, tests and tables agree", run: check },
     TestStep { name: "unit", about: "unit tests of the workspace", run: unit },
     TestStep { name: "doc", about: "code examples in doc comments", run: doc },
-    TestStep { name: "sqlite", about: "integration tests on SQLite", run: on_sqlite },
+    TestStep { name: "sqlite", about: "integration tests on SQLite", run: test_on_sqlite },
     TestStep {
         name: "postgres",
         about: "integration tests on PostgreSQL, with Valkey or Redis",
-        run: on_postgres,
+        run: test_on_postgres,
     },
-    TestStep { name: "browser", about: "the dashboard in a real browser", run: in_browser },
+    TestStep { name: "browser", about: "the dashboard in a real browser", run: test_in_browser },
 ];
 
 fn format(_: &StepContext) -> Result<()> {
-    cargo(["fmt", "--all", "--check"]).context("run `cargo fmt --all`")
+    run_cargo(["fmt", "--all", "--check"]).context("run `cargo fmt --all`")
 }
 
 fn tidy(_: &StepContext) -> Result<()> {
@@ -64,9 +64,9 @@ fn tidy(_: &StepContext) -> Result<()> {
 /// Compares the contract with the released contract, and with the contract at the commit from which the branch starts.
 /// A branch can edit the released contract, so the first comparison alone is not sufficient.
 fn breaking(_: &StepContext) -> Result<()> {
-    xtask(&["breaking"], None)?;
+    run_xtask(&["breaking"], None)?;
     match breaking::branch_point(Path::new(".")) {
-        Some(revision) => xtask(&["breaking", "--base", &revision], None),
+        Some(revision) => run_xtask(&["breaking", "--base", &revision], None),
         None => {
             println!(
                 "note: origin/HEAD does not exist in this repository; the contract is compared only with the released file"
@@ -77,7 +77,16 @@ fn breaking(_: &StepContext) -> Result<()> {
 }
 
 fn clippy(_: &StepContext) -> Result<()> {
-    cargo(["clippy", "--workspace", "--all-targets", "--all-features", "--locked", "--", "-D", "warnings"])
+    run_cargo([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--all-features",
+        "--locked",
+        "--",
+        "-D",
+        "warnings",
+    ])
 }
 
 /// Runs the unit tests with a PostgreSQL server: those that need a database use both SQLite and PostgreSQL. The tests
@@ -94,30 +103,30 @@ fn with_redis(context: &StepContext, mut command: Command) -> Result<Command> {
 }
 
 fn doc(_: &StepContext) -> Result<()> {
-    tests(&["--doc"], None)
+    run_tests(&["--doc"], None)
 }
 
 /// Arguments that exclude the browser tests, which have a separate step.
 const WITHOUT_BROWSER: [&str; 3] = ["--", "--skip", "browser::"];
 
 /// Runs the integration tests, and the tests of the second contract, which need no database server.
-fn on_sqlite(_: &StepContext) -> Result<()> {
-    tests(&[&["--test", "it", "--test", "second"], &WITHOUT_BROWSER[..]].concat(), None)
+fn test_on_sqlite(_: &StepContext) -> Result<()> {
+    run_tests(&[&["--test", "it", "--test", "second"], &WITHOUT_BROWSER[..]].concat(), None)
 }
 
-fn on_postgres(context: &StepContext) -> Result<()> {
+fn test_on_postgres(context: &StepContext) -> Result<()> {
     let selection = [&["--test", "it"], &WITHOUT_BROWSER[..]].concat();
     run(&mut with_redis(context, test_command(&selection, Some(context.postgres_url()?)))?)
 }
 
-fn in_browser(context: &StepContext) -> Result<()> {
+fn test_in_browser(context: &StepContext) -> Result<()> {
     let chromium = BrowserPrograms::find_or_install(context.install)?;
     let mut command = test_command(&["--test", "it", "browser::"], None);
     run(command.env("TEST_CHROMIUM", chromium.browser).env("TEST_CHROMEDRIVER", chromium.driver))
 }
 
 /// Runs tests of the whole workspace, with or without a PostgreSQL server.
-fn tests(selection: &[&str], postgres_url: Option<&str>) -> Result<()> {
+fn run_tests(selection: &[&str], postgres_url: Option<&str>) -> Result<()> {
     run(&mut test_command(selection, postgres_url))
 }
 
@@ -135,11 +144,11 @@ fn test_command(selection: &[&str], postgres_url: Option<&str>) -> Command {
 
 /// Runs `cargo xtask check` with the database schemas of both SQLite and PostgreSQL.
 fn check(context: &StepContext) -> Result<()> {
-    xtask(&["check"], Some(context.postgres_url()?))
+    run_xtask(&["check"], Some(context.postgres_url()?))
 }
 
 /// Runs another command of this program, with or without a PostgreSQL server.
-fn xtask(args: &[&str], postgres_url: Option<&str>) -> Result<()> {
+fn run_xtask(args: &[&str], postgres_url: Option<&str>) -> Result<()> {
     let program = std::env::current_exe().context("cannot determine the path of this program")?;
     let mut command = Command::new(program);
     match postgres_url {
@@ -154,7 +163,7 @@ pub(crate) fn cargo_program() -> PathBuf {
     std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
 }
 
-fn cargo<const N: usize>(args: [&str; N]) -> Result<()> {
+fn run_cargo<const N: usize>(args: [&str; N]) -> Result<()> {
     run(cargo_command().args(args))
 }
 

@@ -18,7 +18,7 @@ use crate::time_span;
 use crate::ui::{self, FormChoice};
 use domain::audit::Action;
 use domain::page::{Page, PageRequest};
-use domain::webhooks::{self, CappedCount, DeadFilter, Delivery, Replay, ReplayStart, Subscription};
+use domain::webhooks::{self, CappedCount, DeadFilter, Delivery, Replay, ReplayStart, Subscription, replays};
 use domain::{Error, FieldError, Result};
 use foundation::id::{DeliveryId, SubscriptionId};
 
@@ -100,15 +100,19 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
     let (found, total) = if !errors.is_empty() {
         no_letters()
     } else if query.is_full_search() {
-        let found =
-            webhooks::unreplayed(app, workspace, &filter, PageRequest::newest_first(after, ROWS_PER_PAGE))
-                .await?;
-        (found, CappedCount::Exactly(webhooks::preview(app, workspace, &filter).await?.total))
+        let found = webhooks::unreplayed_deliveries(
+            app,
+            workspace,
+            &filter,
+            PageRequest::newest_first(after, ROWS_PER_PAGE),
+        )
+        .await?;
+        (found, CappedCount::Exactly(replays::preview(app, workspace, &filter).await?.total))
     } else {
         search_end = webhooks::dead_search_end(app, workspace, &filter, after).await?;
         let page_request = PageRequest { to: search_end, ..PageRequest::newest_first(after, ROWS_PER_PAGE) };
-        let found = webhooks::unreplayed(app, workspace, &filter, page_request).await?;
-        (found, webhooks::count_newest(app, workspace, &filter).await?)
+        let found = webhooks::unreplayed_deliveries(app, workspace, &filter, page_request).await?;
+        (found, replays::count_newest(app, workspace, &filter).await?)
     };
     let path = query.path(DEAD_LETTERS, LIST_FIELDS);
     let pager = ui::pager(&path, query.after(), found.next.map(position::format));
@@ -122,7 +126,7 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
             .map(|subscription| (subscription.id.to_string(), subscription.url))
             .collect(),
         total,
-        running: webhooks::running_in(app, workspace).await?,
+        running: replays::running_in(app, workspace).await?,
         query,
         errors,
     };
@@ -215,7 +219,7 @@ async fn confirm(request: DashboardRequest, query: PageQuery) -> PageResponse {
             (webhooks::count_replayable(request.app(), request.workspace(), &ids).await?, ids)
         }
         ReplaySelection::Filter(filter) => {
-            (webhooks::preview(request.app(), request.workspace(), &filter).await?.total, Vec::new())
+            (replays::preview(request.app(), request.workspace(), &filter).await?.total, Vec::new())
         }
     };
     if count == 0 {
@@ -268,9 +272,9 @@ async fn replay_ids(request: &DashboardRequest, form: &Form, ids: &[DeliveryId])
 /// Starts a replay job for all dead letters that match the filter. The worker runs it.
 async fn replay_filtered(request: &DashboardRequest, form: &Form, filter: &DeadFilter) -> PageResponse {
     let (app, workspace) = (request.app(), request.workspace());
-    let preview = webhooks::preview(app, workspace, filter).await?;
+    let preview = replays::preview(app, workspace, filter).await?;
     let mut write = request.begin_write().await?;
-    let job = match webhooks::start_unless_running(app, &mut write, &preview).await? {
+    let job = match replays::start_unless_running(app, &mut write, &preview).await? {
         ReplayStart::Started(job) => job,
         ReplayStart::AlreadyRunning(running) => {
             let text = "This replay is already running. Wait until it ends before you start another.";

@@ -89,7 +89,7 @@ impl AttemptRow {
         format!("{} ms", ui::number(duration))
     }
 
-    /// Returns the explanation of the attempt's error class; empty without an error.
+    /// Returns the explanation of the attempt's failure code; empty if the attempt did not fail.
     fn error_explanation(&self) -> &'static str {
         match self.attempt.error.as_deref().unwrap_or_default() {
             "bad_url" => "The URL is invalid. Edit the webhook.",

@@ -4,7 +4,7 @@ use askama::Template;
 use poem::handler;
 use poem::web::Path;
 
-use super::events::{self, EventField};
+use super::event_types::{self, EventTypesField};
 use super::path;
 use crate::flash::Flash;
 use crate::form::{Form, FormErrors};
@@ -45,10 +45,10 @@ impl EditWebhookPage {
         self.form.as_ref().map_or(&self.subscription.url, |form| form.text("url"))
     }
 
-    fn events(&self) -> EventField<'_> {
+    fn event_types_field(&self) -> EventTypesField<'_> {
         match &self.form {
-            Some(form) => EventField::from_form(form, &self.errors),
-            None => EventField::with_selected(&self.subscription.event_types),
+            Some(form) => EventTypesField::from_form(form, &self.errors),
+            None => EventTypesField::with_selected(&self.subscription.event_types),
         }
     }
 }
@@ -67,7 +67,7 @@ async fn edit(request: DashboardRequest, Path(subscription): Path<String>, form:
     let current = webhooks::get(app, workspace, subscription).await?;
     let change = SubscriptionChange {
         url: Some(form.text("url").trim().to_owned()),
-        event_types: Some(events::parse(&form)),
+        event_types: Some(event_types::parse(&form)),
     };
     let mut write = request.begin_write().await?;
     let WriteOutcome { record: edited, changed } =

@@ -4,12 +4,12 @@ use askama::Template;
 use poem::handler;
 
 use super::outcomes::SuccessRate;
-use super::{DEAD_LETTERS, LIST, events, format_count, path, subscription_badge};
+use super::{DEAD_LETTERS, LIST, event_types, format_count, path, subscription_badge};
 use crate::frame::{Frame, Section};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get};
 use crate::ui;
-use domain::webhooks::{self, CappedCount, DeadFilter, Subscription};
+use domain::webhooks::{self, CappedCount, DeadFilter, Subscription, replays};
 
 /// Hours covered by the success rate.
 const HOURS: i64 = 24;
@@ -36,7 +36,7 @@ struct WebhookRow {
 #[handler]
 async fn list(request: DashboardRequest) -> PageResponse {
     let (app, workspace) = (request.app(), request.workspace());
-    let dead_letters = webhooks::count_newest(app, workspace, &DeadFilter::default()).await?;
+    let dead_letters = replays::count_newest(app, workspace, &DeadFilter::default()).await?;
     let mut rows = Vec::new();
     for subscription in webhooks::list(app, workspace).await? {
         let outcomes = webhooks::outcomes(app, workspace, Some(subscription.id), HOURS).await?;

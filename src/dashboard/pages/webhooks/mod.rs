@@ -6,7 +6,7 @@ mod body;
 mod dead_letters;
 mod delivery;
 mod edit;
-mod events;
+mod event_types;
 mod filter;
 mod list;
 mod new;
@@ -76,7 +76,7 @@ fn delivery_badge(delivery: &Delivery) -> Badge<'static> {
     }
 }
 
-/// Returns the outcome of an attempt: the response status, the error class, or a dash if it has neither.
+/// Returns the outcome of an attempt: the response status, the failure code, or a dash if it has neither.
 fn attempt_outcome(attempt: &Attempt) -> String {
     match (attempt.status, &attempt.error) {
         (Some(status), _) => status.to_string(),

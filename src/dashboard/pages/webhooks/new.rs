@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use poem::handler;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::events::{self, EventField};
+use super::event_types::{self, EventTypesField};
 use super::path;
 use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
@@ -35,8 +35,8 @@ impl NewWebhookPage {
         Self { frame: request.frame(Section::Webhooks, "New webhook"), form, errors }
     }
 
-    fn events(&self) -> EventField<'_> {
-        EventField::from_form(&self.form, &self.errors)
+    fn event_types_field(&self) -> EventTypesField<'_> {
+        EventTypesField::from_form(&self.form, &self.errors)
     }
 }
 
@@ -48,7 +48,7 @@ async fn new(request: DashboardRequest) -> PageResponse {
 #[handler]
 async fn create(request: DashboardRequest, form: Form) -> PageResponse {
     let new_subscription =
-        NewSubscription { url: form.text("url").trim().to_owned(), event_types: events::parse(&form) };
+        NewSubscription { url: form.text("url").trim().to_owned(), event_types: event_types::parse(&form) };
     let mut write = request.begin_write().await?;
     match webhooks::create(request.app(), &mut write, request.seal(), request.workspace(), new_subscription)
         .await

@@ -12,7 +12,7 @@ use crate::routes::{RouteTable, get, post};
 use crate::ui::{self, Badge, Tone, badge, html_safe};
 use domain::WriteOutcome;
 use domain::audit::Action;
-use domain::webhooks::{self, Replay, ReplayState};
+use domain::webhooks::{Replay, ReplayState, replays};
 use foundation::id::ReplayId;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
@@ -73,7 +73,7 @@ impl ReplayProgress {
 #[handler]
 async fn show(request: DashboardRequest, Path(replay): Path<String>) -> PageResponse {
     let replay: ReplayId = replay.parse()?;
-    let replay = webhooks::replay(request.app(), Some(request.workspace()), replay).await?;
+    let replay = replays::get(request.app(), Some(request.workspace()), replay).await?;
     let progress = ReplayProgress { path: replay_path(&replay.id), replay };
     if request.is_partial() {
         return request.show(&progress);
@@ -87,7 +87,7 @@ async fn cancel(request: DashboardRequest, Path(replay): Path<String>) -> PageRe
     let path = replay_path(&replay);
     let mut write = request.begin_write().await?;
     let WriteOutcome { record: ended, changed } =
-        webhooks::cancel(&mut write, request.workspace(), replay).await?;
+        replays::cancel(&mut write, request.workspace(), replay).await?;
     if !changed {
         return request.redirect_with(&path, &Flash::info("The replay has already ended."));
     }

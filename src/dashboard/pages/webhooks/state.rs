@@ -109,7 +109,7 @@ async fn enable(request: DashboardRequest, Path(subscription): Path<String>, for
         return already_enabled(&request, subscription);
     }
     if !enabled.changed {
-        let dropped = deliveries_were(enabled.released_or_dropped);
+        let dropped = delivery_count_with_verb(enabled.released_or_dropped);
         let text = format!("{dropped} dropped before someone else enabled the webhook.");
         return request.redirect_with(&path(&subscription), &Flash::info(text));
     }
@@ -118,7 +118,7 @@ async fn enable(request: DashboardRequest, Path(subscription): Path<String>, for
             "Webhook enabled. Held deliveries are being sent.".to_owned()
         }
         HeldAction::Drop if enabled.released_or_dropped > 0 => {
-            format!("Webhook enabled. {} dropped.", deliveries_were(enabled.released_or_dropped))
+            format!("Webhook enabled. {} dropped.", delivery_count_with_verb(enabled.released_or_dropped))
         }
         HeldAction::Send | HeldAction::Drop => "Webhook enabled. No deliveries were held.".to_owned(),
     };
@@ -126,7 +126,7 @@ async fn enable(request: DashboardRequest, Path(subscription): Path<String>, for
 }
 
 /// Formats the beginning of a sentence: "One delivery was", "2 deliveries were".
-fn deliveries_were(count: u64) -> String {
+fn delivery_count_with_verb(count: u64) -> String {
     format!("{} {}", exact_delivery_count(count), if count == 1 { "was" } else { "were" })
 }
 

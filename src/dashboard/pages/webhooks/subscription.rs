@@ -7,7 +7,7 @@ use poem::web::Path;
 use super::filter::{choices, event_type, event_type_choices};
 use super::outcomes::{SuccessRate, outcomes_chart};
 use super::{
-    delivery_badge, delivery_count, delivery_path, events, format_count, last_outcome, path,
+    delivery_badge, delivery_count, delivery_path, event_types, format_count, last_outcome, path,
     subscription_badge,
 };
 use crate::chart::Chart;
@@ -82,7 +82,7 @@ impl SubscriptionPage {
     }
 
     /// Returns the subscribed event types with their descriptions.
-    fn events(&self) -> Vec<(&str, &'static str)> {
+    fn subscribed_event_types(&self) -> Vec<(&str, &'static str)> {
         let description = |event_type: &str| {
             EVENT_TYPE_DESCRIPTIONS
                 .iter()
@@ -256,7 +256,8 @@ async fn test(request: DashboardRequest, Path(subscription): Path<String>, form:
     let (app, workspace) = (request.app(), request.workspace());
     let event_type = form.text("type");
     let mut write = request.begin_write().await?;
-    let delivery = match webhooks::test(app, &mut write, workspace, subscription, Some(event_type)).await {
+    let delivery = match webhooks::send_test(app, &mut write, workspace, subscription, Some(event_type)).await
+    {
         Ok(delivery) => delivery,
         Err(Error::Invalid(errors)) => {
             let text = match errors.first() {

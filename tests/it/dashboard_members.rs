@@ -5,29 +5,29 @@ use std::time::Duration;
 use domain::users;
 
 use crate::dashboard_keys::audit_entries;
-use crate::people::user_emails;
+use crate::members::user_emails;
 use crate::support::browser::{PASSWORD, csrf_token, first_match, html};
 use crate::support::mail::deliver_mail;
 use crate::support::{Browser, TestApp, TestWorkspace};
 
-const PEOPLE: &str = "/dashboard/settings/people";
+const MEMBERS: &str = "/dashboard/settings/people";
 const OWNER: &str = "owner@acme.example";
 const ADA: &str = "ada@acme.example";
 
 /// Submits the invitation form.
 async fn invite(browser: &Browser<'_>, email: &str) -> crate::support::TestResponse {
-    browser.submit(PEOPLE, PEOPLE, &[("email", email)]).await
+    browser.submit(MEMBERS, MEMBERS, &[("email", email)]).await
 }
 
 /// Returns the HTML of the Members page.
 async fn members_page(browser: &Browser<'_>) -> String {
-    html(&browser.get(PEOPLE).await.assert_status(200))
+    html(&browser.get(MEMBERS).await.assert_status(200))
 }
 
 /// Returns the id of the member with this email address.
 async fn member_id(workspace: &TestWorkspace<'_>, email: &str) -> String {
-    let people = users::list(&workspace.app.app, workspace.id).await.unwrap();
-    people.into_iter().find(|person| person.email == email).expect("the person exists").id.to_string()
+    let users = users::list(&workspace.app.app, workspace.id).await.unwrap();
+    users.into_iter().find(|user| user.email == email).expect("the user exists").id.to_string()
 }
 
 /// Adds a member, and returns a browser in which the member is signed in.
@@ -43,7 +43,7 @@ async fn is_signed_in(browser: &Browser<'_>) -> bool {
 }
 
 #[tokio::test]
-async fn an_invited_person_sets_a_password_with_the_mailed_link() {
+async fn an_invited_member_sets_a_password_with_the_mailed_link() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let owner = acme.owner_browser().await;
@@ -52,7 +52,7 @@ async fn an_invited_person_sets_a_password_with_the_mailed_link() {
     assert!(!alone.contains("/remove\""), "the owner cannot be removed: {alone}");
 
     let invited = invite(&owner, " Ada@acme.example ").await.assert_status(303);
-    assert_eq!(invited.header("location"), PEOPLE);
+    assert_eq!(invited.header("location"), MEMBERS);
     let mail = acme.only_mail().await;
     let token =
         first_match(&mail.text_body, "http://127.0.0.1:8080/set-password\\?token=([A-Za-z0-9_-]{43})");
@@ -72,7 +72,7 @@ async fn an_invited_person_sets_a_password_with_the_mailed_link() {
     ada.submit("/set-password", "/set-password", &fields).await.assert_status(303);
     assert!(
         members_page(&owner).await.contains("invitation pending"),
-        "the invitation is pending until the person signs in"
+        "the invitation is pending until the member signs in"
     );
     ada.sign_in(ADA, PASSWORD).await.assert_status(303);
     assert!(!members_page(&owner).await.contains("invitation pending"));
@@ -98,7 +98,7 @@ async fn errors_of_an_invitation_are_shown_at_the_field() {
     assert_eq!(user_emails(&acme).await, [OWNER]);
     assert!(acme.mails().await.is_empty());
     let visitor = Browser::new(&app);
-    assert!(visitor.get(PEOPLE).await.assert_status(303).header("location").starts_with("/login"));
+    assert!(visitor.get(MEMBERS).await.assert_status(303).header("location").starts_with("/login"));
 }
 
 #[tokio::test]
@@ -106,14 +106,14 @@ async fn a_form_that_is_sent_twice_changes_nothing_the_second_time() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let owner = acme.owner_browser().await;
-    let token = csrf_token(&owner.get(PEOPLE).await);
-    owner.post(PEOPLE, &token, &[("email", ADA)]).await.assert_status(303);
-    owner.post(PEOPLE, &token, &[("email", ADA)]).await.assert_status(422);
-    owner.post(PEOPLE, &token, &[("email", "eve@acme.example")]).await.assert_status(409);
+    let token = csrf_token(&owner.get(MEMBERS).await);
+    owner.post(MEMBERS, &token, &[("email", ADA)]).await.assert_status(303);
+    owner.post(MEMBERS, &token, &[("email", ADA)]).await.assert_status(422);
+    owner.post(MEMBERS, &token, &[("email", "eve@acme.example")]).await.assert_status(409);
     assert_eq!((user_emails(&acme).await.len(), acme.mails().await.len()), (2, 1));
 
-    let link = format!("{PEOPLE}/{}/link", member_id(&acme, ADA).await);
-    let token = csrf_token(&owner.get(PEOPLE).await);
+    let link = format!("{MEMBERS}/{}/link", member_id(&acme, ADA).await);
+    let token = csrf_token(&owner.get(MEMBERS).await);
     owner.post(&link, &token, &[]).await.assert_status(303);
     owner.post(&link, &token, &[]).await.assert_status(409);
     assert_eq!(acme.mails().await.len(), 2);
@@ -125,8 +125,8 @@ async fn a_new_link_invalidates_the_older_link() {
     let acme = app.workspace("acme").await;
     let owner = acme.owner_browser().await;
     invite(&owner, ADA).await.assert_status(303);
-    let link = format!("{PEOPLE}/{}/link", member_id(&acme, ADA).await);
-    owner.submit(PEOPLE, &link, &[]).await.assert_status(303);
+    let link = format!("{MEMBERS}/{}/link", member_id(&acme, ADA).await);
+    owner.submit(MEMBERS, &link, &[]).await.assert_status(303);
     let page = members_page(&owner).await;
     assert!(page.contains("Created a new password link for ada@acme.example"), "{page}");
     assert_eq!(audit_entries(&acme).await[0], "owner@acme.example Created a password link ada@acme.example");
@@ -141,12 +141,12 @@ async fn a_new_link_invalidates_the_older_link() {
 }
 
 #[tokio::test]
-async fn a_removed_person_is_signed_out_immediately() {
+async fn a_removed_member_is_signed_out_immediately() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (owner, ada) = (acme.owner_browser().await, add_signed_in_member(&acme, ADA).await);
     let link = acme.password_link_token(ADA).await;
-    let path = format!("{PEOPLE}/{}/remove", member_id(&acme, ADA).await);
+    let path = format!("{MEMBERS}/{}/remove", member_id(&acme, ADA).await);
     let confirmation = html(&owner.get(&path).await.assert_status(200));
     assert!(
         confirmation.contains("Remove ada@acme.example?") && confirmation.contains("Remove member"),
@@ -154,7 +154,7 @@ async fn a_removed_person_is_signed_out_immediately() {
     );
     assert!(is_signed_in(&ada).await, "the confirmation page removes nobody");
     // The mail that this queues must not be sent after the removal.
-    owner.submit(PEOPLE, &path.replace("/remove", "/link"), &[]).await.assert_status(303);
+    owner.submit(MEMBERS, &path.replace("/remove", "/link"), &[]).await.assert_status(303);
 
     owner.submit(&path, &path, &[]).await.assert_status(303);
     assert!(members_page(&owner).await.contains("ada@acme.example was removed."));
@@ -168,11 +168,11 @@ async fn a_removed_person_is_signed_out_immediately() {
     let log = html(&owner.get("/dashboard/settings/audit").await);
     assert!(
         log.contains("<td data-label=\"Actor\">ada@acme.example</td>"),
-        "entries about the removed person remain: {log}"
+        "entries about the removed member remain: {log}"
     );
-    owner.submit(PEOPLE, &path, &[]).await.assert_status(404);
+    owner.submit(MEMBERS, &path, &[]).await.assert_status(404);
 
-    // After a new invitation, Ada is a new person without a password.
+    // After a new invitation, Ada is a new member without a password.
     app.clock.advance(Duration::from_secs(1));
     invite(&owner, ADA).await.assert_status(303);
     assert!(members_page(&owner).await.contains("invitation pending"));
@@ -184,10 +184,10 @@ async fn the_owner_cannot_be_removed() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (owner, ada) = (acme.owner_browser().await, add_signed_in_member(&acme, ADA).await);
-    let path = format!("{PEOPLE}/{}/remove", member_id(&acme, OWNER).await);
+    let path = format!("{MEMBERS}/{}/remove", member_id(&acme, OWNER).await);
     for browser in [&owner, &ada] {
         browser.get(&path).await.assert_status(303);
-        browser.submit(PEOPLE, &path, &[]).await.assert_status(303);
+        browser.submit(MEMBERS, &path, &[]).await.assert_status(303);
         let page = members_page(browser).await;
         assert!(
             page.contains("owner@acme.example is the owner of this workspace and cannot be removed."),
@@ -204,7 +204,7 @@ async fn leaving_a_workspace_signs_out() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let ada = add_signed_in_member(&acme, ADA).await;
-    let path = format!("{PEOPLE}/{}/remove", member_id(&acme, ADA).await);
+    let path = format!("{MEMBERS}/{}/remove", member_id(&acme, ADA).await);
     assert!(html(&ada.get(&path).await.assert_status(200)).contains("Leave this workspace?"));
     let left = ada.submit(&path, &path, &[]).await.assert_status(303);
     assert_eq!((left.header("location"), ada.cookie("session")), ("/login", None));
@@ -214,21 +214,21 @@ async fn leaving_a_workspace_signs_out() {
 }
 
 #[tokio::test]
-async fn people_of_other_workspaces_are_not_found() {
+async fn members_of_other_workspaces_are_not_found() {
     let app = TestApp::start().await;
     let (acme, theirs) = (app.workspace("acme").await, app.workspace("theirs").await);
     let owner = acme.owner_browser().await;
     theirs.password_link_token("eve@theirs.example").await;
     let eve = member_id(&theirs, "eve@theirs.example").await;
-    let token = csrf_token(&owner.get(PEOPLE).await);
+    let token = csrf_token(&owner.get(MEMBERS).await);
     let before = theirs.rows().await;
     let mut responses = Vec::new();
-    for person in [eve.as_str(), "usr_01h2xcejqtf2nbrexx3vqjhp41", "nonsense"] {
-        let path = format!("{PEOPLE}/{person}");
+    for member in [eve.as_str(), "usr_01h2xcejqtf2nbrexx3vqjhp41", "nonsense"] {
+        let path = format!("{MEMBERS}/{member}");
         let confirmation = owner.get(&format!("{path}/remove")).await.assert_status(404);
         let removed = owner.post(&format!("{path}/remove"), &token, &[]).await.assert_status(404);
         let linked = owner.post(&format!("{path}/link"), &token, &[]).await.assert_status(404);
-        let text = |response| crate::dashboard_crawl::without_random_parts(&response).1.replace(person, "ID");
+        let text = |response| crate::dashboard_crawl::without_random_parts(&response).1.replace(member, "ID");
         responses.push((text(confirmation), text(removed), text(linked)));
     }
     responses.dedup();
@@ -247,7 +247,7 @@ async fn an_invitation_does_not_reveal_accounts_in_other_workspaces() {
         invite(&owner, email).await.assert_status(303);
         let page = members_page(&owner).await.replace(email, "EMAIL");
         messages.push(first_match(&page, "(?s)EMAIL was invited[^<]+"));
-        let path = format!("{PEOPLE}/{}/remove", member_id(&acme, email).await);
+        let path = format!("{MEMBERS}/{}/remove", member_id(&acme, email).await);
         assert!(members_page(&owner).await.contains("invitation pending"));
         owner.submit(&path, &path, &[]).await.assert_status(303);
     }
@@ -255,7 +255,7 @@ async fn an_invitation_does_not_reveal_accounts_in_other_workspaces() {
     assert_eq!(messages.len(), 1, "{messages:?}");
     let kinds: Vec<String> = acme.mails().await.into_iter().map(|mail| mail.kind).collect();
     assert_eq!(kinds, ["access_given", "set_password"]);
-    assert!(is_signed_in(&ada).await, "the person keeps access to the other workspace");
+    assert!(is_signed_in(&ada).await, "the user keeps access to the other workspace");
 }
 
 #[tokio::test]
@@ -268,8 +268,8 @@ async fn mails_per_hour_are_limited() {
     }
     let rejected = html(&invite(&owner, ADA).await.assert_status(422));
     assert!(rejected.contains("the limit of 20 emails per hour"), "{rejected}");
-    let link = format!("{PEOPLE}/{}/link", member_id(&acme, "0@acme.example").await);
-    owner.submit(PEOPLE, &link, &[]).await.assert_status(303);
+    let link = format!("{MEMBERS}/{}/link", member_id(&acme, "0@acme.example").await);
+    owner.submit(MEMBERS, &link, &[]).await.assert_status(303);
     assert!(members_page(&owner).await.contains("No link can be sent now"));
     assert_eq!((user_emails(&acme).await.len(), acme.mails().await.len()), (21, 20));
     app.clock.advance(Duration::from_secs(3601));
@@ -281,7 +281,7 @@ async fn a_server_without_a_public_url_mails_no_link() {
     let app = TestApp::start_with(&[("listen", "0.0.0.0:8080")]).await;
     let acme = app.workspace("acme").await;
     let owner = acme.owner_browser().await;
-    let form = owner.form(PEOPLE, &csrf_token(&owner.get(PEOPLE).await), &[("email", ADA)]);
+    let form = owner.form(MEMBERS, &csrf_token(&owner.get(MEMBERS).await), &[("email", ADA)]);
     let rejected = html(&owner.send(form).await.assert_status(422));
     assert!(rejected.contains("the operator can set it with --public-url"), "{rejected}");
     assert_eq!(user_emails(&acme).await, [OWNER]);
@@ -293,7 +293,7 @@ async fn a_link_uses_the_configured_url_whatever_the_host_header() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let owner = acme.owner_browser().await;
-    let form = owner.form(PEOPLE, &csrf_token(&owner.get(PEOPLE).await), &[("email", ADA)]);
+    let form = owner.form(MEMBERS, &csrf_token(&owner.get(MEMBERS).await), &[("email", ADA)]);
     owner.send(form.header("host", "127.0.0.2:9999")).await.assert_status(303);
     let mail = acme.only_mail().await.text_body;
     assert!(mail.contains("http://127.0.0.1:8080/set-password") && !mail.contains("127.0.0.2"), "{mail}");

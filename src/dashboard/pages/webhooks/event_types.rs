@@ -6,7 +6,7 @@ use crate::form::{Form, FormErrors};
 use crate::ui::{self, FormChoice, html_safe};
 use domain::outbox::{EVENT_TYPE_DESCRIPTIONS, EVENT_TYPES};
 
-html_safe!(EventField<'_>);
+html_safe!(EventTypesField<'_>);
 
 /// The field that selects all or individual event types, and its two values.
 const SELECTION: &str = "which";
@@ -17,16 +17,16 @@ const EVENT_TYPES_FIELD: &str = "event_types";
 
 /// The form field.
 #[derive(Template)]
-#[template(path = "webhooks/events.html")]
-pub(super) struct EventField<'a> {
+#[template(path = "webhooks/event_types.html")]
+pub(super) struct EventTypesField<'a> {
     /// Whether all event types are selected.
-    all: bool,
+    is_all: bool,
     /// The event types of each resource, with the resource as a heading.
     groups: Vec<(String, Vec<FormChoice<'a>>)>,
     error: Option<&'a str>,
 }
 
-impl<'a> EventField<'a> {
+impl<'a> EventTypesField<'a> {
     /// Creates the field from a submitted form.
     pub(super) fn from_form(form: &'a Form, errors: &'a FormErrors) -> Self {
         let selected: Vec<&str> = form.values(EVENT_TYPES_FIELD).collect();
@@ -42,7 +42,7 @@ impl<'a> EventField<'a> {
         Self::new(selected.len() == EVENT_TYPES.len(), &selected)
     }
 
-    fn new(all: bool, selected: &[&str]) -> Self {
+    fn new(is_all: bool, selected: &[&str]) -> Self {
         let mut groups: Vec<(String, Vec<FormChoice<'a>>)> = Vec::new();
         for (event_type, description) in EVENT_TYPE_DESCRIPTIONS {
             let resource = resource(event_type);
@@ -57,7 +57,7 @@ impl<'a> EventField<'a> {
                 None => groups.push((resource, vec![choice])),
             }
         }
-        Self { all, groups, error: None }
+        Self { is_all, groups, error: None }
     }
 }
 
@@ -92,15 +92,15 @@ mod tests {
     #[test]
     fn every_event_type_is_listed_once_in_its_group() {
         let selected = ["order.paid".to_owned()];
-        let events = EventField::with_selected(&selected);
-        let resources: Vec<&str> = events.groups.iter().map(|(resource, _)| resource.as_str()).collect();
+        let field = EventTypesField::with_selected(&selected);
+        let resources: Vec<&str> = field.groups.iter().map(|(resource, _)| resource.as_str()).collect();
         assert_eq!(
             resources,
             ["Student", "Enrollment", "Order", "Course", "Live session", "Recording", "Certificate"]
         );
-        let all: Vec<&FormChoice<'_>> = events.groups.iter().flat_map(|(_, choices)| choices).collect();
+        let all: Vec<&FormChoice<'_>> = field.groups.iter().flat_map(|(_, choices)| choices).collect();
         assert_eq!(all.iter().map(|choice| choice.value).collect::<Vec<_>>(), EVENT_TYPES);
         assert!(all.iter().all(|choice| choice.is_selected == (choice.value == "order.paid")));
-        assert!(!events.all);
+        assert!(!field.is_all);
     }
 }

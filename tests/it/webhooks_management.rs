@@ -1,4 +1,4 @@
-//! What the owner of a workspace can do with subscriptions: send test events, edit, delete, and inspect deliveries.
+//! What members of a workspace can do with subscriptions: send test events, edit, delete, and inspect deliveries.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn a_test_can_send_any_event_type() {
     let domain_app = &app.app;
     let send_test = async |event_type| {
         in_transaction(&app, async |write| {
-            webhooks::test(domain_app, write, acme.id, subscription_id, event_type).await
+            webhooks::send_test(domain_app, write, acme.id, subscription_id, event_type).await
         })
         .await
     };

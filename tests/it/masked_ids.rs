@@ -14,20 +14,20 @@ static ID: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Replaces each id with its prefix and a number, such as `stu_1`. The same id always gets the same number, so a
 /// snapshot still shows which records refer to each other. An invalid id stays unchanged, so the snapshot fails.
-pub fn masked(value: &Value) -> Value {
-    Masks::default().mask_value(value)
+pub fn mask_ids(value: &Value) -> Value {
+    IdReplacements::default().mask_value(value)
 }
 
-/// The replacements so far.
+/// The replaced ids so far.
 #[derive(Default)]
-struct Masks {
+struct IdReplacements {
     /// The replacements by id.
     replacements: BTreeMap<String, String>,
     /// The number of different ids by prefix.
     counts: BTreeMap<String, usize>,
 }
 
-impl Masks {
+impl IdReplacements {
     fn mask_value(&mut self, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.mask_text(text)),

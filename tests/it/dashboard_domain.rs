@@ -1,4 +1,4 @@
-//! The domain functions that the dashboard uses for the overview, courses, students and orders.
+//! The domain operations that the dashboard uses for its overview, courses, students and orders.
 
 use std::time::Duration;
 

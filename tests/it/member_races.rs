@@ -9,16 +9,16 @@ use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-use crate::people::user_emails;
+use crate::members::user_emails;
 use crate::support::browser::{PASSWORD, csrf_token};
 use crate::support::{Browser, TestApp, TestWorkspace, wait_until};
 
 const ADA: &str = "ada@acme.example";
 const EVE: &str = "eve@acme.example";
-const PEOPLE: &str = "/dashboard/settings/people";
+const MEMBERS: &str = "/dashboard/settings/people";
 
 fn client() -> SessionClient<'static> {
-    SessionClient { address: [127, 0, 0, 1].into(), agent: "story" }
+    SessionClient { address: [127, 0, 0, 1].into(), agent: "test" }
 }
 
 /// Waits until a session of the database waits for a lock, or this task has ended. On SQLite, this only lets the task
@@ -32,16 +32,16 @@ async fn wait_until_blocked<T>(app: &TestApp, task: &JoinHandle<T>) {
 }
 
 /// Removes a user in its own write transaction.
-async fn remove_user(app: &App, person: &User) -> Result<UserRemoval, Error> {
+async fn remove_user(app: &App, user: &User) -> Result<UserRemoval, Error> {
     let write = app.begin_write().await?;
-    let removal = users::remove(&write, person.workspace, person.id).await?;
+    let removal = users::remove(&write, user.workspace, user.id).await?;
     write.commit().await?;
     Ok(removal)
 }
 
-fn spawn_removal(app: &TestApp, person: &User) -> JoinHandle<Result<UserRemoval, Error>> {
-    let (app, person) = (app.app.clone(), person.clone());
-    tokio::spawn(async move { remove_user(&app, &person).await })
+fn spawn_removal(app: &TestApp, user: &User) -> JoinHandle<Result<UserRemoval, Error>> {
+    let (app, user) = (app.app.clone(), user.clone());
+    tokio::spawn(async move { remove_user(&app, &user).await })
 }
 
 fn spawn_set_password(app: &TestApp, token: &str, password: &'static str) -> JoinHandle<Option<User>> {
@@ -180,19 +180,19 @@ async fn of_two_users_who_remove_each_other_one_remains() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     for _ in 0..5 {
-        let mut people = Vec::new();
+        let mut members = Vec::new();
         for email in [ADA, EVE] {
-            let person = acme.add_user(email).await;
+            let user = acme.add_user(email).await;
             let browser = Browser::new(&app);
             browser.sign_in(email, PASSWORD).await.assert_status(303);
-            let token = csrf_token(&browser.get(PEOPLE).await);
-            people.push((person, browser, token));
+            let token = csrf_token(&browser.get(MEMBERS).await);
+            members.push((user, browser, token));
         }
-        let [(ada, ada_browser, ada_token), (eve, eve_browser, eve_token)] = &people[..] else {
-            panic!("two people")
+        let [(ada, ada_browser, ada_token), (eve, eve_browser, eve_token)] = &members[..] else {
+            panic!("two members")
         };
         let (remove_eve, remove_ada) =
-            (format!("{PEOPLE}/{}/remove", eve.id), format!("{PEOPLE}/{}/remove", ada.id));
+            (format!("{MEMBERS}/{}/remove", eve.id), format!("{MEMBERS}/{}/remove", ada.id));
         let (first, second) = tokio::join!(
             ada_browser.post(&remove_eve, ada_token, &[]),
             eve_browser.post(&remove_ada, eve_token, &[]),
