@@ -12,6 +12,8 @@ pub struct FleetPrograms {
     pub server: PathBuf,
     /// The server of an earlier revision, if a selected scenario needs it.
     pub earlier_server: Option<PathBuf>,
+    /// The integration tests, if a selected scenario runs them.
+    pub suite: Option<PathBuf>,
     /// The folder of the PostgreSQL programs.
     pub postgres: PathBuf,
     pub haproxy: PathBuf,

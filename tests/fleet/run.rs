@@ -11,7 +11,7 @@ use crate::report::{Report, ScenarioResult};
 use crate::scenarios;
 
 /// The time limit of a scenario.
-const SCENARIO_TIMEOUT: Duration = Duration::from_secs(6 * 60);
+const SCENARIO_TIMEOUT: Duration = Duration::from_secs(12 * 60);
 
 /// The arguments of `run`.
 #[derive(Debug, clap::Args)]

@@ -3,6 +3,8 @@
 //! On PostgreSQL, the database refuses new connections, and existing ones are terminated. On SQLite, the server keeps
 //! its file open, so the tables are renamed instead, and every statement that uses them fails.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use sea_orm::ConnectionTrait;
 
@@ -55,11 +57,13 @@ impl Outage {
             }
             None => rename_tables(app, |table| (format!("{table}_gone"), table.to_owned())).await,
         }
-        for _ in 0..100 {
+        for _ in 0..200 {
             let pings = join_all((0..CONNECTIONS).map(|_| app.app.db.ping())).await;
             if pings.iter().all(Result::is_ok) {
                 return;
             }
+            // A proxy may wait before it connects again.
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
         panic!("the server does not recover from the outage");
     }

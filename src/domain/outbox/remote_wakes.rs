@@ -19,6 +19,8 @@ const MIN_INTERVAL: Duration = Duration::from_millis(10);
 const TEST_TIMEOUT: Duration = Duration::from_secs(2);
 /// The pause after an error.
 const ERROR_PAUSE: Duration = Duration::from_secs(1);
+/// The pause until the next try if a proxy between this process and PostgreSQL does not allow to listen.
+const PROXY_PAUSE: Duration = Duration::from_secs(300);
 
 /// Notifies the workers of other processes when this process has committed due deliveries; wakes within
 /// [`MIN_INTERVAL`] share a notification. Runs until the future is dropped. Call it in a process without a worker. Does
@@ -48,25 +50,29 @@ pub async fn receive(app: &App) {
         return std::future::pending().await;
     }
     loop {
-        match app.db.listen(CHANNEL).await {
-            Ok(mut notifications) => {
-                app.fast_path()
-                    .wake_signal()
-                    .set_woken_remotely(test_notification_arrives(app, &mut notifications).await);
+        let pause = match app.db.listen(CHANNEL).await {
+            Ok(Some(mut notifications)) => {
+                let arrives = test_notification_arrives(app, &mut notifications).await;
+                app.fast_path().wake_signal().set_woken_remotely(arrives);
                 // Notifications may have been lost before.
                 wake(app);
                 while notifications.next().await.is_ok() {
                     wake(app);
                 }
                 app.fast_path().wake_signal().set_woken_remotely(false);
+                ERROR_PAUSE
             }
-            Err(error) => tracing::debug!(%error, "listening for notifications failed"),
-        }
-        sleep(ERROR_PAUSE).await;
+            Ok(None) => PROXY_PAUSE,
+            Err(error) => {
+                tracing::debug!(%error, "listening for notifications failed");
+                ERROR_PAUSE
+            }
+        };
+        sleep(pause).await;
     }
 }
 
-/// Sends a notification and returns whether it arrives. Through a pgbouncer in transaction mode, none does.
+/// Sends a notification and returns whether it arrives.
 async fn test_notification_arrives(app: &App, notifications: &mut Notifications) -> bool {
     if app.db.notify(CHANNEL).await.is_err() {
         return false;

@@ -1,11 +1,13 @@
 //! Notifications between processes on the same PostgreSQL database (`NOTIFY` and `LISTEN`).
 //!
-//! They are only hints: a notification is lost when the connection of a receiver breaks, and none arrive through a
-//! pgbouncer in transaction mode.
+//! They are only hints: a notification is lost when the connection of a receiver breaks. Through a pgbouncer in transaction mode,
+//! a process does not listen: other clients would get its notifications in the middle of their queries.
 
 use std::time::Duration;
 
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, RuntimeErr, Statement, sqlx, sqlx::Executor as _};
+use sea_orm::{
+    ConnectionTrait, DbBackend, DbErr, RuntimeErr, Statement, TransactionOptions, sqlx, sqlx::Executor as _,
+};
 use sqlx::postgres::PgListener;
 use tokio::time::timeout;
 
@@ -15,6 +17,8 @@ use super::Database;
 const TEST_INTERVAL: Duration = Duration::from_secs(30);
 /// How long the connection of a receiver has to respond.
 const TIMEOUT: Duration = Duration::from_secs(2);
+/// How often [`Database::listen`] tests whether its connection keeps the server process.
+const SESSION_TESTS: usize = 5;
 
 /// Receives the notifications of one channel, on a connection of its own.
 #[derive(Debug)]
@@ -35,19 +39,39 @@ impl Database {
         self.reader.execute_raw(notify).await.map(drop)
     }
 
-    /// Opens a connection that receives the notifications of a channel. PostgreSQL only.
+    /// Opens a connection that receives the notifications of a channel. Returns `None` if a proxy, such as a pgbouncer in
+    /// transaction mode, shares the server process of the connection with other clients. PostgreSQL only.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the connection fails.
-    pub async fn listen(&self, channel: &str) -> Result<Notifications, DbErr> {
+    pub async fn listen(&self, channel: &str) -> Result<Option<Notifications>, DbErr> {
         let connection = self.dedicated(TIMEOUT).await.map_err(|error| DbErr::Custom(error.to_string()))?;
+        if !self.keeps_server_process(&connection).await? {
+            return Ok(None);
+        }
         let pool = connection.reader.pool().get_postgres_connection_pool();
         let listen = async {
             let mut listener = PgListener::connect_with(pool).await?;
             listener.listen(channel).await?;
             Ok(listener)
         };
-        Ok(Notifications { listener: within(listen).await?, _connection: connection })
+        Ok(Some(Notifications { listener: within(listen).await?, _connection: connection }))
+    }
+
+    /// Returns whether the transactions of this one connection all run in the same server process. Between two of them, begins a
+    /// transaction on another connection, which gets the server process that was released last from a proxy that shares them.
+    async fn keeps_server_process(&self, connection: &Self) -> Result<bool, DbErr> {
+        for _ in 0..SESSION_TESTS {
+            let before = server_process(&connection.reader).await?;
+            let other = self.reader.begin(TransactionOptions::default()).await?;
+            let other_process = server_process(&other).await?;
+            let after = server_process(&connection.reader).await?;
+            other.rollback().await?;
+            if before != after || before == other_process {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 
@@ -66,6 +90,13 @@ impl Notifications {
             }
         }
     }
+}
+
+/// Returns the id of the server process that runs the query.
+async fn server_process(connection: &impl ConnectionTrait) -> Result<i32, DbErr> {
+    let query = Statement::from_string(DbBackend::Postgres, "SELECT pg_backend_pid()");
+    let row = connection.query_one_raw(query).await?;
+    row.ok_or_else(|| DbErr::Custom("no row".to_owned()))?.try_get_by_index(0)
 }
 
 /// Runs a call. Fails if it takes longer than [`TIMEOUT`].

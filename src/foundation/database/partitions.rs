@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use entity::rollups::DAY_MS;
 use jiff::Timestamp;
@@ -15,6 +16,12 @@ const PARTITION_LOCK: i64 = 0x5359 << 48;
 
 /// How long dropping a partition waits for transactions that use the table. Meanwhile, other statements wait behind it.
 const DROP_LOCK_TIMEOUT_MS: u32 = 100;
+
+/// How often a call tries to drop a partition.
+const DROP_TRIES: u32 = 5;
+
+/// The pause before the next try, in which the statements that waited run.
+const DROP_PAUSE: Duration = Duration::from_millis(200);
 
 /// The days for which this process created partitions or found them, with the table of each.
 #[derive(Debug, Default)]
@@ -136,8 +143,8 @@ impl Database {
     /// Drops the partitions of the table whose rows are all older than `before_ms` (milliseconds since the epoch). Returns which
     /// rows are left.
     ///
-    /// Waits at most 100 milliseconds for running statements that use the table, since others wait behind it. A partition that
-    /// could not be dropped in this time is dropped by a later call.
+    /// Waits at most 100 milliseconds at a time for running transactions that use the table, since others wait behind it. A partition
+    /// that could not be dropped is dropped by a later call.
     ///
     /// # Errors
     /// Returns [`DbErr`] when a statement fails.
@@ -152,6 +159,8 @@ impl Database {
                 has_first |= is_first;
             } else if self.drop_partition(&name).await? {
                 tracing::info!(partition = name, "dropped a partition whose rows were past their retention");
+            } else {
+                tracing::warn!(partition = name, "could not drop a partition, because its table is in use");
             }
         }
         let is_mixed = has_first || !found.is_partitioned;
@@ -160,14 +169,20 @@ impl Database {
 
     /// Returns `false` if the locks were not available in time.
     async fn drop_partition(&self, name: &str) -> Result<bool, DbErr> {
-        let transaction = self.begin_limited().await?;
-        let timeout = format!("SET LOCAL lock_timeout = {DROP_LOCK_TIMEOUT_MS}");
-        transaction.execute_unprepared(&timeout).await?;
-        match transaction.execute_unprepared(&format!("DROP TABLE IF EXISTS {name}")).await {
-            Ok(_) => transaction.commit().await.map(|()| true),
-            Err(error) if is_retryable(&error) => transaction.rollback().await.map(|()| false),
-            Err(error) => Err(error),
+        for attempt in 0..DROP_TRIES {
+            if attempt > 0 {
+                tokio::time::sleep(DROP_PAUSE).await;
+            }
+            let transaction = self.begin_limited().await?;
+            let timeout = format!("SET LOCAL lock_timeout = {DROP_LOCK_TIMEOUT_MS}");
+            transaction.execute_unprepared(&timeout).await?;
+            match transaction.execute_unprepared(&format!("DROP TABLE IF EXISTS {name}")).await {
+                Ok(_) => return transaction.commit().await.map(|()| true),
+                Err(error) if is_retryable(&error) => transaction.rollback().await?,
+                Err(error) => return Err(error),
+            }
         }
+        Ok(false)
     }
 }
 

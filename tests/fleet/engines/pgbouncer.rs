@@ -49,6 +49,8 @@ pool_mode = {mode}
 default_pool_size = 100
 max_client_conn = 1000
 ignore_startup_parameters = extra_float_digits
+server_idle_timeout = 5
+server_login_retry = 1
 {prepared}
 ",
             users.display()

@@ -17,6 +17,7 @@ mod killed_server;
 mod killed_workers;
 mod latency;
 mod pgbouncer_restart;
+mod pgbouncer_suite;
 mod rate_limit;
 mod retention;
 mod rolling_upgrade;
@@ -49,6 +50,7 @@ pub const ALL: &[Scenario] = &[
     scenario!(database_restart),
     scenario!(failover),
     scenario!(pgbouncer_restart),
+    scenario!(pgbouncer_suite),
     scenario!(connection_exhaustion),
     scenario!(clock_skew),
     scenario!(idle),

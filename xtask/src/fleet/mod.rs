@@ -14,7 +14,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail};
 
 use crate::TaskOutcome;
-use programs::FleetPrograms;
+use programs::{FleetPrograms, Selection};
 use table::{FleetTable, ScenarioResult};
 
 /// The names of the scenarios and what each guarantees, in the order in which they run.
@@ -33,6 +33,7 @@ const SCENARIOS: &[(&str, &str)] = &[
     ),
     ("failover", "the promotion of a synchronous standby loses no acknowledged write and no event"),
     ("pgbouncer-restart", "the fleet serves again after a restart of pgbouncer; nothing is lost"),
+    ("pgbouncer-suite", "the integration tests pass through pgbouncer in transaction mode"),
     ("connection-exhaustion", "without free PostgreSQL connections, requests fail with a 500 within 3 s"),
     ("clock-skew", "with clocks that differ by 5 s, a delta sync loses nothing"),
     ("idle", "transactions per second of an idle fleet"),
@@ -89,7 +90,8 @@ pub(crate) fn run(args: &FleetArgs, workspace: &Path) -> Result<TaskOutcome> {
     let selected: Vec<&str> =
         SCENARIOS.iter().map(|(name, _)| *name).filter(|name| is_selected(name)).collect();
     let from = is_selected("rolling-upgrade").then_some(args.from.as_str());
-    let programs = FleetPrograms::prepare(&folder, args.release, from, !args.no_install)?;
+    let selection = Selection { release: args.release, from, suite: is_selected("pgbouncer-suite") };
+    let programs = FleetPrograms::prepare(&folder, &selection, !args.no_install)?;
     let start = Instant::now();
     let results = run_scenarios(&programs, &selected, &folder)?;
     let table = FleetTable::new(args.release, start.elapsed(), results);

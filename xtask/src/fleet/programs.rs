@@ -1,6 +1,7 @@
 //! Finds or installs the engines of a fleet, and builds the server and the fleet program.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,7 +10,18 @@ use serde::Serialize;
 
 use crate::bench::build::{Build, build};
 use crate::test::install::{SystemPackages, apt, find_in_path};
+use crate::test::steps::run;
 use crate::test::{postgres, redis};
+
+/// What a run needs.
+pub(super) struct Selection<'a> {
+    /// Whether to build with the release profile.
+    pub(super) release: bool,
+    /// The revision of the earlier server, if one is needed.
+    pub(super) from: Option<&'a str>,
+    /// Whether the integration tests are needed.
+    pub(super) suite: bool,
+}
 
 /// The paths of all programs. The fleet program reads this structure as JSON.
 #[derive(Debug, Serialize)]
@@ -20,6 +32,8 @@ pub(super) struct FleetPrograms {
     server: PathBuf,
     /// The server of the earlier revision, if `rolling-upgrade` is selected.
     earlier_server: Option<PathBuf>,
+    /// The integration tests, if `pgbouncer-suite` is selected.
+    suite: Option<PathBuf>,
     /// The folder of the PostgreSQL programs.
     postgres: PathBuf,
     haproxy: PathBuf,
@@ -43,6 +57,16 @@ const PGBOUNCER: SystemPackages = SystemPackages {
     other_systems: "Fedora, Arch and Alpine: pgbouncer, macOS: brew install pgbouncer",
 };
 
+/// Unpacks packages of another Debian release into a folder.
+const MMDEBSTRAP: SystemPackages = SystemPackages {
+    name: "pgbouncer 1.21 or newer",
+    debian: &["mmdebstrap"],
+    other_systems: "install a newer pgbouncer",
+};
+
+/// The Debian release whose pgbouncer supports transaction mode.
+const PGBOUNCER_RELEASE: &str = "trixie";
+
 const FAKETIME: SystemPackages = SystemPackages {
     name: "faketime",
     debian: &["faketime"],
@@ -50,15 +74,16 @@ const FAKETIME: SystemPackages = SystemPackages {
 };
 
 impl FleetPrograms {
-    /// Finds or installs the engines, and builds the other programs. `from` is the revision of the earlier server, if one is
-    /// needed. Copies the servers to `folder`, so that a build during the run does not replace them.
+    /// Finds or installs the engines, and builds the other programs. Copies the servers and the tests to `folder`, so that a build
+    /// during the run does not replace them.
     ///
     /// # Errors
     /// Returns an error when an engine is missing and cannot be installed, or when a program does not build.
-    pub(super) fn prepare(folder: &Path, release: bool, from: Option<&str>, install: bool) -> Result<Self> {
+    pub(super) fn prepare(folder: &Path, selection: &Selection, install: bool) -> Result<Self> {
+        let Selection { release, from, suite } = *selection;
         let postgres = postgres::find_or_install(install)?;
         let haproxy = program(&HAPROXY, &["haproxy"], install)?;
-        let pgbouncer = program(&PGBOUNCER, &["pgbouncer"], install)?;
+        let pgbouncer = find_or_install_pgbouncer(folder, install)?;
         let redis = redis::find_or_install(install)?;
         let faketime = find_or_install(&FAKETIME, install, find_faketime)?;
         let user = postgres::unprivileged_user()?.map(|user| (user.uid, user.gid));
@@ -66,9 +91,58 @@ impl FleetPrograms {
         let built = build(["--bin", "creator-api"], &Build { release, ..Build::default() })?;
         let server = folder.join("creator-api");
         copy(&built, &server)?;
+        let suite = suite.then(|| build_suite(folder)).transpose()?;
         let fleet = build(["--bench", "fleet"], &Build { release, ..Build::default() })?;
-        Ok(Self { fleet, server, earlier_server, postgres, haproxy, pgbouncer, redis, faketime, user })
+        Ok(Self { fleet, server, earlier_server, suite, postgres, haproxy, pgbouncer, redis, faketime, user })
     }
+}
+
+/// Builds the integration tests, which start the server of the same build.
+fn build_suite(folder: &Path) -> Result<PathBuf> {
+    let suite = folder.join("integration-tests");
+    copy(&build(["--test", "it"], &Build::default())?, &suite)?;
+    Ok(suite)
+}
+
+/// Finds a pgbouncer that supports transaction mode (1.21 or newer), or unpacks one of a newer Debian release into `folder` with a
+/// script that starts it with the libraries of that release.
+fn find_or_install_pgbouncer(folder: &Path, install: bool) -> Result<PathBuf> {
+    let script = folder.join("pgbouncer");
+    if script.exists() {
+        return Ok(script);
+    }
+    let installed = program(&PGBOUNCER, &["pgbouncer"], install)?;
+    let version = Command::new(&installed).arg("--version").output().context("cannot start pgbouncer")?;
+    let version = String::from_utf8_lossy(&version.stdout).into_owned();
+    let minor =
+        version.strip_prefix("PgBouncer 1.").and_then(|rest| rest.split('.').next()?.parse::<u32>().ok());
+    if minor.is_none_or(|minor| minor >= 21) {
+        return Ok(installed);
+    }
+    let mmdebstrap = program(&MMDEBSTRAP, &["mmdebstrap"], install)?;
+    let root = folder.join(format!("debian-{PGBOUNCER_RELEASE}"));
+    let _ = fs::remove_dir_all(&root);
+    eprintln!("unpacking pgbouncer of Debian {PGBOUNCER_RELEASE} into {}", root.display());
+    let mut unpack = Command::new(mmdebstrap);
+    unpack.args(["--quiet", "--variant=extract", "--include=pgbouncer", PGBOUNCER_RELEASE]).arg(&root);
+    run(unpack.arg("http://deb.debian.org/debian"))?;
+    let libraries = root.join("usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
+    let entries = fs::read_dir(&libraries).with_context(|| format!("cannot read {}", libraries.display()))?;
+    let loader = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("ld-linux")))
+        .context("the unpacked packages have no program loader")?;
+    let text = format!(
+        "#!/bin/sh\nexec '{}' --library-path '{}' '{}' \"$@\"\n",
+        loader.display(),
+        libraries.display(),
+        root.join("usr/sbin/pgbouncer").display()
+    );
+    fs::write(&script, text)
+        .and_then(|()| fs::set_permissions(&script, fs::Permissions::from_mode(0o755)))?;
+    fs::set_permissions(&root, fs::Permissions::from_mode(0o755))?;
+    Ok(script)
 }
 
 /// Builds the server of another revision in a git worktree below `folder`, unless a previous run has built it.

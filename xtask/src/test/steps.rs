@@ -183,7 +183,7 @@ pub(crate) fn cargo_command() -> Command {
 }
 
 /// Runs a command and shows its output. If the command fails, the error contains the command line.
-pub(super) fn run(command: &mut Command) -> Result<()> {
+pub(crate) fn run(command: &mut Command) -> Result<()> {
     let words: Vec<&OsStr> = std::iter::once(command.get_program()).chain(command.get_args()).collect();
     let command_line = words.join(OsStr::new(" ")).to_string_lossy().into_owned();
     let status = command.status().with_context(|| format!("cannot start `{command_line}`"))?;

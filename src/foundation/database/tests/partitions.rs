@@ -131,8 +131,8 @@ async fn a_partition_in_use_is_dropped_later() {
     reader.execute_unprepared("SELECT count(*) FROM webhook_attempts").await.unwrap();
     let began = Instant::now();
     database.drop_partitions(TABLE, NOON_MS + DAY_MS).await.unwrap();
-    // 100 milliseconds for each partition.
-    assert!(began.elapsed() < Duration::from_secs(2));
+    // The tries and pauses of two partitions take 2.6 seconds.
+    assert!(began.elapsed() < Duration::from_secs(6));
     assert_eq!(day_partitions(&database).await.len(), 3);
     reader.rollback().await.unwrap();
     database.drop_partitions(TABLE, NOON_MS + DAY_MS).await.unwrap();
