@@ -74,7 +74,7 @@ const JOBS: &[MaintenanceJob] = &[
         warning: "could not combine old rollups",
     },
     MaintenanceJob {
-        every_ticks: 10,
+        every_ticks: 60,
         first_tick: 0,
         run: |context| Box::pin(requests::prune(&context.app).map_ok(drop).map_err(anyhow::Error::msg)),
         leader_only: true,

@@ -19,11 +19,10 @@ use uuid::Uuid;
 use super::claim::{ClaimLimits, LeasedDelivery, RoundRobin};
 use super::in_flight::{Completion, InFlight};
 use super::poll_policy::{MAX_COMPLETIONS_BETWEEN_POLLS, PollPolicy};
-use super::settle::{CompletedAttempt, SettledDeliveries, ensure_partitions, report, settle};
+use super::recording::{commit_claim, record, release, report_all};
+use super::settle::{CompletedAttempt, ensure_partitions};
 use super::worker::{MAX_PER_CLAIM, MAX_PER_SUBSCRIPTION, Worker};
-use domain::app::App;
 use domain::outbox::Capacity;
-use foundation::database::Write;
 
 /// The in-flight limit of a subscription is the number of free slots divided by this.
 /// It is at least 1 and at most [`MAX_PER_SUBSCRIPTION`].
@@ -258,6 +257,8 @@ impl DeliveryLoop {
         if let Err(error) = ensure_partitions(app, ended_ms).await {
             return (Err(error), Ok(Vec::new()));
         }
+        // Deliveries whose claim may have been committed although an error was returned. Their leases are released.
+        let mut uncertain = Vec::new();
         if concurrent {
             let claim = async {
                 if limits.total == 0 {
@@ -266,8 +267,7 @@ impl DeliveryLoop {
                 let write = app.begin_write().await?;
                 self.clock_offset_ms = write.now_ms() - app.clock.now_ms();
                 let deliveries = self.round_robin.claim(app, seal, &write, limits).await?;
-                write.commit().await?;
-                anyhow::Ok(deliveries)
+                commit_claim(write, deliveries, &mut uncertain).await
             };
             let record = async {
                 if self.unrecorded.is_empty() {
@@ -279,7 +279,9 @@ impl DeliveryLoop {
                 report_all(&mut self.unrecorded, &settled);
                 anyhow::Ok(())
             };
-            return tokio::join!(record, claim);
+            let outcome = tokio::join!(record, claim);
+            self.unrecorded.extend(uncertain.into_iter().map(Completion::unsent));
+            return outcome;
         }
         let record_then_claim = async {
             let mut write = app.begin_write().await?;
@@ -289,11 +291,13 @@ impl DeliveryLoop {
                 0 => Vec::new(),
                 _ => self.round_robin.claim(app, seal, &write, limits).await?,
             };
-            write.commit().await?;
+            let deliveries = commit_claim(write, deliveries, &mut uncertain).await?;
             report_all(&mut self.unrecorded, &settled);
             anyhow::Ok(deliveries)
         };
-        (Ok(()), record_then_claim.await)
+        let claimed = record_then_claim.await;
+        self.unrecorded.extend(uncertain.into_iter().map(Completion::unsent));
+        (Ok(()), claimed)
     }
 
     /// Reads when the first delivery without a lease is due, among the enabled subscriptions of workspaces that are not
@@ -364,57 +368,4 @@ impl DeliveryLoop {
             }
         }
     }
-}
-
-/// Records the completed attempts and releases unsent deliveries. Returns the deliveries whose leases were still valid,
-/// with their new states.
-async fn record(
-    app: &App,
-    write: &mut Write,
-    completions: &mut [Completion],
-) -> anyhow::Result<SettledDeliveries> {
-    let clock_offset_ms = write.now_ms() - app.clock.now_ms();
-    let (mut attempts, mut unsent) = (Vec::with_capacity(completions.len()), Vec::new());
-    for completion in completions {
-        match &mut completion.outcome {
-            Ok(attempt) => {
-                attempt.clock_offset_ms = clock_offset_ms;
-                attempts.push(&*attempt);
-            }
-            Err(leased) => unsent.push((leased.delivery.id, leased.lease.token)),
-        }
-    }
-    let settled = settle(app, write, &attempts).await?;
-    queue::release_deliveries(write.conn(), &unsent).await?;
-    Ok(settled)
-}
-
-/// Logs and counts the attempts of these completions, and removes all completions.
-fn report_all(completions: &mut Vec<Completion>, settled: &SettledDeliveries) {
-    for completion in completions.drain(..) {
-        if let Ok(attempt) = &completion.outcome {
-            report(attempt, settled);
-        }
-    }
-}
-
-/// Releases the leases of unfinished deliveries, each given as delivery id and lease token. Then releases all
-/// deliveries under the lease of the fast path, because the worker may not have received all of them. Releasing that
-/// lease reads all pending deliveries, so it is done only when the worker stops.
-async fn release(
-    app: &App,
-    unfinished: &[(Uuid, Uuid)],
-    fast_path_lease: Option<Uuid>,
-) -> anyhow::Result<()> {
-    if !unfinished.is_empty() {
-        let write = app.begin_write().await?;
-        queue::release_deliveries(write.conn(), unfinished).await?;
-        write.commit().await?;
-    }
-    if let Some(token) = fast_path_lease {
-        let write = app.begin_write().await?;
-        queue::release_lease(write.conn(), token).await?;
-        write.commit().await?;
-    }
-    Ok(())
 }

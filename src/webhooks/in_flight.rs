@@ -74,6 +74,11 @@ pub(super) struct Completion {
 }
 
 impl Completion {
+    /// Returns the completion of a delivery that was never in the in-flight set.
+    pub(super) fn unsent(delivery: LeasedDelivery) -> Self {
+        Self { outcome: Err(delivery), slot: None, permit: None }
+    }
+
     /// Returns whether the delivery still occupies a slot.
     pub(super) fn has_slot(&self) -> bool {
         self.slot.is_some() || self.permit.is_some()

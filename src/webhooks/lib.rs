@@ -17,6 +17,7 @@ pub mod outbound;
 mod poll_policy;
 mod pre_leased;
 mod progress;
+mod recording;
 mod schedule;
 mod settle;
 pub mod sign;

@@ -25,7 +25,7 @@ use foundation::id;
 /// The interval of all jobs except pruning while there is work.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// How long the jobs pause on PostgreSQL when there is no work, so that an idle process causes few transactions.
-const IDLE_PAUSE: Duration = Duration::from_secs(3);
+const IDLE_PAUSE: Duration = Duration::from_secs(5);
 /// The longest time between two polls for fan-outs on PostgreSQL.
 const FANOUT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The interval of pruning.

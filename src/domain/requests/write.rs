@@ -13,7 +13,7 @@ use foundation::id::{self, LoggedRequest as LoggedRequestIdKind};
 /// Number of requests written per transaction.
 const BATCH: usize = 200;
 /// Maximum number of transactions per call of [`prune`].
-const MAX_PRUNE_BATCHES: usize = 40;
+const MAX_PRUNE_BATCHES: usize = 120;
 
 /// Writes the requests and counts recorded since the previous flush. The server calls it every second and on shutdown. Returns
 /// the number of requests written.
@@ -86,7 +86,7 @@ fn row(app: &App, request: &CompletedRequest) -> api_requests::Model {
 }
 
 /// Deletes requests that are older than [`RETENTION_DAYS`]. On PostgreSQL, drops the partitions of these days. Deletes at most
-/// 20,000 rows in other ways, and returns their number.
+/// 60,000 rows in other ways, and returns their number.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a transaction fails.

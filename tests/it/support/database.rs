@@ -102,6 +102,11 @@ async fn postgres(server: &str) -> DatabaseSource {
             let database = open(source, 1, Migrator::default()).await;
             database.migrate().await.expect("the migrations apply");
             database.close().await;
+            // A proxy keeps connections open, and PostgreSQL copies only a database without any.
+            let terminate = format!(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{name}'"
+            );
+            execute(server, &terminate).await;
             name
         })
         .await;
