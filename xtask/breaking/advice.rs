@@ -30,7 +30,11 @@ const KEEP_ACCEPTING_OLD_VALUES: &str =
 const ADD_ANOTHER_PROPERTY: &str = "Keep the value as it is, and send the new one in a new property.";
 
 /// Returns the impact and the remedy of a schema change: specific ones for some rules, otherwise those of the topic.
-fn schema_rule_advice(suffix: &str, topic: Topic, direction: Direction) -> (&'static str, &'static str) {
+pub(crate) fn schema_rule_advice(
+    suffix: &str,
+    topic: Topic,
+    direction: Direction,
+) -> (&'static str, &'static str) {
     match (suffix, direction) {
         ("unclassified-change", _) => UNCLASSIFIED,
         ("enum-value-added", Direction::Response) => (

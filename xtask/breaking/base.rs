@@ -6,12 +6,12 @@
 //! is a git revision, not the new document.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use contract::source::Source;
 
 use super::file_resolver::FileResolver;
+use super::git;
+use super::inputs::{DocumentName, Input, ensure_revision};
 use super::waivers::Waivers;
 
 /// The path of the released contract, relative to the workspace root.
@@ -26,17 +26,17 @@ pub(super) const TARGET: &str = "origin/HEAD";
 /// The base and the waivers that apply.
 #[derive(Debug)]
 pub(crate) struct BaseInput {
-    /// The source text of the base.
-    pub source: Source,
+    /// The base.
+    pub document: Input,
     /// The waivers, if any.
     pub waivers: Option<Waivers>,
     /// A message that the waivers in the working tree are ignored, if they are.
     pub note: Option<String>,
 }
 
-/// Loads the base and the waivers. `base` is a file, or a git revision that contains the contract at the path
-/// `contract`. The waivers come from `waivers`, a file or a revision; without it, from the base if that is a revision,
-/// otherwise from the target branch.
+/// Loads the base and the waivers. `base` is a file, a git revision that contains the contract at the path `contract`,
+/// or `REVISION:PATH`. The waivers come from `waivers`, a file or a revision; without it, from the base if that is a
+/// revision, otherwise from the target branch.
 ///
 /// # Errors
 /// Returns an error when one of the arguments is neither a file nor a revision, or cannot be read.
@@ -49,51 +49,79 @@ pub(crate) fn read(
     ensure!(!base.is_empty(), "--base is empty; specify a file or a git revision");
     let workspace = resolver.workspace.as_path();
     let file = resolver.find(base);
-    let source = match &file {
-        Some(name) => contract::read_file(workspace, name)?,
-        None => load_from_git(workspace, base, contract)?,
+    let (document, revision) = match &file {
+        Some(name) => (Input::from_file(workspace, name)?, TARGET.to_owned()),
+        None => {
+            let name = revision_of_contract(workspace, base, contract)?;
+            (Input::from_revision(workspace, &name.0, &name.1)?, name.0)
+        }
     };
     let waivers_file = match &file {
         Some(name) => waivers_path(name),
         None => released_waivers_path(contract),
     };
-    let (waivers, note) = match (waivers, &file) {
-        (Some(name_or_revision), _) => {
+    let (waivers, note) = match waivers {
+        Some(name_or_revision) => {
             (Some(load_named_waivers(resolver, name_or_revision, &waivers_file)?), None)
         }
-        (None, None) => load_default_waivers(workspace, base, &waivers_file)?,
-        (None, Some(_)) => load_default_waivers(workspace, TARGET, &waivers_file)?,
+        None => load_default_waivers(workspace, &revision, &waivers_file)?,
     };
-    Ok(BaseInput { source, waivers, note })
+    Ok(BaseInput { document, waivers, note })
 }
 
-/// Loads the contract at a git revision.
+/// Loads the released contract, with the waivers in the working tree: they were written for this release. Waivers of
+/// another branch do not apply, because a release deletes its waivers.
 ///
 /// # Errors
-/// Returns an error with a remedy when the revision does not exist or does not contain the contract.
-fn load_from_git(workspace: &Path, base: &str, contract: &str) -> Result<Source> {
-    if !is_revision(workspace, base)
-        && let Some(explanation) = explain_missing_base(workspace, base)
+/// Returns an error when a file cannot be read.
+pub(crate) fn read_released(workspace: &Path) -> Result<BaseInput> {
+    let document = Input::from_file(workspace, RELEASED)?;
+    let waivers_file = waivers_path(RELEASED);
+    // All paths are relative to the workspace root, not to the current directory.
+    let resolver = FileResolver::new(workspace, workspace);
+    let name = waivers_file.display().to_string();
+    let exists = workspace.join(&waivers_file).exists();
+    let waivers = if exists { Some(load_named_waivers(&resolver, &name, &waivers_file)?) } else { None };
+    Ok(BaseInput { document, waivers, note: None })
+}
+
+/// Returns the revision and the path of a base that is not a file.
+///
+/// # Errors
+/// Returns an error with a remedy when the base is a URL or the name of a missing file, or when the contract is outside
+/// of the repository.
+fn revision_of_contract(workspace: &Path, base: &str, contract: &str) -> Result<(String, String)> {
+    if !base.contains("://")
+        && !base.contains(':')
+        && !git::is_revision(workspace, base)
+        && let Some(explanation) = explain_missing_base(base)
     {
         bail!("base not found: {explanation}");
     }
-    load_contract_at(workspace, base, contract)
+    match DocumentName::parse(workspace, base, "--base")? {
+        DocumentName::AtRevision(revision, path) => Ok((revision, path)),
+        DocumentName::Revision(revision) => {
+            ensure_revision(workspace, &revision)?;
+            ensure!(
+                !Path::new(contract).is_absolute(),
+                "`{revision}` is a git revision, but {contract} is outside of the repository; specify a file with --base"
+            );
+            Ok((revision, format!("./{contract}")))
+        }
+        DocumentName::StandardInput => {
+            bail!("--base cannot be standard input; specify a file or a git revision")
+        }
+        DocumentName::File(_) => unreachable!("existing files were found before"),
+    }
 }
 
 /// Explains why a base that is neither a file nor a revision cannot be found. Returns `None` if it does not look like
 /// the name of a file.
-fn explain_missing_base(workspace: &Path, base: &str) -> Option<String> {
+fn explain_missing_base(base: &str) -> Option<String> {
     if base == RELEASED {
         return Some(format!(
             "{base} does not exist; create it with `cargo xtask release-contract`, or specify another file or a git \
              revision with --base"
-        ));
-    }
-    if let Some((revision, file)) = base.split_once(':')
-        && is_revision(workspace, revision)
-    {
-        return Some(format!(
-            "`{base}` is a file in a revision; specify the revision with `--base {revision}` and the file with `--contract {file}`"
         ));
     }
     if Path::new(base).is_absolute() {
@@ -125,7 +153,7 @@ fn load_named_waivers(
         return Ok(Waivers { name, text, is_from_git: false });
     }
     ensure!(
-        is_revision(workspace, name_or_revision),
+        git::is_revision(workspace, name_or_revision),
         "waivers not found: `{name_or_revision}` is neither a file nor a git revision; run `git fetch`, or correct the name"
     );
     let waivers = load_waivers_at(workspace, name_or_revision, waivers_file)?;
@@ -144,7 +172,7 @@ fn load_default_waivers(
     revision: &str,
     waivers_file: &Path,
 ) -> Result<(Option<Waivers>, Option<String>)> {
-    let is_available = waivers_file.is_relative() && is_revision(workspace, revision);
+    let is_available = waivers_file.is_relative() && git::is_revision(workspace, revision);
     let waivers = if is_available { load_waivers_at(workspace, revision, waivers_file)? } else { None };
     let working_tree_text = std::fs::read_to_string(workspace.join(waivers_file)).ok();
     let applied_text = waivers.as_ref().map(|waivers| &waivers.text);
@@ -172,7 +200,7 @@ fn load_default_waivers(
 /// Loads the waiver file of a revision, or `None` if the revision does not contain it.
 fn load_waivers_at(workspace: &Path, revision: &str, waivers_file: &Path) -> Result<Option<Waivers>> {
     let waivers_file = waivers_file.display();
-    let Some(bytes) = git(workspace, &["show", &format!("{revision}:./{waivers_file}")])? else {
+    let Some(bytes) = git::contents(workspace, &format!("{revision}:./{waivers_file}"))? else {
         return Ok(None);
     };
     let name = format!("{revision}:{waivers_file}");
@@ -188,54 +216,4 @@ pub(crate) fn waivers_path(base: &str) -> PathBuf {
 /// Returns the path of the waiver file for a contract: it is in the directory `released` next to the contract.
 fn released_waivers_path(contract: &str) -> PathBuf {
     Path::new(contract).parent().unwrap_or(Path::new("")).join("released").join(WAIVERS)
-}
-
-fn load_contract_at(workspace: &Path, revision: &str, contract: &str) -> Result<Source> {
-    if git(workspace, &["rev-parse", "--git-dir"])?.is_none() {
-        bail!(
-            "`{revision}` is not a file, and the workspace is not a git repository; specify a file with --base"
-        );
-    }
-    if !is_revision(workspace, revision) {
-        let shallow = git(workspace, &["rev-parse", "--is-shallow-repository"])?.unwrap_or_default();
-        if shallow.starts_with(b"true") {
-            bail!(
-                "revision `{revision}` is missing from this shallow clone; run `git fetch --unshallow origin`, or set \
-                 `fetch-depth: 0` in the checkout step of CI"
-            );
-        }
-        bail!("`{revision}` is neither a file nor a git revision; run `git fetch`, or correct the name");
-    }
-    if Path::new(contract).is_absolute() {
-        bail!(
-            "`{revision}` is a git revision, but {contract} is outside of the repository; specify a file with --base"
-        );
-    }
-    let name = format!("{revision}:./{contract}");
-    let Some(bytes) = git(workspace, &["show", &name])? else {
-        bail!("revision `{revision}` does not contain {contract}; specify a file with --base");
-    };
-    contract::source_from_bytes(&format!("{revision}:{contract}"), bytes)
-}
-
-/// Returns the commit id of the merge base of HEAD and a branch, or `None` when git cannot find it.
-pub(crate) fn merge_base(workspace: &Path, branch: &str) -> Option<String> {
-    let commit = git(workspace, &["merge-base", "HEAD", branch]).ok()??;
-    Some(String::from_utf8(commit).ok()?.trim().to_owned())
-}
-
-fn is_revision(workspace: &Path, revision: &str) -> bool {
-    let name = format!("{revision}^{{commit}}");
-    matches!(git(workspace, &["rev-parse", "--verify", "--quiet", "--end-of-options", &name]), Ok(Some(_)))
-}
-
-/// Runs git. Returns its standard output, or `None` when it exits with a failure. Returns an error when git cannot be
-/// started.
-fn git(workspace: &Path, args: &[&str]) -> Result<Option<Vec<u8>>> {
-    let output = Command::new("git")
-        .args(args)
-        .current_dir(workspace)
-        .output()
-        .context("cannot start `git`, which is needed to read a revision; specify a file instead")?;
-    Ok(output.status.success().then_some(output.stdout))
 }

@@ -6,48 +6,69 @@
 use std::collections::HashMap;
 
 use contract::InvalidContract;
+use contract::diagnostic::{Diagnostic, Severity};
 use contract::node::{Entry, Node, Value};
 use contract::source::{Source, Span};
 use contract::version::{self, Version};
 use contract::yaml::{self, AliasPolicy};
 use percent_encoding::percent_decode_str;
 
+use super::bundle::{self, ReferencedFiles};
 use super::{references, shape};
 
 /// A validated OpenAPI document.
 #[derive(Debug)]
 pub(crate) struct OpenApiDocument {
-    /// The source text.
+    /// The source text, with the texts of the files to which the document refers.
     pub source: Source,
-    /// The parsed tree.
+    /// The parsed tree. External references are resolved.
     pub root: Node,
     /// The version of OpenAPI.
     pub version: Version,
+    /// Minor errors of the document.
+    pub warnings: Vec<Diagnostic>,
 }
 
-/// Parses and validates an OpenAPI document.
+/// Parses and validates an OpenAPI document that refers to no other file.
 ///
 /// # Errors
 /// Returns [`InvalidContract`] with all diagnostics when the document cannot be compared.
+#[cfg(test)]
 pub(crate) fn read(source: Source) -> Result<OpenApiDocument, Box<InvalidContract>> {
+    read_with_files(source, &ReferencedFiles::None)
+}
+
+/// Parses and validates an OpenAPI document. `files` contains the files to which it refers.
+///
+/// # Errors
+/// Returns [`InvalidContract`] with all diagnostics when the document cannot be compared.
+pub(crate) fn read_with_files(
+    mut source: Source,
+    files: &ReferencedFiles,
+) -> Result<OpenApiDocument, Box<InvalidContract>> {
     let mut diagnostics = Vec::new();
     let root = yaml::read_with(&source, AliasPolicy::Expand, &mut diagnostics);
     let Some(root) = root.filter(|_| diagnostics.is_empty()) else {
         return Err(Box::new(InvalidContract { source, diagnostics }));
     };
-    match version::of(&root) {
-        Err(diagnostic) => Err(Box::new(InvalidContract { source, diagnostics: vec![*diagnostic] })),
-        Ok(version) => {
-            let document = OpenApiDocument { source, root, version };
-            shape::check(&document.root, &mut diagnostics);
-            references::check(&IndexedDocument::new(&document), &mut diagnostics);
-            let OpenApiDocument { source, root, version } = document;
-            if diagnostics.is_empty() {
-                Ok(OpenApiDocument { source, root, version })
-            } else {
-                Err(Box::new(InvalidContract { source, diagnostics }))
-            }
+    let version = match version::of(&root) {
+        Ok(version) => version,
+        Err(diagnostic) => {
+            return Err(Box::new(InvalidContract { source, diagnostics: vec![*diagnostic] }));
         }
+    };
+    let root = bundle::bundle(&mut source, root, files, &mut diagnostics);
+    let document = OpenApiDocument { source, root, version, warnings: Vec::new() };
+    let is_warning = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Warning;
+    if diagnostics.iter().all(is_warning) {
+        shape::check(&document.root, &mut diagnostics);
+        references::check(&IndexedDocument::new(&document), &mut diagnostics);
+    }
+    let (warnings, errors): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(is_warning);
+    if errors.is_empty() {
+        Ok(OpenApiDocument { warnings, ..document })
+    } else {
+        Err(Box::new(InvalidContract { source: document.source, diagnostics: errors }))
     }
 }
 
@@ -129,6 +150,14 @@ impl<'n> IndexedDocument<'n> {
     pub(crate) fn path_of(&self, span: Span) -> String {
         let mut current = &self.document.root;
         let mut steps = Vec::new();
+        // What was read from another file is outside of the text of the node that contains it.
+        let is_elsewhere = !contains(current, span);
+        if let Some((section, entry)) = self.imported_component(span).filter(|_| is_elsewhere) {
+            steps.extend(["components".to_owned(), section.to_owned(), entry.key.text.clone()]);
+            current = &entry.value;
+        } else if is_elsewhere {
+            current = find_inlined(current, span, &mut steps).unwrap_or(current);
+        }
         loop {
             match &current.value {
                 Value::Mapping(entries) => {
@@ -144,9 +173,7 @@ impl<'n> IndexedDocument<'n> {
                     current = &entry.value;
                 }
                 Value::Sequence(items) => {
-                    let contains_span =
-                        |item: &&Node| item.span.start <= span.start && span.start < item.span.end;
-                    let Some(item) = items.iter().find(contains_span) else { break };
+                    let Some(item) = items.iter().find(|item| contains(item, span)) else { break };
                     steps.push(item_name(item));
                     current = item;
                 }
@@ -155,6 +182,47 @@ impl<'n> IndexedDocument<'n> {
         }
         steps.join(".")
     }
+}
+
+impl<'n> IndexedDocument<'n> {
+    /// Returns the smallest component that contains a position, with its section.
+    fn imported_component(&self, span: Span) -> Option<(&'n str, &'n Entry)> {
+        let sections = self.components.iter();
+        let entries =
+            sections.flat_map(|(section, by_name)| by_name.values().map(move |entry| (*section, *entry)));
+        let containing = entries.filter(|(_, entry)| entry.key.span == span || contains(&entry.value, span));
+        containing.min_by_key(|(section, entry)| {
+            (entry.value.span.end - entry.value.span.start, *section, entry.key.text.as_str())
+        })
+    }
+}
+
+/// Whether the text of a node contains the start of a span.
+const fn contains(node: &Node, span: Span) -> bool {
+    node.span.start <= span.start && span.start < node.span.end
+}
+
+/// Finds the outermost node that contains a position, in a tree whose other nodes do not contain it. Appends the steps
+/// to the node.
+fn find_inlined<'n>(node: &'n Node, span: Span, steps: &mut Vec<String>) -> Option<&'n Node> {
+    let children: Vec<(String, &Node)> = match &node.value {
+        Value::Mapping(entries) => {
+            entries.iter().map(|entry| (entry.key.text.clone(), &entry.value)).collect()
+        }
+        Value::Sequence(items) => items.iter().map(|item| (item_name(item), item)).collect(),
+        _ => return None,
+    };
+    for (step, child) in children {
+        steps.push(step);
+        if contains(child, span) {
+            return Some(child);
+        }
+        if let Some(found) = find_inlined(child, span, steps) {
+            return Some(found);
+        }
+        steps.pop();
+    }
+    None
 }
 
 /// Returns the name of a list item in a path: the location and name of a parameter, the `name` of another item, the

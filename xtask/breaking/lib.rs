@@ -1,17 +1,23 @@
-//! `cargo xtask breaking`: reports the changes between two OpenAPI documents that break clients.
+//! `openapi-gate` and `cargo xtask breaking`: report the changes between two OpenAPI documents that break clients.
 //!
-//! The base (the old document) and the revision (the new one) are read (`document`) and compared (`compare`, `schema`)
-//! according to the rules in `catalog`. Each change is a finding. `waivers` marks the findings that were accepted, and
-//! `report` formats the result. The command works with any two OpenAPI documents, not only with this project's
-//! contract.
+//! The base (the old document) and the revision (the new one) are read (`bundle`, `document`) and compared (`compare`,
+//! `schema`) according to the rules in `catalog`. Each change is a finding. `config` sets the levels of findings,
+//! `waivers` marks the findings that were accepted, and `report` formats the result. `cargo xtask breaking` compares
+//! this project's contract with the released one, by this project's policies. `openapi-gate` compares any two
+//! documents.
 
 mod advice;
 mod base;
+mod bundle;
 mod catalog;
+mod command_line;
 mod compare;
+mod config;
 mod document;
 mod file_resolver;
 mod finding;
+mod git;
+mod inputs;
 mod references;
 mod release;
 mod report;
@@ -28,21 +34,25 @@ use std::thread;
 
 use anyhow::{Context as _, Result, ensure};
 use contract::InvalidContract;
-use contract::diagnostic;
+use contract::diagnostic::{self, DiagnosticFormat};
 use jiff::civil::Date;
 
+use self::config::{FailOn, Settings};
+use self::document::OpenApiDocument;
 use self::file_resolver::FileResolver;
 use self::finding::Finding;
+use self::inputs::Input;
 use self::report::ComparisonResult;
 use self::rule::Level;
 
+pub use self::command_line::main as run_openapi_gate;
 pub use self::release::run as release;
 
 /// The command-line arguments: the two documents to compare and the output format.
 #[derive(Debug, clap::Args)]
 pub struct BreakingArgs {
-    /// Base (old document): a file, or a git revision of the contract. A file name is resolved in the current
-    /// directory, then at the workspace root
+    /// Base (old document): a file, a git revision of the contract, or `REVISION:PATH`. A file name is resolved in the
+    /// current directory, then at the workspace root
     #[arg(long, value_name = "FILE|REVISION", default_value = base::RELEASED)]
     base: String,
     /// Revision (new document): the contract to compare with the base
@@ -67,6 +77,8 @@ pub enum ReportFormat {
     Github,
     /// Markdown for a comment or a release note.
     Markdown,
+    /// SARIF 2.1.0 for code scanning services.
+    Sarif,
 }
 
 /// The verdict of the breaking-change gate.
@@ -86,13 +98,13 @@ pub enum Compatibility {
 pub fn run(workspace: &Path, args: &BreakingArgs) -> Result<Compatibility> {
     let result = load_and_compare(workspace, args)?;
     print!("{}", report::gate(&result, args.format));
-    compatibility(&result)
+    compatibility(&result, FailOn::Error)
 }
 
 /// Returns the commit id of the merge base of HEAD and the target branch (`origin/HEAD`), or `None` when git cannot
 /// find it.
 pub fn branch_point(workspace: &Path) -> Option<String> {
-    base::merge_base(workspace, base::TARGET)
+    git::merge_base(workspace, base::TARGET)
 }
 
 /// Returns the verdict of the breaking-change gate.
@@ -100,9 +112,13 @@ pub fn branch_point(workspace: &Path) -> Option<String> {
 /// # Errors
 /// Returns an error when there are waiver errors (unused or expired waivers). They must be corrected before there is a
 /// verdict.
-fn compatibility(result: &ComparisonResult) -> Result<Compatibility> {
+fn compatibility(result: &ComparisonResult, fail_on: FailOn) -> Result<Compatibility> {
     ensure!(result.waiver_errors.is_empty(), "no verdict: {}", result.waiver_errors.join("; "));
-    let is_breaking = result.findings.iter().any(Finding::breaks);
+    let fails = |finding: &Finding| match fail_on {
+        FailOn::Error => finding.breaks(),
+        FailOn::Warning => finding.level >= Level::Warning && finding.waived.is_none(),
+    };
+    let is_breaking = result.findings.iter().any(fails);
     Ok(if is_breaking { Compatibility::Breaking } else { Compatibility::Compatible })
 }
 
@@ -129,31 +145,59 @@ fn load_and_compare(workspace: &Path, args: &BreakingArgs) -> Result<ComparisonR
     if let Some(note) = &input.note {
         eprintln!("note: {note}");
     }
-    let revision = contract::read_file(&resolver.workspace, &contract)?;
-    compare_documents(input, revision, today())
+    let revision = Input::from_file(&resolver.workspace, &contract)?;
+    let result = compare_documents(input, revision, &Settings::project(), today())?;
+    print_document_warnings(&result, args.format);
+    Ok(result)
 }
 
-/// Parses both documents, compares them and applies the waivers.
+/// Parses both documents, compares them and applies the settings and the waivers.
 fn compare_documents(
     input: base::BaseInput,
-    revision: contract::source::Source,
+    revision: Input,
+    settings: &Settings,
     today: Date,
 ) -> Result<ComparisonResult> {
+    let read = |input: Input| {
+        let mut document = document::read_with_files(input.source, &input.files)?;
+        settings.remove_ignored_paths(&mut document.root);
+        Ok(document)
+    };
+    let base::BaseInput { document: base, waivers, .. } = input;
     // Parsing takes longer than comparing, so both documents are parsed in parallel.
     let (base, revision) = thread::scope(|scope| {
-        let base = scope.spawn(|| document::read(input.source));
-        let revision = document::read(revision);
+        let base = scope.spawn(|| read(base));
+        let revision = read(revision);
         (base.join(), revision)
     });
     let base = base.map_err(|_| anyhow::anyhow!("cannot read the base: the reader panicked"))?;
-    let base = base.map_err(|invalid| invalid_document_error(&invalid))?;
+    let base = base.map_err(|invalid: Box<InvalidContract>| invalid_document_error(&invalid))?;
     let revision = revision.map_err(|invalid| invalid_document_error(&invalid))?;
-    let mut findings = compare::compare(&base, &revision, today);
-    let waiver_errors = match &input.waivers {
+    let mut findings = compare::compare(&base, &revision, today, settings.grace_periods());
+    settings.apply(&mut findings);
+    let waiver_errors = match &waivers {
         Some(waivers) => waivers::apply(waivers, &mut findings, today)?,
         None => Vec::new(),
     };
     Ok(ComparisonResult { base, revision, findings, waiver_errors })
+}
+
+/// Prints the minor errors of both documents: as annotations for GitHub, otherwise to standard error. An error that
+/// both documents have at the same position is printed once.
+fn print_document_warnings(result: &ComparisonResult, format: ReportFormat) {
+    let render = |document: &OpenApiDocument| {
+        let format = match format {
+            ReportFormat::Github => DiagnosticFormat::Github,
+            _ => DiagnosticFormat::Text,
+        };
+        diagnostic::render(&document.source, &document.warnings, format)
+    };
+    let (base, revision) = (render(&result.base), render(&result.revision));
+    let further = if base == revision { "" } else { base.as_str() };
+    match format {
+        ReportFormat::Github => print!("{revision}{further}"),
+        _ => eprint!("{revision}{further}"),
+    }
 }
 
 /// Converts the diagnostics of an invalid document into an error.

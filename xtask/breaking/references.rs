@@ -1,5 +1,5 @@
 //! Validates the references of a document: each must have a target within the document, and no object may include
-//! itself. Also rejects dynamic references and unsupported dialects of JSON Schema.
+//! itself. Also rejects unsupported dialects of JSON Schema.
 //!
 //! Strings under `$ref` are references, except in examples, other data and extensions.
 
@@ -22,7 +22,7 @@ enum KeyKind {
 }
 
 /// Keywords whose values are data, which contains no references.
-const DATA_KEYWORDS: [&str; 5] = ["example", "examples", "default", "enum", "const"];
+pub(crate) const DATA_KEYWORDS: [&str; 5] = ["example", "examples", "default", "enum", "const"];
 /// Keywords whose value is a mapping with user-defined names.
 const KEYWORDS_WITH_NAMES: [&str; 17] = [
     "properties",
@@ -44,7 +44,7 @@ const KEYWORDS_WITH_NAMES: [&str; 17] = [
     "content",
 ];
 
-/// Reports every unresolved, external, circular or dynamic reference, and every unsupported dialect.
+/// Reports every unresolved, external or circular reference, and every unsupported dialect.
 pub(crate) fn check(side: &IndexedDocument<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut including_nodes = Vec::new();
     walk(side, &side.document.root, KeyKind::Keywords, &mut including_nodes, diagnostics);
@@ -142,20 +142,14 @@ fn check_keyword(side: &IndexedDocument<'_>, entry: &Entry) -> Option<Diagnostic
         "$ref" if !text.starts_with('#') => Some(Diagnostic::error(
             Code::ExternalRef,
             entry.value.span,
-            format!("`{text}` refers to another document"),
-            "bundle the documents into one, for example with `redocly bundle`",
+            format!("`{text}` refers to a document that is not a file"),
+            "download it into the folder of the document, or bundle the documents, for example with `redocly bundle`",
         )),
         "$ref" if side.resolve(text).is_none() => Some(Diagnostic::error(
             Code::UnresolvedRef,
             entry.value.span,
             format!("`{text}` does not exist"),
             "define it, or correct the reference",
-        )),
-        "$dynamicRef" | "$recursiveRef" => Some(Diagnostic::error(
-            Code::UnsupportedKeyword,
-            entry.key.span,
-            format!("`{}` depends on the referring schema and cannot be compared", entry.key.text),
-            "refer to the schema with `$ref`",
         )),
         "$schema" if !is_known_dialect(text) => Some(Diagnostic::error(
             Code::UnsupportedVersion,

@@ -8,7 +8,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use super::file_resolver::FileResolver;
+use super::config::{FailOn, Settings};
+use super::inputs::Input;
 use super::{Compatibility, ReportFormat, base, document, invalid_document_error, report};
 
 /// Copies the contract over the released one if each breaking change is waived. Otherwise returns
@@ -18,19 +19,14 @@ use super::{Compatibility, ReportFormat, base, document, invalid_document_error,
 /// Returns an error when one of the contracts or the waivers cannot be read, when the contracts cannot be compared,
 /// when a waiver is unused or has expired, or when a file cannot be written or deleted.
 pub fn run(workspace: &Path) -> Result<Compatibility> {
-    let revision = contract::read_file(workspace, base::CONTRACT)?;
-    let text = revision.text.clone();
+    let revision = Input::from_file(workspace, base::CONTRACT)?;
+    let text = revision.source.text.clone();
     let released = workspace.join(base::RELEASED);
     if released.exists() {
-        // Uses the waivers in the working tree, because they were written for this release. If there are none, those of
-        // the target branch apply.
-        let waivers = base::waivers_path(base::RELEASED).display().to_string();
-        let waivers = Some(waivers.as_str()).filter(|name| workspace.join(name).exists());
-        // All paths are relative to the workspace root, not to the current directory.
-        let resolver = FileResolver::new(workspace, workspace);
-        let input = base::read(&resolver, base::RELEASED, base::CONTRACT, waivers)?;
-        let result = super::compare_documents(input, revision, super::today())?;
-        let compatibility = super::compatibility(&result);
+        let input = base::read_released(workspace)?;
+        let settings = Settings::project();
+        let result = super::compare_documents(input, revision, &settings, super::today())?;
+        let compatibility = super::compatibility(&result, FailOn::Error);
         if !matches!(compatibility, Ok(Compatibility::Compatible)) {
             print!("{}", report::gate(&result, ReportFormat::Text));
         }
@@ -41,7 +37,8 @@ pub fn run(workspace: &Path) -> Result<Compatibility> {
             return Ok(Compatibility::Breaking);
         }
     } else {
-        document::read(revision).map_err(|invalid| invalid_document_error(&invalid))?;
+        document::read_with_files(revision.source, &revision.files)
+            .map_err(|invalid| invalid_document_error(&invalid))?;
     }
     if let Some(directory) = released.parent() {
         fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;

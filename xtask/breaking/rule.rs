@@ -65,7 +65,6 @@ pub(crate) enum SchemaSite {
 
 impl SchemaSite {
     /// All sites.
-    #[cfg(test)]
     pub(crate) const ALL: [Self; 13] = [
         Self::RequestBody,
         Self::RequestProperty,

@@ -4,7 +4,7 @@
 //! does not list may have any type; they are compared as plain values. Shared objects are validated where they are
 //! defined. References are followed only from path items, in which the siblings of `$ref` apply too.
 
-mod keywords;
+pub(crate) mod keywords;
 
 use contract::diagnostic::{Code, Diagnostic};
 use contract::node::{Entry, Node, Value};
@@ -12,8 +12,8 @@ use contract::source::Span;
 
 use self::keywords::ObjectKind;
 use self::keywords::ValueType::{
-    self, AnyList, AnyMap, Boolean, ListOf, MapOf, Number, NumberOrBoolean, Object, Responses, StringList,
-    StringListMap, StringMap, StringValue, TypeNames,
+    self, AnyList, AnyMap, Boolean, DiscriminatorMapping, ListOf, MapOf, Number, NumberOrBoolean, Object,
+    Responses, StringList, StringListMap, StringValue, TypeNames,
 };
 use super::references;
 use super::schema::is_annotation;
@@ -130,7 +130,7 @@ impl StructureCheck<'_> {
             MapOf(kind) => self.check_mapping(node, span, "a mapping", |check, entry| {
                 check.check_object(&entry.value, entry.key.span, kind);
             }),
-            StringMap => self.check_mapping(node, span, "a mapping of strings", |check, entry| {
+            DiscriminatorMapping => self.check_mapping(node, span, "a mapping of strings", |check, entry| {
                 check.check_value(entry, StringValue)
             }),
             StringListMap => self

@@ -179,9 +179,9 @@ impl<'a> RustTypes<'a> {
         if self.is_nullable(schema) { quote!(Option<#inner_type>) } else { inner_type }
     }
 
-    /// Returns whether a schema, or the schema at the end of its references, is nullable.
+    /// Returns whether a schema, or one that its references lead to, is nullable.
     pub(crate) fn is_nullable(&self, schema: &Schema) -> bool {
-        schema.nullable || self.document.resolve(schema).is_some_and(|target| target.nullable)
+        self.document.is_nullable(schema)
     }
 
     fn type_path(&self, name: &str, from: Option<TypeModule>) -> TokenStream {

@@ -5,7 +5,7 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde::Serialize;
 
-use crate::source::{Source, Span};
+use crate::source::{LineColumn, Source, Span};
 
 /// The stable name of a kind of diagnostic. Users search for it and tests refer to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -131,8 +131,20 @@ impl Code {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Prevents code generation.
+    /// The document is processed; the value has a documented meaning or none.
+    Warning,
+    /// Prevents code generation and comparison.
     Error,
+}
+
+impl Severity {
+    /// Returns the name in messages, and the name of the workflow command for GitHub.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
 }
 
 /// A problem at one position of a source.
@@ -166,6 +178,11 @@ impl Diagnostic {
             related: None,
             help: help.into(),
         }
+    }
+
+    /// Creates a warning without a related span.
+    pub fn warning(code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, span, message, help) }
     }
 
     /// Sets the label under the source excerpt.
@@ -231,7 +248,7 @@ fn json_diagnostic<'a>(source: &'a Source, diagnostic: &'a Diagnostic) -> JsonDi
     JsonDiagnostic {
         code: diagnostic.code.as_str(),
         severity: diagnostic.severity,
-        file: &source.name,
+        file: source.file_name(diagnostic.span),
         line: position.line,
         column: position.column,
         message: &diagnostic.message,
@@ -241,31 +258,48 @@ fn json_diagnostic<'a>(source: &'a Source, diagnostic: &'a Diagnostic) -> JsonDi
 
 fn github_annotation(source: &Source, diagnostic: &Diagnostic) -> String {
     let position = source.position(diagnostic.span);
-    workflow_command(
-        &source.name,
-        position.line,
-        position.column,
+    let help =
+        if diagnostic.help.is_empty() { String::new() } else { format!("\nhelp: {}", diagnostic.help) };
+    annotation(
+        diagnostic.severity.as_str(),
+        Some((source.file_name(diagnostic.span), position)),
         diagnostic.code.as_str(),
-        &format!("{}\nhelp: {}", diagnostic.message, diagnostic.help),
+        &format!("{}{help}", diagnostic.message),
     )
 }
 
-/// Returns an `::error` workflow command for GitHub. Only the message is escaped.
+/// Returns an `::error` workflow command for GitHub.
 pub fn workflow_command(file: &str, line: usize, column: usize, title: &str, message: &str) -> String {
-    let message = message.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    format!("::error file={file},line={line},col={column},title={title}::{message}\n")
+    annotation(Severity::Error.as_str(), Some((file, LineColumn { line, column })), title, message)
+}
+
+/// Returns a workflow command for GitHub, with a position or without. The command is `error`, `warning` or `notice`.
+pub fn annotation(command: &str, position: Option<(&str, LineColumn)>, title: &str, message: &str) -> String {
+    let escape = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let escape_property = |text: &str| escape(text).replace(':', "%3A").replace(',', "%2C");
+    let place = position.map_or_else(String::new, |(file, position)| {
+        format!("file={},line={},col={},", escape_property(file), position.line, position.column)
+    });
+    format!("::{command} {place}title={}::{}\n", escape_property(title), escape(message))
 }
 
 fn render_text(source: &Source, diagnostic: &Diagnostic) -> String {
     let level = match diagnostic.severity {
+        Severity::Warning => Level::WARNING,
         Severity::Error => Level::ERROR,
     };
-    let primary =
-        AnnotationKind::Primary.span(source.first_line_range(diagnostic.span)).label(&diagnostic.label);
-    let mut snippet = Snippet::source(source.text.as_str()).path(source.name.as_str()).annotation(primary);
-    if let Some((span, label)) = &diagnostic.related {
-        snippet =
-            snippet.annotation(AnnotationKind::Context.span(source.first_line_range(*span)).label(label));
+    // Only the file of the diagnostic is passed to the renderer, which counts lines from its start.
+    let file = source.file_range(diagnostic.span.start);
+    let range_in_file = |span| {
+        let range = source.first_line_range(span);
+        range.start - file.start..range.end - file.start
+    };
+    let primary = AnnotationKind::Primary.span(range_in_file(diagnostic.span)).label(&diagnostic.label);
+    let mut snippet = Snippet::source(&source.text[file.clone()])
+        .path(source.file_name(diagnostic.span))
+        .annotation(primary);
+    if let Some((span, label)) = diagnostic.related.as_ref().filter(|(span, _)| file.contains(&span.start)) {
+        snippet = snippet.annotation(AnnotationKind::Context.span(range_in_file(*span)).label(label));
     }
     let mut report =
         vec![level.primary_title(&diagnostic.message).id(diagnostic.code.as_str()).element(snippet)];

@@ -106,3 +106,18 @@ fn diagnostics_are_rendered_as_json_and_as_github_commands() {
     let github = invalid.render(DiagnosticFormat::Github);
     assert!(github.starts_with("::error file=spelling.yaml,line=13,col=19,title=spelling::"), "{github}");
 }
+
+#[test]
+fn a_github_command_escapes_properties_and_omits_empty_help() {
+    let source = Source::new("a,b:c.yaml", "x: 1\n");
+    let span = super::source::Span { start: 0, end: 1 };
+    let render = |diagnostic| super::diagnostic::render(&source, &[diagnostic], DiagnosticFormat::Github);
+    assert_eq!(
+        render(super::diagnostic::Diagnostic::error(Code::WrongType, span, "100%\nwrong", "")),
+        "::error file=a%2Cb%3Ac.yaml,line=1,col=1,title=wrong-type::100%25%0Awrong\n"
+    );
+    assert_eq!(
+        render(super::diagnostic::Diagnostic::warning(Code::WrongType, span, "odd", "correct it")),
+        "::warning file=a%2Cb%3Ac.yaml,line=1,col=1,title=wrong-type::odd%0Ahelp: correct it\n"
+    );
+}

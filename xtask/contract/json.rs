@@ -198,12 +198,10 @@ impl JsonParser<'_> {
         let rest = &self.text[self.offset..];
         let length = rest.find(|letter: char| !matches!(letter, '0'..='9' | '+' | '-' | '.' | 'e' | 'E'));
         let digits = &rest[..length.unwrap_or(rest.len())];
-        let value = match digits.parse::<i64>() {
-            Ok(value) => Value::Integer(value),
-            Err(_) => match digits.parse::<f64>() {
-                Ok(value) if value.is_finite() => Value::Float(value),
-                _ => return self.error(format!("`{digits}` is not a valid number")),
-            },
+        let value = match (is_number(digits), digits.parse::<i64>(), digits.parse::<f64>()) {
+            (true, Ok(value), _) => Value::Integer(value),
+            (true, _, Ok(value)) if value.is_finite() => Value::Float(value),
+            _ => return self.error(format!("`{digits}` is not a valid number")),
         };
         self.offset += digits.len();
         Ok(value)
@@ -241,6 +239,24 @@ impl JsonParser<'_> {
     }
 }
 
+/// Returns whether the text is a number of JSON. Rust also parses `01`, `1.` and `.5`.
+fn is_number(text: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (unsigned, None),
+    };
+    let (integer, fraction) = match mantissa.split_once('.') {
+        Some((integer, fraction)) => (integer, Some(fraction)),
+        None => (mantissa, None),
+    };
+    digits(integer)
+        && (integer == "0" || !integer.starts_with('0'))
+        && fraction.is_none_or(digits)
+        && exponent.is_none_or(|exponent| digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -263,12 +279,29 @@ mod tests {
         }
     }
 
+    #[test]
+    fn numbers_follow_the_grammar_of_json() {
+        for valid in ["0", "-1", "10", "1.5", "0.0", "-1e9", "1E+2", "1.25e-3"] {
+            assert_eq!(read_text(&format!("[{valid}]")), serde_json::from_str(&format!("[{valid}]")).ok());
+        }
+        for invalid in ["01", "-01", "00", "1.", "-1.", "1.e5", "1e", "1e+", "-", "1.2.3", "1-2", "1e5.0"] {
+            assert_eq!(read_text(&format!("[{invalid}]")), None, "{invalid}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn no_input_causes_a_panic(text in "[\\[\\]{}:,\"\\\\a1eé \\n.-]{0,40}") {
+        fn exactly_the_numbers_of_json_are_accepted(text in "-?[0-9]{0,3}\\.?[0-9]{0,3}([eE][+-]?[0-9]{0,2})?") {
+            let is_valid = serde_json::from_str::<serde_json::Value>(&text).is_ok();
+            prop_assert_eq!(read_text(&text).is_some(), is_valid, "{}", text);
+        }
+
+        #[test]
+        fn no_input_causes_a_panic(text in "[\\[\\]{}:,\"\\\\a01eé \\n.-]{0,40}") {
             let tree = read_text(&text);
+            prop_assert!(tree.is_none() || serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
             // `serde_json` accepts duplicate keys, which this parser reports.
             if let Ok(value) = serde_json::from_str::<serde_json::Value>(&text)
                 && !matches!(&value, serde_json::Value::Object(object) if object.len() < text.matches(':').count())

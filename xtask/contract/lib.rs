@@ -119,7 +119,7 @@ pub fn read(source: Source, conventions: &Conventions<'_>) -> Result<Contract, B
 }
 
 /// The maximum size of a contract in bytes. The largest known contract has a quarter of this size.
-const MAX_CONTRACT_BYTES: u64 = 32 * 1024 * 1024;
+pub const MAX_CONTRACT_BYTES: u64 = 32 * 1024 * 1024;
 
 /// Reads the file at `path`, which is relative to `folder`.
 ///

@@ -86,6 +86,20 @@ impl Node {
         Self::without_span(Value::String(text.into()))
     }
 
+    /// Moves the spans of the node and of all nodes in it by `offset` bytes, for a file that is appended to another.
+    pub fn move_spans(&mut self, offset: usize) {
+        let moved = |span: Span| Span { start: span.start + offset, end: span.end + offset };
+        self.span = moved(self.span);
+        match &mut self.value {
+            Value::Sequence(items) => items.iter_mut().for_each(|item| item.move_spans(offset)),
+            Value::Mapping(entries) => entries.iter_mut().for_each(|entry| {
+                entry.key.span = moved(entry.key.span);
+                entry.value.move_spans(offset);
+            }),
+            _ => {}
+        }
+    }
+
     /// Returns the entries of a mapping.
     pub fn entries(&self) -> Option<&[Entry]> {
         if let Value::Mapping(entries) = &self.value { Some(entries) } else { None }

@@ -22,14 +22,27 @@ pub struct LineColumn {
     pub column: usize,
 }
 
-/// The contents and the name of a file.
+/// The contents and the name of a file, and of the files to which it refers.
+///
+/// The files are one text, so that a [`Span`] identifies a position in any of them.
 #[derive(Debug)]
 pub struct Source {
     /// The path for `file:line:column`.
     pub name: String,
-    /// The contents.
+    /// The contents, followed by those of the appended files.
     pub text: String,
     line_starts: Vec<usize>,
+    appended: Vec<AppendedFile>,
+}
+
+/// A file that was appended to a [`Source`].
+#[derive(Debug)]
+struct AppendedFile {
+    name: String,
+    /// The byte offset of its first byte in the text.
+    start: usize,
+    /// The index of its first line in `line_starts`.
+    first_line: usize,
 }
 
 impl Source {
@@ -37,14 +50,47 @@ impl Source {
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
         let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Self { name: name.into(), text, line_starts }
+        Self { name: name.into(), text, line_starts, appended: Vec::new() }
     }
 
-    /// Returns the position of the start of a span.
+    /// Appends a file to which this one refers. Returns the byte offset of its contents in the text.
+    pub fn append(&mut self, name: impl Into<String>, text: &str) -> usize {
+        if !self.text.ends_with('\n') {
+            self.text.push('\n');
+            self.line_starts.push(self.text.len());
+        }
+        // The text ends with a line break, so the last line is empty, and the new file begins there.
+        let (start, first_line) = (self.text.len(), self.line_starts.len() - 1);
+        self.appended.push(AppendedFile { name: name.into(), start, first_line });
+        self.line_starts.extend(text.match_indices('\n').map(|(at, _)| start + at + 1));
+        self.text.push_str(text);
+        start
+    }
+
+    /// Returns the position of the start of a span in its file.
     pub fn position(&self, span: Span) -> LineColumn {
         let line = self.line_starts.partition_point(|start| *start <= span.start).max(1);
         let start = self.line_starts[line - 1];
-        LineColumn { line, column: self.text[start..span.start].chars().count() + 1 }
+        let first_line = self.appended_file(span.start).map_or(0, |file| file.first_line);
+        LineColumn { line: line - first_line, column: self.text[start..span.start].chars().count() + 1 }
+    }
+
+    /// Returns the name of the file that contains the start of a span.
+    pub fn file_name(&self, span: Span) -> &str {
+        self.appended_file(span.start).map_or(&self.name, |file| &file.name)
+    }
+
+    /// Returns the range in the text of the file that contains an offset.
+    pub fn file_range(&self, offset: usize) -> Range<usize> {
+        let index = self.appended.partition_point(|file| file.start <= offset);
+        let start = index.checked_sub(1).map_or(0, |index| self.appended[index].start);
+        start..self.appended.get(index).map_or(self.text.len(), |file| file.start)
+    }
+
+    /// Returns the appended file that contains an offset, or `None` if the first file contains it.
+    fn appended_file(&self, offset: usize) -> Option<&AppendedFile> {
+        let index = self.appended.partition_point(|file| file.start <= offset);
+        index.checked_sub(1).map(|index| &self.appended[index])
     }
 
     /// Returns the part of the span that is in its first line, without trailing white space. An empty part is extended
@@ -69,5 +115,25 @@ mod tests {
         assert_eq!(source.first_line_range(Span { start: 0, end: 0 }), 0..2);
         assert_eq!(source.first_line_range(Span { start: 5, end: 5 }), 5..5);
         assert_eq!(source.first_line_range(Span { start: 6, end: 7 }), 6..7);
+    }
+
+    #[test]
+    fn positions_in_appended_files_are_counted_from_their_start() {
+        for first in ["a: 1\nb: 2", "a: 1\nb: 2\n"] {
+            let mut source = Source::new("a.yaml", first);
+            let offsets = [source.append("b.yaml", "é: 1\nc: 3"), source.append("c.yaml", "d: 4\n")];
+            let places: Vec<_> = ["a: 1", "b: 2", "é", "c: 3", "d: 4"]
+                .map(|text| {
+                    let start = source.text.find(text).unwrap();
+                    let span = Span { start, end: start + 1 };
+                    let position = source.position(span);
+                    format!("{}:{}:{}", source.file_name(span), position.line, position.column)
+                })
+                .into();
+            assert_eq!(places, ["a.yaml:1:1", "a.yaml:2:1", "b.yaml:1:1", "b.yaml:2:1", "c.yaml:1:1"]);
+            assert_eq!(&source.text[source.file_range(0)], "a: 1\nb: 2\n");
+            assert_eq!(source.file_range(offsets[0]), offsets[0]..offsets[1]);
+            assert_eq!(&source.text[source.file_range(offsets[1] + 2)], "d: 4\n");
+        }
     }
 }

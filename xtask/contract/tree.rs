@@ -23,13 +23,22 @@ pub(super) struct TreeBuilder<'a> {
     /// The collections whose end has not been parsed yet, from the outermost to the innermost.
     open_collections: Vec<OpenCollection>,
     root: Option<Node>,
-    /// The values with an anchor by the number of the anchor, each with its size: the number of values in it.
-    anchors: HashMap<usize, (Node, usize)>,
+    /// The values with an anchor, by the number of the anchor.
+    anchors: HashMap<usize, AnchoredValue>,
     /// The number of values that aliases added.
     aliased_values: usize,
     /// Whether a fatal error was reported.
     has_fatal_error: bool,
     pub(super) diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+/// A value with an anchor.
+struct AnchoredValue {
+    node: Node,
+    /// The number of values in it, including itself.
+    size: usize,
+    /// The number of nested collections, including itself; 0 for a scalar.
+    depth: usize,
 }
 
 /// A collection whose end has not been parsed yet.
@@ -112,9 +121,14 @@ impl<'a> TreeBuilder<'a> {
 
     fn begin(&mut self, start: usize, anchor: usize, content: CollectionContent) {
         self.open_collections.push(OpenCollection { start, anchor, content });
-        if self.open_collections.len() > MAX_DEPTH {
+        self.check_depth(0, Span { start, end: start });
+    }
+
+    /// Reports values that are nested too deeply: `depth` levels inside the open collections.
+    fn check_depth(&mut self, depth: usize, span: Span) {
+        if self.open_collections.len() + depth > MAX_DEPTH {
             self.report_fatal(
-                Span { start, end: start },
+                span,
                 format!("values are nested deeper than {MAX_DEPTH} levels"),
                 "move nested parts to `components` and reference them with `$ref`",
             );
@@ -134,15 +148,15 @@ impl<'a> TreeBuilder<'a> {
     /// Adds a complete value.
     pub(super) fn value(&mut self, node: Node, anchor: usize) {
         if anchor != 0 {
-            let size = size(&node);
-            self.anchors.insert(anchor, (node.clone(), size));
+            let (size, depth) = size_and_depth(&node);
+            self.anchors.insert(anchor, AnchoredValue { node: node.clone(), size, depth });
         }
         self.insert(node);
     }
 
     /// Adds a copy of the value of an anchor.
     pub(super) fn alias(&mut self, anchor: usize, span: Span) {
-        let Some((node, size)) = self.anchors.get(&anchor) else {
+        let Some(AnchoredValue { node, size, depth }) = self.anchors.get(&anchor) else {
             self.report_fatal(
                 span,
                 "an alias cannot be used inside the value of its anchor",
@@ -150,6 +164,7 @@ impl<'a> TreeBuilder<'a> {
             );
             return;
         };
+        let (node, depth) = (node.clone(), *depth);
         self.aliased_values = self.aliased_values.saturating_add(*size);
         if self.aliased_values > MAX_ALIASED_VALUES {
             self.report_fatal(
@@ -159,7 +174,8 @@ impl<'a> TreeBuilder<'a> {
             );
             return;
         }
-        self.insert(node.clone());
+        self.check_depth(depth, span);
+        self.insert(node);
     }
 
     fn insert(&mut self, node: Node) {
@@ -224,11 +240,15 @@ fn duplicate_key(key: &SpannedString, first: &Entry) -> Diagnostic {
     .with_related(first.key.span, "first used here")
 }
 
-/// Returns the number of values in a tree.
-fn size(node: &Node) -> usize {
-    1 + match &node.value {
-        Value::Sequence(items) => items.iter().map(size).sum(),
-        Value::Mapping(entries) => entries.iter().map(|entry| size(&entry.value)).sum::<usize>(),
-        _ => 0,
+/// Returns the number of values in a tree, and the number of its nested collections.
+fn size_and_depth(node: &Node) -> (usize, usize) {
+    let add = |(size, depth): (usize, usize), node: &Node| {
+        let inner = size_and_depth(node);
+        (size + inner.0, depth.max(inner.1 + 1))
+    };
+    match &node.value {
+        Value::Sequence(items) => items.iter().fold((1, 1), add),
+        Value::Mapping(entries) => entries.iter().map(|entry| &entry.value).fold((1, 1), add),
+        _ => (1, 0),
     }
 }

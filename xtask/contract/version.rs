@@ -14,12 +14,15 @@ pub enum Version {
     V30,
     /// 3.1.x: schemas are JSON Schema 2020-12.
     V31,
+    /// 3.2.x: as 3.1, with further keywords.
+    V32,
 }
 
 /// The supported dialects of JSON Schema.
-const DIALECTS: [&str; 3] = [
+const DIALECTS: [&str; 4] = [
     "https://spec.openapis.org/oas/3.1/dialect/base",
     "https://spec.openapis.org/oas/3.1/dialect/2024-11-10",
+    "https://spec.openapis.org/oas/3.2/dialect/2025-09-17",
     "https://json-schema.org/draft/2020-12/schema",
 ];
 
@@ -50,7 +53,7 @@ pub fn of(root: &Node) -> Result<Version, Box<Diagnostic>> {
 pub fn ensure_v31(root: &Node) -> Result<(), Box<Diagnostic>> {
     match declared(root, &GENERATED)? {
         Version::V31 => Ok(()),
-        Version::V30 => Err(unsupported_version(root, &GENERATED)),
+        Version::V30 | Version::V32 => Err(unsupported_version(root, &GENERATED)),
     }
 }
 
@@ -64,7 +67,7 @@ struct Supported {
 
 /// The versions that contracts can be compared in.
 const COMPARED: Supported = Supported {
-    versions: "3.0.x or 3.1.x",
+    versions: "3.0.x, 3.1.x or 3.2.x",
     help: "write `openapi: 3.1.0` or `openapi: 3.0.3`, in quotes if it could be a number",
 };
 
@@ -97,6 +100,7 @@ fn declared(root: &Node, supported: &Supported) -> Result<Version, Box<Diagnosti
     match (numbers.next(), numbers.next(), numbers.next()) {
         (Some("3"), Some("0"), Some(_)) => Ok(Version::V30),
         (Some("3"), Some("1"), Some(_)) => Ok(Version::V31),
+        (Some("3"), Some("2"), Some(_)) => Ok(Version::V32),
         _ => Err(unsupported_version(root, supported)),
     }
 }
@@ -124,13 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn versions_other_than_3_0_and_3_1_are_rejected() {
+    fn versions_other_than_3_0_3_1_and_3_2_are_rejected() {
         assert_eq!(version("openapi: 3.0.3"), Ok(Version::V30));
         assert_eq!(version("openapi: '3.1.1'"), Ok(Version::V31));
         let error = |text| version(text).unwrap_err();
-        assert_eq!(error("openapi: 3.2.0"), "expected OpenAPI 3.0.x or 3.1.x, found `3.2.0`");
-        assert_eq!(error("openapi: 3.1"), "expected OpenAPI 3.0.x or 3.1.x, found a number");
-        assert_eq!(error("swagger: '2.0'"), "expected OpenAPI 3.0.x or 3.1.x, found Swagger 2");
+        assert_eq!(version("openapi: 3.2.0"), Ok(Version::V32));
+        assert_eq!(error("openapi: 3.3.0"), "expected OpenAPI 3.0.x, 3.1.x or 3.2.x, found `3.3.0`");
+        assert_eq!(error("openapi: 3.1"), "expected OpenAPI 3.0.x, 3.1.x or 3.2.x, found a number");
+        assert_eq!(error("swagger: '2.0'"), "expected OpenAPI 3.0.x, 3.1.x or 3.2.x, found Swagger 2");
         assert_eq!(error("info: {}"), "the document has no `openapi` version");
         assert_eq!(error("[1]"), "expected an OpenAPI document, found a list");
         assert!(error("openapi: 3.1.0\njsonSchemaDialect: https://example.com/mine").contains("dialect"));

@@ -242,6 +242,19 @@ mod tests {
     }
 
     #[test]
+    fn the_nesting_limit_includes_the_values_of_aliases() {
+        let mut deep = "a0: &a0 [x]\n".to_owned();
+        for at in 1..1_000 {
+            deep += &format!("a{at}: &a{at} [*a{}]\n", at - 1);
+        }
+        assert_eq!(messages("a.yaml", &deep), "values are nested deeper than 192 levels");
+        let nested =
+            |depth: usize| format!("a: &a {}x{}\nb: {{c: *a}}\n", "[".repeat(depth), "]".repeat(depth));
+        assert_eq!(messages("a.yaml", &nested(190)), "");
+        assert_eq!(messages("a.yaml", &nested(191)), "values are nested deeper than 192 levels");
+    }
+
+    #[test]
     fn deep_nesting_is_rejected_in_yaml_and_json() {
         for (name, deep) in [
             ("a.json", "[".repeat(100_000)),

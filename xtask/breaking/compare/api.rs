@@ -199,8 +199,14 @@ fn compare_webhooks(comparison: &mut Comparison<'_>) {
 
 fn report_removed_schemas(comparison: &mut Comparison<'_>) {
     let base = comparison.base.section("schemas");
+    let components = comparison.base.document.root.get("components");
+    let section = components.and_then(|components| components.get("schemas")).map(|section| section.span);
     let revision_span = root_entries(&comparison.revision.document.root, "components").1;
-    for entry in base {
+    // A schema that was read from a file, or from a definition in another schema, is not part of the section.
+    let is_declared = |entry: &&Entry| {
+        section.is_some_and(|section| (section.start..section.end).contains(&entry.key.span.start))
+    };
+    for entry in base.iter().filter(is_declared) {
         if comparison.revision.component("schemas", &entry.key.text).is_none() {
             let message = format!("the schema `{}` was removed from the components", entry.key.text);
             let positions = Positions::new(entry.key.span, revision_span);

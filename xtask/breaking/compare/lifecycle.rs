@@ -15,9 +15,20 @@ use crate::schema::SchemaPair;
 use crate::schema::view::SchemaView;
 
 /// The minimum number of days between today and the sunset of a deprecated object.
-pub(super) const GRACE_DAYS: i32 = 180;
-/// The minimum number of days between today and the sunset at stability level beta.
-pub(super) const BETA_GRACE_DAYS: i32 = 31;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GracePeriods {
+    /// At stability level stable, and without a level.
+    pub days: i32,
+    /// At stability level beta.
+    pub beta_days: i32,
+}
+
+impl GracePeriods {
+    /// The periods of this project.
+    pub(crate) const PROJECT: Self = Self { days: 180, beta_days: 31 };
+    /// No minimum.
+    pub(crate) const NONE: Self = Self { days: 0, beta_days: 0 };
+}
 
 const LIFECYCLE: Topic = Topic::Lifecycle;
 const NO_INVERSE: &str = "the inverse change is not reported";
@@ -123,11 +134,11 @@ impl Lifecycle {
     }
 
     /// Returns the minimum number of days between today and the sunset.
-    fn grace_days(&self) -> i32 {
+    fn grace_days(&self, periods: GracePeriods) -> i32 {
         match self.stability {
             Some(Ok(0 | 1)) => 0,
-            Some(Ok(2)) => BETA_GRACE_DAYS,
-            _ => GRACE_DAYS,
+            Some(Ok(2)) => periods.beta_days,
+            _ => periods.days,
         }
     }
 
@@ -154,14 +165,19 @@ struct LifecycleChange {
     message: String,
 }
 
-fn lifecycle_changes(base: &Lifecycle, revision: &Lifecycle, today: Date) -> Vec<LifecycleChange> {
+fn lifecycle_changes(
+    base: &Lifecycle,
+    revision: &Lifecycle,
+    today: Date,
+    periods: GracePeriods,
+) -> Vec<LifecycleChange> {
     let mut changes = Vec::new();
     let mut add = |kind, positions, details: String, message: String| {
         changes.push(LifecycleChange { kind, positions, details, message })
     };
     let positions = Positions::new(base.span, revision.span);
     let sunset_positions = Positions::new(base.sunset_span, revision.sunset_span);
-    let grace_days = revision.grace_days();
+    let grace_days = revision.grace_days(periods);
     match (base.deprecated, revision.deprecated) {
         (true, false) => {
             add("reactivated", positions, String::new(), "the deprecation was withdrawn".to_owned())
@@ -191,7 +207,7 @@ fn lifecycle_changes(base: &Lifecycle, revision: &Lifecycle, today: Date) -> Vec
                 add("with-sunset", positions, date.to_string(), format!("deprecated with sunset on {date}"));
             }
         },
-        (true, true) => add_sunset_change(base, revision, today, &mut add),
+        (true, true) => add_sunset_change(base, revision, (today, grace_days), &mut add),
         (false, false) => {}
     }
     add_stability_change(base, revision, &mut add);
@@ -202,11 +218,10 @@ fn lifecycle_changes(base: &Lifecycle, revision: &Lifecycle, today: Date) -> Vec
 fn add_sunset_change(
     base: &Lifecycle,
     revision: &Lifecycle,
-    today: Date,
+    (today, grace_days): (Date, i32),
     add: &mut impl FnMut(&'static str, Positions, String, String),
 ) {
     let sunset_positions = Positions::new(base.sunset_span, revision.sunset_span);
-    let grace_days = revision.grace_days();
     match (&base.sunset, &revision.sunset) {
         (Some(_), None) => {
             add("sunset-deleted", sunset_positions, String::new(), "`x-sunset` was removed".to_owned())
@@ -286,7 +301,7 @@ pub(super) fn compare_operation(
     revision: (&Node, Span),
 ) {
     let (base, revision) = (Lifecycle::of_node(base.0, base.1), Lifecycle::of_node(revision.0, revision.1));
-    for change in lifecycle_changes(&base, &revision, comparison.today) {
+    for change in lifecycle_changes(&base, &revision, comparison.today, comparison.grace_periods) {
         let id = match change.kind {
             "reactivated" => "endpoint-reactivated",
             "deprecated" => "endpoint-deprecated",
@@ -327,7 +342,7 @@ pub(super) fn compare_parameter(
     revision: (&Node, Span),
 ) {
     let (base, revision) = (Lifecycle::of_node(base.0, base.1), Lifecycle::of_node(revision.0, revision.1));
-    for change in lifecycle_changes(&base, &revision, comparison.today) {
+    for change in lifecycle_changes(&base, &revision, comparison.today, comparison.grace_periods) {
         let suffix = rule_suffix(&change, true);
         if suffix == "sunset-parse" {
             comparison.report(
@@ -358,7 +373,7 @@ pub(super) fn compare_response_header(
     revision: (&Node, Span),
 ) {
     let (base, revision) = (Lifecycle::of_node(base.0, base.1), Lifecycle::of_node(revision.0, revision.1));
-    for change in lifecycle_changes(&base, &revision, comparison.today) {
+    for change in lifecycle_changes(&base, &revision, comparison.today, comparison.grace_periods) {
         let suffix = rule_suffix(&change, false);
         comparison.report_by_schema_rule(
             SchemaSite::ResponseHeader,
@@ -375,7 +390,7 @@ pub(super) fn compare_response_header(
 pub(crate) fn compare_schema_lifecycle<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let lifecycle = |view: &SchemaView<'n>| Lifecycle::of(|key| view.entry(key), view.span);
     let (base, revision) = (lifecycle(&pair.base), lifecycle(&pair.revision));
-    for change in lifecycle_changes(&base, &revision, comparison.today) {
+    for change in lifecycle_changes(&base, &revision, comparison.today, comparison.grace_periods) {
         pair.report(
             comparison,
             rule_suffix(&change, false),

@@ -38,7 +38,7 @@ pub(crate) use self::api::RULES as API_RULES;
 pub(crate) use self::bodies::RULES as BODY_RULES;
 pub(crate) use self::encoding::RULES as ENCODING_RULES;
 pub(crate) use self::lifecycle::{
-    RULES as LIFECYCLE_RULES, SCHEMA_RULES as LIFECYCLE_SCHEMA_RULES, compare_schema_lifecycle,
+    GracePeriods, RULES as LIFECYCLE_RULES, SCHEMA_RULES as LIFECYCLE_SCHEMA_RULES, compare_schema_lifecycle,
 };
 pub(crate) use self::operations::RULES as OPERATION_RULES;
 pub(crate) use self::parameters::RULES as PARAMETER_RULES;
@@ -137,6 +137,8 @@ pub(crate) struct Comparison<'n> {
     pub revision: IndexedDocument<'n>,
     /// The current date, with which sunsets are compared.
     pub today: Date,
+    /// How long before its sunset an object must be deprecated.
+    pub grace_periods: GracePeriods,
     unchanged: Unchanged<'n>,
     /// All pairs in the order in which they were queued. Compared pairs remain in the list.
     pairs: Vec<QueuedPair<'n>>,
@@ -146,13 +148,19 @@ pub(crate) struct Comparison<'n> {
 }
 
 /// Compares two documents. Returns one finding for each change, sorted by position in the revision.
-pub(crate) fn compare(base: &OpenApiDocument, revision: &OpenApiDocument, today: Date) -> Vec<Finding> {
+pub(crate) fn compare(
+    base: &OpenApiDocument,
+    revision: &OpenApiDocument,
+    today: Date,
+    grace_periods: GracePeriods,
+) -> Vec<Finding> {
     let (base, revision) = (IndexedDocument::new(base), IndexedDocument::new(revision));
     let unchanged = Unchanged::of(&base, &revision);
     let mut comparison = Comparison {
         base,
         revision,
         today,
+        grace_periods,
         unchanged,
         pairs: Vec::new(),
         pair_index: HashMap::new(),

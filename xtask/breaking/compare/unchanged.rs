@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use contract::node::{Node, Value};
+use contract::version::Version;
 
 use crate::document::{IndexedDocument, component_of};
 use crate::schema::view::SchemaParts;
@@ -18,7 +19,7 @@ const SECTIONS: [&str; 6] = ["schemas", "parameters", "responses", "headers", "r
 /// The components that are identical in both documents.
 pub(crate) struct Unchanged<'n> {
     components: HashSet<Component<'n>>,
-    /// Whether both documents have the same version of OpenAPI. If not, equal values can have different meanings.
+    /// Whether equal schemas mean the same in both documents. They can differ between OpenAPI 3.0 and later versions.
     is_same_version: bool,
 }
 
@@ -64,7 +65,9 @@ impl<'n> Unchanged<'n> {
                 }
             }
         }
-        Self { components, is_same_version: base.document.version == revision.document.version }
+        let is_same_version =
+            (base.document.version == Version::V30) == (revision.document.version == Version::V30);
+        Self { components, is_same_version }
     }
 
     /// Whether two nodes are identical, including the components to which they refer.

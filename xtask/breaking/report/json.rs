@@ -1,4 +1,4 @@
-//! JSON: one object per finding and line; the last line contains the totals.
+//! JSON: one object per finding and line; the last line contains the totals. `findings.schema.json` describes a line.
 
 use contract::diagnostic::json_line;
 use contract::source::Span;
@@ -10,8 +10,12 @@ use super::super::finding::Finding;
 use super::super::rule::Level;
 use super::ComparisonResult;
 
+/// The version of the format. It increases when a field is removed or changes its meaning.
+const VERSION: u32 = 1;
+
 #[derive(Serialize)]
 struct JsonFinding<'a> {
+    version: u32,
     id: &'a str,
     level: Level,
     message: &'a str,
@@ -36,6 +40,7 @@ struct JsonPosition<'a> {
 
 #[derive(Serialize)]
 struct JsonTotals<'a> {
+    version: u32,
     breaking: usize,
     warnings: usize,
     harmless: usize,
@@ -48,6 +53,7 @@ pub(super) fn lines(result: &ComparisonResult, findings: &[&Finding]) -> String 
     let mut text: String = findings.iter().map(|finding| json_line(&json_finding(result, finding))).collect();
     let totals = result.totals();
     text += &json_line(&JsonTotals {
+        version: VERSION,
         breaking: totals.breaking,
         warnings: totals.warnings,
         harmless: totals.harmless,
@@ -59,6 +65,7 @@ pub(super) fn lines(result: &ComparisonResult, findings: &[&Finding]) -> String 
 
 fn json_finding<'a>(result: &'a ComparisonResult, finding: &'a Finding) -> JsonFinding<'a> {
     JsonFinding {
+        version: VERSION,
         id: &finding.id,
         level: finding.level,
         message: &finding.message,
@@ -75,5 +82,5 @@ fn json_finding<'a>(result: &'a ComparisonResult, finding: &'a Finding) -> JsonF
 
 fn position_of(document: &OpenApiDocument, span: Span) -> JsonPosition<'_> {
     let position = document.source.position(span);
-    JsonPosition { file: &document.source.name, line: position.line, column: position.column }
+    JsonPosition { file: document.source.file_name(span), line: position.line, column: position.column }
 }

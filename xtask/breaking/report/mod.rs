@@ -1,8 +1,10 @@
-//! Renders the result of a comparison: as text with source excerpts, JSON, GitHub workflow commands or Markdown.
+//! Renders the result of a comparison: as text with source excerpts, JSON, GitHub workflow commands,
+//! Markdown or SARIF.
 
 mod github;
 mod json;
 mod markdown;
+mod sarif;
 mod text;
 
 use super::ReportFormat;
@@ -63,7 +65,7 @@ impl ComparisonResult {
 
 fn position_of(document: &OpenApiDocument, span: contract::source::Span) -> String {
     let position = document.source.position(span);
-    format!("{}:{}:{}", document.source.name, position.line, position.column)
+    format!("{}:{}:{}", document.source.file_name(span), position.line, position.column)
 }
 
 /// Renders breaking changes and warnings, including waived ones, and the waiver errors.
@@ -75,6 +77,7 @@ pub(crate) fn gate(result: &ComparisonResult, format: ReportFormat) -> String {
         ReportFormat::Json => json::lines(result, &findings),
         ReportFormat::Github => github::commands(result, &findings),
         ReportFormat::Markdown => markdown::gate(result, &findings),
+        ReportFormat::Sarif => sarif::log(result, &findings),
     }
 }
 
@@ -86,6 +89,7 @@ pub(crate) fn changelog(result: &ComparisonResult, format: ReportFormat) -> Stri
         ReportFormat::Json => json::lines(result, &findings),
         ReportFormat::Github => github::commands(result, &findings),
         ReportFormat::Markdown => markdown::changelog(result),
+        ReportFormat::Sarif => sarif::log(result, &findings),
     }
 }
 

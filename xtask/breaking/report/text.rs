@@ -78,7 +78,7 @@ fn snippet<'a>(
     };
     Snippet::source(line)
         .line_start(position.line)
-        .path(source.name.as_str())
+        .path(source.file_name(span))
         .annotation(AnnotationKind::Primary.span(highlighted).label(label))
 }
 

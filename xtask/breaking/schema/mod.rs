@@ -68,7 +68,7 @@ const ANNOTATIONS: [&str; 13] = [
     "externalDocs",
     "$comment",
     "$schema",
-    // Documents with references to these anchors are rejected.
+    // References to anchors are resolved when the document is read.
     "$dynamicAnchor",
     "$recursiveAnchor",
     "$anchor",

@@ -4,7 +4,7 @@
 
 /// The kind of an OpenAPI object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ObjectKind {
+pub(crate) enum ObjectKind {
     Document,
     Info,
     Paths,
@@ -31,7 +31,7 @@ pub(super) enum ObjectKind {
 
 /// The type of a keyword's value.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum ValueType {
+pub(crate) enum ValueType {
     /// An object.
     Object(ObjectKind),
     /// A list of objects.
@@ -41,8 +41,8 @@ pub(super) enum ValueType {
     /// A mapping from statuses to responses, which can also contain extensions.
     Responses,
     StringValue,
-    /// A mapping from user-defined names to strings.
-    StringMap,
+    /// A mapping from values of a property to names of schemas or references to schemas.
+    DiscriminatorMapping,
     Boolean,
     Number,
     /// A number, or a boolean as in OpenAPI 3.0.
@@ -60,12 +60,12 @@ pub(super) enum ValueType {
 }
 
 use ValueType::{
-    AnyList, AnyMap, Boolean, ListOf, MapOf, Number, NumberOrBoolean, Object, Responses, StringList,
-    StringListMap, StringMap, StringValue, TypeNames,
+    AnyList, AnyMap, Boolean, DiscriminatorMapping, ListOf, MapOf, Number, NumberOrBoolean, Object,
+    Responses, StringList, StringListMap, StringValue, TypeNames,
 };
 
 /// Keywords with the types of their values.
-pub(super) type Keywords = &'static [(&'static str, ValueType)];
+pub(crate) type Keywords = &'static [(&'static str, ValueType)];
 
 const DOCUMENT: Keywords = &[
     ("info", Object(ObjectKind::Info)),
@@ -86,6 +86,8 @@ const COMPONENTS: Keywords = &[
     ("links", MapOf(ObjectKind::Link)),
     ("callbacks", MapOf(ObjectKind::Callback)),
     ("pathItems", MapOf(ObjectKind::PathItem)),
+    // OpenAPI 3.2.
+    ("mediaTypes", MapOf(ObjectKind::MediaType)),
 ];
 const PATH_ITEM: Keywords = &[
     ("get", Object(ObjectKind::Operation)),
@@ -96,6 +98,9 @@ const PATH_ITEM: Keywords = &[
     ("head", Object(ObjectKind::Operation)),
     ("patch", Object(ObjectKind::Operation)),
     ("trace", Object(ObjectKind::Operation)),
+    // OpenAPI 3.2.
+    ("query", Object(ObjectKind::Operation)),
+    ("additionalOperations", MapOf(ObjectKind::Operation)),
     ("parameters", ListOf(ObjectKind::Parameter)),
     ("servers", ListOf(ObjectKind::Server)),
 ];
@@ -128,8 +133,12 @@ const RESPONSE: Keywords = &[
     ("content", MapOf(ObjectKind::MediaType)),
     ("links", MapOf(ObjectKind::Link)),
 ];
-const MEDIA_TYPE: Keywords =
-    &[("schema", Object(ObjectKind::Schema)), ("encoding", MapOf(ObjectKind::Encoding))];
+const MEDIA_TYPE: Keywords = &[
+    ("schema", Object(ObjectKind::Schema)),
+    ("encoding", MapOf(ObjectKind::Encoding)),
+    // OpenAPI 3.2.
+    ("itemSchema", Object(ObjectKind::Schema)),
+];
 const ENCODING: Keywords = &[
     ("headers", MapOf(ObjectKind::Header)),
     ("contentType", StringValue),
@@ -150,6 +159,8 @@ const OAUTH_FLOWS: Keywords = &[
     ("password", Object(ObjectKind::OAuthFlow)),
     ("clientCredentials", Object(ObjectKind::OAuthFlow)),
     ("authorizationCode", Object(ObjectKind::OAuthFlow)),
+    // OpenAPI 3.2.
+    ("deviceAuthorization", Object(ObjectKind::OAuthFlow)),
 ];
 const OAUTH_FLOW: Keywords = &[
     ("authorizationUrl", StringValue),
@@ -166,6 +177,7 @@ const SCHEMA: Keywords = &[
     ("patternProperties", MapOf(ObjectKind::Schema)),
     ("dependentSchemas", MapOf(ObjectKind::Schema)),
     ("$defs", MapOf(ObjectKind::Schema)),
+    ("definitions", MapOf(ObjectKind::Schema)),
     ("additionalProperties", Object(ObjectKind::Schema)),
     ("unevaluatedProperties", Object(ObjectKind::Schema)),
     ("propertyNames", Object(ObjectKind::Schema)),
@@ -206,11 +218,40 @@ const SCHEMA: Keywords = &[
     ("writeOnly", Boolean),
     ("deprecated", Boolean),
 ];
-const DISCRIMINATOR: Keywords = &[("propertyName", StringValue), ("mapping", StringMap)];
+const DISCRIMINATOR: Keywords = &[("propertyName", StringValue), ("mapping", DiscriminatorMapping)];
 
 impl ObjectKind {
+    /// The sections of the components to which references lead.
+    pub(crate) const SECTIONS: [&str; 9] = [
+        "schemas",
+        "responses",
+        "parameters",
+        "requestBodies",
+        "headers",
+        "securitySchemes",
+        "links",
+        "callbacks",
+        "pathItems",
+    ];
+
+    /// Returns the section of the components that contains objects of this kind.
+    pub(crate) const fn section(self) -> Option<&'static str> {
+        match self {
+            Self::Schema => Some("schemas"),
+            Self::Response => Some("responses"),
+            Self::Parameter => Some("parameters"),
+            Self::RequestBody => Some("requestBodies"),
+            Self::Header => Some("headers"),
+            Self::SecurityScheme => Some("securitySchemes"),
+            Self::Link => Some("links"),
+            Self::Callback => Some("callbacks"),
+            Self::PathItem => Some("pathItems"),
+            _ => None,
+        }
+    }
+
     /// Returns the keywords that are validated.
-    pub(super) const fn keywords(self) -> Keywords {
+    pub(crate) const fn keywords(self) -> Keywords {
         match self {
             Self::Document => DOCUMENT,
             Self::Components => COMPONENTS,
@@ -234,7 +275,7 @@ impl ObjectKind {
 
     /// Returns the type of the values under user-defined keys, or `None` if values under unknown keys may have any
     /// type.
-    pub(super) const fn default_value_type(self) -> Option<ValueType> {
+    pub(crate) const fn default_value_type(self) -> Option<ValueType> {
         match self {
             Self::Paths | Self::Callback => Some(Object(Self::PathItem)),
             Self::SecurityRequirement => Some(StringList),
@@ -243,7 +284,7 @@ impl ObjectKind {
     }
 
     /// Returns the keywords that must exist, because objects of this kind are matched by them.
-    pub(super) const fn required_keywords(self) -> &'static [&'static str] {
+    pub(crate) const fn required_keywords(self) -> &'static [&'static str] {
         match self {
             Self::Parameter => &["name", "in"],
             Self::Server => &["url"],

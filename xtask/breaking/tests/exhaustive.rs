@@ -11,9 +11,8 @@ use contract::source::Source;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::super::compare::compare;
 use super::super::document::OpenApiDocument;
-use super::{TODAY, read, yaml};
+use super::{TODAY, compare, read, yaml};
 
 /// Keywords that do not affect clients, and `$ref`, because a changed reference would have no target.
 const SKIPPED_KEYWORDS: [&str; 10] = [
@@ -107,6 +106,7 @@ fn with_changed_value(base: &OpenApiDocument, pointer: &str) -> OpenApiDocument 
         source: Source::new("revision.json", base.source.text.as_str()),
         root,
         version: base.version,
+        warnings: Vec::new(),
     }
 }
 

@@ -7,14 +7,17 @@ use std::process::Command;
 use contract::source::Source;
 use jiff::civil::Date;
 
+use super::super::bundle::ReferencedFiles;
+use super::super::config::{FailOn, Settings};
 use super::super::file_resolver::FileResolver;
 use super::super::finding::Finding;
+use super::super::inputs::Input;
 use super::super::report::{self, ComparisonResult};
 use super::super::waivers::{self, Waivers};
 use super::super::{Compatibility, ReportFormat, base, compare_documents, compatibility};
 use super::TODAY;
 
-const BASE: &str = "openapi: 3.1.0
+pub(super) const BASE: &str = "openapi: 3.1.0
 info: {title: T, version: 1.0.0}
 paths:
   /a:
@@ -33,21 +36,27 @@ paths:
 ";
 
 /// The base with a raised bound, which breaks clients.
-fn revision() -> String {
+pub(super) fn revision() -> String {
     BASE.replace("maxLength: 10", "maxLength: 20")
 }
 
+/// Returns the input of a document that refers to no files.
+fn input(name: &str, text: &str) -> Input {
+    Input { source: Source::new(name, text), files: ReferencedFiles::None }
+}
+
 /// Compares the base with the revision.
-fn compare_with_base(waivers: Option<&str>, today: Date) -> anyhow::Result<ComparisonResult> {
+pub(super) fn compare_with_base(waivers: Option<&str>, today: Date) -> anyhow::Result<ComparisonResult> {
     let waivers = waivers.map(waivers_file);
     compare_documents(
-        base::BaseInput { source: Source::new("base.yaml", BASE), waivers, note: None },
-        Source::new("v1.yaml", revision()),
+        base::BaseInput { document: input("base.yaml", BASE), waivers, note: None },
+        input("v1.yaml", &revision()),
+        &Settings::project(),
         today,
     )
 }
 
-fn waiver(fingerprint: &str, expires: &str) -> String {
+pub(super) fn waiver(fingerprint: &str, expires: &str) -> String {
     format!(
         "[[waiver]]\nfingerprint = \"{fingerprint}\"\nreason = \"agreed with all partners\"\nexpires = \"{expires}\"\n"
     )
@@ -86,9 +95,12 @@ fn a_waiver_accepts_one_finding_until_it_expires() {
 fn a_waiver_that_matches_nothing_is_an_error() {
     let unused = compare_with_base(Some(&waiver("000000000000", "2027-01-01")), TODAY).unwrap();
     assert_eq!(unused.waiver_errors, ["waivers.toml: waiver `000000000000` matches no finding; remove it"]);
-    let error = compatibility(&unused).unwrap_err().to_string();
+    let error = compatibility(&unused, FailOn::Error).unwrap_err().to_string();
     assert!(error.starts_with("no verdict: waivers.toml"), "{error}");
-    assert_eq!(compatibility(&compare_with_base(None, TODAY).unwrap()).unwrap(), Compatibility::Breaking);
+    assert_eq!(
+        compatibility(&compare_with_base(None, TODAY).unwrap(), FailOn::Error).unwrap(),
+        Compatibility::Breaking
+    );
 }
 
 #[test]
@@ -136,13 +148,13 @@ fn a_long_line_is_shortened_in_excerpts() {
             "{{\"openapi\":\"3.1.0\",\"x\":\"{padding}\",\"paths\":{{\"/a\":{{\"post\":{{\"requestBody\":{body}}}}}}}}}"
         )
     };
-    let input = base::BaseInput { source: Source::new("a.json", line(9)), waivers: None, note: None };
-    let result = compare_documents(input, Source::new("b.json", line(8)), TODAY).unwrap();
+    let base = base::BaseInput { document: input("a.json", &line(9)), waivers: None, note: None };
+    let result = compare_documents(base, input("b.json", &line(8)), &Settings::project(), TODAY).unwrap();
     let text = report::gate(&result, ReportFormat::Text);
     assert!(text.contains("revision, at column 11") && text.lines().all(|line| line.len() < 200), "{text}");
 }
 
-fn git(directory: &Path, args: &[&str]) {
+pub(super) fn git(directory: &Path, args: &[&str]) {
     let identity = ["-c", "user.name=T", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"];
     let output = Command::new("git")
         .args(identity)
@@ -154,7 +166,7 @@ fn git(directory: &Path, args: &[&str]) {
 }
 
 /// Creates a repository with two versions of the contract.
-fn repository() -> tempfile::TempDir {
+pub(super) fn repository() -> tempfile::TempDir {
     let directory = tempfile::tempdir().expect("a temporary directory can be created");
     let path = directory.path();
     fs::create_dir_all(path.join("openapi/released")).expect("the directories can be created");
@@ -182,7 +194,10 @@ fn a_base_is_a_file_or_a_revision_with_its_waivers() {
     let directory = repository();
     let path = directory.path();
     let input = base::read(&resolver_at(path), "HEAD~1", "openapi/v1.yaml", None).unwrap();
-    assert_eq!((input.source.name.as_str(), input.source.text.as_str()), ("HEAD~1:openapi/v1.yaml", BASE));
+    assert_eq!(
+        (input.document.source.name.as_str(), input.document.source.text.as_str()),
+        ("HEAD~1:openapi/v1.yaml", BASE)
+    );
     // A change is not waived by the waiver that it contains.
     fs::write(path.join("openapi/released/waivers.toml"), waiver("a", "2027-01-01")).unwrap();
     git(path, &["add", "."]);
@@ -193,7 +208,7 @@ fn a_base_is_a_file_or_a_revision_with_its_waivers() {
     // Names are resolved in the current directory.
     let inside = FileResolver::new(&path.join("openapi"), path);
     let input = base::read(&inside, "v1.yaml", "openapi/v1.yaml", Some("released/waivers.toml")).unwrap();
-    assert_eq!(input.source.name, "openapi/v1.yaml");
+    assert_eq!(input.document.source.name, "openapi/v1.yaml");
     assert_eq!(input.waivers.unwrap().name, "openapi/released/waivers.toml");
     assert_eq!(inside.find("v1.yaml").as_deref(), Some("openapi/v1.yaml"));
 }
@@ -210,16 +225,16 @@ fn run_gate(
         Err(error) => return (Err(format!("{error:#}")), None),
     };
     let note = input.note.clone();
-    let contract = contract::read_file(&resolver.workspace, "openapi/v1.yaml").unwrap();
-    let result = compare_documents(input, contract, TODAY).unwrap();
-    (compatibility(&result).map_err(|error| error.to_string()), note)
+    let contract = Input::from_file(&resolver.workspace, "openapi/v1.yaml").unwrap();
+    let result = compare_documents(input, contract, &Settings::project(), TODAY).unwrap();
+    (compatibility(&result, FailOn::Error).map_err(|error| error.to_string()), note)
 }
 
-const RELEASED: &str = "openapi/released/v1.yaml";
-const WAIVERS: &str = "openapi/released/waivers.toml";
+pub(super) const RELEASED: &str = "openapi/released/v1.yaml";
+pub(super) const WAIVERS: &str = "openapi/released/waivers.toml";
 
 /// Creates a repository whose contract equals the released one, and a directory with its clone in `clone`.
-fn repository_and_clone() -> (tempfile::TempDir, tempfile::TempDir) {
+pub(super) fn repository_and_clone() -> (tempfile::TempDir, tempfile::TempDir) {
     let (repository, directory) =
         (repository(), tempfile::tempdir().expect("a temporary directory can be created"));
     for file in [RELEASED, "openapi/v1.yaml"] {
@@ -307,9 +322,10 @@ fn a_waiver_of_a_revision_can_match_a_merged_change() {
     git(path, &["add", "."]);
     git(path, &["commit", "--quiet", "--message", "three"]);
     let verdict = |base: &str, waivers: Option<&str>, contract: String, today| {
-        let input = base::read(&resolver_at(path), base, "openapi/v1.yaml", waivers).unwrap();
-        let result = compare_documents(input, Source::new("openapi/v1.yaml", contract), today).unwrap();
-        compatibility(&result).map_err(|error| error.to_string())
+        let base = base::read(&resolver_at(path), base, "openapi/v1.yaml", waivers).unwrap();
+        let contract = input("openapi/v1.yaml", &contract);
+        let result = compare_documents(base, contract, &Settings::project(), today).unwrap();
+        compatibility(&result, FailOn::Error).map_err(|error| error.to_string())
     };
     let (before_expiry, after_expiry) = (TODAY, TODAY.tomorrow().unwrap());
     for today in [before_expiry, after_expiry] {
@@ -343,11 +359,11 @@ fn a_base_that_cannot_be_found_is_an_error_with_a_remedy() {
         base_error(path, "/no/v1.yaml"),
         "base not found: /no/v1.yaml does not exist; specify another file or a git revision with --base"
     );
-    let in_revision = base_error(path, "HEAD:openapi/v1.yaml");
-    assert!(
-        in_revision.contains("`--base HEAD` and the file with `--contract openapi/v1.yaml`"),
-        "{in_revision}"
-    );
+    let in_revision = base::read(&resolver_at(path), "HEAD~1:openapi/v1.yaml", "other.yaml", None).unwrap();
+    assert_eq!(in_revision.document.source.text, BASE);
+    assert!(base_error(path, "HEAD:openapi").contains("HEAD:openapi is a folder; specify a file"));
+    assert!(base_error(path, "https://example.com/v1.yaml").contains("curl --fail"));
+    assert!(base_error(path, "-").contains("--base cannot be standard input"));
     let outside = format!("{:#}", base::read(&resolver_at(path), "HEAD", "/tmp/v1.yaml", None).unwrap_err());
     assert!(outside.contains("/tmp/v1.yaml is outside of the repository"), "{outside}");
     let utf_16 = contract::source_from_bytes("a.yaml", vec![0xff, 0xfe, b'o', 0]).unwrap_err().to_string();
@@ -360,27 +376,4 @@ fn a_base_that_cannot_be_found_is_an_error_with_a_remedy() {
     let missing =
         format!("{:#}", base::read(&resolver_at(path), "HEAD", "openapi/v2.yaml", None).unwrap_err());
     assert!(missing.contains("revision `HEAD` does not contain openapi/v2.yaml"), "{missing}");
-}
-
-#[test]
-fn a_release_requires_a_compatible_contract() {
-    let directory = repository();
-    let path = directory.path();
-    let released = path.join("openapi/released/v1.yaml");
-    fs::write(path.join("openapi/v1.yaml"), BASE).unwrap();
-    assert_eq!(super::super::release(path).unwrap(), Compatibility::Compatible);
-    assert_eq!(fs::read_to_string(&released).unwrap(), BASE);
-    fs::write(path.join("openapi/v1.yaml"), revision()).unwrap();
-    assert_eq!(super::super::release(path).unwrap(), Compatibility::Breaking);
-    assert_eq!(fs::read_to_string(&released).unwrap(), BASE, "the released contract was not changed");
-    let finding = compare_with_base(None, TODAY).unwrap().findings.into_iter().find(Finding::breaks).unwrap();
-    let waivers = path.join("openapi/released/waivers.toml");
-    fs::write(&waivers, waiver(&finding.fingerprint, "2099-01-01")).unwrap();
-    assert_eq!(super::super::release(path).unwrap(), Compatibility::Compatible);
-    assert_eq!(fs::read_to_string(&released).unwrap(), revision());
-    assert!(!waivers.exists(), "the waivers are deleted");
-    fs::write(&waivers, waiver(&finding.fingerprint, "2099-01-01")).unwrap();
-    let error = format!("{:#}", super::super::release(path).unwrap_err());
-    assert!(error.starts_with("openapi/released/v1.yaml was not changed: no verdict"), "{error}");
-    assert!(error.contains("matches no finding; remove it"), "{error}");
 }

@@ -6,21 +6,24 @@ mod catalog;
 mod document_changes;
 mod documents;
 mod exhaustive;
+mod files;
 mod gate;
 mod malformed;
 mod mutations;
 mod pairs;
 mod random;
 mod rejected_documents;
+mod release;
 mod schemas;
 mod semantics;
+mod split_documents;
 mod webhook_responses;
 
 use contract::source::Source;
 use contract::yaml::{AliasPolicy, read_with};
 use jiff::civil::{Date, date};
 
-use super::compare::compare;
+use super::compare::{self, GracePeriods};
 use super::document::{self, OpenApiDocument};
 use super::finding::Finding;
 use super::rule::Level;
@@ -38,6 +41,11 @@ fn read(name: &str, text: &str) -> OpenApiDocument {
 /// Compares two documents.
 fn differences(base: &str, revision: &str) -> Vec<Finding> {
     compare(&read("base.yaml", base), &read("revision.yaml", revision), TODAY)
+}
+
+/// Compares two documents with the policies of this project.
+fn compare(base: &OpenApiDocument, revision: &OpenApiDocument, today: Date) -> Vec<Finding> {
+    compare::compare(base, revision, today, GracePeriods::PROJECT)
 }
 
 /// Returns the ids and levels of findings.

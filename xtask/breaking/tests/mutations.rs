@@ -5,9 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::super::compare::compare;
 use super::super::rule::Level;
-use super::{TODAY, read, yaml};
+use super::{TODAY, compare, read, yaml};
 
 fn contract() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../openapi/v1.yaml");

@@ -5,9 +5,8 @@ use contract::source::Source;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::compare::compare;
 use super::super::document;
-use super::TODAY;
+use super::{TODAY, compare};
 
 /// Generates schemas with many different keywords, including references.
 fn schema() -> impl Strategy<Value = Value> {

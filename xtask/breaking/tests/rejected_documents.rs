@@ -59,6 +59,13 @@ fn values_of_the_wrong_type_are_rejected() {
     let document = |line: &str| messages(&format!("openapi: 3.1.0\n{line}\n"));
     assert_eq!(document("paths: [1]"), "expected a mapping, got a list");
     assert_eq!(document("paths: {/a: }"), "expected a mapping, got null");
+    let parameter =
+        "paths: {/a: {parameters: [{$ref: '#/x-parameters/0'}]}}\nx-parameters: [{name: a, in: query}]";
+    for (components, message) in
+        [("[]", "expected a mapping, got a list"), ("{parameters: 1}", "expected a mapping, got an integer")]
+    {
+        assert!(document(&format!("{parameter}\ncomponents: {components}")).starts_with(message));
+    }
     for path in ["a", "''", "'{id}'"] {
         assert!(
             document(&format!("paths: {{{path}: {{}}}}")).ends_with("is not a path: paths begin with `/`")
@@ -73,7 +80,7 @@ fn values_of_the_wrong_type_are_rejected() {
     assert_eq!(schema("{type: strng}"), "`strng` is not a type");
     assert_eq!(schema("{type: [string, null]}"), "expected the name of a type, got null");
     assert_eq!(schema("{properties: [a]}"), "expected a mapping, got a list");
-    assert_eq!(schema("{required: true}"), "expected a list of strings, got a boolean");
+    assert_eq!(schema("{required: a}"), "expected a list of strings, got a string");
     assert_eq!(schema(""), "expected a mapping or a boolean, got null");
     assert_eq!(schema("{properties: {x-a: 1}}"), "expected a mapping or a boolean, got an integer");
     assert_eq!(

@@ -47,6 +47,11 @@ impl Document {
         Some(&self.resolve(schema)?.shape)
     }
 
+    /// Returns whether the schema, or one that its references lead to, is nullable.
+    pub fn is_nullable(&self, schema: &Schema) -> bool {
+        self.chain(schema).any(|schema| schema.nullable)
+    }
+
     /// Returns the default of the schema or, if it has none, of the first referenced schema with a default.
     pub fn default_of<'a>(&'a self, schema: &'a Schema) -> Option<&'a Node> {
         self.chain(schema).find_map(|schema| schema.default.as_ref())

@@ -56,7 +56,7 @@ impl ParameterChecker<'_> {
     fn require_scalar(&mut self, name: &str, schema: &Schema, span: Span) {
         let Some(target) = self.document.resolve(schema) else { return };
         let problem = match &target.shape {
-            _ if schema.nullable || target.nullable => "can be null",
+            _ if self.document.is_nullable(schema) => "can be null",
             Shape::String(_)
             | Shape::Enum(_)
             | Shape::IntegerEnum(_)

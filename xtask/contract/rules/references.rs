@@ -24,8 +24,10 @@ pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     if diagnostics.len() == before {
         graph.measure(&order, diagnostics);
     }
-    for named in &document.schemas {
-        check_bases(document, &named.schema, diagnostics);
+    let components = document.schemas.iter().map(|named| &named.schema);
+    let inline_schemas = type_locations::inline_schemas(document).into_iter().map(|inline| inline.schema);
+    for schema in components.chain(inline_schemas) {
+        check_bases(document, schema, diagnostics);
     }
 }
 

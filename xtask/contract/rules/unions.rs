@@ -59,8 +59,9 @@ fn check_member(
             .find(|candidate| candidate.name.text == *property && candidate.required),
         _ => None,
     };
-    let nullable_and_shape = discriminator
-        .map(|discriminator| (discriminator.schema.nullable, document.shape(&discriminator.schema)));
+    let nullable_and_shape = discriminator.map(|discriminator| {
+        (document.is_nullable(&discriminator.schema), document.shape(&discriminator.schema))
+    });
     if let Some((false, Some(Shape::Enum(list)))) = nullable_and_shape
         && matches!(&list.values[..], [only] if only.text == member.name.text)
     {
@@ -80,7 +81,7 @@ fn check_json_types(document: &Document, union: &UnionShape, diagnostics: &mut V
     let mut first_members: Vec<(&str, &UnionMember)> = Vec::new();
     for member in &union.members {
         let Some(target) = document.resolve(&member.schema) else { continue };
-        let Some(kind) = kind(&target.shape).filter(|_| !target.nullable) else {
+        let Some(kind) = kind(&target.shape).filter(|_| !document.is_nullable(&member.schema)) else {
             let message = "the union member does not have exactly one JSON type";
             let help = "use members with one type each, and a separate member for null";
             diagnostics.push(Diagnostic::error(Code::UnsupportedKeyword, member.schema.span, message, help));

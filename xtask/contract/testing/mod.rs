@@ -64,7 +64,12 @@ pub fn assert_rendered(invalid: &InvalidContract) {
         let text =
             diagnostic::render(&invalid.source, std::slice::from_ref(diagnostic), DiagnosticFormat::Text);
         let position = invalid.source.position(diagnostic.span);
-        let location = format!("--> {}:{}:{}", invalid.source.name, position.line, position.column);
+        let location = format!(
+            "--> {}:{}:{}",
+            invalid.source.file_name(diagnostic.span),
+            position.line,
+            position.column
+        );
         assert!(text.contains(&location), "missing {location} in:\n{text}");
         let line = invalid.source.text.lines().nth(position.line - 1).unwrap_or_default().trim();
         let is_plain = line.chars().all(|letter| letter.is_ascii_graphic() || letter == ' ');

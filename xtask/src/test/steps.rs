@@ -89,10 +89,11 @@ fn clippy(_: &StepContext) -> Result<()> {
     ])
 }
 
-/// Runs the unit tests with a PostgreSQL server: those that need a database use both SQLite and PostgreSQL. The tests
-/// of the breaking-change gate change every value of the contract instead of every seventh.
+/// Runs the unit tests, and the tests of `openapi-gate`, with a PostgreSQL server: those that need a database use both
+/// SQLite and PostgreSQL. The tests of the breaking-change gate change every value of the contract instead of every seventh.
 fn unit(context: &StepContext) -> Result<()> {
-    let mut command = with_redis(context, test_command(&["--lib", "--bins"], Some(context.postgres_url()?)))?;
+    let selection = ["--lib", "--bins", "--test", "openapi-gate"];
+    let mut command = with_redis(context, test_command(&selection, Some(context.postgres_url()?)))?;
     run(command.env("BREAKING_VALUE_STRIDE", "1"))
 }
 

@@ -1,0 +1,147 @@
+//! The command line of `openapi-gate`.
+//!
+//! Exit codes: 0 success, 1 breaking changes, 2 the command could not run.
+
+mod descriptions;
+mod git_diff;
+mod reference;
+mod settings;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, ensure};
+use clap::{Parser, Subcommand};
+
+use self::settings::SettingsArgs;
+use super::base::BaseInput;
+use super::config::FailOn;
+use super::inputs::DocumentName;
+use super::report::{self, ComparisonResult};
+use super::{Compatibility, ReportFormat, compare_documents, compatibility, print_document_warnings, today};
+
+/// Finds the changes between two OpenAPI documents that break clients.
+///
+/// Reads OpenAPI 3.0, 3.1 and 3.2 as YAML or JSON, with the files beside them to which they refer. A document is a
+/// file, `-` for standard input, or `REVISION:PATH` in the git repository of the current folder (`:PATH` is the
+/// version in the index).
+///
+/// Exit codes: 0 no breaking change, 1 breaking changes, 2 the command could not run.
+#[derive(Debug, Parser)]
+#[command(name = "openapi-gate", version)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: GateCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum GateCommand {
+    /// Report breaking changes and warnings, and exit with code 1 if there are breaking changes.
+    ///
+    /// In CI, let --base be the target branch, such as `--base origin/main`. Then the waivers and the configuration
+    /// are read from that branch too, so that a change cannot waive itself.
+    Check {
+        #[command(flatten)]
+        comparison: ComparisonArgs,
+        /// The level from which the command fails. Default: `fail-on` of the configuration, or else error
+        #[arg(long, value_enum, value_name = "LEVEL")]
+        fail_on: Option<FailOn>,
+    },
+    /// Print all changes that clients can notice, in groups.
+    Changelog(ComparisonArgs),
+    /// List the rules: id, level, what a rule finds, who breaks, and how to avoid it.
+    Rules(reference::RulesArgs),
+    /// Print the changes of one file for `git diff`: see `diff.<driver>.command` in gitattributes(5).
+    GitDiff(git_diff::GitDiffArgs),
+}
+
+/// The documents to compare, and how.
+#[derive(Debug, clap::Args)]
+struct ComparisonArgs {
+    /// The old document: a file, `-`, `REVISION:PATH`, or a git revision that contains the new document's path
+    #[arg(long, value_name = "DOCUMENT")]
+    base: String,
+    /// The new document: a file, `-` or `REVISION:PATH`
+    #[arg(value_name = "DOCUMENT")]
+    revision: String,
+    #[command(flatten)]
+    settings: SettingsArgs,
+    /// Output format
+    #[arg(long, value_enum, default_value = "text")]
+    format: ReportFormat,
+}
+
+/// Runs `openapi-gate` with the arguments of the process.
+pub fn main() -> ExitCode {
+    let arguments = match CommandLine::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+        }
+    };
+    match run(&arguments.command) {
+        Ok(Compatibility::Compatible) => ExitCode::SUCCESS,
+        Ok(Compatibility::Breaking) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: &GateCommand) -> Result<Compatibility> {
+    let directory = std::env::current_dir()
+        .context("the current directory does not exist; change to another directory")?;
+    match command {
+        GateCommand::Check { comparison, fail_on } => {
+            let (result, configured) = compare(&directory, comparison)?;
+            write(&report::gate(&result, comparison.format))?;
+            compatibility(&result, fail_on.unwrap_or(configured))
+        }
+        GateCommand::Changelog(comparison) => {
+            let (result, _) = compare(&directory, comparison)?;
+            write(&report::changelog(&result, comparison.format))?;
+            Ok(Compatibility::Compatible)
+        }
+        GateCommand::Rules(args) => {
+            write(&reference::render(args)?)?;
+            Ok(Compatibility::Compatible)
+        }
+        GateCommand::GitDiff(args) => {
+            write(&git_diff::render(&directory, args))?;
+            Ok(Compatibility::Compatible)
+        }
+    }
+}
+
+/// Writes to standard output. A reader that closes the pipe early, such as `head`, is not an error.
+fn write(text: &str) -> Result<()> {
+    use std::io::Write as _;
+
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("cannot write to standard output"),
+    }
+}
+
+/// Compares the documents of the arguments. Also returns the level from which the configuration lets the gate fail.
+fn compare(directory: &Path, args: &ComparisonArgs) -> Result<(ComparisonResult, FailOn)> {
+    let base = DocumentName::parse(directory, &args.base, "--base")?;
+    let revision = DocumentName::parse(directory, &args.revision, "the new document")?;
+    let both_are_standard_input = base == DocumentName::StandardInput && revision == base;
+    ensure!(!both_are_standard_input, "only one of the documents can be standard input");
+    let path = revision.path_in_revisions(directory);
+    ensure!(
+        path.is_some() || !matches!(base, DocumentName::Revision(_)),
+        "specify the path of the base as `--base {}:PATH`, because the new document has no path in the repository",
+        args.base
+    );
+    let document = base.read(directory, path.as_deref())?;
+    let (settings, waivers) = args.settings.read(directory, base.revision())?;
+    let base = BaseInput { document, waivers, note: None };
+    let revision = revision.read(directory, None)?;
+    let result = compare_documents(base, revision, &settings, today())?;
+    print_document_warnings(&result, args.format);
+    Ok((result, settings.fail_on))
+}

@@ -1,0 +1,96 @@
+//! Runs git.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+
+const CANNOT_START: &str = "cannot start `git`, which is needed to read a revision; specify a file instead";
+
+/// Runs git in a directory. Returns its standard output, or `None` when it exits with a failure.
+///
+/// # Errors
+/// Returns an error when git cannot be started.
+pub(crate) fn run(directory: &Path, args: &[&str]) -> Result<Option<Vec<u8>>> {
+    let output = Command::new("git").args(args).current_dir(directory).output().context(CANNOT_START)?;
+    Ok(output.status.success().then_some(output.stdout))
+}
+
+/// Returns the contents of a file in a revision, or `None` if git cannot find it or it is a folder. `name` has the form
+/// `REVISION:PATH`.
+///
+/// # Errors
+/// Returns an error when git cannot be started.
+pub(crate) fn contents(directory: &Path, name: &str) -> Result<Option<Vec<u8>>> {
+    run(directory, &["cat-file", "blob", name])
+}
+
+/// Whether a name is that of a revision.
+pub(crate) fn is_revision(directory: &Path, revision: &str) -> bool {
+    let name = format!("{revision}^{{commit}}");
+    matches!(run(directory, &["rev-parse", "--verify", "--quiet", "--end-of-options", &name]), Ok(Some(_)))
+}
+
+/// Returns the commit id of the merge base of HEAD and a branch, or `None` when git cannot find it.
+pub(crate) fn merge_base(directory: &Path, branch: &str) -> Option<String> {
+    let commit = run(directory, &["merge-base", "HEAD", branch]).ok()??;
+    Some(String::from_utf8(commit).ok()?.trim().to_owned())
+}
+
+/// A git process that returns the contents of many files.
+#[derive(Debug)]
+pub(crate) struct FileReader {
+    process: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl FileReader {
+    /// Starts git in a directory.
+    ///
+    /// # Errors
+    /// Returns an error when git cannot be started.
+    pub(crate) fn start(directory: &Path) -> Result<Self> {
+        let mut command = Command::new("git");
+        command.args(["cat-file", "--batch"]).current_dir(directory);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = command.spawn().context(CANNOT_START)?;
+        let input = process.stdin.take().context(CANNOT_START)?;
+        let output = BufReader::new(process.stdout.take().context(CANNOT_START)?);
+        Ok(Self { process, input, output })
+    }
+
+    /// Returns the contents of a file in a revision, as [`contents`] does.
+    ///
+    /// # Errors
+    /// Returns an error when git ends unexpectedly.
+    pub(crate) fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
+        if name.contains('\n') {
+            return Ok(None);
+        }
+        writeln!(self.input, "{name}").context("git ended unexpectedly")?;
+        self.input.flush().context("git ended unexpectedly")?;
+        let mut header = String::new();
+        self.output.read_line(&mut header).context("git ended unexpectedly")?;
+        ensure!(header.ends_with('\n'), "git ended unexpectedly");
+        // For a file: its id, `blob` and its size. For a missing file: its name and `missing`.
+        let mut fields = header.trim_end().rsplit(' ');
+        let size = fields.next().and_then(|size| size.parse::<u64>().ok());
+        let (Some(size), Some(kind @ ("blob" | "tree" | "commit" | "tag"))) = (size, fields.next()) else {
+            return Ok(None);
+        };
+        // The contents are followed by a line break.
+        let mut contents = Vec::new();
+        self.output.by_ref().take(size + 1).read_to_end(&mut contents).context("git ended unexpectedly")?;
+        contents.pop();
+        Ok((kind == "blob").then_some(contents))
+    }
+}
+
+impl Drop for FileReader {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,194 @@
+//! Finds and reads a document: a file, standard input, or a file at a git revision.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use contract::source::Source;
+
+use super::bundle::ReferencedFiles;
+use super::git;
+
+/// The text of a document, and where the files are to which it refers.
+#[derive(Debug)]
+pub(crate) struct Input {
+    /// The text.
+    pub source: Source,
+    /// The files beside the document.
+    pub files: ReferencedFiles,
+}
+
+impl Input {
+    /// Reads a file. `name` is relative to `directory`.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read.
+    pub(crate) fn from_file(directory: &Path, name: &str) -> Result<Self> {
+        let source = contract::read_file(directory, name)?;
+        Ok(Self { source, files: Self::files_beside(directory, name) })
+    }
+
+    /// Returns the files beside a file. `name` is relative to `directory`.
+    pub(crate) fn files_beside(directory: &Path, name: &str) -> ReferencedFiles {
+        let folder = directory.join(name).parent().map(Path::to_owned).unwrap_or_default();
+        let shown_folder = Path::new(name).parent().map(Path::to_owned).unwrap_or_default();
+        ReferencedFiles::Folder { folder, shown_folder }
+    }
+
+    /// Reads a file at a git revision. `path` is relative to the repository or, if it begins with `./` or `../`, to
+    /// `directory`. An empty revision is the index.
+    ///
+    /// # Errors
+    /// Returns an error with a remedy when the revision does not exist or does not contain the file.
+    pub(crate) fn from_revision(directory: &Path, revision: &str, path: &str) -> Result<Self> {
+        ensure_revision(directory, revision)?;
+        let name = format!("{revision}:{path}");
+        let Some(bytes) = git::contents(directory, &name)? else {
+            bail!("{}", missing_file(directory, revision, path)?);
+        };
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let separator = if folder.is_empty() { "" } else { "/" };
+        let prefix = format!("{revision}:{folder}{separator}");
+        let source = contract::source_from_bytes(&name.replacen(":./", ":", 1), bytes)?;
+        let files =
+            ReferencedFiles::Revision { directory: directory.to_owned(), prefix, reader: None.into() };
+        Ok(Self { source, files })
+    }
+
+    /// Reads standard input.
+    fn from_standard_input() -> Result<Self> {
+        let mut bytes = Vec::new();
+        let limit = contract::MAX_CONTRACT_BYTES + 1;
+        std::io::stdin().lock().take(limit).read_to_end(&mut bytes).context("cannot read standard input")?;
+        ensure!(!bytes.is_empty(), "standard input is empty; pipe a document to it, or specify a file");
+        let source = contract::source_from_bytes("standard input", bytes)?;
+        Ok(Self { source, files: ReferencedFiles::None })
+    }
+}
+
+/// What the name of a document on the command line means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DocumentName {
+    /// `-`
+    StandardInput,
+    /// An existing file or folder.
+    File(String),
+    /// `REVISION:PATH`; the revision is empty for the index.
+    AtRevision(String, String),
+    /// A revision without a path.
+    Revision(String),
+}
+
+impl DocumentName {
+    /// Parses a name. A name that is neither a file nor contains a colon is a revision.
+    ///
+    /// # Errors
+    /// Returns an error with a remedy for an empty name, a URL, and the name of a missing file.
+    pub(crate) fn parse(directory: &Path, name: &str, argument: &str) -> Result<Self> {
+        ensure!(!name.is_empty(), "{argument} is empty; specify a file or a git revision");
+        if name == "-" {
+            return Ok(Self::StandardInput);
+        }
+        if name.contains("://") {
+            bail!(
+                "{name} is a URL, and documents are not downloaded; run `curl --fail --location {name}` first, and \
+                 specify its output as a file or, with `-`, as standard input"
+            );
+        }
+        if directory.join(name).exists() {
+            return Ok(Self::File(name.to_owned()));
+        }
+        if let Some((revision, path)) = name.split_once(':') {
+            return Ok(Self::AtRevision(revision.to_owned(), path.to_owned()));
+        }
+        if looks_like_file(name) && !git::is_revision(directory, name) {
+            bail!("{argument}: {name} does not exist; specify another file or a git revision");
+        }
+        Ok(Self::Revision(name.to_owned()))
+    }
+
+    /// Returns the revision, if the document is read from one.
+    pub(crate) fn revision(&self) -> Option<&str> {
+        match self {
+            Self::AtRevision(revision, _) | Self::Revision(revision) => Some(revision),
+            Self::StandardInput | Self::File(_) => None,
+        }
+    }
+
+    /// Reads the document. `path` is the path at the revision, for a name without one.
+    ///
+    /// # Errors
+    /// Returns an error with a remedy when the document cannot be read.
+    pub(crate) fn read(&self, directory: &Path, path: Option<&str>) -> Result<Input> {
+        match (self, path) {
+            (Self::StandardInput, _) => Input::from_standard_input(),
+            (Self::File(name), _) => Input::from_file(directory, name),
+            (Self::AtRevision(revision, path), _) => Input::from_revision(directory, revision, path),
+            (Self::Revision(revision), Some(path)) => Input::from_revision(directory, revision, path),
+            (Self::Revision(revision), None) => {
+                ensure_revision(directory, revision)?;
+                bail!("`{revision}` is a git revision; specify the document in it as `{revision}:PATH`")
+            }
+        }
+    }
+
+    /// Returns the path of the document in other revisions, in the form that git expects.
+    pub(crate) fn path_in_revisions(&self, directory: &Path) -> Option<String> {
+        match self {
+            Self::File(name) if Path::new(name).is_absolute() => {
+                let name = Path::new(name).canonicalize().ok()?;
+                let name = name.strip_prefix(directory.canonicalize().ok()?).ok()?.display().to_string();
+                Some(format!("./{name}"))
+            }
+            Self::File(name) => Some(format!("./{name}")),
+            Self::AtRevision(_, path) => Some(path.clone()),
+            Self::StandardInput | Self::Revision(_) => None,
+        }
+    }
+}
+
+fn looks_like_file(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    [".yaml", ".yml", ".json"].iter().any(|extension| name.ends_with(extension))
+        || name.starts_with(['/', '.'])
+}
+
+/// Checks that a revision exists. The index, whose name is empty, always does.
+///
+/// # Errors
+/// Returns an error with a remedy when the directory is not in a git repository or the revision does not exist.
+pub(crate) fn ensure_revision(directory: &Path, revision: &str) -> Result<()> {
+    if git::run(directory, &["rev-parse", "--git-dir"])?.is_none() {
+        bail!("`{revision}` is not a file, and the folder is not a git repository; specify a file");
+    }
+    if revision.is_empty() || git::is_revision(directory, revision) {
+        return Ok(());
+    }
+    let shallow = git::run(directory, &["rev-parse", "--is-shallow-repository"])?.unwrap_or_default();
+    if shallow.starts_with(b"true") {
+        bail!(
+            "revision `{revision}` is missing from this shallow clone; run `git fetch --unshallow origin`, or set \
+             `fetch-depth: 0` in the checkout step of CI"
+        );
+    }
+    bail!("`{revision}` is neither a file nor a git revision; run `git fetch`, or correct the name")
+}
+
+/// Explains why git cannot find a file at an existing revision.
+fn missing_file(directory: &Path, revision: &str, path: &str) -> Result<String> {
+    let shown = path.strip_prefix("./").unwrap_or(path);
+    let name = format!("{revision}:{path}");
+    if git::run(directory, &["cat-file", "-e", &name])?.is_some() {
+        return Ok(format!("{revision}:{shown} is a folder; specify a file"));
+    }
+    if !revision.is_empty() {
+        return Ok(format!("revision `{revision}` does not contain {shown}; specify another file"));
+    }
+    // While a rebase or a merge waits for a conflict to be resolved, the index contains both versions of the file.
+    let unmerged = git::run(directory, &["ls-files", "--unmerged", "--", shown])?.unwrap_or_default();
+    Ok(if unmerged.is_empty() {
+        format!("the index does not contain {shown}; run `git add {shown}`")
+    } else {
+        format!("{shown} has a merge conflict; resolve it and run `git add {shown}`")
+    })
+}

@@ -1,0 +1,9 @@
+//! Runs `openapi-gate` in temporary folders: documents, configuration, waivers, formats, bad input, and the integrations
+//! that the README describes.
+
+mod bad_input;
+mod formats;
+mod readme;
+mod rules;
+mod settings;
+mod support;

@@ -1,0 +1,125 @@
+//! The integrations that the README describes: each is taken from the README and used in a new repository.
+
+use std::fs;
+use std::path::Path;
+
+use contract::source::Source;
+use contract::yaml::{AliasPolicy, read_with};
+
+use crate::support::{CONTRACT, Folder, breaking_contract};
+
+/// Returns the first code block of the README after a text.
+fn code_after(text: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = fs::read_to_string(path).expect("the README can be read");
+    let (_, after) = readme.split_once(text).unwrap_or_else(|| panic!("`{text}` is missing in the README"));
+    let (_, block) = after.split_once("```").expect("a code block begins");
+    let (_, block) = block.split_once('\n').expect("the first line is the language");
+    block.split_once("```").expect("the code block ends").0.to_owned()
+}
+
+/// Creates a repository with the contract on `main`.
+fn repository() -> Folder {
+    let folder = Folder::repository();
+    folder.write("openapi.yaml", CONTRACT);
+    folder.commit("one");
+    folder
+}
+
+#[test]
+fn the_ci_step_fails_for_a_breaking_change_of_a_pull_request() {
+    let block = code_after("**In CI** (here GitHub Actions");
+    let mut diagnostics = Vec::new();
+    let steps = read_with(&Source::new("steps.yaml", block), AliasPolicy::Expand, &mut diagnostics)
+        .expect("the step is YAML");
+    let script = steps.items().and_then(|steps| steps.get(1)?.get("run")?.as_str()).expect("a `run` step");
+    let origin = repository();
+    let clone = Folder::new();
+    clone.git(&["clone", "--quiet", "--depth", "1", &format!("file://{}", origin.path().display()), "."]);
+    clone.git(&["config", "user.name", "T"]);
+    clone.git(&["config", "user.email", "t@example.com"]);
+    let run = || clone.run_script(script, &[("GITHUB_BASE_REF", "main")]);
+    let unchanged = run();
+    assert_eq!(unchanged.code, Some(0), "{unchanged:?}");
+    clone.git(&["checkout", "--quiet", "-b", "topic"]);
+    clone.write("openapi.yaml", breaking_contract());
+    clone.commit("two");
+    let breaking = run();
+    assert_eq!(breaking.code, Some(1), "{breaking:?}");
+    assert!(breaking.output.starts_with("::error file=openapi.yaml,line=17,"), "{breaking:?}");
+}
+
+#[test]
+fn the_pre_commit_hook_rejects_a_breaking_change() {
+    let folder = Folder::repository();
+    let hook = folder.write(".git/hooks/pre-commit", code_after("**As a pre-commit hook**"));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(hook, fs::Permissions::from_mode(0o755))
+            .expect("the hook can be made executable");
+    }
+    let commit = || folder.run_script("git add --all; git commit --quiet --message change", &[]);
+    folder.write("openapi.yaml", CONTRACT);
+    let first = commit();
+    assert_eq!(first.code, Some(0), "{first:?}");
+    folder.write("openapi.yaml", breaking_contract());
+    let breaking = commit();
+    assert_ne!(breaking.code, Some(0), "{breaking:?}");
+    assert!((breaking.output + &breaking.errors).contains("`maxLength` changed from 10 to 20"));
+    folder.write("openapi.yaml", CONTRACT.replace("maxLength: 10", "maxLength: 5"));
+    assert_eq!(commit().code, Some(0), "a harmless change");
+    // The hook checks the version in the index, not the one in the working tree.
+    folder.write("openapi.yaml", CONTRACT.replace("maxLength: 10", "maxLength: 4"));
+    folder.git(&["add", "openapi.yaml"]);
+    folder.write("openapi.yaml", breaking_contract());
+    let staged = folder.run_script("git commit --quiet --message staged", &[]);
+    assert_eq!(staged.code, Some(0), "{staged:?}");
+}
+
+#[test]
+fn git_diff_shows_changes_of_the_api() {
+    let folder = repository();
+    let configured = folder.run_script(&code_after("**In `git diff`**"), &[]);
+    assert_eq!(configured.code, Some(0), "{configured:?}");
+    folder.write("openapi.yaml", breaking_contract());
+    folder.write("other.txt", "1\n");
+    folder.git(&["add", "other.txt"]);
+    let diff = folder.git(&["diff", "HEAD"]);
+    assert!(
+        diff.contains("openapi-gate openapi.yaml\nBreaking\n  getA 200 -> name: `maxLength` changed"),
+        "{diff}"
+    );
+    assert!(diff.contains("at b/openapi.yaml:17:40"), "{diff}");
+    assert!(diff.contains("+++ b/other.txt"), "other files are shown as usual: {diff}");
+    folder.write("openapi.yaml", "openapi: [\n");
+    let invalid = folder.git(&["diff", "HEAD"]);
+    assert!(invalid.contains("invalid YAML") && invalid.contains("+++ b/other.txt"), "{invalid}");
+    folder.write("openapi.yaml", breaking_contract());
+    folder.commit("two");
+    assert!(folder.git(&["show", "--ext-diff", "HEAD"]).contains("`maxLength` changed from 10 to 20"));
+    assert!(folder.git(&["show", "--ext-diff", "HEAD~1"]).contains("the document was added"));
+    folder.git(&["rm", "--quiet", "openapi.yaml"]);
+    assert!(folder.git(&["diff", "--cached"]).contains("the document was deleted"));
+}
+
+#[test]
+fn the_configuration_contains_all_keys_and_their_defaults() {
+    let folder = repository();
+    let documented = code_after("**The configuration** `openapi-gate.toml`");
+    folder.write("openapi-gate.toml", documented);
+    let outcome = folder.run(&["check", "--base", "openapi.yaml", "openapi.yaml"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+}
+
+#[test]
+fn a_contract_that_is_served_is_read_from_standard_input() {
+    let folder = Folder::new();
+    folder.write("our-copy.yaml", CONTRACT);
+    folder.write("served.yaml", breaking_contract());
+    let script = code_after("URLs are not downloaded");
+    let (_, command) = script.split_once('|').expect("the output of curl is piped");
+    let outcome = folder.run_script(&format!("cat served.yaml | {}", command.trim()), &[]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.output.contains("--> standard input:17:40"), "{outcome:?}");
+}
