@@ -126,11 +126,19 @@ pub async fn insert_many<C: ConnectionTrait>(conn: &C, attempts: Vec<Model>) -> 
     statement::insert_many::<_, Model, ActiveModel>(conn, attempts).await
 }
 
-/// Deletes up to `limit` attempts with ids below `before`, oldest first, and returns the number of rows deleted.
+/// Deletes up to `limit` attempts that ended before this time, oldest first, and returns the number of rows deleted. `before_id` is the
+/// first id of that time. With the time, PostgreSQL skips the partitions of later days.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn prune<C: ConnectionTrait>(conn: &C, before: Uuid, limit: u64) -> Result<u64, DbErr> {
-    let old = Entity::find().filter(Column::Id.lt(before)).order_by_asc(Column::Id).limit(limit);
-    scope::delete_selected(conn, old).await
+pub async fn prune<C: ConnectionTrait>(
+    conn: &C,
+    before_id: Uuid,
+    before_ms: i64,
+    limit: u64,
+) -> Result<u64, DbErr> {
+    let old = "DELETE FROM webhook_attempts WHERE ended_at < $2 AND id IN (
+        SELECT id FROM webhook_attempts WHERE id < $1 AND ended_at < $2 ORDER BY id LIMIT $3)";
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    statement::execute(conn, old, [before_id.into(), before_ms.into(), limit.into()]).await
 }

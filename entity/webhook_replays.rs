@@ -94,13 +94,17 @@ pub async fn running<C: ConnectionTrait>(conn: &C, limit: u64) -> Result<Vec<Mod
     statement::all(conn, running).await
 }
 
-/// Deletes up to `limit` jobs with ids below `before` that do not run, oldest first, and returns the number of rows deleted.
+/// Deletes up to `limit` jobs that ended before this time, oldest first, and returns the number of rows deleted. `before_id` is the
+/// first id of that time.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn prune<C: ConnectionTrait>(conn: &C, before: Uuid, limit: u64) -> Result<u64, DbErr> {
-    let ended = Column::State.ne(StoredReplayState::Running);
-    let old =
-        Entity::find().filter(Column::Id.lt(before)).filter(ended).order_by_asc(Column::Id).limit(limit);
-    scope::delete_selected(conn, old).await
+pub async fn prune<C: ConnectionTrait>(
+    conn: &C,
+    before_id: Uuid,
+    before_ms: i64,
+    limit: u64,
+) -> Result<u64, DbErr> {
+    let ended = Entity::find().filter(Column::Id.lt(before_id)).filter(Column::EndedAt.lt(before_ms));
+    scope::delete_selected(conn, ended.order_by_asc(Column::Id).limit(limit)).await
 }

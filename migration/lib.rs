@@ -32,8 +32,12 @@ mod m0021_processes;
 mod m0022_rate_windows;
 mod m0023_process_roles;
 mod m0024_retention;
-mod m0025_partition_keys;
-mod m0026_partitions;
+mod m0025_day_keys;
+mod m0026_attempts_without_key;
+mod m0027_first_partition_end;
+mod m0028_check_first_partitions;
+mod m0029_partition_requests;
+mod m0030_partition_attempts;
 mod migrator;
 mod records;
 
@@ -67,6 +71,10 @@ pub const MIGRATIONS: &[Migration] = &[
     m0022_rate_windows::MIGRATION,
     m0023_process_roles::MIGRATION,
     m0024_retention::MIGRATION,
-    m0025_partition_keys::MIGRATION,
-    m0026_partitions::MIGRATION,
+    m0025_day_keys::MIGRATION,
+    m0026_attempts_without_key::MIGRATION,
+    m0027_first_partition_end::MIGRATION,
+    m0028_check_first_partitions::MIGRATION,
+    m0029_partition_requests::MIGRATION,
+    m0030_partition_attempts::MIGRATION,
 ];

@@ -7,6 +7,7 @@
 //!
 //! Times are milliseconds since the epoch.
 
+use sea_orm::DbBackend;
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, QueryOrder, QuerySelect, QueryTrait, Select, sea_query::Expr};
 
@@ -314,7 +315,18 @@ pub async fn delete_batch<C: ConnectionTrait>(
 ) -> Result<u64, DbErr> {
     let batch = "DELETE FROM webhook_deliveries WHERE id IN
         (SELECT id FROM webhook_deliveries WHERE subscription_id = $1 ORDER BY created_at, id LIMIT $2)";
-    statement::execute(conn, batch, [subscription.into(), i64::from(limit).into()]).await
+    let values = [subscription.into(), i64::from(limit).into()];
+    if conn.get_database_backend() != DbBackend::Postgres {
+        return statement::execute(conn, batch, values).await;
+    }
+    // Attempts have no foreign key on PostgreSQL.
+    let with_attempts = format!(
+        "WITH deleted AS ({batch} RETURNING id),
+        attempts AS (DELETE FROM webhook_attempts WHERE delivery_id IN (SELECT id FROM deleted))
+        SELECT count(*) FROM deleted"
+    );
+    let row = conn.query_one_raw(statement::raw(conn, &with_attempts, values)).await?;
+    row.map_or(Ok(0), |row| row.try_get_by_index::<i64>(0)).map(i64::unsigned_abs)
 }
 
 /// Deletes up to `limit` deliveries that were settled (delivered or dead) before `before`, with their attempts. Returns

@@ -20,7 +20,7 @@ use super::claim::{ClaimLimits, LeasedDelivery, RoundRobin};
 use super::in_flight::{Completion, InFlight};
 use super::poll_policy::{MAX_COMPLETIONS_BETWEEN_POLLS, PollPolicy};
 use super::recording::{commit_claim, record, release, report_all};
-use super::settle::{CompletedAttempt, ensure_partitions};
+use super::settle::ensure_partitions;
 use super::worker::{MAX_PER_CLAIM, MAX_PER_SUBSCRIPTION, Worker};
 use domain::outbox::Capacity;
 
@@ -253,7 +253,7 @@ impl DeliveryLoop {
     ) -> (anyhow::Result<()>, anyhow::Result<Vec<LeasedDelivery>>) {
         let Worker { app, seal, .. } = &self.worker;
         let attempts = self.unrecorded.iter().filter_map(|completion| completion.outcome.as_ref().ok());
-        let ended_ms = attempts.map(CompletedAttempt::ended_ms).collect();
+        let ended_ms = attempts.map(|attempt| attempt.ended_ms() + self.clock_offset_ms).collect();
         if let Err(error) = ensure_partitions(app, ended_ms).await {
             return (Err(error), Ok(Vec::new()));
         }

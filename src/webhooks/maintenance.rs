@@ -19,7 +19,7 @@ use super::schedule::RETENTION_MS;
 use domain::app::App;
 use domain::outbox::fan_out;
 use domain::webhooks::{self, Replay, ReplayState, replays};
-use foundation::database::{DELETE_BATCH, RemainingRows, Write};
+use foundation::database::DELETE_BATCH;
 use foundation::id;
 
 /// The interval of all jobs except pruning while there is work.
@@ -213,33 +213,36 @@ async fn advance(app: &App, replay: Replay) -> anyhow::Result<()> {
 /// # Errors
 /// Returns an error when a query fails.
 pub async fn prune(app: &App) -> anyhow::Result<()> {
-    prune_attempts(app).await?;
+    // An error in one table does not stop the others.
+    let attempts = prune_attempts(app).await;
     let deliveries = app.db.delete_in_batches(&app.clock, |write| {
         Box::pin(webhook_deliveries::prune(write.conn(), write.now_ms() - RETENTION_MS, DELETE_BATCH))
     });
-    deliveries.await?;
+    let deliveries = deliveries.await.context("deliveries");
     let replays = app.db.delete_in_batches(&app.clock, |write| {
-        Box::pin(webhook_replays::prune(write.conn(), first_id(write), DELETE_BATCH))
+        let before_ms = write.now_ms() - RETENTION_MS;
+        Box::pin(webhook_replays::prune(write.conn(), id::min_uuid_at(before_ms), before_ms, DELETE_BATCH))
     });
-    replays.await?;
-    prune_events(app).await
+    let replays = replays.await.context("replays");
+    let events = prune_events(app).await.context("events");
+    attempts.context("attempts").and(deliveries).and(replays).and(events)
 }
 
 /// Deletes attempts that are more than 30 days old. On PostgreSQL, drops the partitions of these days.
 async fn prune_attempts(app: &App) -> anyhow::Result<()> {
-    let before = app.clock.now_ms() - RETENTION_MS;
-    if app.db.drop_partitions(webhook_attempts::TABLE, before).await? == RemainingRows::Mixed {
+    if app.db.drop_partitions(webhook_attempts::TABLE, &app.clock, RETENTION_MS).await? {
         let attempts = app.db.delete_in_batches(&app.clock, |write| {
-            Box::pin(webhook_attempts::prune(write.conn(), first_id(write), DELETE_BATCH))
+            let before_ms = write.now_ms() - RETENTION_MS;
+            Box::pin(webhook_attempts::prune(
+                write.conn(),
+                id::min_uuid_at(before_ms),
+                before_ms,
+                DELETE_BATCH,
+            ))
         });
         attempts.await?;
     }
     Ok(())
-}
-
-/// Returns the first id of the rows that are not yet past their retention. Ids of older rows are smaller.
-fn first_id(write: &Write) -> Uuid {
-    id::min_uuid_at(write.now_ms() - RETENTION_MS)
 }
 
 /// Deletes events that are more than 30 days old and have no delivery or unfinished fan-out.
@@ -247,7 +250,8 @@ async fn prune_events(app: &App) -> anyhow::Result<()> {
     let mut last_event = None;
     loop {
         let write = app.begin_write().await?;
-        (_, last_event) = events::prune(write.conn(), first_id(&write), last_event, EVENT_BATCH).await?;
+        let before = id::min_uuid_at(write.now_ms() - RETENTION_MS);
+        (_, last_event) = events::prune(write.conn(), before, last_event, EVENT_BATCH).await?;
         write.commit().await?;
         if last_event.is_none() {
             return Ok(());

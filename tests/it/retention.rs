@@ -112,6 +112,9 @@ async fn ended_replays_are_deleted_after_thirty_days() {
     app.clock.advance(31 * DAY);
     assert!(exists().await, "a running job remains");
     replays::advance(&app.app, workspace.id, job).await.expect("the job advances");
+    app.clock.advance(30 * DAY - SECOND);
+    assert!(exists().await, "the job ended less than 30 days ago");
+    app.clock.advance(2 * SECOND);
     assert!(!exists().await);
 }
 

@@ -376,7 +376,9 @@ async fn check_maintenance(database: &DatabaseConnection, violations: &mut PlanV
     violations.check(database, ("delete a batch", MAX_PAGES_PER_BATCH), delete_batch).await;
     let prune = async |conn: &ExplainingTransaction| webhook_deliveries::prune(conn, NOW, 100).await;
     violations.check(database, ("prune deliveries", MAX_PAGES_PER_BATCH), prune).await;
-    let prune = async |conn: &ExplainingTransaction| webhook_attempts::prune(conn, id(u128::MAX), 100).await;
+    let prune = async |conn: &ExplainingTransaction| {
+        webhook_attempts::prune(conn, id(u128::MAX), i64::MAX, 100).await
+    };
     violations.check(database, ("prune attempts", MAX_PAGES_PER_BATCH), prune).await;
     let prune = async |conn: &ExplainingTransaction| events::prune(conn, id(u128::MAX), None, 100).await;
     violations.check(database, ("prune events", MAX_PAGES_PER_BATCH), prune).await;

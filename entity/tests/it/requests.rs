@@ -77,9 +77,9 @@ async fn a_repeated_request_id_finds_the_latest_request() {
 async fn old_requests_are_pruned_in_batches() {
     for database in databases().await {
         api_requests::insert_many(&database, (10..15).map(request).collect()).await.unwrap();
-        assert_eq!(api_requests::prune(&database, id(14), 3).await.unwrap(), 3);
-        assert_eq!(api_requests::prune(&database, id(14), 3).await.unwrap(), 1);
-        assert_eq!(api_requests::prune(&database, id(14), 3).await.unwrap(), 0);
+        assert_eq!(api_requests::prune(&database, id(14), i64::MAX, 3).await.unwrap(), 3);
+        assert_eq!(api_requests::prune(&database, id(14), i64::MAX, 3).await.unwrap(), 1);
+        assert_eq!(api_requests::prune(&database, id(14), i64::MAX, 3).await.unwrap(), 0);
         let all = RequestRowFilter::default();
         let remaining = api_requests::in_workspace(OURS).page(&database, &all, newest(9)).await.unwrap();
         assert_eq!(remaining, [request(14)]);

@@ -394,8 +394,8 @@ async fn old_rows_are_pruned_in_batches_and_pending_rows_remain() {
 
         let summaries = webhook_attempts::in_workspace(OURS).summaries(&database, &[id(21)]).await.unwrap();
         assert_eq!((summaries[0].number, summaries[0].error.as_deref()), (1, Some("timeout")));
-        assert_eq!(webhook_attempts::prune(&database, id(34), 2).await.unwrap(), 2);
-        assert_eq!(webhook_attempts::prune(&database, id(34), 2).await.unwrap(), 1);
+        assert_eq!(webhook_attempts::prune(&database, id(34), i64::MAX, 2).await.unwrap(), 2);
+        assert_eq!(webhook_attempts::prune(&database, id(34), i64::MAX, 2).await.unwrap(), 1);
         let attempts = webhook_attempts::in_workspace(OURS);
         assert_eq!(attempts.by_id(&database, id(34)).await.unwrap(), Some(attempt(34, 24)));
 

@@ -19,7 +19,9 @@ const MIN_INTERVAL: Duration = Duration::from_millis(10);
 const TEST_TIMEOUT: Duration = Duration::from_secs(2);
 /// The pause after an error.
 const ERROR_PAUSE: Duration = Duration::from_secs(1);
-/// The pause until the next try if a proxy between this process and PostgreSQL does not allow to listen.
+/// The pause after a test notification that did not arrive.
+const LOST_TEST_PAUSE: Duration = Duration::from_secs(30);
+/// The pause until the next try if a proxy shares the connections to PostgreSQL.
 const PROXY_PAUSE: Duration = Duration::from_secs(300);
 
 /// Notifies the workers of other processes when this process has committed due deliveries; wakes within
@@ -52,17 +54,25 @@ pub async fn receive(app: &App) {
     loop {
         let pause = match app.db.listen(CHANNEL).await {
             Ok(Some(mut notifications)) => {
-                let arrives = test_notification_arrives(app, &mut notifications).await;
-                app.fast_path().wake_signal().set_woken_remotely(arrives);
-                // Notifications may have been lost before.
-                wake(app);
-                while notifications.next().await.is_ok() {
+                if test_notification_arrives(app, &mut notifications).await {
+                    app.fast_path().wake_signal().set_woken_remotely(true);
+                    // Notifications may have been lost before.
                     wake(app);
+                    while notifications.next().await.is_ok() {
+                        wake(app);
+                    }
+                    app.fast_path().wake_signal().set_woken_remotely(false);
+                    ERROR_PAUSE
+                } else {
+                    LOST_TEST_PAUSE
                 }
-                app.fast_path().wake_signal().set_woken_remotely(false);
-                ERROR_PAUSE
             }
-            Ok(None) => PROXY_PAUSE,
+            Ok(None) => {
+                tracing::info!(
+                    "PostgreSQL cannot notify this process through a proxy that shares connections; polling instead"
+                );
+                PROXY_PAUSE
+            }
             Err(error) => {
                 tracing::debug!(%error, "listening for notifications failed");
                 ERROR_PAUSE

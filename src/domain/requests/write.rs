@@ -7,13 +7,11 @@ use super::super::Result;
 use super::recorder::day_of;
 use super::{CompletedRequest, DAILY_RETENTION_DAYS, RETENTION_DAYS};
 use crate::app::App;
-use foundation::database::{DELETE_BATCH, RemainingRows};
+use foundation::database::DELETE_BATCH;
 use foundation::id::{self, LoggedRequest as LoggedRequestIdKind};
 
 /// Number of requests written per transaction.
 const BATCH: usize = 200;
-/// Maximum number of transactions per call of [`prune`].
-const MAX_PRUNE_BATCHES: usize = 120;
 
 /// Writes the requests and counts recorded since the previous flush. The server calls it every second and on shutdown. Returns
 /// the number of requests written.
@@ -85,28 +83,21 @@ fn row(app: &App, request: &CompletedRequest) -> api_requests::Model {
     }
 }
 
-/// Deletes requests that are older than [`RETENTION_DAYS`]. On PostgreSQL, drops the partitions of these days. Deletes at most
-/// 60,000 rows in other ways, and returns their number.
+/// Deletes requests that are older than [`RETENTION_DAYS`]. On PostgreSQL, drops the partitions of these days. Returns the number of
+/// rows deleted in another way, at most 60,000.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a transaction fails.
 pub async fn prune(app: &App) -> Result<u64> {
-    let before_ms = app.clock.now_ms() - RETENTION_DAYS * DAY_MS;
-    if app.db.drop_partitions(api_requests::TABLE, before_ms).await? == RemainingRows::Recent {
+    let retention_ms = RETENTION_DAYS * DAY_MS;
+    if !app.db.drop_partitions(api_requests::TABLE, &app.clock, retention_ms).await? {
         return Ok(0);
     }
-    let mut deleted = 0;
-    for _ in 0..MAX_PRUNE_BATCHES {
-        let write = app.begin_write().await?;
-        let before = id::min_uuid_at(write.now_ms() - RETENTION_DAYS * DAY_MS);
-        let batch = api_requests::prune(write.conn(), before, DELETE_BATCH).await?;
-        write.commit().await?;
-        deleted += batch;
-        if batch < DELETE_BATCH {
-            break;
-        }
-    }
-    Ok(deleted)
+    let requests = app.db.delete_in_batches(&app.clock, |write| {
+        let before_ms = write.now_ms() - retention_ms;
+        Box::pin(api_requests::prune(write.conn(), id::min_uuid_at(before_ms), before_ms, DELETE_BATCH))
+    });
+    Ok(requests.await?)
 }
 
 /// Deletes the daily counts of all days but the latest [`DAILY_RETENTION_DAYS`], which include today.

@@ -34,7 +34,6 @@ pub use errors::{ConnectError, MigrateError, UniqueConstraint, is_retryable, is_
 pub use migrate::{MigrationReport, SchemaState};
 pub use notifications::Notifications;
 pub use options::{DatabaseOptions, DatabaseSource};
-pub use partitions::RemainingRows;
 pub use write::Write;
 
 use crate::clock::Clock;
@@ -199,16 +198,21 @@ impl Database {
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
     pub async fn horizon(&self, clock: &Clock) -> Result<i64, DbErr> {
-        let server_ms = match self.backend() {
-            DbBackend::Postgres if !clock.is_simulated() => dialect::server_ms(&self.reader).await?,
-            _ => None,
-        };
-        let now = server_ms.unwrap_or_else(|| clock.now_ms());
+        let now = self.server_now_ms(clock).await?;
         let oldest = match self.backend() {
             DbBackend::Postgres => dialect::oldest_running_write(&self.reader).await?,
             _ => self.wait_for_other_processes().await?,
         };
         Ok(self.inner.running_writes.record_horizon(oldest.map_or(now, |start| start.min(now))))
+    }
+
+    /// Returns the current time by the clock that determines the times of writes, see [`Self::begin_write`].
+    async fn server_now_ms(&self, clock: &Clock) -> Result<i64, DbErr> {
+        let server_ms = match self.backend() {
+            DbBackend::Postgres if !clock.is_simulated() => dialect::server_ms(&self.reader).await?,
+            _ => None,
+        };
+        Ok(server_ms.unwrap_or_else(|| clock.now_ms()))
     }
 
     /// Returns a time before which all writes are visible, without waiting. On SQLite, it ignores running writes of other

@@ -52,14 +52,16 @@ impl Database {
         let pool = connection.reader.pool().get_postgres_connection_pool();
         let listen = async {
             let mut listener = PgListener::connect_with(pool).await?;
+            // After a lost connection, the caller opens another receiver, which tests its connection.
+            listener.eager_reconnect(false);
             listener.listen(channel).await?;
             Ok(listener)
         };
         Ok(Some(Notifications { listener: within(listen).await?, _connection: connection }))
     }
 
-    /// Returns whether the transactions of this one connection all run in the same server process. Between two of them, begins a
-    /// transaction on another connection, which gets the server process that was released last from a proxy that shares them.
+    /// Returns whether the transactions of this one connection all run in the same server process. A proxy may share
+    /// server processes: the process that was released last then runs a transaction that begins in between on another connection.
     async fn keeps_server_process(&self, connection: &Self) -> Result<bool, DbErr> {
         for _ in 0..SESSION_TESTS {
             let before = server_process(&connection.reader).await?;

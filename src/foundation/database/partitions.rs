@@ -1,15 +1,16 @@
 //! Tables with one partition per UTC day, so that the rows of a day are deleted by dropping a table. PostgreSQL only, and only
-//! after the migration `m0026_partitions`: before it, and on SQLite, the tables are not partitioned.
+//! after the migrations of the contract phase: before them, and on SQLite, the tables are not partitioned.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use entity::rollups::DAY_MS;
 use jiff::Timestamp;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
 
 use super::{BoundedTransaction, Database, is_retryable};
+use crate::clock::Clock;
 
 /// The advisory lock held while partitions are created.
 const PARTITION_LOCK: i64 = 0x5359 << 48;
@@ -23,31 +24,28 @@ const DROP_TRIES: u32 = 5;
 /// The pause before the next try, in which the statements that waited run.
 const DROP_PAUSE: Duration = Duration::from_millis(200);
 
-/// The days for which this process created partitions or found them, with the table of each.
+/// How long a process relies on partitions that it found. Somebody may drop them.
+const KNOWN_PERIOD: Duration = Duration::from_secs(60);
+
+/// The days for which this process created partitions or found them, with the table of each and the time of the check.
 #[derive(Debug, Default)]
-pub(super) struct KnownPartitions(Mutex<BTreeSet<(&'static str, i64)>>);
+pub(super) struct KnownPartitions(Mutex<BTreeMap<(&'static str, i64), Instant>>);
 
 impl KnownPartitions {
     /// Returns the days of these times, in days since the epoch, that are not known for the table.
     fn missing(&self, table: &'static str, times_ms: &[i64]) -> BTreeSet<i64> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let days = times_ms.iter().map(|&time_ms| day_of(time_ms));
-        days.filter(|&day| !known.contains(&(table, day))).collect()
+        let is_known =
+            |day| known.get(&(table, day)).is_some_and(|checked: &Instant| checked.elapsed() < KNOWN_PERIOD);
+        days.filter(|&day| !is_known(day)).collect()
     }
 
     fn add(&self, table: &'static str, days: BTreeSet<i64>) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.extend(days.into_iter().map(|day| (table, day)));
+        known.retain(|_, checked| checked.elapsed() < KNOWN_PERIOD);
+        known.extend(days.into_iter().map(|day| ((table, day), Instant::now())));
     }
-}
-
-/// The rows that remain after [`Database::drop_partitions`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RemainingRows {
-    /// The old rows are deleted, except for those of the day that became too old most recently.
-    Recent,
-    /// The table is not partitioned, or its first partition contains rows of many days: delete the old rows one by one.
-    Mixed,
 }
 
 /// The partitions of a table.
@@ -106,13 +104,12 @@ impl Partition {
 
 impl Database {
     /// Creates the partitions of the table that rows of these times need (milliseconds since the epoch), and those of the days
-    /// before and after: the clock that determines the time of a row may differ, and no insert waits at midnight. Does nothing if
-    /// the table is not partitioned.
+    /// before and after, since the clock that determines the time of a row may differ. Does nothing if the table is not partitioned.
     ///
-    /// Call it before the transaction that inserts the rows. It queries the database once a day.
+    /// Call it before the transaction that inserts the rows. It queries the database at most once a minute.
     ///
     /// # Errors
-    /// Returns [`DbErr`] when a statement fails. The missing partitions are then created by the next call.
+    /// Returns [`DbErr`] when a statement fails and the partition of one of the times does not exist.
     pub async fn ensure_partitions(&self, table: &'static str, times_ms: &[i64]) -> Result<(), DbErr> {
         if self.backend() != DbBackend::Postgres {
             return Ok(());
@@ -124,7 +121,12 @@ impl Database {
         let needed: BTreeSet<i64> = days.iter().flat_map(|day| day - 1..=day + 1).collect();
         let found = Partitions::of(&self.reader, table).await?;
         if found.is_partitioned && !needed.iter().all(|&day| found.contains(day)) {
-            self.create_partitions(table, &needed).await?;
+            match self.create_partitions(table, &needed).await {
+                Err(error) if days.iter().all(|&day| found.contains(day)) => {
+                    tracing::warn!(%error, table, "could not create the partition of the next or previous day; trying again");
+                }
+                created => created?,
+            }
         }
         self.inner.known_partitions.add(table, days);
         Ok(())
@@ -140,18 +142,24 @@ impl Database {
         transaction.commit().await
     }
 
-    /// Drops the partitions of the table whose rows are all older than `before_ms` (milliseconds since the epoch). Returns which
-    /// rows are left.
+    /// Drops the partitions of the table whose rows are all older than `retention_ms`, by the clock of the database. Returns whether
+    /// the caller must delete old rows itself: the table is not partitioned, or its first partition contains rows of many days.
     ///
     /// Waits at most 100 milliseconds at a time for running transactions that use the table, since others wait behind it. A partition
     /// that could not be dropped is dropped by a later call.
     ///
     /// # Errors
     /// Returns [`DbErr`] when a statement fails.
-    pub async fn drop_partitions(&self, table: &'static str, before_ms: i64) -> Result<RemainingRows, DbErr> {
+    pub async fn drop_partitions(
+        &self,
+        table: &'static str,
+        clock: &Clock,
+        retention_ms: i64,
+    ) -> Result<bool, DbErr> {
         if self.backend() != DbBackend::Postgres {
-            return Ok(RemainingRows::Mixed);
+            return Ok(true);
         }
+        let before_ms = self.server_now_ms(clock).await? - retention_ms;
         let found = Partitions::of(&self.reader, table).await?;
         let mut has_first = false;
         for Partition { name, is_first, end_ms } in found.partitions {
@@ -163,8 +171,7 @@ impl Database {
                 tracing::warn!(partition = name, "could not drop a partition, because its table is in use");
             }
         }
-        let is_mixed = has_first || !found.is_partitioned;
-        Ok(if is_mixed { RemainingRows::Mixed } else { RemainingRows::Recent })
+        Ok(has_first || !found.is_partitioned)
     }
 
     /// Returns `false` if the locks were not available in time.

@@ -12,8 +12,9 @@ use crate::run::Context;
 /// The scenario's name, as used with `--only`.
 pub const NAME: &str = "idle";
 
-/// How long the processes run before the measurement.
-const WARM_UP: Duration = Duration::from_secs(5);
+/// How long the processes run before the measurement. An idle connection of PostgreSQL reports its transactions after up to ten
+/// seconds.
+const WARM_UP: Duration = Duration::from_secs(15);
 
 /// The length of the measurement.
 const WINDOW: Duration = Duration::from_secs(30);

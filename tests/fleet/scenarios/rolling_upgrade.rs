@@ -1,4 +1,5 @@
-//! An upgrade and a downgrade, one process at a time, fail no request and lose no event.
+//! An upgrade, a downgrade and another upgrade, one process at a time, fail no request and lose no event. Then the contract phase runs
+//! under the same load.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -29,7 +30,8 @@ const RETURN: Duration = Duration::from_secs(1);
 /// The number of delivered events in the database, which migrations change or index.
 const DELIVERIES: u32 = 1_000_000;
 
-/// Migrates the database, replaces all processes by those of the new version one by one, and then by those of the earlier one.
+/// Migrates the database, and replaces all processes one by one: by those of the new version, of the earlier one, and of the new one
+/// again. Then applies the contract phase.
 ///
 /// # Errors
 /// Returns an error when a part of the fleet does not start, or the migration fails.
@@ -55,13 +57,17 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
     };
     let commands = Commands { program: new.clone(), ..fleet.database.commands.clone() };
     let migrated = commands.run(migrate).await?;
-    for program in [new, &earlier] {
+    for program in [new, &earlier, new] {
         roll(&mut fleet, program).await?;
+    }
+    if migrate.contains(&"--phase") {
+        commands.run(&["migrate", "--phase", "contract"]).await?;
     }
     load.run_for(Duration::from_secs(2)).await;
     let rate = count(load.record().responses.len()) / start.elapsed().as_secs_f64();
     let record = load.stop().await;
-    let figure = Figure::measured("requests during the upgrade and the downgrade", rate, "per s");
+    let figure =
+        Figure::measured("requests during the upgrade, the downgrade and the upgrade", rate, "per s");
     report.add(figure.detail(format!("with {deliveries} deliveries in the database")));
     let failed =
         record.count(&[ResponseKind::InternalError, ResponseKind::Missing, ResponseKind::Unexpected]);

@@ -39,7 +39,10 @@ const SCENARIOS: &[(&str, &str)] = &[
     ("idle", "transactions per second of an idle fleet"),
     ("latency", "time from commit to receipt of an event with separate workers"),
     ("retention", "with 1,000,000 deliveries, dropping a day of attempts fails and delays no request"),
-    ("rolling-upgrade", "an upgrade and a downgrade, one process at a time, fail no request"),
+    (
+        "rolling-upgrade",
+        "an upgrade, a downgrade and another upgrade, one process at a time, fail no request",
+    ),
 ];
 
 /// Run many servers and workers on PostgreSQL, stop parts of them, and check what a fleet guarantees

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{EmptyDatabase, at};
 use crate::clock::Clock;
-use crate::database::{Database, RemainingRows};
+use crate::database::Database;
 
 const TABLE: &str = webhook_attempts::TABLE;
 
@@ -79,16 +79,19 @@ async fn an_existing_table_becomes_the_first_partition() {
     // A row of a clock that is ahead.
     insert(&previous, 2, now + 5 * DAY_MS).await;
     previous.ensure_partitions(TABLE, &[now]).await.unwrap();
-    assert_eq!(previous.drop_partitions(TABLE, now).await.unwrap(), RemainingRows::Mixed);
+    assert!(previous.drop_partitions(TABLE, &at(now), 0).await.unwrap());
 
     let database = empty.migrated().await;
     assert_eq!(rows_by_table(&database).await, [("webhook_attempts_history".to_owned(), 2)]);
-    database.ensure_partitions(TABLE, &[now + 5 * DAY_MS]).await.unwrap();
-    insert(&database, 3, now + 6 * DAY_MS).await;
+    database.ensure_partitions(TABLE, &[now + 6 * DAY_MS]).await.unwrap();
+    insert(&database, 3, now + 7 * DAY_MS).await;
     // The partition of that day is not needed, since the first one ends after it.
     assert!(day_partitions(&database).await.is_empty());
-    database.ensure_partitions(TABLE, &[now + 7 * DAY_MS]).await.unwrap();
-    assert_eq!(day_partitions(&database).await.len(), 2);
+    database.ensure_partitions(TABLE, &[now + 8 * DAY_MS]).await.unwrap();
+    assert_eq!(day_partitions(&database).await.len(), 1);
+    // A process that ran before the migrations continues.
+    previous.ensure_partitions(TABLE, &[now]).await.unwrap();
+    insert(&previous, 4, now).await;
 }
 
 #[tokio::test]
@@ -105,10 +108,11 @@ async fn each_day_is_a_partition_that_is_dropped_after_its_end() {
     assert_eq!(rows_by_table(&database).await, days.map(|day| (day.to_owned(), 1)));
 
     // The first partition ended years before, but with it, rows would have to be deleted one by one.
-    assert_eq!(database.drop_partitions(TABLE, 0).await.unwrap(), RemainingRows::Mixed);
-    assert_eq!(database.drop_partitions(TABLE, midnight - 1).await.unwrap(), RemainingRows::Recent);
+    let drop_before = async |time_ms| database.drop_partitions(TABLE, &at(time_ms + DAY_MS), DAY_MS).await;
+    assert!(drop_before(0).await.unwrap());
+    assert!(!drop_before(midnight - 1).await.unwrap());
     assert_eq!(day_partitions(&database).await, days[1..]);
-    assert_eq!(database.drop_partitions(TABLE, midnight).await.unwrap(), RemainingRows::Recent);
+    assert!(!drop_before(midnight).await.unwrap());
     assert_eq!(day_partitions(&database).await, days[2..]);
 }
 
@@ -130,11 +134,40 @@ async fn a_partition_in_use_is_dropped_later() {
     let reader = database.snapshot().await.unwrap();
     reader.execute_unprepared("SELECT count(*) FROM webhook_attempts").await.unwrap();
     let began = Instant::now();
-    database.drop_partitions(TABLE, NOON_MS + DAY_MS).await.unwrap();
+    database.drop_partitions(TABLE, &at(NOON_MS + DAY_MS), 0).await.unwrap();
     // The tries and pauses of two partitions take 2.6 seconds.
     assert!(began.elapsed() < Duration::from_secs(6));
     assert_eq!(day_partitions(&database).await.len(), 3);
     reader.rollback().await.unwrap();
-    database.drop_partitions(TABLE, NOON_MS + DAY_MS).await.unwrap();
+    database.drop_partitions(TABLE, &at(NOON_MS + DAY_MS), 0).await.unwrap();
     assert_eq!(day_partitions(&database).await, ["webhook_attempts_2035_03_02"]);
+}
+
+#[tokio::test]
+async fn without_a_simulated_clock_the_time_of_the_server_determines_what_is_dropped() {
+    let Some(empty) = EmptyDatabase::postgres().await else { return };
+    let database = empty.migrated().await;
+    let now = Clock::system().now_ms();
+    database.ensure_partitions(TABLE, &[now + 20 * DAY_MS]).await.unwrap();
+    let partitions = day_partitions(&database).await.len();
+    database.drop_partitions(TABLE, &Clock::system(), 0).await.unwrap();
+    assert_eq!((partitions, day_partitions(&database).await.len()), (3, 3));
+    database.drop_partitions(TABLE, &Clock::system(), -22 * DAY_MS).await.unwrap();
+    assert_eq!(day_partitions(&database).await.len(), 0);
+}
+
+#[tokio::test]
+async fn a_partition_that_cannot_be_created_does_not_prevent_inserts_of_other_days() {
+    let Some(empty) = EmptyDatabase::postgres().await else { return };
+    let database = empty.migrated().await;
+    database.ensure_partitions(TABLE, &[NOON_MS]).await.unwrap();
+    // The table of the next day cannot be created, since its name is taken.
+    database
+        .read()
+        .execute_unprepared("CREATE TABLE webhook_attempts_2035_03_03 (id INTEGER)")
+        .await
+        .unwrap();
+    database.ensure_partitions(TABLE, &[NOON_MS + DAY_MS]).await.unwrap();
+    insert(&database, 1, NOON_MS + DAY_MS).await;
+    assert!(database.ensure_partitions(TABLE, &[NOON_MS + 2 * DAY_MS]).await.is_err());
 }
