@@ -8,6 +8,7 @@ use poem::{FromRequest, Request, RequestBody};
 use serde_json::Value;
 
 use super::contract::Operation;
+use super::payload::lines::RawLines;
 use super::validate::query::QueryParameter;
 
 /// The decoded path parameters by name, in the order of the path.
@@ -25,6 +26,8 @@ pub struct Input {
     pub(crate) body: Bytes,
     /// The parsed body. `None` if the operation has no body, or once the body was converted to the operation's type.
     pub(crate) value: Mutex<Option<Value>>,
+    /// The lines of the body, for an operation that reads them one after the other. `None` once the operation has them.
+    pub(crate) lines: Mutex<Option<RawLines>>,
 }
 
 impl Input {
@@ -37,6 +40,17 @@ impl Input {
         let missing =
             || std::io::Error::other("the operation has no body, or its parsed body was already taken");
         value.ok_or_else(|| poem::error::InternalServerError(missing()))
+    }
+
+    /// Takes the lines of the body out of the input.
+    ///
+    /// # Errors
+    /// Returns an error when they were already taken or [`Route::with_lines`](super::router::Route::with_lines) was not
+    /// called.
+    pub(crate) fn take_lines(&self) -> poem::Result<RawLines> {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let missing = || std::io::Error::other("the lines of the body are missing, or were already taken");
+        lines.ok_or_else(|| poem::error::InternalServerError(missing()))
     }
 }
 

@@ -3,10 +3,18 @@
 
 /// The media type of JSON.
 pub const JSON: &str = "application/json";
+/// The media type of JSON values in lines, which are read and written one after the other.
+pub const NDJSON: &str = "application/x-ndjson";
 /// The media type of plain text.
 pub const TEXT: &str = "text/plain";
 /// The media type of binary data.
 pub const BYTES: &str = "application/octet-stream";
+
+/// Returns whether a media type is JSON: `application/json`, or a type that ends with `+json`.
+pub(crate) fn is_json(media_type: &str) -> bool {
+    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    essence == JSON || essence.ends_with("+json")
+}
 
 /// A contract and its operations.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +48,8 @@ pub enum Credential {
     Header(&'static str),
     /// A cookie with this name.
     Cookie(&'static str),
+    /// Not one place for all operations: see [`Route::security`](crate::router::Route::security).
+    None,
 }
 
 /// One operation of the contract.
@@ -64,6 +74,11 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// Returns whether the operation reads its request body line by line.
+    pub fn is_streamed(&self) -> bool {
+        self.body.as_ref().is_some_and(|body| body.media_type == NDJSON)
+    }
+
     /// Returns whether a query parameter is a list whose name is repeated for each item.
     pub fn is_repeated(&self, name: &str) -> bool {
         self.parameters.iter().any(|parameter| {
@@ -126,7 +141,8 @@ pub enum ListStyle {
     Commas,
 }
 
-/// The request body of an operation. Requests without it are rejected.
+/// The request body of an operation. Requests without it are rejected, unless the contract's JSON says that the body is
+/// not required.
 #[derive(Debug)]
 pub struct Body {
     /// The media type that the operation accepts.

@@ -5,7 +5,9 @@
 
 pub mod call;
 pub mod contract;
+pub mod endpoint;
 pub mod json;
+mod media_type;
 pub mod parameter;
 pub mod payload;
 pub mod response;

@@ -1,10 +1,14 @@
-//! Request and response bodies: JSON, plain text and binary data ([`plain`]).
+//! Request and response bodies: JSON, streams of JSON lines, plain text and binary data.
 //!
 //! JSON is serialized directly to bytes. poem-openapi's `Json` builds a `serde_json::Value` first, which takes two
 //! thirds of the time for a list.
 
+pub(crate) mod lines;
+mod optional;
 mod plain;
 
+pub use lines::{LineError, LineStream, Lines, MAX_LINE_BYTES};
+pub use optional::{InputBody, NoBody, OptionalBody};
 pub use plain::{Bytes, Text};
 
 use poem::{IntoResponse, Request, RequestBody, Response};
@@ -16,7 +20,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value};
 
-use super::call;
+use super::call::{self, Input};
 use super::contract::JSON;
 
 /// A JSON response body.
@@ -68,19 +72,20 @@ pub struct JsonBody<T>(pub T);
 /// Converts a JSON value, already validated against the contract, to a Rust type.
 ///
 /// In JSON Schema, `1.0` and `1e3` are integers, but serde does not convert them to integer types. If the conversion
-/// fails, such numbers are rewritten as integers, and the value is converted again.
+/// fails, such numbers are rewritten as integers, and the value is converted again. Validation rejects integers that are too large for that.
 fn convert<T: DeserializeOwned>(mut value: Value) -> serde_json::Result<T> {
     T::deserialize(&value).or_else(|error| {
         if rewrite_integers(&mut value) { serde_json::from_value(value) } else { Err(error) }
     })
 }
 
+/// 2^53: `f64` represents every integer up to this absolute value exactly.
+pub(crate) const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
+
 /// Rewrites floats with an integer value between -2^53 and 2^53, at any depth, as integers. Returns false when there
 /// are none.
 #[allow(clippy::cast_possible_truncation)] // The bounds are checked before.
 fn rewrite_integers(value: &mut Value) -> bool {
-    /// 2^53: `f64` represents every integer up to this absolute value exactly.
-    const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
     match value {
         Value::Number(number) if number.is_f64() => {
             let float =
@@ -108,11 +113,7 @@ impl<'a, T: Type + DeserializeOwned> ApiExtractor<'a> for JsonBody<T> {
     }
 
     fn request_meta() -> Option<MetaRequest> {
-        Some(MetaRequest {
-            description: None,
-            content: vec![MetaMediaType { content_type: JSON, schema: T::schema_ref() }],
-            required: T::IS_REQUIRED,
-        })
+        Some(Self::meta())
     }
 
     async fn from_request(
@@ -120,9 +121,26 @@ impl<'a, T: Type + DeserializeOwned> ApiExtractor<'a> for JsonBody<T> {
         _: &mut RequestBody,
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        let value = call::input(request)?.take_value()?;
+        Self::from_input(call::input(request)?)
+    }
+}
+
+impl<T: Type + DeserializeOwned> InputBody for JsonBody<T> {
+    fn meta() -> MetaRequest {
+        MetaRequest {
+            description: None,
+            content: vec![MetaMediaType { content_type: JSON, schema: T::schema_ref() }],
+            required: T::IS_REQUIRED,
+        }
+    }
+
+    fn register_schemas(registry: &mut Registry) {
+        T::register(registry);
+    }
+
+    fn from_input(input: &Input) -> poem::Result<Self> {
         // The value is valid, so a failed conversion is an error of the server.
-        convert(value).map(Self).map_err(poem::error::InternalServerError)
+        convert(input.take_value()?).map(Self).map_err(poem::error::InternalServerError)
     }
 }
 

@@ -3,7 +3,14 @@
 //! Generated response enums implement [`OperationResponse`]. A service can therefore store a response and repeat it
 //! later, and convert an error to the variant that the contract documents for its status.
 
+use std::str::FromStr;
+
 use bytes::Bytes;
+use poem::Response;
+pub use poem::http::StatusCode;
+use poem::http::{HeaderName, HeaderValue, header};
+
+use super::contract::JSON;
 
 /// The parts of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +30,23 @@ impl ResponseParts {
             .iter()
             .find(|(header, _)| header.eq_ignore_ascii_case(name))
             .map(|(_, value)| value.clone())
+    }
+
+    /// Converts the parts to a response. A body without a `Content-Type` header is JSON. A header that is not valid in
+    /// HTTP is left out.
+    pub fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = Response::builder().status(status).finish();
+        if self.body.is_some() {
+            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
+        }
+        for (name, value) in self.headers {
+            if let (Ok(name), Ok(value)) = (HeaderName::from_str(name), HeaderValue::from_str(&value)) {
+                response.headers_mut().insert(name, value);
+            }
+        }
+        response.set_body(self.body.unwrap_or_default());
+        response
     }
 }
 

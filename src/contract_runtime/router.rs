@@ -7,12 +7,16 @@ use std::sync::{Arc, Mutex};
 use anyhow::{Context, ensure};
 use bytes::Bytes;
 use poem::endpoint::BoxEndpoint;
-use poem::http::{HeaderMap, HeaderValue, Method, header};
-use poem::{Endpoint, Request, Response};
+use poem::http::{HeaderValue, Method};
+use poem::{Body, Endpoint, Request, Response};
 use poem_openapi::OpenApi;
+use serde_json::Value;
 
 use super::call::{Call, Input, PathParameters};
 use super::contract::{Contract, Operation};
+use super::media_type;
+use super::payload::lines::RawLines;
+use super::security::RequiredSchemes;
 use super::validate::schemas::{self, Schemas};
 use super::validate::{DescribePattern, Violations, query};
 
@@ -37,6 +41,8 @@ enum Segment {
 pub struct Route {
     /// The operation.
     pub operation: &'static Operation,
+    /// What the contract requires of callers.
+    pub security: RequiredSchemes,
     schemas: Schemas,
     endpoint: BoxEndpoint<'static>,
 }
@@ -79,6 +85,8 @@ impl Router {
     ) -> anyhow::Result<Self> {
         let mut endpoints = HashMap::new();
         api.add_routes(&mut endpoints);
+        let document: Value =
+            serde_json::from_str(contract.json).context("the contract's JSON cannot be read")?;
         let mut paths: Vec<(&'static str, PathTemplate)> = Vec::new();
         let schemas = schemas::compile(contract.json, contract.operations, describe_pattern)?;
         for schemas in schemas {
@@ -91,7 +99,8 @@ impl Router {
                 paths.push((operation.path, PathTemplate::new(operation.path)));
                 paths.len() - 1
             });
-            paths[index].1.routes.push(Route { operation, schemas, endpoint });
+            let security = RequiredSchemes::of(&document, operation);
+            paths[index].1.routes.push(Route { operation, security, schemas, endpoint });
         }
         ensure!(
             endpoints.values().all(HashMap::is_empty),
@@ -128,25 +137,45 @@ impl Route {
     /// Returns [`CallError::MediaType`] for an unsupported media type or an encoded body. Otherwise returns
     /// [`CallError::Invalid`] with all violations, in the order path, query, headers, cookies, body.
     pub fn validate(&self, request: &Request, path: PathParameters, body: Bytes) -> Result<Input, CallError> {
-        if let Some(body) = &self.operation.body {
-            check_media_type(request.headers(), body.media_type)?;
+        let is_streamed = self.operation.is_streamed();
+        let has_body = is_streamed || !(body.is_empty() && self.schemas.body_is_optional);
+        if let Some(body) = self.operation.body.as_ref().filter(|_| has_body) {
+            media_type::check(request.headers(), body.media_type)?;
         }
         let mut violations = Violations::new();
         self.schemas.check_path(&path, &mut violations);
         // Collected separately, because the parser counts violations that exist already toward its limit of parameters.
         let mut query_violations = Violations::new();
         let query_string = request.uri().query().unwrap_or_default();
-        let query =
+        let mut query =
             query::parse(query_string, |name| self.operation.is_repeated(name), &mut query_violations);
+        // A credential is not a parameter of the operation.
+        let schemes = || self.security.alternatives.iter().flatten();
+        query.retain(|sent| !schemes().any(|scheme| scheme.query_parameter() == Some(&*sent.name)));
         self.schemas.check_query(&query, &mut query_violations);
         violations.append(&mut query_violations);
         self.schemas.check_headers(request.headers(), &mut violations);
         self.schemas.check_cookies(request.headers(), &mut violations);
-        let value = self.schemas.check_body(&body, &mut violations);
+        let value =
+            if has_body && !is_streamed { self.schemas.check_body(&body, &mut violations) } else { None };
         if !violations.is_empty() {
             return Err(CallError::Invalid(violations));
         }
-        Ok(Input { operation: self.operation, path, query, body, value: Mutex::new(value) })
+        let lines = self.raw_lines(is_streamed, Body::from_bytes(body.clone()));
+        let (value, lines) = (Mutex::new(value), Mutex::new(lines));
+        Ok(Input { operation: self.operation, path, query, body, value, lines })
+    }
+
+    /// Replaces the body of an operation that reads it line by line ([`Operation::is_streamed`]) with one that is still
+    /// being received, so that it need not be in memory. Validate such a request with an empty body first. The lines are
+    /// validated when the operation reads them.
+    pub fn with_lines(&self, input: Input, body: Body) -> Input {
+        Input { lines: Mutex::new(self.raw_lines(true, body)), ..input }
+    }
+
+    fn raw_lines(&self, is_streamed: bool, body: Body) -> Option<RawLines> {
+        let validator = self.schemas.line_validator().filter(|_| is_streamed)?;
+        Some(RawLines::new(body, validator))
     }
 
     /// Calls the operation.
@@ -226,38 +255,6 @@ impl Segment {
     }
 }
 
-/// Checks that the headers declare an unencoded body of the expected media type. A declared charset must be UTF-8.
-fn check_media_type(headers: &HeaderMap, expected: &'static str) -> Result<(), CallError> {
-    let error = |header, message| CallError::MediaType { expected, header, message };
-    let encoded = headers
-        .get_all(header::CONTENT_ENCODING)
-        .iter()
-        .any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"));
-    if encoded {
-        return Err(error("Content-Encoding", "must be absent: encoded bodies are not supported".to_owned()));
-    }
-    let mut types = headers.get_all(header::CONTENT_TYPE).iter();
-    let is_expected = match (types.next().map(|value| value.to_str()), types.next()) {
-        (Some(Ok(value)), None) => is_media_type(value, expected),
-        _ => false,
-    };
-    if is_expected { Ok(()) } else { Err(error("Content-Type", format!("must be {expected}"))) }
-}
-
-/// Returns whether a media type is the expected one. If it has a `charset` parameter, it must be UTF-8.
-fn is_media_type(media_type: &str, expected: &str) -> bool {
-    let mut parts = media_type.split(';').map(str::trim);
-    let is_same = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case(expected));
-    is_same
-        && parts.filter(|part| !part.is_empty()).all(|parameter| match parameter.split_once('=') {
-            Some((name, value)) if name.eq_ignore_ascii_case("charset") => {
-                value.trim_matches('"').eq_ignore_ascii_case("utf-8")
-            }
-            Some(_) => true,
-            None => false,
-        })
-}
-
 #[cfg(test)]
 mod tests {
     use poem::EndpointExt;
@@ -266,7 +263,6 @@ mod tests {
 
     use super::*;
     use crate::contract::Credential;
-    use crate::contract::JSON;
 
     const fn operation(method: &'static str, path: &'static str) -> Operation {
         Operation {
@@ -377,25 +373,5 @@ mod tests {
             error(&CONTRACT.operations[1..]),
             "the generated code implements operations that the contract does not have"
         );
-    }
-
-    #[test]
-    fn a_json_media_type_can_declare_utf_8() {
-        for accepted in
-            ["application/json", "Application/JSON; charset=UTF-8", "application/json;charset=\"utf-8\""]
-        {
-            assert!(is_media_type(accepted, JSON), "{accepted}");
-        }
-        for rejected in [
-            "",
-            "text/json",
-            "application/jsonx",
-            "application/vnd.api+json",
-            "application/json; charset=latin1",
-            "application/json; charset",
-            "application/x-www-form-urlencoded",
-        ] {
-            assert!(!is_media_type(rejected, JSON), "{rejected}");
-        }
     }
 }

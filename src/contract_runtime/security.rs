@@ -3,6 +3,10 @@
 //! The service authenticates requests before it calls a route. [`SecurityRequirement`] only declares the scheme, so
 //! that the OpenAPI document built from the code contains it with the scope of each operation.
 
+mod requirements;
+
+pub use requirements::{RequiredScheme, RequiredSchemes};
+
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
@@ -28,6 +32,7 @@ impl Credential {
             }
             Self::Header(name) => Cow::from(exactly_one(headers.get_all(name).iter())?.to_str().ok()?),
             Self::Cookie(name) => Cow::from(exactly_one(header_values::cookies(headers, name).into_iter())?),
+            Self::None => return None,
         };
         (!key.is_empty()).then_some(key)
     }
@@ -39,7 +44,7 @@ impl Credential {
             Self::Basic => "Basic realm=\"api\", charset=\"UTF-8\"",
             // RFC 9110, section 11.6.1, requires the header, and no scheme is registered for keys in custom headers and
             // cookies.
-            Self::Header(_) | Self::Cookie(_) => "ApiKey",
+            Self::Header(_) | Self::Cookie(_) | Self::None => "ApiKey",
         })
     }
 }
@@ -77,6 +82,7 @@ impl<'a, S: SecurityScheme> ApiExtractor<'a> for SecurityRequirement<S> {
             Credential::Basic => (Some("basic"), None, None),
             Credential::Header(name) => (None, Some("header"), Some(name)),
             Credential::Cookie(name) => (None, Some("cookie"), Some(name)),
+            Credential::None => return,
         };
         registry.create_security_scheme(
             S::NAME,

@@ -3,6 +3,9 @@
 use super::call::Call;
 use super::response::{OperationResponse, ResponseParts};
 
+/// The response of an operation, or an error whose status the contract does not document.
+pub type Responded<T> = poem::Result<T>;
+
 /// An implementation of a contract's operations. The traits generated for tags require it.
 pub trait Service: Send + Sync + 'static {
     /// The authenticated caller of a request.
@@ -36,4 +39,21 @@ pub fn respond<S: Service, T: OperationResponse>(
     T::from_parts(parts)
         .or_else(|| T::from_parts(service.error_parts(call, service.undocumented(call, status))))
         .expect("every operation documents the status of an internal error")
+}
+
+/// Returns the response of an operation. Converts an error to the variant that the contract documents for its status. An
+/// error without such a variant is sent as it is: unlike [`respond`], this function is for contracts that do not document
+/// every error.
+///
+/// # Errors
+/// Returns the response to an undocumented error as a [`poem::Error`].
+pub fn respond_or_error<S: Service, T: OperationResponse>(
+    service: &S,
+    call: &Call<S::Caller>,
+    outcome: Result<T, S::Error>,
+) -> Responded<T> {
+    outcome.or_else(|error| {
+        let parts = service.error_parts(call, error);
+        T::from_parts(parts.clone()).ok_or_else(|| poem::Error::from_response(parts.into_response()))
+    })
 }

@@ -39,7 +39,11 @@ mod things {
             "body": {
                 "type": "object",
                 "required": ["by"],
-                "properties": { "by": { "type": "integer", "format": "int32" } },
+                "properties": {
+                    "by": { "type": "integer", "format": "int32" },
+                    "total": { "type": "integer" },
+                    "level": { "type": ["integer", "null"], "enum": [1152921504606846976, null] }
+                },
                 "additionalProperties": false
             }
         } }"#,
@@ -100,6 +104,10 @@ mod things {
     #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, poem_openapi::Object)]
     pub(super) struct MovedThing {
         pub(super) by: i32,
+        #[oai(skip_serializing_if_is_none)]
+        pub(super) total: Option<i64>,
+        #[oai(skip_serializing_if_is_none)]
+        pub(super) level: Option<i64>,
     }
 
     #[derive(Debug, poem_openapi::ApiResponse)]
@@ -244,4 +252,22 @@ async fn all_violations_of_a_request_are_reported_together() {
             "Body /by: is required",
         ]
     );
+}
+
+#[tokio::test]
+async fn an_integer_that_a_float_cannot_represent_exactly_is_a_violation() {
+    let (status, _) = send("/boxes/b/things/t", "{\"by\": 1, \"total\": 9007199254740992.0}").await.unwrap();
+    assert_eq!(status, StatusCode::OK);
+    let (status, _) = send("/boxes/b/things/t", "{\"by\": 1, \"total\": 9223372036854775807}").await.unwrap();
+    assert_eq!(status, StatusCode::OK);
+    for (field, number) in
+        [("total", "9007199254740994.0"), ("total", "-1e18"), ("level", "1152921504606846976.0")]
+    {
+        let body = format!("{{\"by\": 1, \"{field}\": {number}}}");
+        let Err(CallError::Invalid(violations)) = send("/boxes/b/things/t", &body).await else {
+            panic!("{body} must be rejected");
+        };
+        let messages: Vec<&str> = violations.iter().map(|violation| &*violation.message).collect();
+        assert_eq!(messages, ["must be written without a fraction and an exponent"], "{body}");
+    }
 }

@@ -49,12 +49,11 @@ pub(crate) async fn check(postgres: Option<&str>) -> anyhow::Result<Vec<CheckFin
 
 /// Returns the schema on a PostgreSQL server. Migrates a temporary database, which is dropped afterwards.
 async fn migrate_and_read_postgres(url: &str) -> anyhow::Result<DatabaseSchema> {
-    let (base, _) = url.rsplit_once('/').context("the URL has no database name")?;
     let name = format!("check_{}", std::process::id());
     let admin = Database::connect(url).await?;
     admin.execute_unprepared(&format!("CREATE DATABASE {name}")).await?;
     let tables = async {
-        let database = Database::connect(format!("{base}/{name}")).await?;
+        let database = Database::connect(with_database(url, &name)?).await?;
         let tables = migrate_and_read(&database).await;
         database.close().await?;
         tables
@@ -62,6 +61,13 @@ async fn migrate_and_read_postgres(url: &str) -> anyhow::Result<DatabaseSchema> 
     let tables = tables.await;
     admin.execute_unprepared(&format!("DROP DATABASE {name}")).await?;
     tables
+}
+
+/// Returns a database URL with another database name and the same parameters.
+fn with_database(url: &str, name: &str) -> anyhow::Result<String> {
+    let mut url = url::Url::parse(url).context("the URL of the database is not valid")?;
+    url.set_path(name);
+    Ok(url.into())
 }
 
 /// Migrates an empty database and reads its schema.
@@ -378,5 +384,17 @@ mod tests {
             compare_indexes(&schema, &entities).into_iter().map(|finding| finding.message).collect();
         assert_eq!(reported.len(), 2);
         assert_eq!(reported[1], "only SQLite has the unique index on `things` (name) (SQLite)");
+    }
+
+    #[test]
+    fn the_parameters_of_a_database_url_are_kept() {
+        let url = |url| with_database(url, "check_1").expect("a valid URL");
+        assert_eq!(url("postgres://u:p@host:5432/app"), "postgres://u:p@host:5432/check_1");
+        assert_eq!(
+            url("postgres://host/app?sslmode=disable&host=/var/run/postgresql"),
+            "postgres://host/check_1?sslmode=disable&host=/var/run/postgresql"
+        );
+        assert_eq!(url("postgres://host"), "postgres://host/check_1");
+        assert!(with_database("host/app", "check_1").is_err());
     }
 }

@@ -132,7 +132,31 @@ impl Converter<'_> {
                 converted.extend(first.map(|first| pair("example", first.clone())));
             }
             // 3.0 does not have these keywords.
-            "propertyNames" | "unevaluatedProperties" => {}
+            "propertyNames"
+            | "unevaluatedProperties"
+            | "unevaluatedItems"
+            | "patternProperties"
+            | "prefixItems"
+            | "contains"
+            | "minContains"
+            | "maxContains"
+            | "if"
+            | "then"
+            | "else"
+            | "dependentRequired"
+            | "dependentSchemas"
+            | "contentMediaType"
+            | "contentEncoding"
+            | "contentSchema"
+            | "$defs"
+            | "$id"
+            | "$schema"
+            | "$anchor"
+            | "$dynamicRef"
+            | "$dynamicAnchor"
+            | "$vocabulary"
+            | "$comment" => {}
+            "not" => converted.push(pair(key, self.schema(value))),
             // In 3.0 these keywords are flags beside the bound.
             "exclusiveMinimum" => converted.extend([pair("minimum", value.clone()), pair(key, true_node())]),
             "exclusiveMaximum" => converted.extend([pair("maximum", value.clone()), pair(key, true_node())]),
@@ -173,9 +197,11 @@ fn types(value: &Node, converted: &mut Vec<Entry>) {
         converted.push(pair("type", value.clone()));
         return;
     };
-    converted.extend(names.iter().map(|name| match name.as_str() {
-        Some("null") => pair("nullable", true_node()),
-        _ => pair("type", name.clone()),
+    // 3.0 cannot express several types other than null.
+    let count = names.iter().filter(|name| name.as_str() != Some("null")).count();
+    converted.extend(names.iter().filter_map(|name| match name.as_str() {
+        Some("null") => Some(pair("nullable", true_node())),
+        _ => (count == 1).then(|| pair("type", name.clone())),
     }));
 }
 

@@ -3,21 +3,26 @@
 //! One implementation for each tag would produce duplicate keys in poem-openapi's document when two tags share a path.
 
 use contract::model::{Document, MediaType, Operation, Parameter, ParameterLocation, Shape, Tag};
-use contract::rust_name;
+use contract::{Profile, rust_name};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::attributes::{default_expression, docs, parameter_validators};
-use super::emit_tag::{field_name, item_names, operations_of_tag, parameter_type};
+use super::emit_tag::{field_name, is_optional, item_names, operations_of_tag, parameter_type};
 use super::imports;
 use super::types::RustTypes;
 
 /// Names that the generated methods use, except for `body`: a rule of the contract forbids a parameter with this name
 /// beside a request body.
-const RESERVED: [&str; 2] = ["call", "respond"];
+const RESERVED: [&str; 3] = ["call", "respond", "respond_or_error"];
 
 /// Generates the items of `adapter.rs`. `adapter` is the name of the adapter type.
-pub(crate) fn adapter(document: &Document, types: &RustTypes<'_>, adapter: &str) -> TokenStream {
+pub(crate) fn adapter(
+    document: &Document,
+    types: &RustTypes<'_>,
+    adapter: &str,
+    profile: Profile,
+) -> TokenStream {
     let adapter = format_ident!("{adapter}");
     let tags = tags_with_operations(document);
     let modules: Vec<Ident> = tags.iter().map(|tag| tag_module(tag)).collect();
@@ -27,12 +32,29 @@ pub(crate) fn adapter(document: &Document, types: &RustTypes<'_>, adapter: &str)
         document.operations.iter().map(|operation| method(document, types, operation)).collect();
     let defaults: TokenStream =
         document.operations.iter().map(|operation| defaults(document, types, operation)).collect();
-    let (tag_enum, scope_enum, scheme) = (tag_enum(&tags), scope_enum(document), scheme(document));
+    let is_open = profile == Profile::Open;
+    let tag_enum = tag_enum(&tags);
+    // In the open profile, the service reads the security of an operation from its route.
+    let (scope_enum, scheme) =
+        if is_open { Default::default() } else { (scope_enum(document), scheme(document)) };
+    let (operations, security, respond) = match profile {
+        Profile::Server => (
+            Some(quote!(
+                use super::operations;
+            )),
+            Some(quote!(
+                use contract_runtime::security::{SecurityRequirement, SecurityScheme};
+            )),
+            quote!(respond),
+        ),
+        Profile::Open => (None, None, quote!({Responded, respond_or_error})),
+    };
     let items = quote!(#methods #defaults);
     let scalars = imports::scalar_imports(&items);
     let locations = ["Cookie", "Header", "Path", "Query"];
     let parameters = imports::import("parameter", &locations, &methods);
-    let payload = imports::import("payload", &["Bytes", "JsonBody", "Text"], &methods);
+    let payload =
+        imports::import("payload", &["Bytes", "JsonBody", "Lines", "OptionalBody", "Text"], &methods);
     let schemas = imports::contains_name(&items, "schemas").then(|| {
         quote!(
             use super::schemas;
@@ -41,15 +63,15 @@ pub(crate) fn adapter(document: &Document, types: &RustTypes<'_>, adapter: &str)
     quote! {
         use poem_openapi::OpenApi;
 
-        use super::operations;
+        #operations
         #schemas
         use super::{#(#modules),*};
         use contract_runtime::call::Call;
         #parameters
         #payload
         #scalars
-        use contract_runtime::security::{SecurityRequirement, SecurityScheme};
-        use contract_runtime::service::respond;
+        #security
+        use contract_runtime::service::#respond;
 
         #tag_enum
 
@@ -79,7 +101,8 @@ pub(crate) fn tag_module(tag: &Tag) -> Ident {
 
 /// Generates the type of the contract's security scheme.
 fn scheme(document: &Document) -> TokenStream {
-    let name = document.operations.first().map_or("", |operation| &operation.scheme.text);
+    let access = document.operations.iter().find_map(|operation| operation.access.as_ref());
+    let name = access.map_or("", |access| &access.scheme.text);
     let about = format!(" The security scheme `{name}`: how clients send their API keys.");
     quote! {
         #[doc = #about]
@@ -107,9 +130,9 @@ fn tag_enum(tags: &[&Tag]) -> TokenStream {
 
 fn scope_enum(document: &Document) -> TokenStream {
     let mut scopes: Vec<&str> = Vec::new();
-    for operation in &document.operations {
-        if !scopes.contains(&&*operation.scope) {
-            scopes.push(&operation.scope);
+    for access in document.operations.iter().filter_map(|operation| operation.access.as_ref()) {
+        if !scopes.contains(&&*access.scope) {
+            scopes.push(&access.scope);
         }
     }
     let idents: Vec<_> =
@@ -139,7 +162,10 @@ fn method(document: &Document, types: &RustTypes<'_>, operation: &Operation) -> 
     let (id, method) = (&*operation.id, operation.method.key());
     let path = operation.path.replace('{', ":").replace('}', "");
     let tag = format!("Tag::{}", rust_name::upper_camel_case(&operation.tag));
-    let scope = format!("Scope::{}", rust_name::upper_camel_case(&operation.scope));
+    let key = operation.access.as_ref().map(|access| {
+        let scope = format!("Scope::{}", rust_name::upper_camel_case(&access.scope));
+        quote!(#[oai(scope = #scope)] _key: SecurityRequirement<Keys>,)
+    });
     let about = docs(operation.summary.as_deref(), id);
     let deprecated = operation.deprecated.then(|| quote!(, deprecated));
     let arguments =
@@ -157,24 +183,40 @@ fn method(document: &Document, types: &RustTypes<'_>, operation: &Operation) -> 
                     let ty = types.full_type(&body.content.schema, &owner, None);
                     quote!(JsonBody<#ty>)
                 }
+                MediaType::Lines => {
+                    let owner = rust_name::upper_camel_case(&operation.id) + "Body";
+                    let ty = types.full_type(&body.content.schema, &owner, None);
+                    quote!(Lines<#ty>)
+                }
                 MediaType::Text => quote!(Text),
                 MediaType::Bytes => quote!(Bytes),
             };
-            (Some(quote!(body: #ty,)), Some(quote!(body: body.0,)))
+            let ty = if is_optional(body) { quote!(OptionalBody<#ty>) } else { ty };
+            let field = match body.content.media_type {
+                MediaType::Lines => quote!(body,),
+                _ if is_optional(body) => quote!(body: body.0.map(|body| body.0),),
+                _ => quote!(body: body.0,),
+            };
+            (Some(quote!(body: #ty,)), Some(field))
         }
+    };
+    // In the open profile, an error without a documented status has no variant.
+    let (output, respond) = match &operation.access {
+        Some(_) => (quote!(#module::#response), quote!(respond)),
+        None => (quote!(Responded<#module::#response>), quote!(respond_or_error)),
     };
     quote! {
         #about
         #[oai(path = #path, method = #method, operation_id = #id, tag = #tag #deprecated)]
         async fn #name(
             &self,
-            #[oai(scope = #scope)] _key: SecurityRequirement<Keys>,
+            #key
             call: Call<S::Caller>,
             #(#arguments,)*
             #body_argument
-        ) -> #module::#response {
+        ) -> #output {
             let request = #module::#request { #(#fields)* #body_field };
-            respond(&self.0, &call, self.0.#name(call.clone(), request).await)
+            #respond(&self.0, &call, self.0.#name(call.clone(), request).await)
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Generates `document.rs`: the text of the contract, in the formats that the server serves.
 
+use contract::Profile;
 use contract::model::Document;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,6 +10,14 @@ use super::ContractConfig;
 /// Generates the items of `document.rs`.
 pub(crate) fn document(document: &Document, config: &ContractConfig<'_>, digest: &str) -> TokenStream {
     let (title, version) = (&document.title, &document.version);
+    // Other contracts can be JSON or OpenAPI 3.0, and their JSON is the document that the server validates with.
+    let (about_yaml, about_json) = match config.conventions.profile {
+        Profile::Server => (
+            " The original contract: OpenAPI 3.1 in YAML.",
+            " The contract as JSON, with all keys in the original order.",
+        ),
+        Profile::Open => (" The original contract.", " The contract as JSON, converted to OpenAPI 3.1."),
+    };
     let (yaml, json, json_3_0) = (config.contract_from_output, config.json(), config.json_3_0());
     quote! {
         /// The title of the API.
@@ -20,10 +29,10 @@ pub(crate) fn document(document: &Document, config: &ContractConfig<'_>, digest:
         /// The SHA-256 digest of the contract's text, in hexadecimal.
         pub const SHA256: &str = #digest;
 
-        /// The original contract: OpenAPI 3.1 in YAML.
+        #[doc = #about_yaml]
         pub const YAML: &str = include_str!(#yaml);
 
-        /// The contract as JSON, with all keys in the original order.
+        #[doc = #about_json]
         pub const JSON: &str = include_str!(#json);
 
         /// The contract converted to OpenAPI 3.0.3, for tools that do not support 3.1.

@@ -43,11 +43,13 @@ pub(crate) fn operations(document: &Document, stem: &str) -> TokenStream {
 
 /// Generates the description of the contract. All operations use the same security scheme.
 fn contract(document: &Document, stem: &str) -> TokenStream {
-    let scheme = document.operations.first().map(|operation| &operation.scheme.text);
+    let access = document.operations.iter().find_map(|operation| operation.access.as_ref());
+    let scheme = access.map(|access| &access.scheme.text);
     let scheme = document.security_schemes.iter().find(|candidate| Some(&candidate.name.text) == scheme);
     let json_path = format!("/openapi/{stem}.json");
     let credential = match scheme.map(|scheme| &scheme.credential) {
-        None | Some(Credential::Bearer) => quote!(Bearer),
+        None => quote!(None),
+        Some(Credential::Bearer) => quote!(Bearer),
         Some(Credential::Basic) => quote!(Basic),
         Some(Credential::Header(name)) => quote!(Header(#name)),
         Some(Credential::Cookie(name)) => quote!(Cookie(#name)),
@@ -72,20 +74,30 @@ fn contract(document: &Document, stem: &str) -> TokenStream {
 
 fn operation_description(document: &Document, operation: &Operation) -> TokenStream {
     let constant = format_ident!("{}", rust_name::constant(&operation.id));
-    let (id, path, tag, scope) = (&*operation.id, &*operation.path, &*operation.tag, &*operation.scope);
+    let (id, path, tag) = (&*operation.id, &*operation.path, &*operation.tag);
+    let scope = match &operation.access {
+        Some(access) => {
+            let scope = &*access.scope;
+            quote!(Some(#scope))
+        }
+        None => quote!(None),
+    };
     let method = operation.method.key().to_uppercase();
     let about = docs(operation.summary.as_deref(), id);
     let parameters = operation.parameters.iter().map(|parameter| parameter_description(document, parameter));
     let body = match &operation.body {
         None => quote!(None),
         Some(body) => {
-            let media_type = body.content.media_type.as_str();
+            let media_type = &body.content.name;
             let schema = &body.content.schema.pointer;
             quote!(Some(Body { media_type: #media_type, schema: #schema }))
         }
     };
-    let statuses =
-        operation.responses.iter().map(|response| proc_macro2::Literal::u16_unsuffixed(response.status));
+    let statuses = operation
+        .responses
+        .iter()
+        .filter_map(|response| response.status.code())
+        .map(proc_macro2::Literal::u16_unsuffixed);
     quote! {
         #about
         pub static #constant: Operation = Operation {
@@ -93,7 +105,7 @@ fn operation_description(document: &Document, operation: &Operation) -> TokenStr
             method: #method,
             path: #path,
             tag: #tag,
-            scope: Some(#scope),
+            scope: #scope,
             parameters: &[#(#parameters),*],
             body: #body,
             statuses: &[#(#statuses),*],

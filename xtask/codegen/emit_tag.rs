@@ -1,12 +1,13 @@
 //! Generates one file for each tag: the trait of the tag, and a request struct and a response enum for each operation.
 
-use contract::model::{Content, Document, Header, MediaType, Operation, Parameter, Response, Shape, Tag};
+use contract::model::{Body, Document, MediaType, Operation, Parameter, Tag};
 use contract::rust_name;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::ContractConfig;
 use super::attributes::{default_expression, deprecation_note, docs, docs_with_summary};
+use super::emit_response::response;
 use super::imports;
 use super::types::RustTypes;
 
@@ -33,7 +34,9 @@ pub(crate) fn tag(
         })
         .collect();
     let scalars = imports::scalar_imports(&items);
-    let payload = imports::import("payload", &["Bytes", "Json", "Text"], &items);
+    let payload =
+        imports::import("payload", &["Bytes", "Json", "LineStream", "Lines", "NoBody", "Text"], &items);
+    let response = imports::import("response", &["OperationResponse", "ResponseParts", "StatusCode"], &items);
     let schemas = imports::contains_name(&items, "schemas").then(|| {
         quote!(
             use super::schemas;
@@ -41,7 +44,7 @@ pub(crate) fn tag(
     });
     quote! {
         #schemas
-        use contract_runtime::response::{OperationResponse, ResponseParts};
+        #response
         use contract_runtime::call::Call;
         use contract_runtime::service::Service;
         #payload
@@ -100,31 +103,32 @@ fn request(document: &Document, types: &RustTypes<'_>, operation: &Operation) ->
         let owner = rust_name::upper_camel_case(&operation.id) + "Body";
         let ty = match body.content.media_type {
             MediaType::Json => types.full_type(&body.content.schema, &owner, None),
+            MediaType::Lines => {
+                let ty = types.full_type(&body.content.schema, &owner, None);
+                quote!(Lines<#ty>)
+            }
             MediaType::Text => quote!(String),
             MediaType::Bytes => quote!(bytes::Bytes),
         };
+        let ty = if is_optional(body) { quote!(Option<#ty>) } else { ty };
         quote! {
             /// The request body.
             pub body: #ty,
         }
     });
+    // A stream can be neither copied nor compared.
+    let is_stream = operation.body.as_ref().is_some_and(|body| body.content.media_type == MediaType::Lines);
+    let derive = if is_stream { quote!(Debug) } else { quote!(Debug, Clone, PartialEq) };
     quote! {
         #[doc = #about]
-        #[derive(Debug, Clone, PartialEq)]
+        #[derive(#derive)]
         pub struct #name { #(#fields)* #body }
     }
 }
 
-/// Returns the payload type of a response body.
-fn payload(types: &RustTypes<'_>, content: &Content, owner: &str) -> TokenStream {
-    match content.media_type {
-        MediaType::Json => {
-            let ty = types.full_type(&content.schema, owner, None);
-            quote!(Json<#ty>)
-        }
-        MediaType::Text => quote!(Text),
-        MediaType::Bytes => quote!(Bytes),
-    }
+/// Returns whether requests without the body are valid. A stream can have no lines.
+pub(crate) fn is_optional(body: &Body) -> bool {
+    !body.required && body.content.media_type != MediaType::Lines
 }
 
 /// Returns the name of the request field of a parameter.
@@ -143,184 +147,4 @@ pub(crate) fn parameter_type(
     let inner_type = types.inner_type(&parameter.schema, &owner, None);
     let has_default = default_expression(types, document, &parameter.schema, (&owner, None)).is_some();
     if parameter.required || has_default { inner_type } else { quote!(Option<#inner_type>) }
-}
-
-fn response(
-    document: &Document,
-    types: &RustTypes<'_>,
-    operation: &Operation,
-    middleware_headers: &[&str],
-) -> TokenStream {
-    let (_, _, name) = item_names(operation);
-    let about = format!(" The responses of `{}`.", operation.id.text);
-    let response_variants: Vec<_> = operation
-        .responses
-        .iter()
-        .map(|response| ResponseVariant { document, types, operation, response, middleware_headers })
-        .collect();
-    let variants = response_variants.iter().map(ResponseVariant::declaration);
-    let from = response_variants.iter().map(ResponseVariant::arm_of_from_parts);
-    let into = response_variants.iter().map(ResponseVariant::arm_of_into_parts);
-    quote! {
-        #[doc = #about]
-        #[derive(Debug, poem_openapi::ApiResponse)]
-        pub enum #name { #(#variants)* }
-
-        impl OperationResponse for #name {
-            fn from_parts(parts: ResponseParts) -> Option<Self> {
-                match parts.status {
-                    #(#from)*
-                    _ => None,
-                }
-            }
-
-            fn into_parts(self) -> ResponseParts {
-                match self { #(#into)* }
-            }
-        }
-    }
-}
-
-/// Generates one variant of a response enum.
-struct ResponseVariant<'a> {
-    document: &'a Document,
-    types: &'a RustTypes<'a>,
-    operation: &'a Operation,
-    response: &'a Response,
-    middleware_headers: &'a [&'a str],
-}
-
-impl ResponseVariant<'_> {
-    fn ident(&self) -> Ident {
-        format_ident!("{}", rust_name::status_variant(self.response.status))
-    }
-
-    fn status(&self) -> proc_macro2::Literal {
-        proc_macro2::Literal::u16_unsuffixed(self.response.status)
-    }
-
-    /// Returns whether middleware sets a header on many responses. Such a header is declared, but is not a field of
-    /// the variant.
-    fn is_set_by_middleware(&self, header: &Header) -> bool {
-        self.middleware_headers.contains(&&*header.name.to_lowercase())
-    }
-
-    /// Returns the headers that are fields of the variant.
-    fn field_headers(&self) -> Vec<&Header> {
-        self.response.headers.iter().filter(|header| !self.is_set_by_middleware(header)).collect()
-    }
-
-    /// Returns the type of a header, without `Option`. poem-openapi supports only basic types in headers: string enums
-    /// and times are strings.
-    fn inner_header_type(&self, header: &Header) -> TokenStream {
-        match self.document.shape(&header.schema) {
-            Some(Shape::Integer(_) | Shape::Number(_) | Shape::Boolean) => {
-                self.types.inner_type(&header.schema, "Header", None)
-            }
-            Some(Shape::IntegerEnum(_)) => quote!(i64),
-            _ => quote!(String),
-        }
-    }
-
-    fn header_type(&self, header: &Header) -> TokenStream {
-        let inner_type = self.inner_header_type(header);
-        if header.required { inner_type } else { quote!(Option<#inner_type>) }
-    }
-
-    /// Generates the statement that reads a header from the response parts, and parses it unless it is a string.
-    fn read_header(&self, header: &Header) -> TokenStream {
-        let (variable, name) = (header_variable(header), &*header.name);
-        let is_string = self.inner_header_type(header).to_string() == "String";
-        let value = match (header.required, is_string) {
-            (true, true) => quote!(parts.header(#name)?),
-            (true, false) => quote!(parts.header(#name)?.parse().ok()?),
-            (false, true) => quote!(parts.header(#name)),
-            (false, false) => quote!(parts.header(#name).and_then(|value| value.parse().ok())),
-        };
-        quote!(let #variable = #value;)
-    }
-
-    /// Generates the expression for a header of the response parts, converted to a string.
-    fn write_header(&self, header: &Header) -> TokenStream {
-        let (variable, name) = (header_variable(header), &*header.name);
-        let is_string = self.inner_header_type(header).to_string() == "String";
-        match (header.required, is_string) {
-            (true, true) => quote!(Some((#name, #variable))),
-            (true, false) => quote!(Some((#name, #variable.to_string()))),
-            (false, true) => quote!(#variable.map(|value| (#name, value))),
-            (false, false) => quote!(#variable.map(|value| (#name, value.to_string()))),
-        }
-    }
-
-    fn declaration(&self) -> TokenStream {
-        let (ident, status) = (self.ident(), self.status());
-        let about = docs(Some(&self.response.description), &format!("{status}."));
-        let middleware_headers =
-            self.response.headers.iter().filter(|header| self.is_set_by_middleware(header)).map(|header| {
-                let (name, ty) = (&*header.name, self.header_type(header).to_string().replace(' ', ""));
-                let deprecated = header.deprecated.then(|| quote!(, deprecated));
-                quote!(, header(name = #name, ty = #ty #deprecated))
-            });
-        let attribute = quote!(#[oai(status = #status #(#middleware_headers)*)]);
-        let body = self.response.content.as_ref().map(|content| {
-            let owner = rust_name::upper_camel_case(&self.operation.id) + &ident.to_string() + "Body";
-            payload(self.types, content, &owner)
-        });
-        let headers = self.field_headers().into_iter().map(|header| {
-            let (name, ty) = (&*header.name, self.header_type(header));
-            let about = docs(header.description.as_deref(), &header.name);
-            let deprecated = header.deprecated.then(|| quote!(, deprecated));
-            quote!(#about #[oai(header = #name #deprecated)] #ty)
-        });
-        let fields: Vec<_> = body.into_iter().chain(headers).collect();
-        let fields = (!fields.is_empty()).then(|| quote!((#(#fields),*)));
-        quote!(#about #attribute #ident #fields,)
-    }
-
-    fn arm_of_from_parts(&self) -> TokenStream {
-        let (ident, status) = (self.ident(), self.status());
-        let headers = self.field_headers();
-        let reads = headers.iter().map(|header| self.read_header(header));
-        let body = self.response.content.as_ref().map(|content| match content.media_type {
-            MediaType::Json => quote!(Json::Ready(parts.body?)),
-            MediaType::Text => quote!(Text(String::from_utf8(parts.body?.into()).ok()?)),
-            MediaType::Bytes => quote!(Bytes(parts.body?)),
-        });
-        let fields: Vec<_> = body
-            .into_iter()
-            .chain(headers.iter().map(|header| header_variable(header)).map(|name| quote!(#name)))
-            .collect();
-        let fields = (!fields.is_empty()).then(|| quote!((#(#fields),*)));
-        if headers.is_empty() {
-            quote!(#status => Some(Self::#ident #fields),)
-        } else {
-            quote!(#status => { #(#reads)* Some(Self::#ident #fields) })
-        }
-    }
-
-    fn arm_of_into_parts(&self) -> TokenStream {
-        let (ident, status) = (self.ident(), self.status());
-        let headers = self.field_headers();
-        let body = self.response.content.as_ref().map(|_| quote!(body));
-        let body_value = if body.is_some() { quote!(Some(body.into_bytes())) } else { quote!(None) };
-        let fields: Vec<_> = body
-            .into_iter()
-            .chain(headers.iter().map(|header| header_variable(header)).map(|name| quote!(#name)))
-            .collect();
-        let fields = (!fields.is_empty()).then(|| quote!((#(#fields),*)));
-        let pairs = headers.iter().map(|header| self.write_header(header));
-        let headers = if headers.is_empty() {
-            quote!(Vec::new())
-        } else {
-            quote!([#(#pairs),*].into_iter().flatten().collect())
-        };
-        quote!(Self::#ident #fields => ResponseParts { status: #status, headers: #headers, body: #body_value },)
-    }
-}
-
-/// Returns the variable for the value of a header.
-fn header_variable(header: &Header) -> Ident {
-    // The generated code already has variables named `body` and `parts`.
-    let name = rust_name::variable(&header.name, &["body", "parts"]);
-    syn::parse_str(&name).expect("`rust_name` returns a valid identifier")
 }

@@ -11,7 +11,7 @@ use contract::rust_name;
 use super::files::{self, GeneratedFile};
 
 /// Names that the generated file `adapter.rs` uses, so the adapter cannot have them.
-pub(super) const RESERVED: [&str; 23] = [
+pub(super) const RESERVED: [&str; 26] = [
     "Base64",
     "Bytes",
     "Call",
@@ -20,11 +20,14 @@ pub(super) const RESERVED: [&str; 23] = [
     "Header",
     "JsonBody",
     "Keys",
+    "Lines",
     "MaybeUndefined",
     "OpenApi",
     "Option",
+    "OptionalBody",
     "Path",
     "Query",
+    "Responded",
     "S",
     "Scope",
     "SecurityRequirement",

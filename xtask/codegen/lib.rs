@@ -10,6 +10,7 @@ mod emit_document;
 mod emit_events;
 mod emit_mod;
 mod emit_operations;
+mod emit_response;
 mod emit_schemas;
 mod emit_tag;
 mod emit_unions;
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use contract::diagnostic::DiagnosticFormat;
-use contract::{Contract, Conventions, rust_name};
+use contract::{Contract, Conventions, Profile, rust_name};
 use sha2::{Digest, Sha256};
 
 use self::external::ExternalContract;
@@ -41,6 +42,8 @@ pub struct ContractConfig<'a> {
     pub output: &'a str,
     /// The path of the contract, relative to the generated folder.
     pub contract_from_output: &'a str,
+    /// The path of the contract in the first line of the generated files. It does not depend on the machine.
+    pub name_in_heading: &'a str,
     /// The name of the contract, such as `v1`.
     pub stem: &'a str,
     /// Rules for this contract, in addition to the general ones.
@@ -73,11 +76,13 @@ pub const V1: ContractConfig<'static> = ContractConfig {
     contract: "openapi/v1.yaml",
     output: "src/api/generated",
     contract_from_output: "../../../openapi/v1.yaml",
+    name_in_heading: "openapi/v1.yaml",
     stem: "v1",
     conventions: Conventions {
         path_prefix: "/api/v1/",
         // The spelling of the original API description.
         spelling_exceptions: &["studentId", "courseId", "retryAfterSeconds"],
+        profile: Profile::Server,
     },
     middleware_headers: MIDDLEWARE_HEADERS,
 };
@@ -86,14 +91,29 @@ pub const V1: ContractConfig<'static> = ContractConfig {
 /// expect the contract with every supported construct at the end.
 pub const CONTRACTS: &[ContractConfig<'static>] = &[
     V1,
+    // Does not follow the rules of this server. The tests of `contract_runtime` compile its code and call it.
+    ContractConfig {
+        contract: "tests/open/contract.yaml",
+        output: "tests/open/generated",
+        contract_from_output: "../contract.yaml",
+        name_in_heading: "tests/open/contract.yaml",
+        stem: "workshop",
+        conventions: Conventions { path_prefix: "/", spelling_exceptions: &[], profile: Profile::Open },
+        middleware_headers: &[],
+    },
     // Contains every supported construct and proves that the generator does not depend on v1. The tests compile its
     // code and serve it beside v1.
     ContractConfig {
         contract: "tests/second/contract.yaml",
         output: "tests/second/generated",
         contract_from_output: "../contract.yaml",
+        name_in_heading: "tests/second/contract.yaml",
         stem: "v2",
-        conventions: Conventions { path_prefix: "/api/v2/", spelling_exceptions: ENVELOPE_NAMES },
+        conventions: Conventions {
+            path_prefix: "/api/v2/",
+            spelling_exceptions: ENVELOPE_NAMES,
+            profile: Profile::Server,
+        },
         middleware_headers: MIDDLEWARE_HEADERS,
     },
 ];
@@ -121,6 +141,9 @@ pub struct CodegenArgs {
     /// Generate from this contract instead of the project's contracts. Relative to the current folder.
     #[arg(long, value_name = "FILE", requires = "out")]
     contract: Option<PathBuf>,
+    /// The rules that the contract of --contract must follow.
+    #[arg(long, value_enum, default_value = "server", requires = "contract")]
+    profile: Profile,
     /// The folder for the generated code. It must contain no other files.
     #[arg(long, value_name = "FOLDER", requires = "contract")]
     out: Option<PathBuf>,
@@ -164,7 +187,8 @@ fn generate_external(
     out: &Path,
     args: &CodegenArgs,
 ) -> anyhow::Result<CodegenOutcome> {
-    let conventions = Conventions { path_prefix: "/", spelling_exceptions: ENVELOPE_NAMES };
+    let profile = args.profile;
+    let conventions = Conventions { path_prefix: "/", spelling_exceptions: ENVELOPE_NAMES, profile };
     // Read the contract first, so that an invalid contract does not leave an empty folder.
     let name =
         contract.to_str().with_context(|| format!("{}: the path is not valid UTF-8", contract.display()))?;
@@ -180,10 +204,12 @@ fn generate_external(
         contract: &external.contract,
         output: &external.output,
         contract_from_output: &external.contract_from_output,
+        name_in_heading: &external.contract_from_output,
         stem: &external.stem,
         conventions,
-        middleware_headers: MIDDLEWARE_HEADERS,
+        middleware_headers: if profile == Profile::Open { &[] } else { MIDDLEWARE_HEADERS },
     };
+    eprint!("{}", parsed_contract.render_notes(args.format));
     if !args.check {
         external.ensure_only_generated_files(base, &generate(&parsed_contract, &config))?;
     }
@@ -233,7 +259,7 @@ pub(crate) fn generate(contract: &Contract, config: &ContractConfig<'_>) -> Vec<
     let heading = format!(
         "{}{} (sha256 {digest}), do not edit. Run `cargo xtask codegen`.\n\n",
         files::HEADING,
-        config.contract
+        config.name_in_heading
     );
     let rust = |name: &str, about: &str, items| GeneratedFile {
         name: format!("{name}.rs"),
@@ -245,7 +271,7 @@ pub(crate) fn generate(contract: &Contract, config: &ContractConfig<'_>) -> Vec<
         rust(
             "adapter",
             "Serves the traits of all tags as one poem-openapi API.",
-            emit_adapter::adapter(document, &types, &config.adapter_type()),
+            emit_adapter::adapter(document, &types, &config.adapter_type(), config.conventions.profile),
         ),
         rust(
             "document",

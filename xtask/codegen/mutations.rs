@@ -10,10 +10,10 @@ use contract::testing::{
     NESTINGS, VALID_CONTRACTS, assert_rendered, contract_with_nested_schema, contract_with_reference_chain,
     workspace,
 };
-use contract::{Conventions, read};
+use contract::{Conventions, Profile, read};
 use proptest::prelude::*;
 
-use super::{V1, generate};
+use super::{ContractConfig, V1, generate};
 
 /// Chooses the index of a valid contract, mostly one of the two small ones.
 fn contract_index() -> impl Strategy<Value = usize> {
@@ -21,7 +21,7 @@ fn contract_index() -> impl Strategy<Value = usize> {
 }
 
 fn conventions() -> Conventions<'static> {
-    Conventions { path_prefix: "/", spelling_exceptions: V1.conventions.spelling_exceptions }
+    Conventions { path_prefix: "/", ..V1.conventions }
 }
 
 /// Checks a contract. If it causes a panic, saves it in `target/codegen-regressions`. Reduce such a contract and add it
@@ -35,11 +35,14 @@ fn check(name: &str, text: &str) {
     }
 }
 
-/// Reads a contract as `codegen` does, and generates code if the contract is valid.
+/// Reads a contract as `codegen` does in each profile, and generates code if the contract is valid.
 fn try_generate(name: &str, text: &str) {
-    match read(Source::new(name, text), &conventions()) {
-        Ok(contract) => drop(generate(&contract, &V1)),
-        Err(invalid) => assert_rendered(&invalid),
+    for profile in [Profile::Server, Profile::Open] {
+        let conventions = Conventions { profile, ..conventions() };
+        match read(Source::new(name, text), &conventions) {
+            Ok(contract) => drop(generate(&contract, &ContractConfig { conventions, ..V1 })),
+            Err(invalid) => assert_rendered(&invalid),
+        }
     }
 }
 

@@ -56,6 +56,8 @@ pub enum Code {
     OperationWithoutScope,
     /// An operation does not document an error status that it can return, or an error response has no JSON body.
     UndocumentedErrorStatus,
+    /// The body of an error response is not the error envelope of the server.
+    ErrorEnvelope,
     /// The name of a parameter or a property is not in snake_case.
     Spelling,
     /// An example that does not match its schema.
@@ -67,7 +69,7 @@ pub enum Code {
 impl Code {
     /// Every code that [`crate::read`] reports.
     #[cfg(test)]
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Syntax,
         Self::DuplicateKey,
         Self::WrongType,
@@ -90,6 +92,7 @@ impl Code {
         Self::BadPattern,
         Self::OperationWithoutScope,
         Self::UndocumentedErrorStatus,
+        Self::ErrorEnvelope,
         Self::Spelling,
         Self::ExampleRefused,
         Self::DefaultRefused,
@@ -120,6 +123,7 @@ impl Code {
             Self::BadPattern => "bad-pattern",
             Self::OperationWithoutScope => "operation-without-scope",
             Self::UndocumentedErrorStatus => "undocumented-error-status",
+            Self::ErrorEnvelope => "error-envelope",
             Self::Spelling => "spelling",
             Self::ExampleRefused => "example-refused",
             Self::DefaultRefused => "default-refused",
@@ -131,6 +135,8 @@ impl Code {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
+    /// Explains what the generated code leaves out.
+    Note,
     /// The document is processed; the value has a documented meaning or none.
     Warning,
     /// Prevents code generation and comparison.
@@ -138,9 +144,10 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Returns the name in messages, and the name of the workflow command for GitHub.
-    pub const fn as_str(self) -> &'static str {
+    /// Returns the name of the workflow command for GitHub.
+    const fn github_command(self) -> &'static str {
         match self {
+            Self::Note => "notice",
             Self::Warning => "warning",
             Self::Error => "error",
         }
@@ -183,6 +190,11 @@ impl Diagnostic {
     /// Creates a warning without a related span.
     pub fn warning(code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, span, message, help) }
+    }
+
+    /// Creates a note without a related span.
+    pub(crate) fn note(code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { severity: Severity::Note, ..Self::error(code, span, message, help) }
     }
 
     /// Sets the label under the source excerpt.
@@ -261,7 +273,7 @@ fn github_annotation(source: &Source, diagnostic: &Diagnostic) -> String {
     let help =
         if diagnostic.help.is_empty() { String::new() } else { format!("\nhelp: {}", diagnostic.help) };
     annotation(
-        diagnostic.severity.as_str(),
+        diagnostic.severity.github_command(),
         Some((source.file_name(diagnostic.span), position)),
         diagnostic.code.as_str(),
         &format!("{}{help}", diagnostic.message),
@@ -270,7 +282,7 @@ fn github_annotation(source: &Source, diagnostic: &Diagnostic) -> String {
 
 /// Returns an `::error` workflow command for GitHub.
 pub fn workflow_command(file: &str, line: usize, column: usize, title: &str, message: &str) -> String {
-    annotation(Severity::Error.as_str(), Some((file, LineColumn { line, column })), title, message)
+    annotation(Severity::Error.github_command(), Some((file, LineColumn { line, column })), title, message)
 }
 
 /// Returns a workflow command for GitHub, with a position or without. The command is `error`, `warning` or `notice`.
@@ -285,6 +297,7 @@ pub fn annotation(command: &str, position: Option<(&str, LineColumn)>, title: &s
 
 fn render_text(source: &Source, diagnostic: &Diagnostic) -> String {
     let level = match diagnostic.severity {
+        Severity::Note => Level::NOTE,
         Severity::Warning => Level::WARNING,
         Severity::Error => Level::ERROR,
     };

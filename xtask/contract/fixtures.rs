@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Conventions;
 use super::source::Source;
+use super::{Conventions, Profile};
 use crate::diagnostic::{Code, DiagnosticFormat};
 
 fn folder() -> PathBuf {
@@ -17,8 +17,11 @@ fn folder() -> PathBuf {
 }
 
 /// The conventions of the fixtures. Every path has the prefix `/`.
-const CONVENTIONS: Conventions<'static> =
-    Conventions { path_prefix: "/", spelling_exceptions: &["studentId", "courseId", "retryAfterSeconds"] };
+const CONVENTIONS: Conventions<'static> = Conventions {
+    path_prefix: "/",
+    spelling_exceptions: &["studentId", "courseId", "retryAfterSeconds"],
+    profile: Profile::Server,
+};
 
 /// Returns the names of all fixtures, without file extensions.
 fn names() -> BTreeSet<String> {
@@ -77,7 +80,7 @@ fn a_valid_contract_has_no_diagnostics() {
 #[test]
 fn help_does_not_mention_spelling_exceptions_if_there_are_none() {
     let text = fs::read_to_string(folder().join("spelling.yaml")).expect("the fixture is readable");
-    let conventions = Conventions { path_prefix: "/", spelling_exceptions: &[] };
+    let conventions = Conventions { spelling_exceptions: &[], ..CONVENTIONS };
     let invalid =
         super::read(Source::new("spelling.yaml", text), &conventions).expect_err("the fixture is invalid");
     let help_texts: Vec<_> = invalid.diagnostics.iter().map(|diagnostic| &*diagnostic.help).collect();
@@ -119,5 +122,9 @@ fn a_github_command_escapes_properties_and_omits_empty_help() {
     assert_eq!(
         render(super::diagnostic::Diagnostic::warning(Code::WrongType, span, "odd", "correct it")),
         "::warning file=a%2Cb%3Ac.yaml,line=1,col=1,title=wrong-type::odd%0Ahelp: correct it\n"
+    );
+    assert_eq!(
+        render(super::diagnostic::Diagnostic::note(Code::WrongType, span, "ignored", "")),
+        "::notice file=a%2Cb%3Ac.yaml,line=1,col=1,title=wrong-type::ignored\n"
     );
 }

@@ -9,6 +9,7 @@ mod json;
 mod keywords;
 pub mod model;
 pub mod node;
+mod open;
 mod read;
 mod reader;
 mod rules;
@@ -34,16 +35,27 @@ use self::diagnostic::{Code, Diagnostic, DiagnosticFormat};
 use self::model::Document;
 use self::node::Node;
 use self::source::Source;
+use self::version::Version;
+use self::yaml::AliasPolicy;
 
 /// A valid contract.
 #[derive(Debug)]
 pub struct Contract {
     /// The source.
     pub source: Source,
-    /// The parsed tree.
+    /// The parsed tree. In [`Profile::Open`], it is converted to OpenAPI 3.1.
     pub root: Node,
     /// The model.
     pub document: Document,
+    /// What the generated code leaves out. Empty in [`Profile::Server`], which rejects such contracts.
+    pub notes: Vec<Diagnostic>,
+}
+
+impl Contract {
+    /// Renders the notes in a format.
+    pub fn render_notes(&self, format: DiagnosticFormat) -> String {
+        diagnostic::render(&self.source, &self.notes, format)
+    }
 }
 
 /// An invalid contract with its diagnostics. If the source cannot be parsed or its version is not supported, there is
@@ -84,6 +96,18 @@ impl InvalidContract {
     }
 }
 
+/// Which contracts are accepted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Profile {
+    /// Contracts that follow the rules of this server: OpenAPI 3.1, snake_case names, one tag and one scope for each
+    /// operation, documented error statuses and the error envelope. Nothing of the contract is ignored.
+    #[default]
+    Server,
+    /// Other contracts: OpenAPI 3.0 or 3.1 with any security, error bodies, media types and names. Notes list what the
+    /// generated code leaves out.
+    Open,
+}
+
 /// The conventions of a server, which its contract must follow in addition to the general rules.
 #[derive(Clone, Copy, Debug)]
 pub struct Conventions<'a> {
@@ -91,6 +115,8 @@ pub struct Conventions<'a> {
     pub path_prefix: &'a str,
     /// Names of parameters and properties that need not be in snake_case.
     pub spelling_exceptions: &'a [&'a str],
+    /// Which contracts are accepted.
+    pub profile: Profile,
 }
 
 /// Reads and validates a contract.
@@ -99,23 +125,41 @@ pub struct Conventions<'a> {
 /// Returns [`InvalidContract`] with the problems that were found. Some rules run only if other rules report nothing.
 pub fn read(source: Source, conventions: &Conventions<'_>) -> Result<Contract, Box<InvalidContract>> {
     let mut diagnostics = Vec::new();
-    let Some(root) = yaml::read(&source, &mut diagnostics) else {
+    let aliases = match conventions.profile {
+        Profile::Server => AliasPolicy::Reject,
+        Profile::Open => AliasPolicy::Expand,
+    };
+    let Some(root) = yaml::read_with(&source, aliases, &mut diagnostics) else {
         // Report only the syntax error: diagnostics of a partially parsed source can be misleading.
         diagnostics.retain(|diagnostic| diagnostic.code == Code::Syntax);
         return Err(Box::new(InvalidContract { source, diagnostics }));
     };
-    if let Err(diagnostic) = version::ensure_v31(&root) {
-        return Err(Box::new(InvalidContract { source, diagnostics: vec![*diagnostic] }));
+    let version = match conventions.profile {
+        Profile::Server => version::ensure_v31(&root).map(|()| Version::V31),
+        Profile::Open => version::of_open(&root),
+    };
+    let version = match version {
+        Ok(version) => version,
+        Err(diagnostic) => return Err(Box::new(InvalidContract { source, diagnostics: vec![*diagnostic] })),
+    };
+    if conventions.profile == Profile::Open && diagnostics.is_empty() {
+        return open::read(source, root, version, conventions);
     }
-    let mut reader = reader::NodeReader::new(&root);
-    let document = read::document(&mut reader);
-    diagnostics.append(&mut reader.diagnostics);
-    rules::check(&root, &document, conventions, &mut diagnostics);
+    let document = model(&root, conventions, &mut diagnostics);
     if diagnostics.is_empty() {
-        Ok(Contract { source, root, document })
+        Ok(Contract { source, root, document, notes: Vec::new() })
     } else {
         Err(Box::new(InvalidContract { source, diagnostics }))
     }
+}
+
+/// Reads the model of a contract and checks the rules.
+fn model(root: &Node, conventions: &Conventions<'_>, diagnostics: &mut Vec<Diagnostic>) -> Document {
+    let mut reader = reader::NodeReader::new(root, conventions.profile);
+    let document = read::document(&mut reader);
+    diagnostics.append(&mut reader.diagnostics);
+    rules::check(root, &document, conventions, diagnostics);
+    document
 }
 
 /// The maximum size of a contract in bytes. The largest known contract has a quarter of this size.

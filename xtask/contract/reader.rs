@@ -5,6 +5,7 @@
 use super::keywords::{self, ObjectKind};
 use super::node::{Entry, Node, SpannedString, Value, escape_pointer_token};
 use super::source::Span;
+use crate::Profile;
 use crate::diagnostic::{Code, Diagnostic};
 
 /// A node and its location.
@@ -28,12 +29,14 @@ pub(crate) struct NodeReader<'n> {
     pub root: &'n Node,
     /// The diagnostics so far.
     pub diagnostics: Vec<Diagnostic>,
+    /// The rules of the contract.
+    pub profile: Profile,
 }
 
 impl<'n> NodeReader<'n> {
     /// Creates a reader of a document.
-    pub(crate) const fn new(root: &'n Node) -> Self {
-        Self { root, diagnostics: Vec::new() }
+    pub(crate) const fn new(root: &'n Node, profile: Profile) -> Self {
+        Self { root, diagnostics: Vec::new(), profile }
     }
 
     /// Returns the document node.

@@ -4,6 +4,8 @@
 
 use heck::{ToSnakeCase, ToUpperCamelCase};
 
+use super::model::ResponseStatus;
+
 /// Returns a type or variant name: `order.paid` becomes `OrderPaid`, `-created_at` becomes `CreatedAtDescending`.
 ///
 /// `Self`, and a name that does not start with a letter, get the prefix `Value`.
@@ -64,8 +66,13 @@ pub fn constant(name: &str) -> String {
 }
 
 /// Returns the variant of a response enum for a status.
-pub fn status_variant(status: u16) -> String {
-    let variant = match status {
+pub fn status_variant(status: ResponseStatus) -> String {
+    let code = match status {
+        ResponseStatus::Code(code) => code,
+        ResponseStatus::Range(digit) => return format!("Status{digit}xx"),
+        ResponseStatus::Default => return "Default".to_owned(),
+    };
+    let variant = match code {
         200 => "Ok",
         201 => "Created",
         202 => "Accepted",
@@ -99,7 +106,7 @@ pub fn status_variant(status: u16) -> String {
         502 => "BadGateway",
         503 => "ServiceUnavailable",
         504 => "GatewayTimeout",
-        _ => return format!("Status{status}"),
+        _ => return format!("Status{code}"),
     };
     variant.to_owned()
 }

@@ -1,6 +1,6 @@
 //! The OpenAPI version of a document.
 //!
-//! This module lists the versions that can be compared and the version that code is generated from. It reads only the
+//! This module lists the versions that can be compared and the versions that code is generated from. It reads only the
 //! top level of the document.
 
 use super::node::Node;
@@ -36,6 +36,23 @@ pub fn is_known_dialect(uri: &str) -> bool {
 /// # Errors
 /// Returns a diagnostic if the version is missing or not supported, or if the dialect of JSON Schema is not supported.
 pub fn of(root: &Node) -> Result<Version, Box<Diagnostic>> {
+    ensure_known_dialect(root)?;
+    declared(root, &COMPARED)
+}
+
+/// Returns the version of a document from which code is generated with [`Profile::Open`](crate::Profile::Open).
+///
+/// # Errors
+/// Returns a diagnostic if the version is not 3.0 or 3.1, or if the dialect of JSON Schema is not supported.
+pub(crate) fn of_open(root: &Node) -> Result<Version, Box<Diagnostic>> {
+    ensure_known_dialect(root)?;
+    match declared(root, &OPEN)? {
+        Version::V32 => Err(unsupported_version(root, &OPEN)),
+        version => Ok(version),
+    }
+}
+
+fn ensure_known_dialect(root: &Node) -> Result<(), Box<Diagnostic>> {
     if let Some(dialect) = root.get("jsonSchemaDialect")
         && !dialect.as_str().is_some_and(is_known_dialect)
     {
@@ -43,7 +60,7 @@ pub fn of(root: &Node) -> Result<Version, Box<Diagnostic>> {
         let help = "remove `jsonSchemaDialect`: the dialect of OpenAPI 3.1 is the default";
         return unsupported(dialect.span, message.to_owned(), help);
     }
-    declared(root, &COMPARED)
+    Ok(())
 }
 
 /// Checks that code can be generated from the version of the document.
@@ -71,7 +88,13 @@ const COMPARED: Supported = Supported {
     help: "write `openapi: 3.1.0` or `openapi: 3.0.3`, in quotes if it could be a number",
 };
 
-/// The versions that code can be generated from.
+/// The versions that code can be generated from with [`Profile::Open`](crate::Profile::Open).
+const OPEN: Supported = Supported {
+    versions: "3.0.x or 3.1.x",
+    help: "write `openapi: 3.1.0` or `openapi: 3.0.3`, in quotes if it could be a number",
+};
+
+/// The version that code can be generated from with [`Profile::Server`](crate::Profile::Server).
 const GENERATED: Supported = Supported {
     versions: "3.1.x",
     help: "write `openapi: 3.1.0`; the OpenAPI 3.0 version of the contract is derived from it",

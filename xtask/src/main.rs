@@ -34,14 +34,27 @@ enum XtaskCommand {
     /// Exits with code 2 if the contract cannot be read. To add a version of the API, add an entry to CONTRACTS
     /// (xtask/codegen/lib.rs).
     ///
-    /// Use --contract and --out to generate code from your own contract. The same rules apply: OpenAPI 3.1, names in
-    /// snake_case, one tag and one scope for each operation, and the error envelope of this project. The generated code
-    /// is the HTTP side of a server: one trait for each tag, with one method for each operation. It depends on the
-    /// crates contract_runtime (use a path dependency on src/contract_runtime), poem_openapi, serde, serde_json and
-    /// bytes. Implement the traits and `contract_runtime::service::Service`, then pass the adapter to
-    /// `contract_runtime::router::Router`, which finds the operation of a request, validates the request
-    /// (`Route::validate`) and calls the operation (`Route::call`). Headers that this project's server sets on many
-    /// responses, such as ETag and X-Request-Id, are declared but not set.
+    /// Use --contract and --out to generate code from your own contract. By default (--profile server), it must follow
+    /// the rules of this server: OpenAPI 3.1, names in snake_case, one tag, one security scheme and one scope for each
+    /// operation, the common error statuses, and the error envelope of this project. Any other contract is rejected.
+    /// Headers that this project's server sets on many responses, such as ETag and X-Request-Id, are declared but not
+    /// set.
+    ///
+    /// --profile open accepts other contracts: OpenAPI 3.0 or 3.1 with any security, error bodies, names, media types,
+    /// optional bodies, status ranges and `default` responses. Notes on standard error list what the generated code
+    /// leaves out: extensions, unknown formats, and all media types of a body but one. JSON and text become Rust types,
+    /// and other media types are bytes. A schema without a Rust type is a `serde_json::Value`; requests are validated
+    /// against it. What has no substitute, such as an object as a parameter, is rejected.
+    ///
+    /// The generated code is the HTTP side of a server: one trait for each tag, with one method for each operation. It
+    /// depends on the crates contract_runtime (use a path dependency on src/contract_runtime), poem_openapi, serde,
+    /// serde_json and bytes. Implement the traits and `contract_runtime::service::Service`, and pass the adapter to
+    /// `contract_runtime::router::Router`. `contract_runtime::endpoint::ContractEndpoint` serves the router as a poem
+    /// endpoint; its trait `Host` authenticates callers and chooses the form of error responses. tests/open is an
+    /// example.
+    ///
+    /// In both profiles, the schema of a body of the type application/x-ndjson describes one line. The operation reads
+    /// and writes such bodies as streams (`contract_runtime::payload::Lines` and `LineStream`).
     ///
     /// tests/second shows how to serve a second version beside v1. The paths of a version begin with /api/, the name of
     /// the contract and a slash. This is not checked with --contract.

@@ -5,6 +5,7 @@ use poem_openapi::payload::Payload;
 use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef, Registry};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 
+use super::InputBody;
 use crate::call::{self, Input};
 use crate::contract::{BYTES, TEXT};
 
@@ -26,7 +27,7 @@ impl Text {
         MetaSchema::new("string")
     }
 
-    fn from_input(input: &Input) -> poem::Result<Self> {
+    fn read(input: &Input) -> poem::Result<Self> {
         // Validation has stored the text as a JSON string.
         serde_json::from_value(input.take_value()?).map(Self).map_err(poem::error::InternalServerError)
     }
@@ -43,7 +44,7 @@ impl Bytes {
     }
 
     #[allow(clippy::unnecessary_wraps, reason = "the macro calls the same function of both types")]
-    fn from_input(input: &Input) -> poem::Result<Self> {
+    fn read(input: &Input) -> poem::Result<Self> {
         Ok(Self(input.body.clone()))
     }
 }
@@ -73,14 +74,7 @@ macro_rules! plain_payloads {
             type ParamRawType = ();
 
             fn request_meta() -> Option<MetaRequest> {
-                Some(MetaRequest {
-                    description: None,
-                    content: vec![MetaMediaType {
-                        content_type: $media_type,
-                        schema: <Self as Payload>::schema_ref(),
-                    }],
-                    required: true,
-                })
+                Some(Self::meta())
             }
 
             async fn from_request(
@@ -88,7 +82,26 @@ macro_rules! plain_payloads {
                 _: &mut RequestBody,
                 _: ExtractParamOptions<()>,
             ) -> poem::Result<Self> {
-                Self::from_input(call::input(request)?)
+                Self::read(call::input(request)?)
+            }
+        }
+
+        impl InputBody for $name {
+            fn meta() -> MetaRequest {
+                MetaRequest {
+                    description: None,
+                    content: vec![MetaMediaType {
+                        content_type: $media_type,
+                        schema: <Self as Payload>::schema_ref(),
+                    }],
+                    required: true,
+                }
+            }
+
+            fn register_schemas(_: &mut Registry) {}
+
+            fn from_input(input: &Input) -> poem::Result<Self> {
+                Self::read(input)
             }
         }
     )*};

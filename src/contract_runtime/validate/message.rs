@@ -70,6 +70,7 @@ fn message(error: &ValidationError<'_>, describe_pattern: DescribePattern) -> St
             describe_pattern(pattern).unwrap_or_else(|| format!("must match the pattern `{pattern}`"))
         }
         Kind::Format { format } => format_message(format, error.instance().as_str().unwrap_or_default()),
+        Kind::Custom { message, .. } => message.clone(),
         other => format!("violates the rule `{}` of the contract", other.keyword()),
     }
 }

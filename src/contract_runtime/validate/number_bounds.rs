@@ -2,13 +2,41 @@
 //!
 //! Without these bounds, a valid number that is too large for its Rust type would cause an internal error.
 
+use jsonschema::{Keyword, ValidationError};
 use serde_json::{Map, Number, Value};
+
+use crate::payload::MAX_EXACT_INTEGER;
+
+/// The keyword that this module adds to integer schemas. [`ExactInteger`] validates it.
+pub(super) const EXACT_INTEGER: &str = "x-exact-integer";
+
+/// Rejects integers that are written with a fraction or an exponent, if a float cannot represent all their digits. The
+/// parser has already rounded such a number.
+pub(super) struct ExactInteger;
+
+impl Keyword<'_> for ExactInteger {
+    fn validate<'i>(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
+        if self.is_valid(instance) {
+            return Ok(());
+        }
+        Err(ValidationError::custom("must be written without a fraction and an exponent"))
+    }
+
+    fn is_valid(&self, instance: &Value) -> bool {
+        // A number with a fraction violates `type`.
+        let is_rounded = |float: f64| float.fract() == 0.0 && float.abs() > MAX_EXACT_INTEGER;
+        !(instance.is_f64() && instance.as_f64().is_some_and(is_rounded))
+    }
+}
 
 /// Adds the bounds of the Rust type to the number schemas of a document. Narrower bounds are kept.
 pub(super) fn add_bounds(document: &mut Value) {
     match document {
         Value::Array(items) => items.iter_mut().for_each(add_bounds),
         Value::Object(fields) => {
+            if has_type(fields, "integer") {
+                fields.insert(EXACT_INTEGER.to_owned(), Value::Bool(true));
+            }
             if let Some((min, max)) = type_bounds(fields) {
                 narrow(fields, "minimum", &min, |declared, min| declared < min);
                 narrow(fields, "maximum", &max, |declared, max| declared > max);
@@ -18,6 +46,15 @@ pub(super) fn add_bounds(document: &mut Value) {
             schemas.for_each(|(_, field)| add_bounds(field));
         }
         _ => {}
+    }
+}
+
+/// Returns whether a schema declares this type, alone or among others.
+fn has_type(fields: &Map<String, Value>, name: &str) -> bool {
+    match fields.get("type") {
+        Some(Value::String(declared)) => declared == name,
+        Some(Value::Array(declared)) => declared.iter().any(|declared| declared == name),
+        _ => false,
     }
 }
 
@@ -32,11 +69,7 @@ fn narrow(fields: &mut Map<String, Value>, key: &str, limit: &Number, is_beyond:
 /// Returns the minimum and maximum of a number schema's Rust type. Returns `None` for schemas that need no bounds, such
 /// as those of 64-bit floats.
 fn type_bounds(fields: &Map<String, Value>) -> Option<(Number, Number)> {
-    let has_type = |name: &str| match fields.get("type") {
-        Some(Value::String(declared)) => declared == name,
-        Some(Value::Array(declared)) => declared.iter().any(|declared| declared == name),
-        _ => false,
-    };
+    let has_type = |name| has_type(fields, name);
     let format = fields.get("format").and_then(Value::as_str);
     match format {
         Some("int32") if has_type("integer") => Some((i32::MIN.into(), i32::MAX.into())),
@@ -65,11 +98,11 @@ mod tests {
         add_bounds(&mut schema);
         assert_eq!(
             schema["a"],
-            json!({ "type": "integer", "format": "int32", "minimum": 1, "maximum": i32::MAX })
+            json!({ "type": "integer", "format": "int32", "minimum": 1, "maximum": i32::MAX, EXACT_INTEGER: true })
         );
         assert_eq!(
             schema["b"],
-            json!({ "type": ["integer", "null"], "minimum": i64::MIN, "maximum": i64::MAX })
+            json!({ "type": ["integer", "null"], "minimum": i64::MIN, "maximum": i64::MAX, EXACT_INTEGER: true })
         );
         assert_eq!(schema["c"], json!({ "type": "string", "format": "int32" }));
     }

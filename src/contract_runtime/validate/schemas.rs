@@ -3,6 +3,8 @@
 //! Each parameter and body of an operation has a validator. It is compiled once at startup from the schema that a JSON
 //! pointer in the operation tables refers to.
 
+use std::sync::Arc;
+
 use anyhow::Context;
 use jsonschema::{Draft, PatternOptions, Registry, Validator};
 use serde_json::{Value, json};
@@ -12,7 +14,7 @@ use super::query::{self, QueryParameter};
 use super::{
     RequestPart, Violation, Violations, date_time, header_values, message, number_bounds, parameter_value,
 };
-use crate::contract::{BYTES, Operation, Parameter, ParameterKind, ParameterLocation, TEXT};
+use crate::contract::{JSON, NDJSON, Operation, Parameter, ParameterKind, ParameterLocation, TEXT, is_json};
 use crate::json::{self as strict_json, MAX_ERRORS};
 use crate::scalar::Base64;
 
@@ -25,7 +27,10 @@ pub struct Schemas {
     pub operation: &'static Operation,
     /// The validators of the parameters, in the order of [`Operation::parameters`].
     parameters: Vec<Validator>,
-    body: Option<Validator>,
+    /// The validator of the body. `None` without a body, and for bytes, which no schema describes.
+    body: Option<Arc<Validator>>,
+    /// Whether requests without a body are valid.
+    pub(crate) body_is_optional: bool,
     describe_pattern: DescribePattern,
 }
 
@@ -41,6 +46,10 @@ pub fn compile(
 ) -> anyhow::Result<Vec<Schemas>> {
     let mut document: Value = serde_json::from_str(document).context("the contract's JSON cannot be read")?;
     number_bounds::add_bounds(&mut document);
+    let body_is_optional = |operation: &Operation| {
+        operation.body.as_ref().is_some_and(|body| !is_required(&document, body.schema))
+    };
+    let optional_bodies: Vec<bool> = operations.iter().map(|operation| body_is_optional(operation)).collect();
     let registry = Registry::new()
         .add(DOCUMENT, Draft::Draft202012.create_resource(document))
         .and_then(|builder| builder.prepare())
@@ -52,17 +61,32 @@ pub fn compile(
             .should_validate_formats(true)
             .with_format("date-time", |text: &str| date_time::check(text).is_ok())
             .with_format("byte", Base64::is_valid)
+            .with_keyword(number_bounds::EXACT_INTEGER, |_, _, _| Ok(Box::new(number_bounds::ExactInteger)))
             .with_pattern_options(PatternOptions::regex())
             .build(&json!({ "$ref": format!("{DOCUMENT}#{}", fragment(pointer)) }))
             .map_err(|error| anyhow::anyhow!("the schema at {pointer} cannot be compiled: {error}"))
     };
-    let schemas = operations.iter().map(|operation| {
+    let schemas = operations.iter().zip(optional_bodies).map(|(operation, body_is_optional)| {
         let parameters = operation.parameters.iter().map(|parameter| compile(parameter.schema));
-        let body = operation.body.as_ref().map(|body| compile(body.schema)).transpose()?;
+        let body = operation.body.as_ref().filter(|body| has_schema(body.media_type));
+        let body = body.map(|body| compile(body.schema).map(Arc::new)).transpose()?;
         let parameters = parameters.collect::<anyhow::Result<_>>()?;
-        Ok(Schemas { operation, parameters, body, describe_pattern })
+        Ok(Schemas { operation, parameters, body, body_is_optional, describe_pattern })
     });
     schemas.collect()
+}
+
+/// Returns whether the schema of a body describes its bytes: those of JSON and of text.
+fn has_schema(media_type: &str) -> bool {
+    [TEXT, NDJSON].contains(&media_type) || is_json(media_type)
+}
+
+/// Returns whether a request body is required. `schema` is the JSON pointer to the schema of its media type:
+/// `.../content/{media type}/schema`. `required` is beside `content`.
+fn is_required(document: &Value, schema: &str) -> bool {
+    let body = schema.rsplitn(4, '/').nth(3).and_then(|pointer| document.pointer(pointer));
+    // Without `content` around the schema, the document is not an OpenAPI document.
+    body.is_none_or(|body| body.get("content").is_none() || body.get("required") == Some(&Value::Bool(true)))
 }
 
 impl Schemas {
@@ -214,24 +238,20 @@ impl Schemas {
     /// Parses and validates a body. Returns its value, or `None` if the body is invalid or the operation has no body.
     pub fn check_body(&self, body: &[u8], violations: &mut Violations) -> Option<Value> {
         let validator = self.body.as_ref()?;
-        let body_violation = |field, message| Violation { part: RequestPart::Body, field, message };
         let media_type = self.operation.body.as_ref().map_or("", |body| body.media_type);
-        let value = match parse_body(media_type, body) {
-            Ok(value) => value,
-            Err(errors) => {
-                violations
-                    .extend(errors.into_iter().map(|error| body_violation(error.pointer, error.message)));
-                return None;
+        match parse_and_validate(validator, self.describe_pattern, media_type, body) {
+            Ok(value) => Some(value),
+            Err(mut body_violations) => {
+                violations.append(&mut body_violations);
+                None
             }
-        };
-        if validator.is_valid(&value) {
-            return Some(value);
         }
-        let errors = validator.iter_errors(&value);
-        let described =
-            errors.flat_map(|error| message::describe(&error, self.describe_pattern)).take(MAX_ERRORS);
-        violations.extend(described.map(|(field, message)| body_violation(field, message)));
-        None
+    }
+
+    /// Returns the validator of the lines of the body. `None` if the operation has no body with a schema.
+    pub(crate) fn line_validator(&self) -> Option<LineValidator> {
+        let validator = Arc::clone(self.body.as_ref()?);
+        Some(LineValidator { validator, describe_pattern: self.describe_pattern })
     }
 
     /// Validates the value of a parameter against its schema.
@@ -258,13 +278,46 @@ impl Schemas {
     }
 }
 
+/// Validates the lines of a body.
+pub(crate) struct LineValidator {
+    validator: Arc<Validator>,
+    describe_pattern: DescribePattern,
+}
+
+impl LineValidator {
+    /// Parses and validates a line.
+    ///
+    /// # Errors
+    /// Returns the violations, whose fields are JSON pointers into the line.
+    pub(crate) fn parse(&self, line: &[u8]) -> Result<Value, Violations> {
+        parse_and_validate(&self.validator, self.describe_pattern, JSON, line)
+    }
+}
+
+/// Parses and validates a body of this media type.
+fn parse_and_validate(
+    validator: &Validator,
+    describe_pattern: DescribePattern,
+    media_type: &str,
+    body: &[u8],
+) -> Result<Value, Violations> {
+    let violation = |field, message| Violation { part: RequestPart::Body, field, message };
+    let value = parse_body(media_type, body).map_err(|errors| {
+        errors.into_iter().map(|error| violation(error.pointer, error.message)).collect::<Violations>()
+    })?;
+    if validator.is_valid(&value) {
+        return Ok(value);
+    }
+    let errors = validator.iter_errors(&value);
+    let described = errors.flat_map(|error| message::describe(&error, describe_pattern)).take(MAX_ERRORS);
+    Err(described.map(|(field, message)| violation(field, message)).collect())
+}
+
 /// Converts a body of this media type to the JSON value that its schema describes.
 fn parse_body(media_type: &str, body: &[u8]) -> Result<Value, Vec<strict_json::SyntaxError>> {
     let error =
         |message: &str| strict_json::SyntaxError { pointer: String::new(), message: message.to_owned() };
     match media_type {
-        // Binary data has no JSON value, and its schema accepts any value.
-        BYTES => Ok(Value::Null),
         TEXT => {
             let text = std::str::from_utf8(body).map_err(|_| vec![error("is not valid UTF-8")])?;
             if text.contains('\0') {

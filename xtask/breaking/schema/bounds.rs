@@ -254,7 +254,7 @@ fn compare_bound<'n>(
         {
             let ending =
                 if is_tighter(after, before, is_upper) == is_upper { "decreased" } else { "increased" };
-            let note = |bound: Bound| if bound.exclusive { " (itself excluded)" } else { "" };
+            let note = |bound: Bound| if bound.exclusive { " (exclusive)" } else { "" };
             let change = format!("{}{} to {}{}", before.value, note(before), after.value, note(after));
             (ending, change.clone(), format!("`{keyword}` changed from {change}"))
         }

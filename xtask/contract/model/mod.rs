@@ -154,6 +154,15 @@ impl Method {
     }
 }
 
+/// What a caller needs to call an operation.
+#[derive(Debug)]
+pub struct Access {
+    /// The name of the security scheme.
+    pub scheme: SpannedString,
+    /// The scope that the key must have.
+    pub scope: SpannedString,
+}
+
 /// An operation.
 #[derive(Debug)]
 pub struct Operation {
@@ -171,10 +180,9 @@ pub struct Operation {
     pub description: Option<String>,
     /// `deprecated`.
     pub deprecated: bool,
-    /// The name of the security scheme.
-    pub scheme: SpannedString,
-    /// The scope that the key must have.
-    pub scope: SpannedString,
+    /// The security scheme and the scope. `None` in [`Profile::Open`](crate::Profile::Open), whose generated code reads
+    /// `security` at run time.
+    pub access: Option<Access>,
     /// The parameters, in document order.
     pub parameters: Vec<Parameter>,
     /// The request body, if any.
@@ -233,6 +241,8 @@ pub struct Body {
 pub enum MediaType {
     /// `application/json`.
     Json,
+    /// `application/x-ndjson`: a stream of lines, each described by the schema.
+    Lines,
     /// `text/plain`.
     Text,
     /// `application/octet-stream`.
@@ -241,12 +251,26 @@ pub enum MediaType {
 
 impl MediaType {
     /// Every supported media type.
-    pub const ALL: [Self; 3] = [Self::Json, Self::Text, Self::Bytes];
+    pub const ALL: [Self; 4] = [Self::Json, Self::Text, Self::Bytes, Self::Lines];
+
+    /// Returns how the generated code handles a media type of a contract in [`Profile::Open`](crate::Profile::Open): JSON
+    /// (`application/json` and types that end with `+json`), lines of JSON, plain text, or bytes.
+    pub(crate) fn of_any(name: &str) -> Self {
+        let essence = name.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        match &*essence {
+            "text/plain" => Self::Text,
+            "application/json" => Self::Json,
+            "application/x-ndjson" => Self::Lines,
+            _ if essence.ends_with("+json") => Self::Json,
+            _ => Self::Bytes,
+        }
+    }
 
     /// Returns the name of the media type.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Json => "application/json",
+            Self::Lines => "application/x-ndjson",
             Self::Text => "text/plain",
             Self::Bytes => "application/octet-stream",
         }
@@ -256,20 +280,68 @@ impl MediaType {
 /// A media type with the schema of its values.
 #[derive(Debug)]
 pub struct Content {
-    /// The media type.
+    /// How the generated code handles the media type.
     pub media_type: MediaType,
+    /// The media type as the contract names it.
+    pub name: String,
     /// The span of its key.
     pub span: Span,
     /// The schema.
     pub schema: Schema,
 }
 
+/// The status of a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ResponseStatus {
+    /// One status code.
+    Code(u16),
+    /// All codes with this first digit, such as `4XX`. Only in [`Profile::Open`](crate::Profile::Open).
+    Range(u16),
+    /// All codes that no other response has. Only in [`Profile::Open`](crate::Profile::Open).
+    Default,
+}
+
+impl ResponseStatus {
+    /// Parses a key of `responses`.
+    pub(crate) fn from_key(key: &str) -> Option<Self> {
+        let digit = |key: &str| match key.as_bytes() {
+            [digit @ b'1'..=b'5', b'X' | b'x', b'X' | b'x'] => Some(u16::from(digit - b'0')),
+            _ => None,
+        };
+        match key {
+            "default" => Some(Self::Default),
+            _ => match digit(key) {
+                Some(digit) => Some(Self::Range(digit)),
+                None => key.parse().ok().filter(|code| (100..=599).contains(code)).map(Self::Code),
+            },
+        }
+    }
+
+    /// Returns the code, if there is only one.
+    pub const fn code(self) -> Option<u16> {
+        match self {
+            Self::Code(code) => Some(code),
+            Self::Range(_) | Self::Default => None,
+        }
+    }
+}
+
+impl std::fmt::Display for ResponseStatus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "{code}"),
+            Self::Range(digit) => write!(f, "{digit}XX"),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
 /// A response of an operation.
 #[derive(Debug)]
 pub struct Response {
-    /// The status code.
-    pub status: u16,
-    /// The span of the status code.
+    /// The status.
+    pub status: ResponseStatus,
+    /// The span of the status.
     pub span: Span,
     /// `description`.
     pub description: String,

@@ -4,7 +4,7 @@ use super::super::keywords;
 use super::super::model::{ObjectPart, ObjectShape, Shape, UnionMember, UnionShape};
 use super::super::node::{Node, SpannedString, Value};
 use super::super::reader::{Cursor, NodeReader};
-use super::schema::{self, reject_siblings};
+use super::schema;
 use crate::diagnostic::Code;
 
 /// Reads `oneOf` or `anyOf`: a single schema, which can be nullable, or a union. Returns the shape, and whether null is
@@ -17,7 +17,7 @@ pub(super) fn one_of<'n>(
 ) -> Option<(Shape, bool)> {
     let (nulls, parts): (Vec<_>, Vec<_>) = reader.items(list).into_iter().partition(is_null);
     for null in &nulls {
-        reject_siblings(reader, null, "type", &["description"]);
+        reject_in_null(reader, null);
     }
     reject_in_members(reader, &parts, keyword);
     let nullable = !nulls.is_empty();
@@ -42,6 +42,17 @@ pub(super) fn one_of<'n>(
             }
             None => without_discriminator(reader, parts).map(|union| (union, nullable)),
         },
+    }
+}
+
+/// Reports keywords of the member that allows null.
+fn reject_in_null(reader: &mut NodeReader<'_>, null: &Cursor<'_>) {
+    for entry in null.node.entries().unwrap_or_default() {
+        if !["type", "description"].contains(&&*entry.key) {
+            let message = format!("`{}` has no effect on null", entry.key.text);
+            let help = "remove it, or move it into another member";
+            reader.error(Code::UnsupportedKeyword, entry.key.span, message, help);
+        }
     }
 }
 

@@ -9,7 +9,7 @@ mod header;
 mod operation;
 mod parameter;
 mod response;
-mod scalar;
+pub(crate) mod scalar;
 mod schema;
 mod security;
 mod shared;

@@ -6,6 +6,7 @@ use super::super::node::{Entry, SpannedString};
 use super::super::reader::{Cursor, NodeReader};
 use super::super::source::Span;
 use super::{check_external_docs, check_sunset, parameter, response, security};
+use crate::Profile;
 use crate::diagnostic::Code;
 
 /// Reads `paths`.
@@ -58,11 +59,14 @@ fn operation<'n>(
         );
     }
     let tag = tag(reader, cursor, span);
-    let scope = security::scope(reader, cursor, span);
+    // The open profile leaves `security` to the server, which reads it at run time.
+    let access = match reader.profile {
+        Profile::Server => security::access(reader, cursor, span).map(Some),
+        Profile::Open => Some(None),
+    };
     let parameters = parameter::of_operation(reader, item, cursor);
     let body = response::body(reader, cursor, method);
     let responses = response::responses(reader, cursor);
-    let (scheme, scope) = scope?;
     Some(Operation {
         id: id?,
         method,
@@ -71,8 +75,7 @@ fn operation<'n>(
         summary: reader.string_child(cursor, "summary").map(|text| text.text),
         description: reader.string_child(cursor, "description").map(|text| text.text),
         deprecated: reader.flag(cursor, "deprecated"),
-        scheme,
-        scope,
+        access: access?,
         parameters,
         body,
         responses,

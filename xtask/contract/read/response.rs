@@ -1,9 +1,10 @@
 //! Reads request bodies and responses.
 
 use super::super::keywords;
-use super::super::model::{Body, Content, Header, MediaType, Method, Response, Shape};
+use super::super::model::{Body, Content, Header, MediaType, Method, Response, ResponseStatus, Shape};
 use super::super::reader::{Cursor, NodeReader};
 use super::{header, schema, shared};
+use crate::Profile;
 use crate::diagnostic::Code;
 
 /// Reads the request body of an operation.
@@ -17,7 +18,7 @@ pub(super) fn body<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, method:
     }
     let mut body = shared::inline_or_shared(reader, body, "requestBodies", request_body)?;
     body.span = name_span;
-    if !body.required {
+    if !body.required && reader.profile == Profile::Server {
         let message = "optional request bodies are not supported";
         let help = "write `required: true`, and make its properties optional";
         reader.error(Code::UnsupportedKeyword, name_span, message, help);
@@ -45,7 +46,10 @@ fn content<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Conte
         reader.error(Code::UnsupportedKeyword, media_type.name_span, message, help);
     }
     let (name, cursor) = types.into_iter().next()?;
-    let media_type = MediaType::ALL.into_iter().find(|media_type| media_type.as_str() == &**name);
+    let media_type = match reader.profile {
+        Profile::Server => MediaType::ALL.into_iter().find(|media_type| media_type.as_str() == &**name),
+        Profile::Open => Some(MediaType::of_any(name)),
+    };
     if media_type.is_none() {
         let message = format!("the media type `{}` is not supported", name.text);
         let names = MediaType::ALL.map(|media_type| format!("`{}`", media_type.as_str())).join(", ");
@@ -57,7 +61,7 @@ fn content<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Conte
     let schema = schema::read(reader, &schema)?;
     let media_type = media_type?;
     let is_suitable = match (&schema.shape, media_type) {
-        (_, MediaType::Json) => true,
+        (_, MediaType::Json | MediaType::Lines) => true,
         (Shape::String(string), MediaType::Text) => string.rust_type().is_none() && !schema.nullable,
         // A schema cannot describe binary data.
         (Shape::Any, MediaType::Bytes) => true,
@@ -77,7 +81,7 @@ fn content<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Conte
         };
         reader.error(Code::UnsupportedKeyword, cursor.name_span, message, help);
     }
-    Some(Content { media_type, span: name.span, schema })
+    Some(Content { media_type, name: name.text.clone(), span: name.span, schema })
 }
 
 /// Reads the responses of an operation.
@@ -87,7 +91,10 @@ pub(super) fn responses<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) ->
     };
     let mut parsed = Vec::new();
     for (key, item) in reader.children(&responses) {
-        let Some(status) = key.text.parse().ok().filter(|status| (100..=599).contains(status)) else {
+        let status = ResponseStatus::from_key(key);
+        let is_supported =
+            |status: &ResponseStatus| reader.profile == Profile::Open || status.code().is_some();
+        let Some(status) = status.filter(is_supported) else {
             let message = format!("`{}` is not a status code", key.text);
             let help = "write each status code as a number: the generated enum has one variant per status";
             reader.error(Code::UnsupportedKeyword, key.span, message, help);
@@ -97,7 +104,7 @@ pub(super) fn responses<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) ->
         let complete = contents.is_some();
         // An invalid response was reported. Its status still counts as documented.
         let (description, headers, content) = contents.unwrap_or_default();
-        if content.is_some() && [204, 205, 304].contains(&status) {
+        if content.is_some() && status.code().is_some_and(|code| [204, 205, 304].contains(&code)) {
             let message = format!("a response with status {status} cannot have a body");
             reader.error(Code::UnsupportedKeyword, key.span, message, "remove `content`, or use status 200");
         }

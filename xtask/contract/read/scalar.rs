@@ -7,7 +7,7 @@ use super::super::source::Span;
 use crate::diagnostic::Code;
 
 /// The supported string formats.
-const STRING_FORMATS: [&str; 21] = [
+pub(crate) const STRING_FORMATS: [&str; 21] = [
     "byte",
     "date",
     "date-time",

@@ -103,12 +103,7 @@ fn shape<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<(Shape,
 }
 
 /// Reports keywords that cannot be used beside a composition or a reference.
-pub(super) fn reject_siblings(
-    reader: &mut NodeReader<'_>,
-    cursor: &Cursor<'_>,
-    keyword: &str,
-    allowed: &[&str],
-) {
+fn reject_siblings(reader: &mut NodeReader<'_>, cursor: &Cursor<'_>, keyword: &str, allowed: &[&str]) {
     for entry in cursor.node.entries().unwrap_or_default() {
         let key = &*entry.key;
         if key != keyword && !allowed.contains(&key) {

@@ -1,7 +1,7 @@
 //! Reads security schemes and the scope of an operation.
 
 use super::super::keywords;
-use super::super::model::{Credential, SecurityScheme};
+use super::super::model::{Access, Credential, SecurityScheme};
 use super::super::node::{Node, SpannedString};
 use super::super::reader::{Cursor, NodeReader};
 use super::super::source::Span;
@@ -65,13 +65,9 @@ fn credential<'n>(
     None
 }
 
-/// Returns the names of the security scheme and of the scope of an operation: `security: [{scheme: [scope]}]`. `span`
+/// Returns the security scheme and the scope of an operation: `security: [{scheme: [scope]}]`. `span`
 /// is the span of the operation.
-pub(super) fn scope<'n>(
-    reader: &mut NodeReader<'n>,
-    cursor: &Cursor<'n>,
-    span: Span,
-) -> Option<(SpannedString, SpannedString)> {
+pub(super) fn access<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, span: Span) -> Option<Access> {
     let scheme_and_scope = reader.child(cursor, "security").and_then(|security| {
         let [requirement] = security.node.items()? else { return None };
         let [scheme] = requirement.entries()? else { return None };
@@ -99,5 +95,5 @@ pub(super) fn scope<'n>(
         );
         return None;
     }
-    Some((scheme, scope))
+    Some(Access { scheme, scope })
 }

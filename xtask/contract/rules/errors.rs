@@ -1,6 +1,7 @@
-//! Error responses: every operation documents the statuses that any operation can return, and each error has a JSON
-//! body.
+//! Error responses: every operation documents the statuses that any operation can return, and each error has the error
+//! envelope as its body.
 
+use super::envelope;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Document, MediaType, Operation};
 
@@ -13,8 +14,9 @@ const BODY_STATUSES: [u16; 2] = [413, 415];
 /// Checks every operation.
 pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     for operation in &document.operations {
-        let is_documented =
-            |status: &&u16| operation.responses.iter().any(|response| response.status == **status);
+        let is_documented = |status: &&u16| {
+            operation.responses.iter().any(|response| response.status.code() == Some(**status))
+        };
         let body_statuses = operation.body.iter().flat_map(|_| &BODY_STATUSES);
         let missing: Vec<_> = COMMON_STATUSES
             .iter()
@@ -34,16 +36,21 @@ pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
                 "add the shared responses of `components.responses`",
             ));
         }
-        check_bodies(operation, diagnostics);
+        check_bodies(document, operation, diagnostics);
     }
 }
 
-/// Reports error responses without a JSON body: all errors share one envelope. Skips incomplete responses, which are
+/// Reports error responses without the JSON body that all errors share. Skips incomplete responses, which are
 /// already reported.
-fn check_bodies(operation: &Operation, diagnostics: &mut Vec<Diagnostic>) {
-    for response in operation.responses.iter().filter(|response| response.complete && response.status >= 400)
-    {
-        if response.content.as_ref().map(|content| content.media_type) == Some(MediaType::Json) {
+fn check_bodies(document: &Document, operation: &Operation, diagnostics: &mut Vec<Diagnostic>) {
+    for response in operation.responses.iter().filter(|response| response.complete) {
+        if response.status.code().is_none_or(|code| code < 400) {
+            continue;
+        }
+        if let Some(content) =
+            response.content.as_ref().filter(|content| content.media_type == MediaType::Json)
+        {
+            envelope::check(document, operation, response, &content.schema, diagnostics);
             continue;
         }
         diagnostics.push(Diagnostic::error(

@@ -3,22 +3,23 @@
 //! Each rule reads the document or its model, and adds diagnostics. Rules are independent, except that some run only if
 //! others report nothing.
 
+mod envelope;
 mod errors;
 mod examples;
-mod names;
+pub(crate) mod names;
 mod parameters;
 mod paths;
 mod read_only;
 mod references;
-mod schema_locations;
+pub(crate) mod schema_locations;
 mod security;
 mod spelling;
 mod unions;
 mod webhooks;
 
-use super::Conventions;
 use super::model::Document;
 use super::node::Node;
+use super::{Conventions, Profile};
 use crate::diagnostic::Diagnostic;
 
 /// Checks a document against every rule.
@@ -32,10 +33,12 @@ pub(crate) fn check(
     references::check(document, diagnostics);
     let references_are_valid = diagnostics.len() == before;
     paths::check(root, document, conventions.path_prefix, diagnostics);
-    errors::check(document, diagnostics);
-    spelling::check(root, document, conventions.spelling_exceptions, diagnostics);
+    if conventions.profile == Profile::Server {
+        errors::check(document, diagnostics);
+        spelling::check(root, document, conventions.spelling_exceptions, diagnostics);
+        security::check(document, diagnostics);
+    }
     names::check_operations(document, diagnostics);
-    security::check(document, diagnostics);
     if !references_are_valid {
         return;
     }

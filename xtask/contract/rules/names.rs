@@ -10,7 +10,7 @@ use crate::source::Span;
 use crate::type_locations::{self, TypeLocation};
 
 /// Modules of the generated folder that are not tags, and crates that generated files refer to.
-const MODULES: [&str; 11] = [
+pub(crate) const MODULES: [&str; 11] = [
     "adapter",
     "bytes",
     "contract_runtime",
@@ -28,19 +28,23 @@ const MODULES: [&str; 11] = [
 const OPERATION_ITEMS: [&str; 3] = ["Contract", "Credential", "Operations"];
 
 /// Names that the generated file of a tag imports or uses in addition to the trait.
-const IMPORTS: [&str; 17] = [
+pub(crate) const IMPORTS: [&str; 21] = [
     "Base64",
     "Bytes",
     "Call",
     "Date",
     "Future",
     "Json",
+    "LineStream",
+    "Lines",
+    "NoBody",
     "OperationResponse",
     "Option",
     "ResponseParts",
     "Result",
     "Send",
     "Service",
+    "StatusCode",
     "String",
     "Text",
     "Timestamp",
@@ -49,7 +53,7 @@ const IMPORTS: [&str; 17] = [
 ];
 
 /// Names that the files of schemas and events use or declare.
-const SCHEMA_ITEMS: [&str; 13] = [
+pub(crate) const SCHEMA_ITEMS: [&str; 13] = [
     "Base64",
     "Date",
     "Event",
@@ -122,11 +126,11 @@ pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
 
     let mut scope = NameScope::new("operations", diagnostics);
     OPERATION_ITEMS.iter().for_each(|item| scope.reserve(item));
-    distinct_names(document, |operation| &operation.id)
+    distinct_names(document, |operation| Some(&operation.id))
         .for_each(|id| scope.add(upper_camel_case(id), &id.text, id.span));
 
     let mut scope = NameScope::new("scopes", diagnostics);
-    distinct_names(document, |operation| &operation.scope)
+    distinct_names(document, |operation| Some(&operation.access.as_ref()?.scope))
         .for_each(|scope_name| scope.add(upper_camel_case(scope_name), &scope_name.text, scope_name.span));
 
     for operation in &document.operations {
@@ -159,10 +163,10 @@ pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
 /// Returns the distinct names of operations.
 fn distinct_names<'a>(
     document: &'a Document,
-    name: impl Fn(&'a Operation) -> &'a SpannedString,
+    name: impl Fn(&'a Operation) -> Option<&'a SpannedString>,
 ) -> impl Iterator<Item = &'a SpannedString> {
     let mut seen: BTreeSet<&str> = BTreeSet::new();
-    document.operations.iter().map(name).filter(move |name| seen.insert(&name.text))
+    document.operations.iter().filter_map(name).filter(move |name| seen.insert(&name.text))
 }
 
 /// Returns the tags that have operations. The generator ignores the others.

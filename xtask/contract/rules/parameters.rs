@@ -18,6 +18,16 @@ pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
+/// The kind of the values of a parameter, a header or an item.
+enum ValueKind {
+    Scalar,
+    Nullable,
+    List,
+    Object,
+    /// Several types, or any type.
+    Several,
+}
+
 struct ParameterChecker<'a> {
     document: &'a Document,
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -39,7 +49,9 @@ impl ParameterChecker<'_> {
         let Some(target) = self.document.resolve(&parameter.schema) else { return };
         let can_be_list = [ParameterLocation::Query, ParameterLocation::Header].contains(&parameter.location);
         match &target.shape {
-            Shape::Array(array) if can_be_list => self.require_scalar(&name.text, &array.items, name.span),
+            Shape::Array(array) if can_be_list => {
+                self.require_scalar_items(&name.text, &array.items, name.span)
+            }
             Shape::Array(_) => {
                 let message = format!("the list parameter `{}` must be in the query or a header", name.text);
                 self.report(name.span, message, "use `in: query`");
@@ -54,22 +66,47 @@ impl ParameterChecker<'_> {
 
     /// Reports a schema that is not a scalar.
     fn require_scalar(&mut self, name: &str, schema: &Schema, span: Span) {
-        let Some(target) = self.document.resolve(schema) else { return };
-        let problem = match &target.shape {
-            _ if self.document.is_nullable(schema) => "can be null",
+        let problem = match self.kind(schema) {
+            ValueKind::Scalar => return,
+            ValueKind::Nullable => "can be null",
+            ValueKind::List => "is a list",
+            ValueKind::Object => "is an object",
+            ValueKind::Several => "can have several types",
+        };
+        let message = format!("`{name}` {problem}, but must be a scalar");
+        let help = "use a string, a number or a boolean; omit absent values, and move objects to the body";
+        self.report(span, message, help);
+    }
+
+    /// Reports the items of a list that are not scalars.
+    fn require_scalar_items(&mut self, name: &str, items: &Schema, span: Span) {
+        let problem = match self.kind(items) {
+            ValueKind::Scalar => return,
+            ValueKind::Nullable => "can be null",
+            ValueKind::List => "are lists",
+            ValueKind::Object => "are objects",
+            ValueKind::Several => "can have several types",
+        };
+        let message = format!("the items of the list `{name}` {problem}, but must be scalars");
+        let help = "use strings, numbers or booleans as items, and move other values to the body";
+        self.report(span, message, help);
+    }
+
+    /// Returns the kind of a schema's values. An invalid schema, which is already reported, counts as a scalar.
+    fn kind(&self, schema: &Schema) -> ValueKind {
+        let Some(target) = self.document.resolve(schema) else { return ValueKind::Scalar };
+        match &target.shape {
+            _ if self.document.is_nullable(schema) => ValueKind::Nullable,
             Shape::String(_)
             | Shape::Enum(_)
             | Shape::IntegerEnum(_)
             | Shape::Integer(_)
             | Shape::Number(_)
-            | Shape::Boolean => return,
-            Shape::Array(_) => "is a list",
-            Shape::Object(_) | Shape::Map(_) => "is an object",
-            Shape::Any | Shape::Union(_) | Shape::Reference(_) => "can have several types",
-        };
-        let message = format!("`{name}` {problem}, but must be a scalar");
-        let help = "use a string, a number or a boolean; omit absent values, and move objects to the body";
-        self.report(span, message, help);
+            | Shape::Boolean => ValueKind::Scalar,
+            Shape::Array(_) => ValueKind::List,
+            Shape::Object(_) | Shape::Map(_) => ValueKind::Object,
+            Shape::Any | Shape::Union(_) | Shape::Reference(_) => ValueKind::Several,
+        }
     }
 
     /// Reports a problem once, even if several operations share the parameter or header.

@@ -3,7 +3,7 @@
 use crate::node::{Node, escape_pointer_token};
 
 /// The location of a schema.
-pub(super) struct SchemaLocation<'n> {
+pub(crate) struct SchemaLocation<'n> {
     /// The schema.
     pub schema: &'n Node,
     /// The JSON pointer of the schema.
@@ -13,7 +13,7 @@ pub(super) struct SchemaLocation<'n> {
 }
 
 /// Returns every schema of a document, including nested schemas, but not the contents of examples.
-pub(super) fn find(root: &Node) -> Vec<SchemaLocation<'_>> {
+pub(crate) fn find(root: &Node) -> Vec<SchemaLocation<'_>> {
     let mut locations = Vec::new();
     walk(root, String::new(), &mut locations);
     locations

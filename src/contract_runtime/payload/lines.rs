@@ -1,0 +1,221 @@
+//! Streams of JSON values, one in each line (`application/x-ndjson`), in requests and responses.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::pin::Pin;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::stream::{self, Stream, StreamExt};
+use poem::{Body, IntoResponse, Request, RequestBody, Response};
+use poem_openapi::payload::Payload;
+use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchemaRef, Registry};
+use poem_openapi::types::Type;
+use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::convert;
+use crate::call;
+use crate::contract::NDJSON;
+use crate::validate::schemas::LineValidator;
+use crate::validate::{RequestPart, Violation, Violations};
+
+/// The maximum length of a line in a request, in bytes, without the line break: 256 KiB.
+pub const MAX_LINE_BYTES: usize = 256 * 1024;
+
+type ByteStream = Pin<Box<dyn Stream<Item = std::io::Result<Bytes>> + Send>>;
+
+/// The lines of a request body that were not read yet, with the validator of a line.
+pub(crate) struct RawLines {
+    bytes: ByteStream,
+    validator: LineValidator,
+}
+
+impl RawLines {
+    pub(crate) fn new(body: Body, validator: LineValidator) -> Self {
+        Self { bytes: Box::pin(body.into_bytes_stream()), validator }
+    }
+}
+
+impl fmt::Debug for RawLines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RawLines")
+    }
+}
+
+/// An error in a line of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineError {
+    /// The number of the line, counted from 1. Empty lines count.
+    pub line: u64,
+    /// What is wrong. The fields are JSON pointers into the line.
+    pub violations: Violations,
+    /// Whether the following lines cannot be read: the line is too long, or the connection failed.
+    pub is_final: bool,
+}
+
+/// The request body of an operation that reads one JSON value from each line. Lines are read when the operation asks for
+/// them, so a slow operation slows the client down, and memory use does not depend on the number of lines.
+pub struct Lines<T> {
+    raw: RawLines,
+    buffer: BytesMut,
+    line: u64,
+    is_ended: bool,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<T> fmt::Debug for Lines<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lines").field("line", &self.line).finish_non_exhaustive()
+    }
+}
+
+impl<T: DeserializeOwned> Lines<T> {
+    fn new(raw: RawLines) -> Self {
+        Self { raw, buffer: BytesMut::new(), line: 0, is_ended: false, value: PhantomData }
+    }
+
+    /// Returns the value of the next line, or `None` after the last one. Empty lines are skipped.
+    ///
+    /// # Errors
+    /// Returns an error for a line that is not a valid value. The following lines can be read unless the error is final.
+    ///
+    /// # Cancellation
+    /// If the future is dropped, no line is lost.
+    pub async fn next(&mut self) -> Option<Result<T, LineError>> {
+        loop {
+            let line = match self.next_line().await? {
+                Ok(line) => line,
+                Err(error) => return Some(Err(error)),
+            };
+            if line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            let value = self.raw.validator.parse(&line).and_then(|value| {
+                convert(value).map_err(|error| violation(&format!("cannot be converted: {error}")))
+            });
+            return Some(value.map_err(|violations| self.error(violations, false)));
+        }
+    }
+
+    /// Returns the next line without its line break.
+    async fn next_line(&mut self) -> Option<Result<BytesMut, LineError>> {
+        let mut searched = 0;
+        loop {
+            let found =
+                self.buffer[searched..].iter().position(|byte| *byte == b'\n').map(|at| searched + at);
+            if found.unwrap_or(self.buffer.len()) > MAX_LINE_BYTES {
+                return Some(Err(self.final_error(&format!("is longer than {MAX_LINE_BYTES} bytes"))));
+            }
+            if let Some(at) = found {
+                let mut line = self.buffer.split_to(at + 1);
+                line.truncate(at);
+                self.line += 1;
+                return Some(Ok(line));
+            }
+            searched = self.buffer.len();
+            if self.is_ended {
+                self.line += 1;
+                return (!self.buffer.is_empty()).then(|| Ok(self.buffer.split()));
+            }
+            match self.raw.bytes.next().await {
+                Some(Ok(bytes)) => self.buffer.extend_from_slice(&bytes),
+                Some(Err(_)) => return Some(Err(self.final_error("is incomplete: the connection failed"))),
+                None => self.is_ended = true,
+            }
+        }
+    }
+
+    fn error(&self, violations: Violations, is_final: bool) -> LineError {
+        LineError { line: self.line, violations, is_final }
+    }
+
+    /// Returns an error about the next line, and ends the stream.
+    fn final_error(&mut self, message: &str) -> LineError {
+        self.line += 1;
+        self.is_ended = true;
+        self.buffer.clear();
+        self.raw.bytes = Box::pin(stream::empty());
+        self.error(violation(message), true)
+    }
+}
+
+fn violation(message: &str) -> Violations {
+    vec![Violation { part: RequestPart::Body, field: String::new(), message: message.to_owned() }]
+}
+
+impl<'a, T: Type + DeserializeOwned> ApiExtractor<'a> for Lines<T> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+    const PARAM_IS_REQUIRED: bool = true;
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+
+    fn request_meta() -> Option<MetaRequest> {
+        let content = vec![MetaMediaType { content_type: NDJSON, schema: T::schema_ref() }];
+        Some(MetaRequest { description: None, content, required: true })
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _: &mut RequestBody,
+        _: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        call::input(request)?.take_lines().map(Self::new)
+    }
+}
+
+/// A response body with one JSON value in each line. The server writes a line when the stream yields it.
+pub struct LineStream<T> {
+    lines: ByteStream,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<T> fmt::Debug for LineStream<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LineStream")
+    }
+}
+
+impl<T: Serialize> LineStream<T> {
+    /// Creates a body from a stream of values.
+    ///
+    /// # Panics
+    /// The stream panics when serialization fails. It cannot fail for generated types, whose maps have string keys.
+    pub fn new(values: impl Stream<Item = T> + Send + 'static) -> Self {
+        let lines = values.map(|value| {
+            let mut line = serde_json::to_vec(&value).expect("generated types can be serialized");
+            line.push(b'\n');
+            Ok(Bytes::from(line))
+        });
+        Self { lines: Box::pin(lines), value: PhantomData }
+    }
+}
+
+impl<T> LineStream<T> {
+    /// Creates a body from lines that are already serialized.
+    pub fn from_bytes(lines: Bytes) -> Self {
+        Self { lines: Box::pin(stream::once(async { Ok(lines) })), value: PhantomData }
+    }
+}
+
+impl<T: Type> Payload for LineStream<T> {
+    const CONTENT_TYPE: &'static str = NDJSON;
+
+    fn schema_ref() -> MetaSchemaRef {
+        T::schema_ref()
+    }
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+}
+
+impl<T: Send> IntoResponse for LineStream<T> {
+    fn into_response(self) -> Response {
+        Response::builder().content_type(NDJSON).body(Body::from_bytes_stream(self.lines))
+    }
+}

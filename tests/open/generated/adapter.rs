@@ -1,0 +1,150 @@
+// Generated from tests/open/contract.yaml (sha256 aa7b0234789ea416e1c8aefeca7dd101266fd3a49e90356c9d899ccb9fb235ce), do not edit. Run `cargo xtask codegen`.
+
+//! Serves the traits of all tags as one poem-openapi API.
+
+use poem_openapi::OpenApi;
+use super::schemas;
+use super::{operations_api, default};
+use contract_runtime::call::Call;
+use contract_runtime::parameter::{Path, Query};
+use contract_runtime::payload::{Bytes, JsonBody, Lines, OptionalBody};
+use contract_runtime::service::{Responded, respond_or_error};
+
+/// A tag of the contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, poem_openapi::Tags)]
+pub enum Tag {
+    /// The name of a generated module.
+    #[oai(rename = "Operations API")]
+    OperationsApi,
+    /// default
+    #[oai(rename = "default")]
+    Default,
+}
+
+/// Serves an implementation of the traits of all tags as a poem-openapi API.
+pub struct Workshop<S>(pub S);
+
+#[OpenApi]
+impl<S: operations_api::OperationsApi + default::Default> Workshop<S> {
+    /// A public operation without a tag
+    #[oai(
+        path = "/status",
+        method = "get",
+        operation_id = "get-status",
+        tag = "Tag::Default"
+    )]
+    async fn get_status(
+        &self,
+        call: Call<S::Caller>,
+    ) -> Responded<default::GetStatusResponse> {
+        let request = default::GetStatusRequest {};
+        respond_or_error(&self.0, &call, self.0.get_status(call.clone(), request).await)
+    }
+    /// A list with the security of the document
+    #[oai(
+        path = "/Tools",
+        method = "get",
+        operation_id = "GetTools",
+        tag = "Tag::OperationsApi"
+    )]
+    async fn get_tools(
+        &self,
+        call: Call<S::Caller>,
+        #[oai(
+            name = "pageSize",
+            default = "get_tools_page_size_default",
+            validator(minimum(value = "1"))
+        )]
+        page_size: Query<i64>,
+        #[oai(name = "colorCode")]
+        color_code: Query<Option<String>>,
+    ) -> Responded<operations_api::GetToolsResponse> {
+        let request = operations_api::GetToolsRequest {
+            page_size: page_size.0,
+            color_code: color_code.0,
+        };
+        respond_or_error(&self.0, &call, self.0.get_tools(call.clone(), request).await)
+    }
+    /// createTool
+    #[oai(
+        path = "/Tools",
+        method = "post",
+        operation_id = "createTool",
+        tag = "Tag::OperationsApi"
+    )]
+    async fn create_tool(
+        &self,
+        call: Call<S::Caller>,
+        body: JsonBody<schemas::NewTool>,
+    ) -> Responded<operations_api::CreateToolResponse> {
+        let request = operations_api::CreateToolRequest {
+            body: body.0,
+        };
+        respond_or_error(&self.0, &call, self.0.create_tool(call.clone(), request).await)
+    }
+    /// importTools
+    #[oai(
+        path = "/tool-import",
+        method = "post",
+        operation_id = "importTools",
+        tag = "Tag::OperationsApi"
+    )]
+    async fn import_tools(
+        &self,
+        call: Call<S::Caller>,
+        body: Lines<schemas::NewTool>,
+    ) -> Responded<operations_api::ImportToolsResponse> {
+        let request = operations_api::ImportToolsRequest {
+            body,
+        };
+        respond_or_error(
+            &self.0,
+            &call,
+            self.0.import_tools(call.clone(), request).await,
+        )
+    }
+    /// addNote
+    #[oai(
+        path = "/Tools/:toolId/notes",
+        method = "post",
+        operation_id = "addNote",
+        tag = "Tag::OperationsApi"
+    )]
+    async fn add_note(
+        &self,
+        call: Call<S::Caller>,
+        #[oai(name = "toolId")]
+        tool_id: Path<String>,
+        body: OptionalBody<JsonBody<schemas::AddNoteBody>>,
+    ) -> Responded<operations_api::AddNoteResponse> {
+        let request = operations_api::AddNoteRequest {
+            tool_id: tool_id.0,
+            body: body.0.map(|body| body.0),
+        };
+        respond_or_error(&self.0, &call, self.0.add_note(call.clone(), request).await)
+    }
+    /// attach
+    #[oai(
+        path = "/Tools/:toolId/notes",
+        method = "put",
+        operation_id = "attach",
+        tag = "Tag::OperationsApi"
+    )]
+    async fn attach(
+        &self,
+        call: Call<S::Caller>,
+        #[oai(name = "toolId")]
+        tool_id: Path<String>,
+        body: OptionalBody<Bytes>,
+    ) -> Responded<operations_api::AttachResponse> {
+        let request = operations_api::AttachRequest {
+            tool_id: tool_id.0,
+            body: body.0.map(|body| body.0),
+        };
+        respond_or_error(&self.0, &call, self.0.attach(call.clone(), request).await)
+    }
+}
+
+fn get_tools_page_size_default() -> i64 {
+    20
+}

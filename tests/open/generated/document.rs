@@ -1,0 +1,21 @@
+// Generated from tests/open/contract.yaml (sha256 aa7b0234789ea416e1c8aefeca7dd101266fd3a49e90356c9d899ccb9fb235ce), do not edit. Run `cargo xtask codegen`.
+
+//! The text of the contract, in the formats that the server serves.
+
+/// The title of the API.
+pub const TITLE: &str = "Workshop";
+
+/// The version of the contract.
+pub const VERSION: &str = "1.4.0";
+
+/// The SHA-256 digest of the contract's text, in hexadecimal.
+pub const SHA256: &str = "aa7b0234789ea416e1c8aefeca7dd101266fd3a49e90356c9d899ccb9fb235ce";
+
+/// The original contract.
+pub const YAML: &str = include_str!("../contract.yaml");
+
+/// The contract as JSON, converted to OpenAPI 3.1.
+pub const JSON: &str = include_str!("workshop.json");
+
+/// The contract converted to OpenAPI 3.0.3, for tools that do not support 3.1.
+pub const OPENAPI_3_0_JSON: &str = include_str!("workshop.openapi-3.0.json");

@@ -1,0 +1,25 @@
+// Generated from tests/open/contract.yaml (sha256 aa7b0234789ea416e1c8aefeca7dd101266fd3a49e90356c9d899ccb9fb235ce), do not edit. Run `cargo xtask codegen`.
+
+//! The types of webhook events.
+
+use super::schemas;
+
+/// All event types, in the order of the contract.
+pub const EVENT_TYPES: &[&str] = &["toolBroken"];
+
+/// The body of an event, as webhooks receive it.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(untagged)]
+pub enum Event {
+    /// toolBroken
+    ToolBroken(schemas::Tool),
+}
+
+impl Event {
+    /// Returns the event type.
+    pub const fn event_type(&self) -> &'static str {
+        match self {
+            Self::ToolBroken(_) => "toolBroken",
+        }
+    }
+}

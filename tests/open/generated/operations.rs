@@ -1,0 +1,148 @@
+// Generated from tests/open/contract.yaml (sha256 aa7b0234789ea416e1c8aefeca7dd101266fd3a49e90356c9d899ccb9fb235ce), do not edit. Run `cargo xtask codegen`.
+
+//! Static descriptions of the operations.
+
+use super::document;
+use contract_runtime::contract::{
+    Body, Contract, Credential, Operation, Parameter, ParameterKind, ParameterLocation,
+};
+
+/// All operations, in the order of the contract.
+pub static OPERATIONS: &[&Operation] = &[
+    &GET_STATUS,
+    &GET_TOOLS,
+    &CREATE_TOOL,
+    &IMPORT_TOOLS,
+    &ADD_NOTE,
+    &ATTACH,
+];
+
+/// The contract and its operations.
+pub static CONTRACT: Contract = Contract {
+    stem: "workshop",
+    title: document::TITLE,
+    yaml: document::YAML,
+    json: document::JSON,
+    json_path: "/openapi/workshop.json",
+    json_3_0: document::OPENAPI_3_0_JSON,
+    operations: OPERATIONS,
+    credential: CREDENTIAL,
+};
+
+/// Where clients send their API keys.
+pub const CREDENTIAL: Credential = Credential::None;
+
+/// A public operation without a tag
+pub static GET_STATUS: Operation = Operation {
+    id: "get-status",
+    method: "GET",
+    path: "/status",
+    tag: "default",
+    scope: None,
+    parameters: &[],
+    body: None,
+    statuses: &[200],
+};
+
+/// A list with the security of the document
+pub static GET_TOOLS: Operation = Operation {
+    id: "GetTools",
+    method: "GET",
+    path: "/Tools",
+    tag: "Operations API",
+    scope: None,
+    parameters: &[
+        Parameter {
+            name: "pageSize",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1Tools/get/parameters/0/schema",
+            kind: ParameterKind::Integer,
+        },
+        Parameter {
+            name: "colorCode",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1Tools/get/parameters/1/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200],
+};
+
+/// createTool
+pub static CREATE_TOOL: Operation = Operation {
+    id: "createTool",
+    method: "POST",
+    path: "/Tools",
+    tag: "Operations API",
+    scope: None,
+    parameters: &[],
+    body: Some(Body {
+        media_type: "application/json",
+        schema: "/paths/~1Tools/post/requestBody/content/application~1json/schema",
+    }),
+    statuses: &[201, 409],
+};
+
+/// importTools
+pub static IMPORT_TOOLS: Operation = Operation {
+    id: "importTools",
+    method: "POST",
+    path: "/tool-import",
+    tag: "Operations API",
+    scope: None,
+    parameters: &[],
+    body: Some(Body {
+        media_type: "application/x-ndjson",
+        schema: "/paths/~1tool-import/post/requestBody/content/application~1x-ndjson/schema",
+    }),
+    statuses: &[200],
+};
+
+/// addNote
+pub static ADD_NOTE: Operation = Operation {
+    id: "addNote",
+    method: "POST",
+    path: "/Tools/{toolId}/notes",
+    tag: "Operations API",
+    scope: None,
+    parameters: &[
+        Parameter {
+            name: "toolId",
+            location: ParameterLocation::Path,
+            required: true,
+            schema: "/paths/~1Tools~1{toolId}~1notes/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: Some(Body {
+        media_type: "application/json",
+        schema: "/paths/~1Tools~1{toolId}~1notes/post/requestBody/content/application~1json/schema",
+    }),
+    statuses: &[200],
+};
+
+/// attach
+pub static ATTACH: Operation = Operation {
+    id: "attach",
+    method: "PUT",
+    path: "/Tools/{toolId}/notes",
+    tag: "Operations API",
+    scope: None,
+    parameters: &[
+        Parameter {
+            name: "toolId",
+            location: ParameterLocation::Path,
+            required: true,
+            schema: "/paths/~1Tools~1{toolId}~1notes/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: Some(Body {
+        media_type: "image/*",
+        schema: "/paths/~1Tools~1{toolId}~1notes/put/requestBody/content/image~1*/schema",
+    }),
+    statuses: &[200, 204],
+};

@@ -1,0 +1,228 @@
+//! Tests of a contract that does not follow the rules of this server (`codegen --profile open`).
+//!
+//! `cargo xtask codegen` generates `generated/` from `contract.yaml`. The tests call the operations through
+//! `contract_runtime` alone.
+
+#![allow(unreachable_pub, reason = "generated code uses `pub`, and a test binary exports nothing")]
+
+#[allow(dead_code, reason = "the tests do not use all generated code")]
+mod generated;
+mod service;
+
+use contract_runtime::payload::MAX_LINE_BYTES;
+use futures_util::stream;
+use poem::http::{Method, StatusCode};
+use poem::{Endpoint, Request};
+use serde_json::{Value, json};
+
+/// A response with its whole body.
+struct HttpResponse {
+    status: StatusCode,
+    content_type: Option<String>,
+    header: Option<String>,
+    body: Vec<u8>,
+}
+
+impl HttpResponse {
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).expect("the body is JSON")
+    }
+}
+
+/// Sends a request. A header is `name: value`.
+async fn send(method: Method, path: &str, headers: &[&str], body: impl Into<poem::Body>) -> HttpResponse {
+    let mut request = Request::builder().method(method).uri_str(path);
+    for header in headers {
+        let (name, value) = header.split_once(": ").expect("a header has a name and a value");
+        request = request.header(name, value);
+    }
+    let mut response = service::endpoint().get_response(request.body(body.into())).await;
+    let header =
+        |name: &str| Some(response.headers().get(name)?.to_str().expect("a header is ASCII").to_owned());
+    let (content_type, header) = (header("content-type"), header("x-total"));
+    let body = response.take_body().into_vec().await.expect("the body is complete");
+    HttpResponse { status: response.status(), content_type, header, body }
+}
+
+const TOKEN: &str = "authorization: Bearer token";
+const JSON: &str = "content-type: application/json";
+
+#[tokio::test]
+async fn a_public_operation_needs_no_credential_and_responds_with_bytes() {
+    let status = send(Method::GET, "/status", &[], ()).await;
+    assert_eq!((status.status, status.content_type.as_deref()), (StatusCode::OK, Some("text/csv")));
+    assert_eq!(status.body, b"state\nopen\n");
+}
+
+#[tokio::test]
+async fn the_security_of_the_document_applies_to_an_operation_without_its_own() {
+    let without = send(Method::GET, "/Tools", &[], ()).await;
+    assert_eq!(without.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(without.content_type.as_deref(), Some("application/problem+json"));
+    assert_eq!(without.json(), json!({ "title": "oauth [read] or keyInQuery []" }));
+    // Each alternative is sufficient. A key in the query is not an unknown parameter.
+    assert_eq!(send(Method::GET, "/Tools", &[TOKEN], ()).await.status, StatusCode::OK);
+    assert_eq!(send(Method::GET, "/Tools?api_key=k", &[], ()).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn all_schemes_of_an_alternative_are_required() {
+    let body = json!({ "name": "saw", "shape": { "width": 1 } });
+    let create =
+        async |headers: &[&str]| send(Method::POST, "/Tools", headers, body.to_string()).await.status;
+    assert_eq!(create(&[JSON, TOKEN]).await, StatusCode::UNAUTHORIZED);
+    assert_eq!(create(&[JSON, TOKEN, "x-device: d"]).await, StatusCode::CREATED);
+}
+
+#[tokio::test]
+async fn names_formats_and_media_types_can_be_of_any_kind() {
+    let tools = send(Method::GET, "/Tools?pageSize=3&colorCode=RED", &[TOKEN], ()).await;
+    assert_eq!(tools.status, StatusCode::OK);
+    assert_eq!(tools.content_type.as_deref(), Some("application/vnd.workshop+json"));
+    assert_eq!(tools.header.as_deref(), Some("3"));
+    let part = json!({ "id": "p" });
+    let tool = json!({ "id": "RED", "links": ["https://a.example"], "bought": "2026-02-14", "parts": [part], "x-extra": true });
+    assert_eq!(tools.json(), json!([tool]));
+    // The generated type is a string, but the contract lists the values.
+    let invalid = send(Method::GET, "/Tools?colorCode=blue&pageSize=0", &[TOKEN], ()).await;
+    let title = "colorCode must be one of `red`, `RED`; pageSize must be at least 1";
+    assert_eq!((invalid.status, invalid.json()), (StatusCode::BAD_REQUEST, json!({ "title": title })));
+}
+
+#[tokio::test]
+async fn ranges_and_default_responses_carry_their_status() {
+    let teapot = send(Method::GET, "/Tools?pageSize=418", &[TOKEN], ()).await;
+    assert_eq!(teapot.status, StatusCode::IM_A_TEAPOT);
+    assert_eq!(
+        (teapot.content_type.as_deref(), teapot.json()),
+        (Some("application/problem+json"), json!({ "status": 418 }))
+    );
+    let unavailable = send(Method::GET, "/Tools?pageSize=503", &[TOKEN], ()).await;
+    assert_eq!((unavailable.status, unavailable.body.len()), (StatusCode::SERVICE_UNAVAILABLE, 0));
+    // An error of the service becomes the response of its range.
+    let conflict = send(Method::GET, "/Tools?pageSize=409", &[TOKEN], ()).await;
+    assert_eq!((conflict.status, conflict.json()), (StatusCode::CONFLICT, json!({ "title": "failed" })));
+}
+
+#[tokio::test]
+async fn an_error_without_a_documented_status_is_sent_as_it_is() {
+    let body = json!({ "name": "missing", "shape": { "radius": 1 } });
+    let missing = send(Method::POST, "/Tools", &[JSON, TOKEN, "x-device: d"], body.to_string()).await;
+    assert_eq!((missing.status, missing.json()), (StatusCode::NOT_FOUND, json!({ "title": "failed" })));
+    assert_eq!(missing.content_type.as_deref(), Some("application/problem+json"));
+}
+
+#[tokio::test]
+async fn a_value_without_a_rust_type_is_validated_and_passed_as_json() {
+    let create = async |body: Value| {
+        send(Method::POST, "/Tools", &[JSON, TOKEN, "x-device: d"], body.to_string()).await
+    };
+    let created =
+        create(json!({ "name": "saw", "shape": { "radius": 2.5 }, "pair": ["a", 1], "either": 7 })).await;
+    assert_eq!(
+        (created.status, created.json()["details"].clone()),
+        (StatusCode::CREATED, json!({ "radius": 2.5 }))
+    );
+    for (field, value) in [
+        ("shape", json!({ "width": 1, "radius": 1 })),
+        ("pair", json!([1, "a"])),
+        ("either", json!(true)),
+        ("rating", json!(3)),
+        ("color", json!("red")),
+    ] {
+        let mut body = json!({ "name": "saw", "shape": { "width": 1 } });
+        body[field] = value;
+        let invalid = create(body).await;
+        assert_eq!(invalid.status, StatusCode::BAD_REQUEST, "{field}");
+        assert!(invalid.json()["title"].to_string().contains(field), "{}", invalid.json());
+    }
+}
+
+#[tokio::test]
+async fn a_body_can_be_optional() {
+    let note = async |headers: &[&str], body: &'static str| {
+        let response = send(Method::POST, "/Tools/7/notes", headers, body).await;
+        (response.status, response.json())
+    };
+    assert_eq!(note(&[JSON], r#"{"text": "dull"}"#).await, (StatusCode::OK, json!({ "7": "dull" })));
+    assert_eq!(note(&[], "").await, (StatusCode::OK, json!({ "7": null })));
+    assert_eq!(note(&[JSON], "{}").await.0, StatusCode::BAD_REQUEST);
+    assert_eq!(note(&["content-type: text/plain"], "a").await.0, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+
+    let attach = async |headers: &[&str], body: &'static [u8]| {
+        send(Method::PUT, "/Tools/7/notes", &[&[TOKEN], headers].concat(), body).await
+    };
+    let image = attach(&["content-type: image/webp"], &[0, 255]).await;
+    assert_eq!((image.status, image.content_type.as_deref()), (StatusCode::OK, Some("image/png")));
+    assert_eq!(image.body, [255, 0]);
+    assert_eq!(attach(&[], &[]).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(attach(&["content-type: text/html"], b"<p>").await.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+}
+
+const NDJSON: &str = "content-type: application/x-ndjson";
+
+/// Imports tools from chunks of a body, and returns the lines of the response.
+async fn import(chunks: Vec<Vec<u8>>) -> Vec<Value> {
+    let chunks = stream::iter(chunks.into_iter().map(Ok::<_, std::io::Error>));
+    let response = send(Method::POST, "/tool-import", &[NDJSON], poem::Body::from_bytes_stream(chunks)).await;
+    assert_eq!(
+        (response.status, response.content_type.as_deref()),
+        (StatusCode::OK, Some("application/x-ndjson"))
+    );
+    let lines = response.body.split_inclusive(|byte| *byte == b'\n');
+    lines.map(|line| serde_json::from_slice(line).expect("a line is JSON")).collect()
+}
+
+#[tokio::test]
+async fn lines_are_validated_one_by_one() {
+    let valid = r#"{"name": "saw", "shape": {"width": 1}}"#;
+    let body = format!("{valid}\n\n{{\"name\": \"\"}}\r\n[\n{valid}");
+    let expected = [
+        json!({ "line": 1, "name": "saw" }),
+        json!({ "line": 3, "error": "/shape is required; /name must not be empty" }),
+        json!({ "line": 4, "error": "/0 is incomplete: the JSON ends at column 1" }),
+        json!({ "line": 5, "name": "saw" }),
+    ];
+    assert_eq!(import(vec![body.clone().into_bytes()]).await, expected);
+    // The chunks of the body do not matter.
+    assert_eq!(import(body.bytes().map(|byte| vec![byte]).collect()).await, expected);
+    assert_eq!(import(vec![]).await, [Value::Null; 0]);
+    let wrong = send(Method::POST, "/tool-import", &[JSON], valid).await;
+    assert_eq!(wrong.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+}
+
+#[tokio::test]
+async fn the_length_of_a_line_is_limited() {
+    let line = |length: usize| {
+        let (start, end) = (r#"{"shape": {"width": 1}, "name": ""#, "\"}");
+        format!("{start}{}{end}\n", "a".repeat(length - start.len() - end.len())).into_bytes()
+    };
+    let longest = import(vec![line(MAX_LINE_BYTES), line(100)]).await;
+    assert_eq!(
+        (longest.len(), longest[0]["line"].as_u64(), longest[1]["line"].as_u64()),
+        (2, Some(1), Some(2))
+    );
+    // The following lines are not read.
+    let too_long = import(vec![line(100), line(MAX_LINE_BYTES + 1), line(100)]).await;
+    assert_eq!(too_long.len(), 2);
+    assert_eq!(too_long[1], json!({ "line": 2, "error": " is longer than 262144 bytes" }));
+    // A line without an end is rejected before the whole body was received.
+    let endless = import(vec![vec![b' '; MAX_LINE_BYTES], vec![b' '; 1], line(100)]).await;
+    assert_eq!(endless, [json!({ "line": 1, "error": " is longer than 262144 bytes" })]);
+}
+
+#[tokio::test]
+async fn a_lost_connection_is_an_error_of_the_line() {
+    let chunks = [Ok("{}\n{"), Err(std::io::Error::other("lost"))];
+    let body = poem::Body::from_bytes_stream(stream::iter(chunks));
+    let response = send(Method::POST, "/tool-import", &[NDJSON], body).await;
+    let text = String::from_utf8(response.body).expect("UTF-8");
+    assert!(text.ends_with("{\"line\":2,\"error\":\" is incomplete: the connection failed\"}\n"), "{text}");
+}
+
+#[test]
+fn events_have_types() {
+    let event = generated::events::Event::ToolBroken(service::tool("t"));
+    assert_eq!(event.event_type(), "toolBroken");
+    assert_eq!(serde_json::to_value(&event).expect("JSON")["id"], "t");
+}

@@ -1,0 +1,190 @@
+//! The service that implements the contract, with problem documents as error bodies.
+
+use std::sync::Arc;
+
+use contract_runtime::call::Call;
+use contract_runtime::endpoint::{ContractEndpoint, Host, Rejection};
+use contract_runtime::payload::{Bytes, Json, LineError, LineStream, NoBody};
+use contract_runtime::response::{ResponseParts, StatusCode};
+use contract_runtime::router::{CallError, Router};
+use contract_runtime::security::{RequiredScheme, RequiredSchemes};
+use contract_runtime::service::Service;
+use futures_util::stream;
+use poem::{Request, Response};
+use serde_json::json;
+
+use super::generated::adapter::Workshop;
+use super::generated::default::{Default as DefaultTag, GetStatusRequest, GetStatusResponse};
+use super::generated::operations::CONTRACT;
+use super::generated::operations_api::{
+    AddNoteRequest, AddNoteResponse, AttachRequest, AttachResponse, CreateToolRequest, CreateToolResponse,
+    GetToolsRequest, GetToolsResponse, ImportToolsRequest, ImportToolsResponse, OperationsApi,
+};
+use super::generated::schemas::{ImportToolsOkBody, Problem, Tool};
+
+/// Responds with what it received.
+#[derive(Clone, Copy)]
+pub struct EchoService;
+
+/// An error with this status.
+pub struct EchoError(u16);
+
+/// Returns the endpoint of the contract.
+pub fn endpoint() -> ContractEndpoint<EchoService> {
+    let router = Router::new(&CONTRACT, Workshop(EchoService), |_| None).expect("the files match");
+    ContractEndpoint::new(router, Arc::new(EchoService))
+}
+
+/// Returns a tool with an id.
+pub fn tool(id: &str) -> Tool {
+    Tool { id: id.to_owned(), details: None, links: None, bought: None, parts: None, x_extra: None }
+}
+
+fn problem(status: u16, title: &str) -> ResponseParts {
+    let content_type = "application/problem+json".to_owned();
+    let body = json!({ "title": title }).to_string();
+    ResponseParts { status, headers: vec![("Content-Type", content_type)], body: Some(body.into()) }
+}
+
+impl Service for EchoService {
+    type Caller = Vec<String>;
+    type Error = EchoError;
+
+    fn error_parts(&self, _: &Call<Vec<String>>, error: EchoError) -> ResponseParts {
+        problem(error.0, "failed")
+    }
+
+    fn undocumented(&self, _: &Call<Vec<String>>, _: u16) -> EchoError {
+        EchoError(500)
+    }
+}
+
+impl Host for EchoService {
+    async fn authenticate(
+        &self,
+        request: &Request,
+        security: &RequiredSchemes,
+    ) -> Result<Vec<String>, Response> {
+        let credential = |scheme: &RequiredScheme| Some(scheme.credential(request)?.into_owned());
+        let credentials =
+            |schemes: &Vec<RequiredScheme>| schemes.iter().map(credential).collect::<Option<Vec<_>>>();
+        match security.alternatives.iter().find_map(credentials) {
+            Some(credentials) => Ok(credentials),
+            None if security.is_public() => Ok(Vec::new()),
+            None => {
+                let names = security.alternatives.iter().flatten();
+                let names = names.map(|scheme| format!("{} [{}]", scheme.name, scheme.scopes.join(", ")));
+                Err(problem(401, &names.collect::<Vec<_>>().join(" or ")).into_response())
+            }
+        }
+    }
+
+    fn reject(&self, rejection: Rejection) -> Response {
+        let parts = match rejection {
+            Rejection::Invalid(CallError::MediaType { expected, .. }) => problem(415, expected),
+            Rejection::Invalid(CallError::Invalid(violations)) => {
+                let texts =
+                    violations.iter().map(|violation| format!("{} {}", violation.field, violation.message));
+                problem(400, &texts.collect::<Vec<_>>().join("; "))
+            }
+            Rejection::NotFound => problem(404, "unknown path"),
+            Rejection::MethodNotAllowed(_) => problem(405, "unknown method"),
+            Rejection::BodyTooLarge(_) => problem(413, "the body is too large"),
+            Rejection::IncompleteBody => problem(400, "the body is incomplete"),
+            Rejection::Internal(error) => problem(500, &error.to_string()),
+        };
+        parts.into_response()
+    }
+}
+
+fn rejected(error: &LineError) -> ImportToolsOkBody {
+    let texts = error.violations.iter().map(|violation| format!("{} {}", violation.field, violation.message));
+    let text = texts.collect::<Vec<_>>().join("; ");
+    let line = i64::try_from(error.line).expect("a small number");
+    ImportToolsOkBody { line, name: None, error: Some(text) }
+}
+
+impl DefaultTag for EchoService {
+    async fn get_status(
+        &self,
+        _: Call<Vec<String>>,
+        _: GetStatusRequest,
+    ) -> Result<GetStatusResponse, EchoError> {
+        Ok(GetStatusResponse::Ok(Bytes("state\nopen\n".into())))
+    }
+}
+
+impl OperationsApi for EchoService {
+    async fn get_tools(
+        &self,
+        _: Call<Vec<String>>,
+        request: GetToolsRequest,
+    ) -> Result<GetToolsResponse, EchoError> {
+        match request.page_size {
+            409 => Err(EchoError(409)),
+            418 => {
+                let body = Problem { title: None, status: Some(418) };
+                Ok(GetToolsResponse::Status4xx(StatusCode::IM_A_TEAPOT, Json::Value(body)))
+            }
+            503 => Ok(GetToolsResponse::Default(StatusCode::SERVICE_UNAVAILABLE, NoBody)),
+            count => {
+                let mut tool = tool(&request.color_code.unwrap_or_default());
+                tool.links = Some(vec!["https://a.example".to_owned()]);
+                tool.bought = serde_json::from_value(json!("2026-02-14")).ok();
+                tool.parts = Some(vec![json!({ "id": "p" })]);
+                tool.x_extra = Some(true);
+                Ok(GetToolsResponse::Ok(Json::Value(vec![tool]), count))
+            }
+        }
+    }
+
+    async fn create_tool(
+        &self,
+        call: Call<Vec<String>>,
+        request: CreateToolRequest,
+    ) -> Result<CreateToolResponse, EchoError> {
+        assert_eq!(call.caller().len(), 2, "the caller has both credentials");
+        if request.body.name == "missing" {
+            return Err(EchoError(404));
+        }
+        let mut tool = tool(&request.body.name);
+        tool.details = serde_json::from_value(request.body.shape).ok();
+        Ok(CreateToolResponse::Created(Json::Value(tool)))
+    }
+
+    async fn import_tools(
+        &self,
+        _: Call<Vec<String>>,
+        request: ImportToolsRequest,
+    ) -> Result<ImportToolsResponse, EchoError> {
+        let results = stream::unfold((request.body, 0), async |(mut tools, line)| {
+            let result = match tools.next().await? {
+                Ok(tool) => ImportToolsOkBody { line: line + 1, name: Some(tool.name), error: None },
+                Err(error) => rejected(&error),
+            };
+            let line = result.line;
+            Some((result, (tools, line)))
+        });
+        Ok(ImportToolsResponse::Ok(LineStream::new(results)))
+    }
+
+    async fn add_note(
+        &self,
+        _: Call<Vec<String>>,
+        request: AddNoteRequest,
+    ) -> Result<AddNoteResponse, EchoError> {
+        let text = request.body.map(|body| body.text);
+        Ok(AddNoteResponse::Ok(Json::Value([(request.tool_id, json!(text))].into())))
+    }
+
+    async fn attach(
+        &self,
+        _: Call<Vec<String>>,
+        request: AttachRequest,
+    ) -> Result<AttachResponse, EchoError> {
+        Ok(match request.body {
+            Some(image) => AttachResponse::Ok(Bytes(image.iter().rev().copied().collect())),
+            None => AttachResponse::NoContent,
+        })
+    }
+}

@@ -1,0 +1,220 @@
+//! Tests contracts that do not follow the rules of this server: what is converted, noted and rejected.
+
+use crate::diagnostic::DiagnosticFormat;
+use crate::model::{Document, ResponseStatus, Shape};
+use crate::source::Source;
+use crate::{Contract, Conventions, InvalidContract, Profile, read};
+
+const CONVENTIONS: Conventions<'static> =
+    Conventions { path_prefix: "/", spelling_exceptions: &[], profile: Profile::Open };
+
+/// Reads a contract with one operation whose response has the schema `Tested`. `rest` is appended to the paths.
+fn read_contract(version: &str, schema: &str, rest: &str) -> Result<Contract, Box<InvalidContract>> {
+    let reference = "{ $ref: '#/components/schemas/Tested' }";
+    let text = format!(
+        "openapi: {version}\ninfo: {{ title: T, version: '1' }}\npaths:\n  /things:\n    get:\n      operationId: list\n\
+         \x20     responses: {{ '200': {{ description: A., content: {{ application/json: {{ schema: {reference} }} }} }} }}\n\
+         {rest}components:\n  schemas:\n    Tested: {schema}\n    Other: {{ type: object, properties: {{ id: {{ type: string }} }} }}\n"
+    );
+    read(Source::new("things.yaml", text), &CONVENTIONS)
+}
+
+fn contract(version: &str, schema: &str) -> Contract {
+    read_contract(version, schema, "")
+        .unwrap_or_else(|invalid| panic!("{}", invalid.render(DiagnosticFormat::Text)))
+}
+
+fn tested(document: &Document) -> &Shape {
+    document.shape(document.schema("Tested").expect("the schema exists")).expect("the schema has a shape")
+}
+
+/// Returns the JSON of the schema as the server validates it.
+fn validated(version: &str, schema: &str) -> String {
+    let contract = contract(version, schema);
+    let node = contract.root.pointer("/components/schemas/Tested").expect("the schema exists");
+    serde_json::to_string(node).expect("JSON")
+}
+
+/// Returns the notes about a schema.
+fn notes(schema: &str) -> Vec<String> {
+    contract("3.1.0", schema).notes.into_iter().map(|note| note.message).collect()
+}
+
+/// Returns the errors about a contract with these paths, each with its line.
+fn errors(schema: &str, rest: &str) -> Vec<String> {
+    let invalid = read_contract("3.1.0", schema, rest).expect_err("the contract is rejected");
+    let line = |span| invalid.source.position(span).line;
+    invalid.diagnostics.iter().map(|error| format!("{}: {}", line(error.span), error.message)).collect()
+}
+
+#[test]
+fn keywords_of_openapi_3_0_are_converted() {
+    for (schema, expected) in [
+        ("{ type: string, nullable: true }", r#"{"type":["string","null"]}"#),
+        ("{ type: string, nullable: true, enum: [a] }", r#"{"type":["string","null"],"enum":["a",null]}"#),
+        ("{ type: string, nullable: false }", r#"{"type":"string"}"#),
+        (
+            "{ type: integer, minimum: 1, exclusiveMinimum: true }",
+            r#"{"type":"integer","exclusiveMinimum":1}"#,
+        ),
+        ("{ type: integer, maximum: 9, exclusiveMaximum: false }", r#"{"type":"integer","maximum":9}"#),
+        (
+            "{ type: array, items: { $ref: '#/components/schemas/Other', nullable: true } }",
+            r##"{"type":"array","items":{"$ref":"#/components/schemas/Other"}}"##,
+        ),
+    ] {
+        assert_eq!(validated("3.0.3", schema), expected, "{schema}");
+    }
+}
+
+#[test]
+fn the_type_that_keywords_imply_is_written() {
+    for (schema, expected) in [
+        ("{ properties: { a: true } }", r#"{"type":"object","properties":{"a":true}}"#),
+        ("{ items: { enum: [a] } }", r#"{"type":"array","items":{"type":"string","enum":["a"]}}"#),
+        ("{ enum: [a, 1] }", r#"{"enum":["a",1]}"#),
+        ("{ anyOf: [{ minLength: 1 }] }", r#"{"anyOf":[{"type":"string","minLength":1}]}"#),
+    ] {
+        assert_eq!(validated("3.1.0", schema), expected, "{schema}");
+    }
+}
+
+#[test]
+fn a_schema_without_a_rust_type_is_any_value_with_a_note() {
+    for (schema, note) in [
+        ("{ type: [string, integer] }", "unsupported type"),
+        (
+            "{ oneOf: [{ type: string }, { type: string, maxLength: 1 }] }",
+            "two members of the union have the same JSON type: a string",
+        ),
+        ("{ oneOf: [{ type: string }, { type: [integer, boolean] }] }", "unsupported type"),
+        (
+            "{ type: object, properties: {}, additionalProperties: { type: string } }",
+            "an object has `properties` and a schema for `additionalProperties`",
+        ),
+        (
+            "{ allOf: [{ type: string }, { maxLength: 2 }] }",
+            "a member of `allOf` is not an object with properties",
+        ),
+        (
+            "{ type: object, properties: { aB: true, a_b: true } }",
+            "`a_b` and `aB` would both be named `a_b` in Rust (fields)",
+        ),
+    ] {
+        assert!(matches!(tested(&contract("3.1.0", schema).document), Shape::Any), "{schema}");
+        assert_eq!(notes(schema), [note], "{schema}");
+    }
+}
+
+#[test]
+fn a_restriction_without_a_rust_type_leaves_the_type() {
+    for (schema, note) in [
+        ("{ type: string, enum: [a, A] }", "`A` and `a` would both be named `A` in Rust (variants)"),
+        ("{ type: string, format: shade-name }", "the format `shade-name` is ignored"),
+        ("{ type: string, not: { const: a } }", "`not` does not change the generated types"),
+        ("{ type: string, x-a: 1 }", "the extension `x-a` is ignored"),
+    ] {
+        assert!(matches!(tested(&contract("3.1.0", schema).document), Shape::String(_)), "{schema}");
+        assert_eq!(notes(schema), [note], "{schema}");
+    }
+}
+
+#[test]
+fn all_of_becomes_one_object() {
+    let other = "{ $ref: '#/components/schemas/Other' }";
+    for (schema, expected) in [
+        (format!("{{ allOf: [{other}, {{ properties: {{ a: {{ type: string }} }} }}] }}"), "id a"),
+        (format!("{{ type: object, allOf: [{other}], properties: {{ b: true }}, required: [id] }}"), "id! b"),
+        (
+            format!("{{ allOf: [{other}, {{ properties: {{ id: {{ type: string, format: uuid }} }} }}] }}"),
+            "id",
+        ),
+        (format!("{{ allOf: [{{ allOf: [{other}] }}, {{ required: [id] }}] }}"), "id!"),
+    ] {
+        let contract = contract("3.1.0", &schema);
+        let Shape::Object(object) = tested(&contract.document) else { panic!("{schema} is not an object") };
+        let names = contract.document.properties(object).into_iter();
+        let names =
+            names.map(|property| property.name.text.clone() + if property.required { "!" } else { "" });
+        assert_eq!(names.collect::<Vec<_>>().join(" "), expected, "{schema}");
+    }
+}
+
+#[test]
+fn names_of_the_generated_code_are_not_used_twice() {
+    let schema = "{ type: object, properties: { at: { $ref: '#/components/schemas/Date' } } }\n    Date: { type: string, format: date }\n    date: { type: object, properties: { d: true } }";
+    let contract = contract("3.1.0", schema);
+    let names: Vec<_> = contract.document.schemas.iter().map(|schema| &*schema.name.text).collect();
+    assert_eq!(names, ["Tested", "DateSchema", "DateSchema2", "Other"]);
+}
+
+#[test]
+fn responses_can_have_ranges_and_a_default() {
+    let rest = "  /a:\n    get:\n      responses:\n        2XX: { description: A. }\n        default: { description: B. }\n";
+    let contract = read_contract("3.1.0", "true", rest).expect("the contract is valid");
+    let operation = &contract.document.operations[1];
+    let statuses: Vec<_> = operation.responses.iter().map(|response| response.status).collect();
+    assert_eq!(statuses, [ResponseStatus::Range(2), ResponseStatus::Default]);
+    assert_eq!((&*operation.id.text, &*operation.tag.text), ("GetA", "default"));
+}
+
+#[test]
+fn a_status_without_a_body_loses_its_content() {
+    let content = "content: { application/json: { schema: true } }";
+    let rest = format!("  /a:\n    get:\n      responses: {{ '204': {{ description: A., {content} }} }}\n");
+    let contract = read_contract("3.1.0", "true", &rest).expect("the contract is valid");
+    assert!(contract.document.operations[1].responses[0].content.is_none());
+    let notes: Vec<_> = contract.notes.iter().map(|note| &*note.message).collect();
+    assert!(notes.contains(&"the body of responses with status 204 is ignored"), "{notes:?}");
+}
+
+#[test]
+fn constructs_without_a_substitute_are_rejected_with_their_place() {
+    let operation = |keywords: &str| {
+        format!("  /a:\n    get:\n      {keywords}\n      responses: {{ '200': {{ description: A. }} }}\n")
+    };
+    let parameter =
+        |keywords: &str| operation(&format!("parameters: [{{ name: a, in: query, {keywords} }}]"));
+    for (rest, expected) in [
+        (parameter("schema: { type: object, properties: {} }"), "10: `a` is an object, but must be a scalar"),
+        (
+            parameter("style: deepObject, schema: { type: string }"),
+            "10: the style `deepObject` is not supported for this parameter",
+        ),
+        (parameter("content: { text/csv: {} }"), "10: `content` in a parameter is not supported"),
+        (operation("requestBody: { content: { text/csv: {} } }"), "10: a GET operation cannot have a body"),
+        (
+            "  /a b:\n    get: { responses: { '200': { description: A. } } }\n".to_owned(),
+            "8: invalid path segment `a b`",
+        ),
+        ("  /a: { $ref: '#/paths/~1things' }\n".to_owned(), "8: `$ref` in a path is not supported"),
+    ] {
+        assert!(
+            errors("true", &rest).contains(&expected.to_owned()),
+            "{expected}: {:?}",
+            errors("true", &rest)
+        );
+    }
+    for (schema, expected) in [
+        (
+            "{ type: string, pattern: '(?=a)' }",
+            "10: invalid pattern for Rust's `regex` crate: look-around, including look-ahead and look-behind, is not supported",
+        ),
+        ("{ $ref: './a.yaml' }", "10: `./a.yaml` references another document"),
+        ("{ $ref: '#/components/schemas/None' }", "10: unresolved reference `#/components/schemas/None`"),
+    ] {
+        assert_eq!(errors(schema, ""), [expected], "{schema}");
+    }
+}
+
+#[test]
+fn other_versions_of_openapi_are_rejected() {
+    for (version, expected) in [
+        ("3.2.0", "expected OpenAPI 3.0.x or 3.1.x, found `3.2.0`"),
+        ("4.0.0", "expected OpenAPI 3.0.x or 3.1.x, found `4.0.0`"),
+    ] {
+        let invalid = read_contract(version, "{ type: string }", "").expect_err("the contract is rejected");
+        let messages: Vec<_> = invalid.diagnostics.iter().map(|error| &error.message).collect();
+        assert_eq!(messages, [expected]);
+    }
+}

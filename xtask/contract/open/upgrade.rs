@@ -1,0 +1,123 @@
+//! Converts a document to OpenAPI 3.1, and writes the types that its schemas imply.
+
+use super::{entry, map_entries, map_items, mapping};
+use crate::node::{Entry, Node, Value};
+use crate::version::Version;
+
+/// Converts a document. Extensions, examples and descriptions are unchanged.
+pub(super) fn to_openapi_3_1(root: &Node, version: Version) -> Node {
+    let converter = Converter { version };
+    map_entries(root, |item| {
+        Some(match &*item.key {
+            "openapi" if version == Version::V30 => Node { span: item.value.span, ..Node::string("3.1.0") },
+            key => converter.entry(key, &item.value),
+        })
+    })
+}
+
+struct Converter {
+    version: Version,
+}
+
+impl Converter {
+    /// Converts the value of an entry outside of schemas.
+    fn entry(&self, key: &str, value: &Node) -> Node {
+        match key {
+            "schema" => self.schema(value),
+            "schemas" => map_entries(value, |item| Some(self.schema(&item.value))),
+            "example" | "examples" => value.clone(),
+            _ if key.starts_with("x-") => value.clone(),
+            _ if value.items().is_some() => map_items(value, |item| self.entry("", item)),
+            _ => map_entries(value, |item| Some(self.entry(&item.key, &item.value))),
+        }
+    }
+
+    fn schema(&self, node: &Node) -> Node {
+        let converted = map_entries(node, |item| {
+            Some(match &*item.key {
+                "properties" | "patternProperties" | "$defs" | "dependentSchemas" => {
+                    map_entries(&item.value, |property| Some(self.schema(&property.value)))
+                }
+                "items"
+                | "additionalProperties"
+                | "unevaluatedProperties"
+                | "unevaluatedItems"
+                | "propertyNames"
+                | "contains"
+                | "not"
+                | "if"
+                | "then"
+                | "else" => self.schema(&item.value),
+                "allOf" | "oneOf" | "anyOf" | "prefixItems" => {
+                    map_items(&item.value, |part| self.schema(part))
+                }
+                _ => item.value.clone(),
+            })
+        });
+        let Value::Mapping(mut entries) = converted.value else { return converted };
+        if self.version == Version::V30 {
+            // OpenAPI 3.0 ignores keywords beside a reference.
+            if entries.iter().any(|item| item.key.text == "$ref") {
+                entries.retain(|item| ["$ref", "description"].contains(&&*item.key));
+            }
+            convert_bounds(&mut entries);
+        }
+        imply_type(node, &mut entries);
+        if self.version == Version::V30 {
+            convert_nullable(&mut entries);
+        }
+        mapping(node.span, entries)
+    }
+}
+
+/// Converts the flags `exclusiveMinimum` and `exclusiveMaximum` of OpenAPI 3.0 to bounds.
+fn convert_bounds(entries: &mut Vec<Entry>) {
+    for (flag, bound) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+        let Some(at) = entries.iter().position(|item| item.key.text == flag) else { continue };
+        let Value::Bool(exclusive) = entries[at].value.value else { continue };
+        entries.remove(at);
+        if let Some(item) = entries.iter_mut().find(|item| exclusive && item.key.text == bound) {
+            item.key.text = flag.to_owned();
+        }
+    }
+}
+
+/// Writes the type of a schema that has none, if its keywords apply to one type only.
+fn imply_type(node: &Node, entries: &mut Vec<Entry>) {
+    let has = |key: &str| entries.iter().any(|item| item.key.text == key);
+    if ["type", "$ref", "oneOf", "anyOf", "allOf", "not", "if", "const"].into_iter().any(has) {
+        return;
+    }
+    let values = node.get("enum").and_then(Node::items).unwrap_or_default();
+    let has_only_strings = !values.is_empty() && values.iter().all(|value| value.as_str().is_some());
+    let name = if has("properties") || has("additionalProperties") {
+        "object"
+    } else if has("items") {
+        "array"
+    } else if has_only_strings || (!has("enum") && ["minLength", "maxLength", "pattern"].into_iter().any(has))
+    {
+        "string"
+    } else {
+        return;
+    };
+    entries.insert(0, entry("type", node.span, Value::String(name.to_owned())));
+}
+
+/// Converts `nullable` of OpenAPI 3.0. It has no effect on a schema without a type.
+fn convert_nullable(entries: &mut Vec<Entry>) {
+    let Some(at) = entries.iter().position(|item| item.key.text == "nullable") else { return };
+    let nullable = entries.remove(at);
+    if !matches!(nullable.value.value, Value::Bool(true)) {
+        return;
+    }
+    let null = || Node { span: nullable.key.span, ..Node::string("null") };
+    let Some(declared) = entries.iter_mut().find(|item| item.key.text == "type") else { return };
+    let name = declared.value.clone();
+    declared.value.value = Value::Sequence(vec![name, null()]);
+    if let Some(Value::Sequence(values)) =
+        entries.iter_mut().find(|item| item.key.text == "enum").map(|item| &mut item.value.value)
+        && !values.iter().any(|value| matches!(value.value, Value::Null))
+    {
+        values.push(Node { span: nullable.key.span, value: Value::Null });
+    }
+}
