@@ -16,6 +16,7 @@ pub(crate) fn rules() -> impl Iterator<Item = &'static Rule> {
         compare::ENCODING_RULES,
         compare::RESPONSE_RULES,
         compare::SECURITY_RULES,
+        compare::SECURITY_SCHEME_RULES,
         compare::SERVER_RULES,
         compare::LIFECYCLE_RULES,
         schema::RULES,

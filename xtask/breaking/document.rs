@@ -3,7 +3,7 @@
 //! Parses and validates a document, indexes its components, resolves references, and describes positions as paths of
 //! keys.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use contract::InvalidContract;
 use contract::diagnostic::{Diagnostic, Severity};
@@ -137,7 +137,8 @@ impl<'n> IndexedDocument<'n> {
     /// Follows the references of a node to the final target. Returns the node itself if it is not a reference.
     pub(crate) fn follow(&self, node: &'n Node) -> &'n Node {
         let mut current = node;
-        for _ in 0..references::MAX_CHAIN_LENGTH {
+        let mut visited = HashSet::new();
+        while visited.insert(std::ptr::from_ref(current)) {
             match current.get("$ref").and_then(Node::as_str).and_then(|target| self.resolve(target)) {
                 Some(target) => current = target,
                 None => break,

@@ -161,10 +161,6 @@ fn check_keyword(side: &IndexedDocument<'_>, entry: &Entry) -> Option<Diagnostic
     }
 }
 
-/// The maximum number of nodes that [`reference_chain`] returns, including the first, and of references that
-/// `IndexedDocument::follow` follows. The rest of a longer chain is ignored.
-pub(crate) const MAX_CHAIN_LENGTH: usize = 64;
-
 /// Returns the target of a reference within the document. Returns `None` if the reference is not a JSON pointer in a
 /// fragment (`#/...`), or if its target does not exist.
 pub(crate) fn target<'n>(root: &'n Node, reference: &str) -> Option<&'n Node> {
@@ -179,8 +175,10 @@ pub(crate) fn target<'n>(root: &'n Node, reference: &str) -> Option<&'n Node> {
     })
 }
 
-/// Returns a node and the targets of its chain of references, at most [`MAX_CHAIN_LENGTH`] nodes.
+/// Returns a node and the targets of its chain of references. A chain that leads back to itself ends before it repeats.
 pub(crate) fn reference_chain<'n>(root: &'n Node, node: &'n Node) -> Vec<&'n Node> {
     let next = |node: &&'n Node| target(root, node.get("$ref")?.as_str()?);
-    std::iter::successors(Some(node), next).take(MAX_CHAIN_LENGTH).collect()
+    let mut visited = HashSet::new();
+    let is_new = |node: &&'n Node| visited.insert(std::ptr::from_ref(*node));
+    std::iter::successors(Some(node), next).take_while(is_new).collect()
 }

@@ -51,6 +51,10 @@ pub(crate) enum SchemaSite {
     ParameterProperty,
     /// A property or item in a header parameter.
     HeaderProperty,
+    /// A property or item in a parameter that is serialized as a media type.
+    ParameterContentProperty,
+    /// A property or item in a header parameter that is serialized as a media type.
+    HeaderContentProperty,
     /// A read-only property in a request, or a property or item in one. Clients do not send it.
     RequestReadOnly,
     /// A response body.
@@ -59,13 +63,15 @@ pub(crate) enum SchemaSite {
     ResponseProperty,
     /// A response header, or a property or item in one.
     ResponseHeader,
+    /// A response header that is serialized as a media type (`content`), or a property or item in one.
+    ResponseHeaderContent,
     /// A write-only property in a response, or a property or item in one. The server does not send it.
     ResponseWriteOnly,
 }
 
 impl SchemaSite {
     /// All sites.
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::RequestBody,
         Self::RequestProperty,
         Self::Parameter,
@@ -74,10 +80,13 @@ impl SchemaSite {
         Self::HeaderContent,
         Self::ParameterProperty,
         Self::HeaderProperty,
+        Self::ParameterContentProperty,
+        Self::HeaderContentProperty,
         Self::RequestReadOnly,
         Self::ResponseBody,
         Self::ResponseProperty,
         Self::ResponseHeader,
+        Self::ResponseHeaderContent,
         Self::ResponseWriteOnly,
     ];
 
@@ -89,12 +98,12 @@ impl SchemaSite {
             Self::Parameter | Self::HeaderParameter | Self::ParameterContent | Self::HeaderContent => {
                 "request-parameter"
             }
-            Self::ParameterProperty => "request-parameter-property",
-            Self::HeaderProperty => "request-header-property",
+            Self::ParameterProperty | Self::ParameterContentProperty => "request-parameter-property",
+            Self::HeaderProperty | Self::HeaderContentProperty => "request-header-property",
             Self::RequestReadOnly => "request-read-only-property",
             Self::ResponseBody => "response-body",
             Self::ResponseProperty => "response-property",
-            Self::ResponseHeader => "response-header",
+            Self::ResponseHeader | Self::ResponseHeaderContent => "response-header",
             Self::ResponseWriteOnly => "response-write-only-property",
         }
     }
@@ -102,9 +111,11 @@ impl SchemaSite {
     /// Returns the direction in which values at this site are sent.
     pub(crate) const fn direction(self) -> Direction {
         match self {
-            Self::ResponseBody | Self::ResponseProperty | Self::ResponseHeader | Self::ResponseWriteOnly => {
-                Direction::Response
-            }
+            Self::ResponseBody
+            | Self::ResponseProperty
+            | Self::ResponseHeader
+            | Self::ResponseHeaderContent
+            | Self::ResponseWriteOnly => Direction::Response,
             _ => Direction::Request,
         }
     }
@@ -113,8 +124,10 @@ impl SchemaSite {
     pub(crate) const fn inner(self) -> Self {
         match self {
             Self::RequestBody => Self::RequestProperty,
-            Self::Parameter | Self::ParameterContent => Self::ParameterProperty,
-            Self::HeaderParameter | Self::HeaderContent => Self::HeaderProperty,
+            Self::Parameter => Self::ParameterProperty,
+            Self::HeaderParameter => Self::HeaderProperty,
+            Self::ParameterContent => Self::ParameterContentProperty,
+            Self::HeaderContent => Self::HeaderContentProperty,
             Self::ResponseBody => Self::ResponseProperty,
             site => site,
         }
@@ -130,13 +143,20 @@ impl SchemaSite {
 
     /// Whether the schema describes a whole parameter.
     pub(crate) const fn is_parameter(self) -> bool {
-        self.is_plain_text() || matches!(self, Self::ParameterContent | Self::HeaderContent)
+        matches!(self, Self::Parameter | Self::HeaderParameter | Self::ParameterContent | Self::HeaderContent)
     }
 
-    /// Whether the schema describes a parameter that is serialized as plain text. In plain text, the number 1 and the
-    /// string `1` are the same.
+    /// Whether values are sent as plain text, in a URL or a header. Text has no `null`, and the number 1 and the string
+    /// `1` are the same.
     pub(crate) const fn is_plain_text(self) -> bool {
-        matches!(self, Self::Parameter | Self::HeaderParameter)
+        matches!(
+            self,
+            Self::Parameter
+                | Self::HeaderParameter
+                | Self::ParameterProperty
+                | Self::HeaderProperty
+                | Self::ResponseHeader
+        )
     }
 
     /// Whether values at this site are never sent, so that no change of their schema breaks a client.
@@ -242,6 +262,19 @@ impl SchemaRule {
     pub(crate) const fn without_inverse(mut self, reason: &'static str) -> Self {
         self.inverse = Inverse::None(reason);
         self
+    }
+
+    /// Whether the rule is about the set of valid values, so that it breaks no client if all values remain compatible.
+    pub(crate) fn is_about_valid_values(&self) -> bool {
+        let other_subjects = [
+            "default-value-",
+            "x-extensible-enum",
+            "enum-opened",
+            "enum-closed",
+            "discriminator",
+            "unclassified",
+        ];
+        self.topic != Topic::Lifecycle && !other_subjects.iter().any(|start| self.suffix.starts_with(start))
     }
 
     /// Returns the level of the rule at a site.

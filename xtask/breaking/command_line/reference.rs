@@ -116,12 +116,16 @@ const fn place(site: SchemaSite) -> &'static str {
         | SchemaSite::HeaderParameter
         | SchemaSite::ParameterContent
         | SchemaSite::HeaderContent => "a parameter",
-        SchemaSite::ParameterProperty => "a property or item of a parameter",
-        SchemaSite::HeaderProperty => "a property or item of a header parameter",
+        SchemaSite::ParameterProperty | SchemaSite::ParameterContentProperty => {
+            "a property or item of a parameter"
+        }
+        SchemaSite::HeaderProperty | SchemaSite::HeaderContentProperty => {
+            "a property or item of a header parameter"
+        }
         SchemaSite::RequestReadOnly => "a read-only property of a request",
         SchemaSite::ResponseBody => "a response body",
         SchemaSite::ResponseProperty => "a property or item of a response body",
-        SchemaSite::ResponseHeader => "a response header",
+        SchemaSite::ResponseHeader | SchemaSite::ResponseHeaderContent => "a response header",
         SchemaSite::ResponseWriteOnly => "a write-only property of a response",
     }
 }
@@ -143,9 +147,8 @@ fn markdown() -> String {
             &format!("| `{}` | {} | {finds} | {} | {} |\n", rule.id, rule.level, rule.impact, rule.remedy);
     }
     text += "\n## Schemas\n\nThe id of a rule about a schema begins with the place of the schema:\n\n| begins with | place |\n|---|---|\n";
-    let mut places: Vec<(&str, &str)> =
+    let places: BTreeMap<&str, &str> =
         SchemaSite::ALL.iter().map(|site| (site.prefix(), place(*site))).collect();
-    places.dedup();
     for (prefix, place) in places {
         text += &format!("| `{prefix}-` | {place} |\n");
     }

@@ -3,6 +3,7 @@
 //!
 //! Paths are matched regardless of the names of their parameters.
 
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use contract::node::{Entry, Node, Value};
@@ -10,7 +11,7 @@ use contract::source::Span;
 
 use super::matching::match_by_key;
 use super::operations::{self, PathItem, compare_unknown_keywords};
-use super::{Comparison, OperationPath, Positions, lifecycle, security};
+use super::{Comparison, OperationPath, Positions, lifecycle, security_schemes, servers};
 use crate::rule::{Inverse, Level, Rule};
 use crate::schema::value;
 
@@ -33,7 +34,7 @@ pub(crate) const RULES: &[Rule] = &[
 
 /// Compares the two documents, except for the schemas, which are queued, and the version.
 pub(crate) fn compare(comparison: &mut Comparison<'_>) {
-    security::compare_components(comparison);
+    security_schemes::compare(comparison);
     compare_paths(comparison);
     compare_webhooks(comparison);
     report_removed_schemas(comparison);
@@ -102,17 +103,36 @@ fn root_entries<'n>(root: &'n Node, key: &str) -> (&'n [Entry], Span) {
     (entries, entry.map_or(Span { start: root.span.start, end: root.span.start }, |entry| entry.key.span))
 }
 
-fn compare_paths(comparison: &mut Comparison<'_>) {
+fn compare_paths<'n>(comparison: &mut Comparison<'n>) {
     let (base, base_span) = root_entries(&comparison.base.document.root, "paths");
     let (revision, revision_span) = root_entries(&comparison.revision.document.root, "paths");
     // All other keys are paths: validation rejects keys that do not begin with `/`.
     let is_path = |entry: &&Entry| !entry.key.text.starts_with("x-");
-    let mut remaining: Vec<&Entry> = revision.iter().filter(is_path).collect();
+    let mut remaining: Vec<&'n Entry> = revision.iter().filter(is_path).collect();
     let mut unmatched = Vec::new();
-    let mut pairs: Vec<(&Entry, Option<&Entry>)> = Vec::new();
-    // Equal paths are matched first, then paths that differ only in the names of their parameters.
+    let mut pairs: Vec<(&'n Entry, Option<&'n Entry>)> = Vec::new();
+    let (base_root, revision_root) = (&comparison.base.document.root, &comparison.revision.document.root);
+    let has_same_servers = match (base_root.get("servers"), revision_root.get("servers")) {
+        (Some(before), Some(after)) => value::is_equal(before, after),
+        _ => true,
+    };
+    let addresses_after: HashMap<&str, BTreeSet<String>> = if has_same_servers {
+        HashMap::new()
+    } else {
+        let of_entry =
+            |entry: &&'n Entry| (entry.key.text.as_str(), servers::addresses(revision_root, &entry.key.text));
+        remaining.iter().map(of_entry).collect()
+    };
+    // Equal paths are matched first, then paths that differ only in the names of their parameters. If the servers
+    // changed, paths with a common address are matched before both, because a prefix can move from the servers to the
+    // paths.
     for before in base.iter().filter(is_path) {
-        match remaining.iter().position(|after| after.key.text == before.key.text) {
+        let addresses = servers::addresses(base_root, &before.key.text);
+        let is_same_address = |after: &&Entry| {
+            addresses_after.get(after.key.text.as_str()).is_some_and(|after| !after.is_disjoint(&addresses))
+        };
+        let is_same_path = |after: &&Entry| after.key.text == before.key.text;
+        match remaining.iter().position(is_same_address).or_else(|| remaining.iter().position(is_same_path)) {
             Some(index) => pairs.push((before, Some(remaining.remove(index)))),
             None => unmatched.push(before),
         }
@@ -165,15 +185,11 @@ fn compare_webhooks(comparison: &mut Comparison<'_>) {
     }
     for entry in webhooks.removed {
         let before = PathItem::new(&comparison.base, entry, true);
+        let before_span = before.span;
         let message = format!("the webhook `{}` was removed", entry.key.text);
-        let announced = before.operations().all(|(_, operation)| {
-            matches!(
-                lifecycle::removal_status(&operation.value, comparison.today),
-                lifecycle::RemovalStatus::Announced
-            )
-        });
+        let announced = lifecycle::is_removal_announced([before], comparison.today);
         let level = if announced { Level::Info } else { Level::Error };
-        let positions = Positions::new(before.span, revision_span);
+        let positions = Positions::new(before_span, revision_span);
         let operation_path = OperationPath::of(&entry.key.text);
         comparison.report_with_level(
             level,
@@ -240,8 +256,13 @@ pub(crate) fn check_version(comparison: &mut Comparison<'_>) {
     let positions = Positions::new(base_span, revision_span);
     let operation_path: Rc<OperationPath> = OperationPath::of("info");
     let has_breaking_change = comparison.changes().iter().any(|change| change.level == Level::Error);
+    // Trailing zeros have no effect: version 1.0 equals version 1.0.0.
     let numbers = |version: &str| -> Vec<u64> {
-        version.split(['.', '-', '+']).map_while(|part| part.parse().ok()).collect()
+        let mut numbers: Vec<u64> =
+            version.split(['.', '-', '+']).map_while(|part| part.parse().ok()).collect();
+        let significant = numbers.iter().rposition(|number| *number > 0).map_or(0, |index| index + 1);
+        numbers.truncate(significant);
+        numbers
     };
     if before == after {
         if !comparison.changes().is_empty() {

@@ -4,7 +4,7 @@ use contract::node::{Entry, Node};
 use contract::source::Span;
 
 use super::operations::position_of;
-use super::{Positions, bodies};
+use super::{Positions, media_types};
 use crate::schema::view::SchemaParts;
 
 /// Returns the media type of a parameter or a header, if it has `content`.
@@ -26,7 +26,7 @@ pub(super) fn serialization_change(
 ) -> Option<(String, Positions)> {
     let media_type = |node| content(node).map(|entry| entry.key.text.as_str());
     let (old_type, new_type) = (media_type(before.0), media_type(after.0));
-    if old_type.map(bodies::normalized_media_type) == new_type.map(bodies::normalized_media_type) {
+    if old_type.map(media_types::normalized_media_type) == new_type.map(media_types::normalized_media_type) {
         return None;
     }
     let display_name = |name: Option<&str>| {

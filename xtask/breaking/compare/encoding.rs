@@ -11,7 +11,7 @@ use contract::node::{Entry, Node, Value};
 use super::operations::position_of;
 use super::{Comparison, OperationPath, Positions};
 use crate::rule::{Direction, Inverse, Rule};
-use crate::schema::value::display_value;
+use crate::schema::value::{shorten, text};
 use crate::schema::view::{SchemaParts, SchemaView};
 
 /// The rules of this module.
@@ -73,7 +73,7 @@ pub(super) fn compare<'n>(
             operation_path,
             positions,
             &details,
-            format!("the encoding of `{name}` changed from {old} to {new}"),
+            format!("the encoding of `{name}` changed from {} to {}", shorten(old), shorten(new)),
         );
     }
 }
@@ -93,7 +93,7 @@ fn describe(encoding: Option<&Entry>) -> String {
     }
     for keyword in ["contentType", "headers", "allowReserved"] {
         let declared = get(keyword).filter(|value| !matches!(value.value, Value::Bool(false)));
-        parts.extend(declared.map(|value| format!("{keyword} {}", display_value(value))));
+        parts.extend(declared.map(|value| format!("{keyword} {}", text(value))));
     }
     parts.join(", ")
 }

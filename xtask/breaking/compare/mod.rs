@@ -1,21 +1,29 @@
 //! Compares two documents.
 //!
 //! [`api`] compares everything outside of schemas, and queues each pair of schemas that it finds: a schema of the base
-//! and its counterpart in the revision. Each pair is compared once for each [`SchemaSite`]; the queue ensures that
+//! and its counterpart in the revision. Each pair is compared once for each [`PairContext`]; the queue ensures that
 //! recursion through `$ref` ends and that nesting does not consume stack. Each change is recorded with its origin,
 //! which is the operation or pair that led to it.
 
 pub(crate) mod affected;
 pub(crate) mod api;
 mod bodies;
+mod callbacks;
+mod common_parameters;
 mod content;
 mod encoding;
 mod lifecycle;
+mod lifecycle_changes;
 mod matching;
+mod media_types;
 mod operations;
+mod parameter_list;
 mod parameters;
+mod recording;
+mod response_headers;
 mod responses;
 mod security;
+mod security_schemes;
 mod servers;
 pub(crate) mod unchanged;
 
@@ -29,8 +37,9 @@ use self::unchanged::Unchanged;
 use super::catalog;
 use super::document::{IndexedDocument, OpenApiDocument};
 use super::finding::{self, Finding};
-use super::rule::{Level, Rule, SchemaSite};
+use super::rule::{Direction, Level, SchemaRule, SchemaSite};
 use super::schema;
+use super::schema::proof::{DocumentSide, Operand, Proof, ProofCache};
 use super::schema::view::SchemaParts;
 
 pub(crate) use self::affected::AffectedOperation;
@@ -38,12 +47,14 @@ pub(crate) use self::api::RULES as API_RULES;
 pub(crate) use self::bodies::RULES as BODY_RULES;
 pub(crate) use self::encoding::RULES as ENCODING_RULES;
 pub(crate) use self::lifecycle::{
-    GracePeriods, RULES as LIFECYCLE_RULES, SCHEMA_RULES as LIFECYCLE_SCHEMA_RULES, compare_schema_lifecycle,
+    RULES as LIFECYCLE_RULES, SCHEMA_RULES as LIFECYCLE_SCHEMA_RULES, compare_schema_lifecycle,
 };
+pub(crate) use self::lifecycle_changes::GracePeriods;
 pub(crate) use self::operations::RULES as OPERATION_RULES;
 pub(crate) use self::parameters::RULES as PARAMETER_RULES;
 pub(crate) use self::responses::RULES as RESPONSE_RULES;
 pub(crate) use self::security::RULES as SECURITY_RULES;
+pub(crate) use self::security_schemes::RULES as SECURITY_SCHEME_RULES;
 pub(crate) use self::servers::RULES as SERVER_RULES;
 
 /// The path to a compared object: its operation, and the steps within the operation.
@@ -81,16 +92,43 @@ pub(crate) enum Origin {
     Pair(usize, Rc<str>),
 }
 
-/// A queued pair of schemas, its site, and the origins that refer to the pair.
+/// Where a pair of schemas is used, and what is known about its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PairContext {
+    /// The site.
+    pub site: SchemaSite,
+    /// Whether the change is provably compatible, although a comparison of the keywords may not show it: the revision
+    /// accepts all requests of the base, or sends only responses that are valid in the base.
+    pub is_compatible: bool,
+    /// Whether the default has no effect, because clients always send the value.
+    pub is_default_unused: bool,
+}
+
+impl From<SchemaSite> for PairContext {
+    fn from(site: SchemaSite) -> Self {
+        Self { site, is_compatible: false, is_default_unused: false }
+    }
+}
+
+/// A queued pair of schemas, its context, and the origins that refer to the pair.
 struct QueuedPair<'n> {
     base: SchemaParts<'n>,
     revision: SchemaParts<'n>,
-    site: SchemaSite,
+    context: PairContext,
     origins: Vec<Origin>,
 }
 
-/// The identity of a pair: the addresses of both schemas' nodes, and the site.
-type PairKey = (Vec<usize>, Vec<usize>, SchemaSite);
+/// The identity of a pair: the addresses of both schemas' nodes, and the context.
+type PairKey = (Vec<usize>, Vec<usize>, PairContext);
+
+/// Rules about properties that break clients only if a value is no longer valid.
+const PROPERTY_RULES_ABOUT_VALUES: [&str; 5] = [
+    "request-property-removed",
+    "new-required-request-property",
+    "new-required-request-property-with-default",
+    "new-required-request-header-property",
+    "response-required-property-removed",
+];
 
 /// The positions of a change in both documents. If a document lacks the object, its position is that of the parent.
 #[derive(Clone, Copy, Debug)]
@@ -129,6 +167,16 @@ pub(crate) struct DetectedChange {
     pub origin: Origin,
 }
 
+impl DetectedChange {
+    /// Whether the change breaks clients only because values are no longer valid, or newly valid.
+    pub(crate) fn is_about_valid_values(&self) -> bool {
+        match self.site {
+            Some(_) => catalog::schema_rule(&self.suffix).is_some_and(SchemaRule::is_about_valid_values),
+            None => self.level == Level::Error && PROPERTY_RULES_ABOUT_VALUES.contains(&self.suffix.as_str()),
+        }
+    }
+}
+
 /// The state of a comparison.
 pub(crate) struct Comparison<'n> {
     /// The base.
@@ -145,6 +193,7 @@ pub(crate) struct Comparison<'n> {
     /// The index of each queued pair in `pairs`.
     pair_index: HashMap<PairKey, usize>,
     changes: Vec<DetectedChange>,
+    proofs: ProofCache<'n>,
 }
 
 /// Compares two documents. Returns one finding for each change, sorted by position in the revision.
@@ -165,6 +214,7 @@ pub(crate) fn compare(
         pairs: Vec::new(),
         pair_index: HashMap::new(),
         changes: Vec::new(),
+        proofs: ProofCache::default(),
     };
     api::compare(&mut comparison);
     // Comparing a pair can queue more pairs.
@@ -184,19 +234,20 @@ impl<'n> Comparison<'n> {
         &mut self,
         base: SchemaParts<'n>,
         revision: SchemaParts<'n>,
-        site: SchemaSite,
+        context: impl Into<PairContext>,
         origin: Origin,
     ) {
         if self.unchanged.is_schema_unchanged(&base, &revision) {
             return;
         }
-        let key = (base.address(), revision.address(), site);
+        let context = context.into();
+        let key = (base.address(), revision.address(), context);
         if let Some(index) = self.pair_index.get(&key) {
             self.pairs[*index].origins.push(origin);
             return;
         }
         self.pair_index.insert(key, self.pairs.len());
-        self.pairs.push(QueuedPair { base, revision, site, origins: vec![origin] });
+        self.pairs.push(QueuedPair { base, revision, context, origins: vec![origin] });
     }
 
     /// Whether a pair of schemas was queued at a site. It may be compared already.
@@ -206,13 +257,52 @@ impl<'n> Comparison<'n> {
         revision: &SchemaParts<'n>,
         site: SchemaSite,
     ) -> bool {
-        self.pair_index.contains_key(&(base.address(), revision.address(), site))
+        let is_queued = |is_compatible| {
+            let context = PairContext { is_compatible, ..PairContext::from(site) };
+            self.pair_index.contains_key(&(base.address(), revision.address(), context))
+        };
+        is_queued(false) || is_queued(true)
     }
 
-    /// Returns the two schemas of a queued pair and their site.
-    pub(crate) fn pair(&self, index: usize) -> (SchemaParts<'n>, SchemaParts<'n>, SchemaSite) {
-        let QueuedPair { base, revision, site, .. } = &self.pairs[index];
-        (base.clone(), revision.clone(), *site)
+    /// Returns the two schemas of a queued pair and their context.
+    pub(crate) fn pair(&self, index: usize) -> (SchemaParts<'n>, SchemaParts<'n>, PairContext) {
+        let QueuedPair { base, revision, context, .. } = &self.pairs[index];
+        (base.clone(), revision.clone(), *context)
+    }
+
+    /// Starts a proof about schemas whose values are sent in a direction.
+    pub(crate) fn proof(&self, direction: Direction) -> Proof<'_, 'n> {
+        Proof::new(&self.base, &self.revision, &self.proofs, direction)
+    }
+
+    /// Whether the change from one schema to another one is provably compatible: the revision accepts all requests of
+    /// the base, or sends only responses that are valid in the base.
+    pub(crate) fn is_provably_compatible(
+        &self,
+        base: &SchemaParts<'n>,
+        revision: &SchemaParts<'n>,
+        direction: Direction,
+    ) -> bool {
+        let base = Operand::new(DocumentSide::Base, base.clone());
+        let revision = Operand::new(DocumentSide::Revision, revision.clone());
+        match direction {
+            Direction::Request => self.proof(direction).is_included(&base, &revision),
+            Direction::Response => self.proof(direction).is_included(&revision, &base),
+        }
+    }
+
+    /// Sets the changes about valid values, beginning with the one at `first`, to level info.
+    pub(crate) fn mark_compatible(&mut self, first: usize) {
+        for change in &mut self.changes[first..] {
+            if change.is_about_valid_values() {
+                change.level = Level::Info;
+            }
+        }
+    }
+
+    /// Records that the change from one schema of a pair to the other is compatible.
+    pub(crate) fn set_compatible(&mut self, index: usize) {
+        self.pairs[index].context.is_compatible = true;
     }
 
     /// Returns the origins of a queued pair.
@@ -228,154 +318,5 @@ impl<'n> Comparison<'n> {
     /// Returns the changes found so far.
     pub(crate) fn changes(&self) -> &[DetectedChange] {
         &self.changes
-    }
-
-    /// Records a change of a schema.
-    pub(crate) fn report_schema_change(
-        &mut self,
-        pair_index: usize,
-        site: SchemaSite,
-        suffix: &str,
-        positions: Positions,
-        details: &str,
-        message: String,
-    ) {
-        self.push_schema_change(
-            site,
-            suffix,
-            positions,
-            details,
-            message,
-            Origin::Pair(pair_index, Rc::from("")),
-        );
-    }
-
-    /// Records a change of a property of a schema.
-    pub(crate) fn report_property_change(
-        &mut self,
-        pair_index: usize,
-        site: SchemaSite,
-        suffix: &str,
-        name: &str,
-        positions: Positions,
-        message: String,
-    ) {
-        self.push_schema_change(
-            site,
-            suffix,
-            positions,
-            name,
-            message,
-            Origin::Pair(pair_index, Rc::from(name)),
-        );
-    }
-
-    /// Records a change outside of schemas by a schema rule, such as a parameter that became required.
-    pub(crate) fn report_by_schema_rule(
-        &mut self,
-        site: SchemaSite,
-        suffix: &str,
-        operation_path: &Rc<OperationPath>,
-        positions: Positions,
-        details: &str,
-        message: String,
-    ) {
-        self.push_schema_change(
-            site,
-            suffix,
-            positions,
-            details,
-            message,
-            Origin::Operation(Rc::clone(operation_path)),
-        );
-    }
-
-    /// Records a change of a property by a rule that is not a schema rule. Without `level`, the change has the default
-    /// level of its rule.
-    pub(crate) fn report_property_rule(
-        &mut self,
-        pair_index: usize,
-        id: &str,
-        level: Option<Level>,
-        positions: Positions,
-        name: &str,
-        message: String,
-    ) {
-        self.push_change(id, positions, name, message, Origin::Pair(pair_index, Rc::from(name)), level);
-    }
-
-    /// Records a change outside of schemas.
-    pub(crate) fn report(
-        &mut self,
-        id: &str,
-        operation_path: &Rc<OperationPath>,
-        positions: Positions,
-        details: &str,
-        message: String,
-    ) {
-        self.push_change(id, positions, details, message, Origin::Operation(Rc::clone(operation_path)), None);
-    }
-
-    /// Records a change outside of schemas with another level than the default of its rule.
-    pub(crate) fn report_with_level(
-        &mut self,
-        level: Level,
-        id: &str,
-        operation_path: &Rc<OperationPath>,
-        positions: Positions,
-        details: &str,
-        message: String,
-    ) {
-        self.push_change(
-            id,
-            positions,
-            details,
-            message,
-            Origin::Operation(Rc::clone(operation_path)),
-            Some(level),
-        );
-    }
-
-    fn push_schema_change(
-        &mut self,
-        site: SchemaSite,
-        suffix: &str,
-        positions: Positions,
-        details: &str,
-        message: String,
-        origin: Origin,
-    ) {
-        self.changes.push(DetectedChange {
-            id: site.id(suffix),
-            level: catalog::schema_rule(suffix).map_or(Level::Error, |schema_rule| schema_rule.level(site)),
-            site: Some(site),
-            suffix: suffix.to_owned(),
-            message,
-            details: details.to_owned(),
-            positions,
-            origin,
-        });
-    }
-
-    fn push_change(
-        &mut self,
-        id: &str,
-        positions: Positions,
-        details: &str,
-        message: String,
-        origin: Origin,
-        level: Option<Level>,
-    ) {
-        let default_level = catalog::rule(id).map_or(Level::Error, |rule: &Rule| rule.level);
-        self.changes.push(DetectedChange {
-            id: id.to_owned(),
-            level: level.unwrap_or(default_level),
-            site: None,
-            suffix: id.to_owned(),
-            message,
-            details: details.to_owned(),
-            positions,
-            origin,
-        });
     }
 }

@@ -8,7 +8,8 @@ use contract::source::Span;
 
 use super::matching::match_by_key;
 use super::{
-    Comparison, OperationPath, Positions, bodies, lifecycle, parameters, responses, security, servers,
+    Comparison, OperationPath, Positions, bodies, callbacks, lifecycle, parameters, responses, security,
+    servers,
 };
 use crate::document::IndexedDocument;
 use crate::rule::{Inverse, Rule};
@@ -263,7 +264,7 @@ fn compare_both<'n>(
     responses::compare(comparison, operation_path, before, after);
     security::compare(comparison, operation_path, before, after);
     servers::compare(comparison, operation_path, before, after);
-    compare_callbacks(comparison, operation_path, before, after);
+    callbacks::compare_callbacks(comparison, operation_path, before, after);
     compare_unknown_keywords(
         comparison,
         operation_path,
@@ -347,86 +348,6 @@ fn compare_tags(
     }
 }
 
-fn compare_callbacks<'n>(
-    comparison: &mut Comparison<'n>,
-    operation_path: &Rc<OperationPath>,
-    before: OperationNode<'_, 'n>,
-    after: OperationNode<'_, 'n>,
-) {
-    let entries = |node: &'n Node| node.get("callbacks").and_then(Node::entries).unwrap_or_default();
-    let callbacks = match_by_key(entries(before.node), entries(after.node), |entry| &entry.key.text);
-    for (before, after) in callbacks.common {
-        let base = comparison.base.follow(&before.value);
-        let revision = comparison.revision.follow(&after.value);
-        compare_callback_urls(
-            comparison,
-            operation_path,
-            (base, before.key.span),
-            (revision, after.key.span),
-        );
-    }
-    for entry in callbacks.removed {
-        let name = &entry.key.text;
-        let positions = Positions::new(entry.key.span, position_of(after.node, "callbacks", after.span));
-        comparison.report(
-            "callback-removed",
-            operation_path,
-            positions,
-            name,
-            format!("the callback `{name}` was removed"),
-        );
-    }
-    for entry in callbacks.added {
-        let name = &entry.key.text;
-        let positions = Positions::new(position_of(before.node, "callbacks", before.span), entry.key.span);
-        comparison.report(
-            "callback-added",
-            operation_path,
-            positions,
-            name,
-            format!("the callback `{name}` was added"),
-        );
-    }
-}
-
-/// Compares the URL expressions of a callback.
-fn compare_callback_urls<'n>(
-    comparison: &mut Comparison<'n>,
-    operation_path: &Rc<OperationPath>,
-    before: (&'n Node, Span),
-    after: (&'n Node, Span),
-) {
-    let (bases, revisions) = (before.0.entries().unwrap_or_default(), after.0.entries().unwrap_or_default());
-    let urls = match_by_key(bases, revisions, |entry| &entry.key.text);
-    for (base, revision) in urls.common {
-        let base = PathItem::new(&comparison.base, base, true);
-        let revision = PathItem::new(&comparison.revision, revision, true);
-        compare(comparison, Some(&base), Some(&revision), Positions::new(base.span, revision.span));
-    }
-    for entry in urls.removed {
-        let name = &entry.key.text;
-        let positions = Positions::new(entry.key.span, after.1);
-        comparison.report(
-            "callback-removed",
-            operation_path,
-            positions,
-            name,
-            format!("the callback to `{name}` was removed"),
-        );
-    }
-    for entry in urls.added {
-        let name = &entry.key.text;
-        let positions = Positions::new(before.1, entry.key.span);
-        comparison.report(
-            "callback-added",
-            operation_path,
-            positions,
-            name,
-            format!("the callback to `{name}` was added"),
-        );
-    }
-}
-
 /// Reports changes of keywords for which `is_known` returns false, except annotations and extensions. A keyword that a
 /// document lacks is reported at the position in `positions`.
 pub(super) fn compare_unknown_keywords(
@@ -450,10 +371,9 @@ pub(super) fn compare_unknown_keywords(
         if !is_same {
             let span = |entry: Option<&Entry>, fallback| entry.map_or(fallback, |entry| entry.key.span);
             let positions = Positions::new(span(before, positions.0), span(after, positions.1));
-            let display_value = |entry: Option<&Entry>| {
-                entry.map(|entry| value::display_value(&entry.value)).unwrap_or_default()
-            };
-            let details = format!("{key} {} {}", display_value(before), display_value(after));
+            let text =
+                |entry: Option<&Entry>| entry.map(|entry| value::text(&entry.value)).unwrap_or_default();
+            let details = format!("{key} {} {}", text(before), text(after));
             let message = format!("`{key}` changed, and no rule covers this keyword");
             comparison.report("unclassified-change", operation_path, positions, &details, message);
         }

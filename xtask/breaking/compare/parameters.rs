@@ -1,4 +1,4 @@
-//! Compares parameters: their presence, whether they are required, and their serialization.
+//! Compares parameters: which ones were added and removed. `common_parameters` compares those of both documents.
 //!
 //! Header parameters are matched regardless of case, path parameters by their position in the path. Parameters of a
 //! path item apply to each of its operations. Parameters of a webhook or callback are compared like response headers,
@@ -6,17 +6,15 @@
 
 use std::rc::Rc;
 
-use contract::node::{Node, Value};
-use contract::source::Span;
-
-use super::api::without_parameter_names;
 use super::matching::match_by_key;
-use super::operations::{OperationNode, compare_unknown_keywords, position_of};
-use super::{Comparison, OperationPath, Origin, Positions, content, lifecycle, responses};
-use crate::document::IndexedDocument;
+use super::operations::{OperationNode, position_of};
+use super::parameter_list::{OperationParameter, all_parameters, is_placeholder};
+use super::response_headers::HeaderUse;
+use super::{
+    Comparison, OperationPath, Origin, Positions, common_parameters, content, lifecycle, response_headers,
+};
 use crate::rule::{Inverse, Level, Rule, SchemaSite};
-use crate::schema::types::JsonTypes;
-use crate::schema::view::{SchemaParts, SchemaView};
+use crate::schema::view::SchemaParts;
 
 const MISSING_PARAMETER_REJECTED: &str =
     "Existing clients do not send the parameter, so their requests are rejected.";
@@ -51,6 +49,8 @@ pub(crate) const RULES: &[Rule] = &[
         "new-optional-request-default-parameter-to-existing-path",
         Inverse::Of("request-parameter-removed"),
     ),
+    Rule::info("request-path-parameter-declared", Inverse::Of("request-path-parameter-undeclared")),
+    Rule::info("request-path-parameter-undeclared", Inverse::Of("request-path-parameter-declared")),
     Rule::error(
         "new-request-path-parameter",
         Inverse::Of("request-parameter-removed"),
@@ -75,6 +75,10 @@ pub(crate) const RULES: &[Rule] = &[
         Inverse::None("a valid sunset is not reported"),
         "Clients know that support ends, but not when.",
         "Set `x-sunset` to a date (YYYY-MM-DD) at least 180 days in the future.",
+    ),
+    Rule::info(
+        "request-parameter-became-list",
+        Inverse::None("a list that becomes a single value is a change of type"),
     ),
     Rule::info("request-path-parameter-renamed", Inverse::Of("request-path-parameter-renamed")),
     Rule::error(
@@ -110,86 +114,6 @@ pub(crate) const RULES: &[Rule] = &[
     ),
 ];
 
-/// A parameter and the key by which it is matched.
-struct OperationParameter<'n> {
-    /// `path`, `query`, `header` or `cookie`.
-    location: &'n str,
-    name: &'n str,
-    /// Identifies the parameter within an operation: its location, and its normalized name or its index in the path.
-    key: String,
-    node: &'n Node,
-    /// The position of its use.
-    use_span: Span,
-    /// The position of its definition. It differs from `use_span` if the use is a reference.
-    definition_span: Span,
-    /// Whether it is a parameter of the path item.
-    is_of_path_item: bool,
-}
-
-impl OperationParameter<'_> {
-    fn is_required(&self) -> bool {
-        self.location == "path" || is_true(self.node, "required")
-    }
-
-    fn display_name(&self) -> String {
-        format!("{} parameter `{}`", self.location, self.name)
-    }
-}
-
-fn is_true(node: &Node, keyword: &str) -> bool {
-    matches!(node.get(keyword).map(|flag| &flag.value), Some(Value::Bool(true)))
-}
-
-/// Headers that OpenAPI describes elsewhere and ignores as parameters.
-const IGNORED_HEADERS: [&str; 3] = ["Accept", "Content-Type", "Authorization"];
-
-/// Returns the parameters of an operation: those that it declares, and those of its path item that it does not
-/// override.
-fn all_parameters<'n>(
-    side: &IndexedDocument<'n>,
-    operation: OperationNode<'_, 'n>,
-) -> Vec<OperationParameter<'n>> {
-    let mut parameters: Vec<OperationParameter<'n>> = Vec::new();
-    let lists = [(operation.node.entry("parameters"), false), (operation.item.entry("parameters"), true)];
-    for (list, is_of_path_item) in lists {
-        for item in list.and_then(|list| list.value.items()).unwrap_or_default() {
-            let (node, definition_span) = side.follow_with_position(item, item.span);
-            let text = |key| node.get(key).and_then(Node::as_str);
-            let (Some(location), Some(name)) = (text("in"), text("name")) else { continue };
-            if location == "header" && IGNORED_HEADERS.iter().any(|header| name.eq_ignore_ascii_case(header))
-            {
-                continue;
-            }
-            let key = match location {
-                "header" => format!("header {}", name.to_ascii_lowercase()),
-                "path" => format!("path {}", path_key(operation.item.name, name)),
-                _ => format!("{location} {name}"),
-            };
-            if !parameters.iter().any(|parameter| parameter.key == key) {
-                parameters.push(OperationParameter {
-                    location,
-                    name,
-                    key,
-                    node,
-                    use_span: item.span,
-                    definition_span,
-                    is_of_path_item,
-                });
-            }
-        }
-    }
-    parameters
-}
-
-/// Returns the key of a path parameter: its index in the path, or its name if the path does not contain it.
-fn path_key(path: &str, name: &str) -> String {
-    let parameter_names = path.split('{').skip(1).filter_map(|part| part.split('}').next());
-    parameter_names
-        .enumerate()
-        .find(|(_, parameter_name)| *parameter_name == name)
-        .map_or_else(|| name.to_owned(), |(index, _)| index.to_string())
-}
-
 /// Compares the parameters of an operation.
 pub(super) fn compare<'n>(
     comparison: &mut Comparison<'n>,
@@ -214,24 +138,64 @@ pub(super) fn compare<'n>(
                 parent_positions,
             );
         } else {
-            compare_both(comparison, operation_path, before, after);
+            common_parameters::compare_both(comparison, operation_path, before, after);
         }
     }
     for parameter in parameters.removed {
-        if operation_path.is_outgoing {
+        if is_placeholder(parameter, before.item.name) && !operation_path.is_outgoing {
+            compare_placeholder(comparison, operation_path, Some(parameter), None, parent_positions);
+        } else if operation_path.is_outgoing {
             compare_as_response_header(comparison, operation_path, Some(parameter), None, parent_positions);
         } else {
             report_removed(comparison, operation_path, parameter, parent_positions);
         }
     }
-    let is_same_path = without_parameter_names(before.item.name) == without_parameter_names(after.item.name);
     for parameter in parameters.added {
-        if operation_path.is_outgoing {
+        if is_placeholder(parameter, after.item.name) && !operation_path.is_outgoing {
+            compare_placeholder(comparison, operation_path, None, Some(parameter), parent_positions);
+        } else if operation_path.is_outgoing {
             compare_as_response_header(comparison, operation_path, None, Some(parameter), parent_positions);
         } else {
-            report_added(comparison, operation_path, parameter, parent_positions, is_same_path);
+            report_added(comparison, operation_path, parameter, parent_positions);
         }
     }
+}
+
+/// Compares a placeholder of the path that only one of the documents declares. The other one accepts every text.
+fn compare_placeholder<'n>(
+    comparison: &mut Comparison<'n>,
+    operation_path: &Rc<OperationPath>,
+    before: Option<&OperationParameter<'n>>,
+    after: Option<&OperationParameter<'n>>,
+    positions: Positions,
+) {
+    let Some(declared) = before.or(after) else { return };
+    let span = |parameter: Option<&OperationParameter<'n>>, fallback| {
+        parameter.map_or(fallback, |parameter| parameter.definition_span)
+    };
+    let positions = Positions::new(span(before, positions.base), span(after, positions.revision));
+    let (id, change) = match after {
+        Some(_) => ("request-path-parameter-declared", "is now declared"),
+        None => ("request-path-parameter-undeclared", "is no longer declared"),
+    };
+    let message = format!("the {} {change}", declared.display_name());
+    comparison.report(id, operation_path, positions, &declared.key, message);
+    let schema = |parameter: Option<&OperationParameter<'n>>, span| {
+        parameter.map_or_else(
+            || SchemaParts::any(span),
+            |parameter| content::schema((parameter.node, parameter.definition_span)),
+        )
+    };
+    comparison.queue(
+        schema(before, positions.base),
+        schema(after, positions.revision),
+        if content::has_media_type(declared.node) {
+            SchemaSite::ParameterContent
+        } else {
+            SchemaSite::Parameter
+        },
+        Origin::Operation(operation_path.step(&format!("path {}", declared.name))),
+    );
 }
 
 /// Compares a parameter of a webhook as a header that the server sends.
@@ -242,13 +206,13 @@ fn compare_as_response_header<'n>(
     after: Option<&OperationParameter<'n>>,
     parent_positions: Positions,
 ) {
-    let header = |parameter: &OperationParameter<'n>| responses::HeaderUse {
+    let header = |parameter: &OperationParameter<'n>| HeaderUse {
         node: parameter.node,
         use_span: parameter.use_span,
         definition_span: parameter.definition_span,
     };
     let name = before.or(after).map_or("", |parameter| parameter.name);
-    responses::compare_header(
+    response_headers::compare_header(
         comparison,
         operation_path,
         name,
@@ -263,11 +227,11 @@ pub(super) fn compare_as_request_header<'n>(
     comparison: &mut Comparison<'n>,
     operation_path: &Rc<OperationPath>,
     name: &'n str,
-    before: Option<responses::HeaderUse<'n>>,
-    after: Option<responses::HeaderUse<'n>>,
+    before: Option<HeaderUse<'n>>,
+    after: Option<HeaderUse<'n>>,
     parent_positions: Positions,
 ) {
-    let parameter = |header: responses::HeaderUse<'n>| OperationParameter {
+    let parameter = |header: HeaderUse<'n>| OperationParameter {
         location: "header",
         name,
         key: format!("header {}", name.to_ascii_lowercase()),
@@ -278,11 +242,13 @@ pub(super) fn compare_as_request_header<'n>(
     };
     match (before.map(parameter), after.map(parameter)) {
         (None, None) => {}
-        (None, Some(after)) => report_added(comparison, operation_path, &after, parent_positions, true),
+        (None, Some(after)) => report_added(comparison, operation_path, &after, parent_positions),
         (Some(before), None) => {
             report_removed_request_header(comparison, operation_path, &before, parent_positions)
         }
-        (Some(before), Some(after)) => compare_both(comparison, operation_path, &before, &after),
+        (Some(before), Some(after)) => {
+            common_parameters::compare_both(comparison, operation_path, &before, &after)
+        }
     }
 }
 
@@ -341,12 +307,9 @@ fn report_added(
     operation_path: &Rc<OperationPath>,
     parameter: &OperationParameter<'_>,
     parent_positions: Positions,
-    is_same_path: bool,
 ) {
     let is_required = parameter.is_required();
     let id = match (parameter.location, parameter.is_of_path_item, is_required) {
-        // The URL stays the same, because the path already contained the parameter.
-        ("path", _, _) if is_same_path => "new-optional-request-parameter",
         ("path", ..) => "new-request-path-parameter",
         (_, true, true) => "new-required-request-default-parameter-to-existing-path",
         (_, true, false) => "new-optional-request-default-parameter-to-existing-path",
@@ -361,214 +324,5 @@ fn report_added(
         positions,
         &parameter.key,
         format!("the {kind} {} was added", parameter.display_name()),
-    );
-}
-
-/// Keywords of a parameter that are compared elsewhere.
-const KNOWN_KEYWORDS: [&str; 11] = [
-    "name",
-    "in",
-    "required",
-    "schema",
-    "content",
-    "style",
-    "explode",
-    "allowReserved",
-    "allowEmptyValue",
-    "deprecated",
-    "x-sunset",
-];
-
-fn compare_both<'n>(
-    comparison: &mut Comparison<'n>,
-    operation_path: &Rc<OperationPath>,
-    before: &OperationParameter<'n>,
-    after: &OperationParameter<'n>,
-) {
-    if comparison.unchanged().are_nodes_unchanged(before.node, after.node) && before.name == after.name {
-        return;
-    }
-    let operation_path = &operation_path.step(&format!("{} {}", after.location, after.name));
-    let positions = Positions::new(
-        position_of(before.node, "required", before.definition_span),
-        position_of(after.node, "required", after.definition_span),
-    );
-    match (before.is_required(), after.is_required()) {
-        (false, true) => {
-            let message = format!("the {} became required", after.display_name());
-            comparison.report_by_schema_rule(
-                SchemaSite::Parameter,
-                "became-required",
-                operation_path,
-                positions,
-                "",
-                message,
-            );
-        }
-        (true, false) => {
-            let message = format!("the {} became optional", after.display_name());
-            comparison.report_by_schema_rule(
-                SchemaSite::Parameter,
-                "became-optional",
-                operation_path,
-                positions,
-                "",
-                message,
-            );
-        }
-        _ => {}
-    }
-    if before.location == "path" && before.name != after.name {
-        let positions = Positions::new(
-            position_of(before.node, "name", before.definition_span),
-            position_of(after.node, "name", after.definition_span),
-        );
-        let details = format!("{} to {}", before.name, after.name);
-        let message = format!("the path parameter `{}` was renamed to `{}`", before.name, after.name);
-        comparison.report("request-path-parameter-renamed", operation_path, positions, &details, message);
-    }
-    compare_serialization(comparison, operation_path, before, after);
-    lifecycle::compare_parameter(
-        comparison,
-        operation_path,
-        (before.node, before.definition_span),
-        (after.node, after.definition_span),
-    );
-    compare_schemas(comparison, operation_path, before, after);
-    compare_unknown_keywords(
-        comparison,
-        operation_path,
-        before.node,
-        after.node,
-        (before.definition_span, after.definition_span),
-        |key| KNOWN_KEYWORDS.contains(&key),
-    );
-}
-
-/// Compares the serialization of a parameter.
-fn compare_serialization(
-    comparison: &mut Comparison<'_>,
-    operation_path: &Rc<OperationPath>,
-    before: &OperationParameter<'_>,
-    after: &OperationParameter<'_>,
-) {
-    let style = |parameter: &OperationParameter<'_>| {
-        let default_style = if matches!(parameter.location, "query" | "cookie") { "form" } else { "simple" };
-        parameter.node.get("style").and_then(Node::as_str).unwrap_or(default_style).to_owned()
-    };
-    let explode =
-        |parameter: &OperationParameter<'_>| match parameter.node.get("explode").map(|flag| &flag.value) {
-            Some(Value::Bool(explode)) => *explode,
-            _ => style(parameter) == "form",
-        };
-    let positions_of = |keyword| {
-        Positions::new(
-            position_of(before.node, keyword, before.definition_span),
-            position_of(after.node, keyword, after.definition_span),
-        )
-    };
-    let (old_style, new_style) = (style(before), style(after));
-    if old_style != new_style {
-        let details = format!("`{old_style}` to `{new_style}`");
-        let message = format!("`style` changed from {details}");
-        comparison.report(
-            "request-parameter-style-changed",
-            operation_path,
-            positions_of("style"),
-            &details,
-            message,
-        );
-    }
-    // `explode` affects only arrays and objects.
-    if explode(before) != explode(after)
-        && old_style == new_style
-        && !(has_only_plain_types(&comparison.base, before)
-            && has_only_plain_types(&comparison.revision, after))
-    {
-        let message = format!("`explode` changed from {} to {}", explode(before), explode(after));
-        comparison.report(
-            "request-parameter-explode-changed",
-            operation_path,
-            positions_of("explode"),
-            &explode(after).to_string(),
-            message,
-        );
-    }
-    let allows_reserved = |parameter: &OperationParameter<'_>| is_true(parameter.node, "allowReserved");
-    if allows_reserved(before) != allows_reserved(after) {
-        let message =
-            format!("`allowReserved` changed from {} to {}", allows_reserved(before), allows_reserved(after));
-        comparison.report(
-            "request-parameter-allow-reserved-changed",
-            operation_path,
-            positions_of("allowReserved"),
-            "",
-            message,
-        );
-    }
-    let allows_empty_value = |parameter: &OperationParameter<'_>| is_true(parameter.node, "allowEmptyValue");
-    match (allows_empty_value(before), allows_empty_value(after)) {
-        (true, false) => {
-            let message = "an empty value is no longer accepted".to_owned();
-            comparison.report(
-                "request-parameter-empty-value-refused",
-                operation_path,
-                positions_of("allowEmptyValue"),
-                "",
-                message,
-            );
-        }
-        (false, true) => {
-            let message = "an empty value is accepted".to_owned();
-            comparison.report(
-                "request-parameter-empty-value-allowed",
-                operation_path,
-                positions_of("allowEmptyValue"),
-                "",
-                message,
-            );
-        }
-        _ => {}
-    }
-}
-
-/// Whether the schema of a parameter accepts neither arrays nor objects. Returns false if the parameter has no schema.
-fn has_only_plain_types<'n>(side: &IndexedDocument<'n>, parameter: &OperationParameter<'n>) -> bool {
-    parameter.node.entry("schema").is_some_and(|entry| {
-        let types = SchemaView::of(side, &SchemaParts::of_entry(entry)).types;
-        JsonTypes::PLAIN.contains(types)
-    })
-}
-
-/// Compares the schemas of a parameter and the media types of its content.
-fn compare_schemas<'n>(
-    comparison: &mut Comparison<'n>,
-    operation_path: &Rc<OperationPath>,
-    before: &OperationParameter<'n>,
-    after: &OperationParameter<'n>,
-) {
-    let (base, revision) = ((before.node, before.definition_span), (after.node, after.definition_span));
-    if let Some((details, positions)) = content::serialization_change(base, revision) {
-        let message = format!("the serialization changed from {details}");
-        comparison.report(
-            "request-parameter-serialization-changed",
-            operation_path,
-            positions,
-            &details,
-            message,
-        );
-    }
-    let is_plain_text = !content::has_media_type(before.node) && !content::has_media_type(after.node);
-    let site = match (before.location, is_plain_text) {
-        ("header", true) => SchemaSite::HeaderParameter,
-        ("header", false) => SchemaSite::HeaderContent,
-        (_, true) => SchemaSite::Parameter,
-        (_, false) => SchemaSite::ParameterContent,
-    };
-    comparison.queue(
-        content::schema(base),
-        content::schema(revision),
-        site,
-        Origin::Operation(Rc::clone(operation_path)),
     );
 }

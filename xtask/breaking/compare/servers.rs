@@ -1,10 +1,12 @@
 //! Compares the servers of an operation: those that it declares, or else those of its path item or of the document.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use contract::node::{Entry, Node, Value};
 use contract::source::Span;
 
+use super::api::without_parameter_names;
 use super::matching::match_by_key;
 use super::operations::OperationNode;
 use super::{Comparison, OperationPath, Positions};
@@ -32,9 +34,23 @@ pub(crate) const RULES: &[Rule] = &[
 /// A server.
 struct ApiServer<'n> {
     url: &'n str,
+    /// The address of the operation: the URL of the server and the path, without the names of parameters.
+    address: String,
     /// The position of `url`.
     span: Span,
     variables: Option<&'n Node>,
+}
+
+/// Returns the addresses of a path, without the names of its parameters. Returns the path itself if the document has no
+/// `servers`.
+pub(super) fn addresses(root: &Node, path: &str) -> BTreeSet<String> {
+    let servers = root.entry("servers").and_then(|list| parse_servers(&list.value, path)).unwrap_or_default();
+    let addresses: BTreeSet<String> = servers.into_iter().map(|server| server.address).collect();
+    if addresses.is_empty() { BTreeSet::from([without_parameter_names(path)]) } else { addresses }
+}
+
+fn address(url: &str, path: &str) -> String {
+    format!("{}{}", url.trim_end_matches('/'), without_parameter_names(path))
 }
 
 /// Compares the servers of an operation. Webhooks and callbacks are skipped, because their receivers define the URL.
@@ -49,27 +65,41 @@ pub(super) fn compare(
     }
     let (base, base_span) = effective_servers(&comparison.base.document.root, before);
     let (revision, revision_span) = effective_servers(&comparison.revision.document.root, after);
+    // The first `servers` only document the URL that clients already use. If the last ones are removed, the URL is
+    // relative to that of the document.
+    let revision = if revision.is_empty() && !base.is_empty() {
+        vec![ApiServer {
+            url: "/",
+            address: address("/", after.item.name),
+            span: revision_span,
+            variables: None,
+        }]
+    } else {
+        revision
+    };
     compare_lists(comparison, operation_path, (base, base_span), (revision, revision_span));
 }
 
-/// Returns the servers that apply to an operation, and their position. An empty list counts as missing.
+/// Returns the servers that apply to an operation, and their position. An empty list counts as missing;
+/// without servers, the result is empty.
 fn effective_servers<'n>(root: &'n Node, operation: OperationNode<'_, 'n>) -> (Vec<ApiServer<'n>>, Span) {
     let document_start = Span { start: root.span.start, end: root.span.start };
     let lists = [operation.node.entry("servers"), operation.item.entry("servers"), root.entry("servers")];
     for list in lists.into_iter().flatten() {
-        if let Some(servers) = parse_servers(&list.value).filter(|servers| !servers.is_empty()) {
+        let servers = parse_servers(&list.value, operation.item.name);
+        if let Some(servers) = servers.filter(|servers| !servers.is_empty()) {
             return (servers, list.key.span);
         }
     }
-    // Without `servers`, the URL is relative to that of the document.
-    (vec![ApiServer { url: "/", span: document_start, variables: None }], document_start)
+    (Vec::new(), document_start)
 }
 
 /// Parses a list of servers. Returns `None` if the node is not a list.
-fn parse_servers(list: &Node) -> Option<Vec<ApiServer<'_>>> {
+fn parse_servers<'n>(list: &'n Node, path: &str) -> Option<Vec<ApiServer<'n>>> {
     let servers = list.items()?.iter().filter_map(|item| {
         let url = item.entry("url")?;
-        Some(ApiServer { url: url.value.as_str()?, span: url.key.span, variables: item.get("variables") })
+        let (text, span) = (url.value.as_str()?, url.key.span);
+        Some(ApiServer { url: text, address: address(text, path), span, variables: item.get("variables") })
     });
     Some(servers.collect())
 }
@@ -80,7 +110,7 @@ fn compare_lists(
     (before, base_span): (Vec<ApiServer<'_>>, Span),
     (after, revision_span): (Vec<ApiServer<'_>>, Span),
 ) {
-    let servers = match_by_key(&before, &after, |server| server.url.trim_end_matches('/'));
+    let servers = match_by_key(&before, &after, |server| server.address.as_str());
     for (before, after) in servers.common {
         let (id, change) = match compare_variables(before.variables, after.variables) {
             VariablesChange::Unchanged => continue,

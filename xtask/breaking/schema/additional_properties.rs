@@ -7,8 +7,9 @@ use contract::node::Value;
 use super::SchemaPair;
 use super::patterns::{is_supported, may_overlap};
 use super::structure::{compare_subschemas, named_schemas, narrowing, widening};
-use super::view::{SchemaParts, SchemaView};
+use super::view::{SchemaParts, SchemaView, all_accept_everything};
 use crate::compare::{Comparison, Positions};
+use crate::document::IndexedDocument;
 use crate::rule::{SchemaRule, Topic, ValueEffect};
 
 const PROPERTIES: Topic = Topic::Properties;
@@ -91,7 +92,15 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
 fn compare_additional<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let positions = pair.positions("additionalProperties");
     let additional = |view: &SchemaView<'n>| AdditionalProperties::of_keyword(view, "additionalProperties");
-    let (ending, message) = match (additional(&pair.base), additional(&pair.revision)) {
+    let without_effect = |side: &IndexedDocument<'n>, properties| match properties {
+        AdditionalProperties::Matching(parts) if all_accept_everything(side, &parts) => {
+            AdditionalProperties::Any
+        }
+        properties => properties,
+    };
+    let base = without_effect(&comparison.base, additional(&pair.base));
+    let revision = without_effect(&comparison.revision, additional(&pair.revision));
+    let (ending, message) = match (base, revision) {
         (AdditionalProperties::Any | AdditionalProperties::Matching(_), AdditionalProperties::Forbidden) => {
             ("closed", "additional properties are no longer valid")
         }

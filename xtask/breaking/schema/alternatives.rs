@@ -1,13 +1,15 @@
 //! Compares `oneOf` and `anyOf`.
 //!
-//! Alternatives of base and revision are matched by name, discriminator value, content, title and finally by
-//! similarity. Their order does not matter.
+//! Alternatives of base and revision are matched if they are equal or equivalent, then by the constants of their
+//! properties, by name, by title and finally by similarity. Their order does not matter.
 
 use contract::node::{Entry, Node};
 
-use super::value::is_equivalent;
+use super::SchemaPair;
+use super::alternative_keys::{MatchableAlternative, are_similar, label};
+use super::equality::is_same_schema;
+use super::proof::{DocumentSide, Operand};
 use super::view::{Alternatives, SchemaParts, SchemaView};
-use super::{SchemaPair, discriminator, is_annotation};
 use crate::compare::{Comparison, Positions};
 use crate::document::IndexedDocument;
 use crate::rule::{SchemaRule, Topic, ValueEffect};
@@ -26,6 +28,7 @@ pub(super) const SCHEMA_RULES: &[SchemaRule] = &[
     SchemaRule::new(STRUCTURE, ValueEffect::Widens, "any-of-unset", "any-of-set"),
     SchemaRule::new(STRUCTURE, ValueEffect::Widens, "one-of-became-any-of", "any-of-became-one-of"),
     SchemaRule::new(STRUCTURE, ValueEffect::Narrows, "any-of-became-one-of", "one-of-became-any-of"),
+    SchemaRule::new(STRUCTURE, ValueEffect::Alters, "evaluated-parts-changed", "evaluated-parts-changed"),
     SchemaRule::new(STRUCTURE, ValueEffect::Alters, "wrapped-in-one-of", "unwrapped-from-one-of"),
     SchemaRule::new(STRUCTURE, ValueEffect::Alters, "unwrapped-from-one-of", "wrapped-in-one-of"),
     SchemaRule::new(STRUCTURE, ValueEffect::Widens, "wrapped-in-any-of", "unwrapped-from-any-of"),
@@ -38,23 +41,57 @@ pub(super) const KEYWORDS: &[&str] = &["oneOf", "anyOf", "allOf"];
 /// Compares the alternatives of two schemas.
 pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let (base, revision) = (&pair.base, &pair.revision);
+    report_evaluated_parts(comparison, pair);
     if let (Some((was_one_of, before)), Some((is_one_of, after))) =
         (single_alternatives(base), single_alternatives(revision))
         && was_one_of != is_one_of
     {
+        // A single alternative has the same meaning in both keywords.
+        if before.members.len() == 1 || after.members.len() == 1 {
+            let is_one_of = if before.members.len() == 1 { is_one_of } else { was_one_of };
+            compare_members(comparison, pair, suffix_stem(is_one_of), before, after);
+            return;
+        }
         let suffix = if was_one_of { "one-of-became-any-of" } else { "any-of-became-one-of" };
         let message = if was_one_of { "`oneOf` became `anyOf`" } else { "`anyOf` became `oneOf`" };
         pair.report(comparison, suffix, Positions::new(before.span, after.span), "", message.to_owned());
-        compare_members(comparison, pair, if was_one_of { "one-of" } else { "any-of" }, before, after);
+        compare_members(comparison, pair, suffix_stem(was_one_of), before, after);
         return;
     }
     compare_lists(comparison, pair, "one-of", &base.one_of, &revision.one_of);
     compare_lists(comparison, pair, "any-of", &base.any_of, &revision.any_of);
 }
 
+/// Reports changed alternatives beside `unevaluatedProperties` or `unevaluatedItems`: these keywords do not apply to the
+/// properties and items that an alternative evaluates, so a narrower list can accept more values.
+fn report_evaluated_parts<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+    let has_unevaluated = |view: &SchemaView<'n>| {
+        ["unevaluatedProperties", "unevaluatedItems"].iter().any(|keyword| view.parts(keyword).is_some())
+    };
+    let members = |view: &SchemaView<'n>| -> Vec<&'n Node> {
+        view.one_of.iter().chain(&view.any_of).flat_map(|list| list.members.iter().copied()).collect()
+    };
+    let (mut base, mut revision) = (members(&pair.base), members(&pair.revision));
+    if !has_unevaluated(&pair.base) || !has_unevaluated(&pair.revision) {
+        return;
+    }
+    take_matches(&mut base, &mut revision, |before, after| is_same_alternative(comparison, before, after));
+    if !base.is_empty() || !revision.is_empty() {
+        let positions = Positions::new(pair.base.span, pair.revision.span);
+        let message =
+            "the alternatives beside `unevaluatedProperties` or `unevaluatedItems` changed".to_owned();
+        pair.report(comparison, "evaluated-parts-changed", positions, "", message);
+    }
+}
+
+/// Returns the start of the rule suffixes.
+pub(super) const fn suffix_stem(is_one_of: bool) -> &'static str {
+    if is_one_of { "one-of" } else { "any-of" }
+}
+
 /// Returns the alternatives of a schema that has a single `oneOf` or `anyOf`, otherwise `None`. The boolean is true for
 /// `oneOf`.
-fn single_alternatives<'a, 'n>(view: &'a SchemaView<'n>) -> Option<(bool, &'a Alternatives<'n>)> {
+pub(super) fn single_alternatives<'a, 'n>(view: &'a SchemaView<'n>) -> Option<(bool, &'a Alternatives<'n>)> {
     match (view.one_of.as_slice(), view.any_of.as_slice()) {
         ([alternatives], []) => Some((true, alternatives)),
         ([], [alternatives]) => Some((false, alternatives)),
@@ -72,15 +109,19 @@ fn compare_lists<'n>(
     base: &[Alternatives<'n>],
     revision: &[Alternatives<'n>],
 ) {
-    let mut remaining: Vec<&Alternatives<'_>> = revision.iter().collect();
+    let mut remaining: Vec<&Alternatives<'n>> = revision.iter().collect();
     let mut unmatched = Vec::new();
     for before in base {
-        let common_count = |after: &Alternatives<'_>| {
-            after.members.iter().filter(|member| before.contains_alternative(member)).count()
+        let common_count = |comparison: &Comparison<'n>, after: &Alternatives<'n>| {
+            let is_common = |after: &&&'n Node| {
+                let is_same = |before: &&'n Node| is_same_alternative(comparison, before, after);
+                before.members.iter().any(is_same)
+            };
+            after.members.iter().filter(is_common).count()
         };
         // `max_by_key` returns the last maximum, so `rev` selects the first of equally similar keywords.
-        let best = (0..remaining.len()).rev().max_by_key(|index| common_count(remaining[*index]));
-        match best.filter(|best| common_count(remaining[*best]) > 0) {
+        let best = (0..remaining.len()).rev().max_by_key(|index| common_count(comparison, remaining[*index]));
+        match best.filter(|best| common_count(comparison, remaining[*best]) > 0) {
             Some(best) => compare_members(comparison, pair, suffix_stem, before, remaining.remove(best)),
             None => unmatched.push(before),
         }
@@ -110,134 +151,15 @@ fn compare_lists<'n>(
     }
 }
 
-impl Alternatives<'_> {
-    fn contains_alternative(&self, alternative: &Node) -> bool {
-        let reference = |node: &Node| node.get("$ref").and_then(Node::as_str).map(str::to_owned);
-        self.members.iter().any(|member| match (reference(member), reference(alternative)) {
-            (None, None) => is_equivalent(member, alternative),
-            (left, right) => left == right,
-        })
-    }
-}
-
-/// Compares a schema that became one of several alternatives with that alternative, or an alternative with the schema
-/// that replaced all of them. Returns false, without comparing anything, if neither happened.
-pub(super) fn compare_wrapped<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) -> bool {
-    let suffix_stem = |is_one_of: bool| if is_one_of { "one-of" } else { "any-of" };
-    if let Some((is_one_of, alternatives)) = single_alternatives(&pair.revision)
-        .filter(|_| constrains_without_alternatives(&pair.base) && has_only_alternatives(&pair.revision))
-        && let Some(member) = corresponding_member(&comparison.revision, alternatives, &pair.base)
-    {
-        let added = match alternatives.members.len() {
-            2 => "1 alternative was added".to_owned(),
-            count => format!("{} alternatives were added", count.saturating_sub(1)),
-        };
-        let message = format!("the schema became one of several alternatives: {added}");
-        pair.report(
-            comparison,
-            &format!("wrapped-in-{}", suffix_stem(is_one_of)),
-            Positions::new(pair.base.span, alternatives.span),
-            "",
-            message,
-        );
-        discriminator::report_all_added(comparison, pair);
-        let parts = comparison.pair(pair.index).0;
-        pair.queue(comparison, parts, SchemaParts::of_node(member, member.span), pair.site, &label(member));
-        return true;
-    }
-    if let Some((is_one_of, alternatives)) = single_alternatives(&pair.base)
-        .filter(|_| constrains_without_alternatives(&pair.revision) && has_only_alternatives(&pair.base))
-        && let Some(member) = corresponding_member(&comparison.base, alternatives, &pair.revision)
-    {
-        let positions = Positions::new(alternatives.span, pair.revision.span);
-        let message = "only one of several alternatives remains".to_owned();
-        pair.report(
-            comparison,
-            &format!("unwrapped-from-{}", suffix_stem(is_one_of)),
-            positions,
-            "",
-            message,
-        );
-        discriminator::report_all_removed(comparison, pair);
-        let parts = comparison.pair(pair.index).1;
-        pair.queue(comparison, SchemaParts::of_node(member, member.span), parts, pair.site, &label(member));
-        return true;
-    }
-    false
-}
-
-/// Whether a schema constrains values, but has no alternatives.
-fn constrains_without_alternatives(view: &SchemaView<'_>) -> bool {
-    let constraints = ["properties", "enum", "const", "items", "additionalProperties"];
-    let has_no_alternatives = view.one_of.is_empty() && view.any_of.is_empty();
-    has_no_alternatives
-        && (!view.types.is_any() || view.keywords().iter().any(|keyword| constraints.contains(keyword)))
-}
-
-/// Whether a schema has no constraints other than its alternatives.
-fn has_only_alternatives(view: &SchemaView<'_>) -> bool {
-    let allowed_keywords = ["discriminator", "readOnly", "writeOnly"];
-    let constrains = |keyword: &&str| !is_annotation(keyword) && !allowed_keywords.contains(keyword);
-    view.types.is_any() && view.constant_lists.is_empty() && !view.keywords().iter().any(constrains)
-}
-
-/// Returns the alternative that corresponds to a schema, by name or similarity.
-fn corresponding_member<'n>(
-    side: &IndexedDocument<'n>,
-    alternatives: &Alternatives<'n>,
-    view: &SchemaView<'n>,
-) -> Option<&'n Node> {
-    let views: Vec<(&Node, SchemaView<'_>)> = alternatives
-        .members
-        .iter()
-        .map(|member| (*member, SchemaView::of(side, &SchemaParts::of_node(member, member.span))))
-        .collect();
-    let named = views.iter().find(|(_, member)| member.name.is_some() && member.name == view.name);
-    let similar = || views.iter().find(|(_, member)| are_similar(member, view));
-    named.or_else(similar).map(|(member, _)| *member)
-}
-
-/// Whether two schemas are similar: they have the same types, and a common property unless both declare no properties.
-fn are_similar(left: &SchemaView<'_>, right: &SchemaView<'_>) -> bool {
-    if left.types != right.types {
-        return false;
-    }
-    let (left, right) = (left.properties(), right.properties());
-    left.is_empty() && right.is_empty() || left.keys().any(|name| right.contains_key(name))
-}
-
-/// Returns the label of an alternative in a path: the last segment of its `$ref`, its title or its type, in
-/// parentheses.
-fn label(member: &Node) -> String {
-    let text = |key| member.get(key).and_then(Node::as_str);
-    let name = text("$ref").and_then(|target| target.rsplit('/').next());
-    let name = name.or_else(|| text("title")).or_else(|| text("type"));
-    format!("({})", name.unwrap_or("alternative"))
-}
-
-/// An alternative and the keys by which it is matched.
-struct MatchableAlternative<'n> {
-    node: &'n Node,
-    name: Option<&'n str>,
-    title: Option<&'n str>,
-    discriminator_value: Option<String>,
-    view: SchemaView<'n>,
-}
-
-impl<'n> MatchableAlternative<'n> {
-    /// Creates the matchable alternatives. `owner` is the schema that contains them.
-    fn all(side: &IndexedDocument<'n>, alternatives: &Alternatives<'n>, owner: &SchemaView<'n>) -> Vec<Self> {
-        let property =
-            owner.entry("discriminator").and_then(|entry| entry.value.get("propertyName")?.as_str());
-        let matchable = |node: &&'n Node| {
-            let view = SchemaView::of(side, &SchemaParts::of_node(node, node.span));
-            let discriminator_value =
-                property.and_then(|property| discriminator_value(side, &view, property));
-            let title = view.entry("title").and_then(|entry| entry.value.as_str());
-            MatchableAlternative { node, name: view.name, title, discriminator_value, view }
-        };
-        alternatives.members.iter().map(matchable).collect()
-    }
+/// Whether two alternatives are equal after their references are resolved.
+pub(super) fn is_same_alternative<'n>(
+    comparison: &Comparison<'n>,
+    before: &'n Node,
+    after: &'n Node,
+) -> bool {
+    let parts = |node: &'n Node| SchemaParts::of_node(node, node.span);
+    comparison.unchanged().are_nodes_unchanged(before, after)
+        || is_same_schema((&comparison.base, &parts(before)), (&comparison.revision, &parts(after)))
 }
 
 /// Reports a renamed alternative whose name serves as its discriminator value, because neither the mapping nor a
@@ -271,19 +193,10 @@ fn report_renamed<'n>(
     }
 }
 
-/// Returns the discriminator value that a schema declares by `const` or by the first value of `enum`. Returns `None` if
-/// it declares none, or if the value is not a string.
-pub(super) fn discriminator_value<'n>(
-    side: &IndexedDocument<'n>,
-    view: &SchemaView<'n>,
-    property: &str,
-) -> Option<String> {
-    let value = SchemaView::of(side, view.properties().get(property)?);
-    let first_listed = value.entry("enum").and_then(|entry| entry.value.items()?.first());
-    let constant = value.entry("const").map(|entry| &entry.value).or(first_listed)?;
-    constant.as_str().map(str::to_owned)
-}
+/// The maximum number of unequal alternatives for which equivalence is proven.
+pub(super) const MAX_PROVEN_ALTERNATIVES: usize = 60;
 
+/// Matches the alternatives of two lists, compares the matched ones and reports the others.
 fn compare_members<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
@@ -292,51 +205,141 @@ fn compare_members<'n>(
     after: &Alternatives<'n>,
 ) {
     let positions = Positions::new(before.span, after.span);
-    let mut base = MatchableAlternative::all(&comparison.base, before, &pair.base);
-    let mut revision = MatchableAlternative::all(&comparison.revision, after, &pair.revision);
+    let (mut base, mut revision) = (before.members.clone(), after.members.clone());
+    let mut equal = take_matches(&mut base, &mut revision, |before, after| {
+        comparison.unchanged().are_nodes_unchanged(before, after)
+    });
+    let parts = |node: &'n Node| SchemaParts::of_node(node, node.span);
+    equal.extend(take_matches(&mut base, &mut revision, |before, after| {
+        is_same_alternative(comparison, before, after)
+    }));
+    if base.len().max(revision.len()) <= MAX_PROVEN_ALTERNATIVES {
+        equal.extend(take_matches(&mut base, &mut revision, |before, after| {
+            let base = Operand::new(DocumentSide::Base, parts(before));
+            let revision = Operand::new(DocumentSide::Revision, parts(after));
+            comparison.proof(pair.site.direction()).are_equivalent(&base, &revision)
+        }));
+    }
+    let alternatives =
+        |members: Vec<&'n Node>, list: &Alternatives<'n>| Alternatives { members, ..list.clone() };
+    let all_before = MatchableAlternative::all(&comparison.base, &alternatives(base, before), &pair.base);
+    let all_after =
+        MatchableAlternative::all(&comparison.revision, &alternatives(revision, after), &pair.revision);
+    let (mut base, mut revision) = (Vec::from_iter(&all_before), Vec::from_iter(&all_after));
     let matchers: [fn(&MatchableAlternative<'_>, &MatchableAlternative<'_>) -> bool; 5] = [
-        |left, right| left.name.is_some() && left.name == right.name,
         |left, right| {
             left.discriminator_value.is_some() && left.discriminator_value == right.discriminator_value
         },
-        |left, right| is_equivalent(left.node, right.node),
+        |left, right| left.name.is_some() && left.name == right.name,
+        |left, right| left.has_same_constants(right),
         |left, right| left.title.is_some() && left.title == right.title,
         |left, right| are_similar(&left.view, &right.view),
     ];
+    let mut matched: Vec<(&Node, &Node)> = Vec::new();
     for matches in matchers {
-        for index in (0..base.len()).rev() {
-            if let Some(matching) = revision.iter().position(|member| matches(&base[index], member)) {
-                let (before, after) = (base.remove(index), revision.remove(matching));
-                report_renamed(comparison, pair, &before, &after);
-                let step = label(before.node);
-                let (before, after) = (
-                    SchemaParts::of_node(before.node, before.node.span),
-                    SchemaParts::of_node(after.node, after.node.span),
-                );
-                pair.queue(comparison, before, after, pair.site, &step);
-            }
+        let pairs = take_matches(&mut base, &mut revision, |before, after| matches(before, after));
+        matched.extend(pairs.into_iter().map(|(before, after)| (before.node, after.node)));
+    }
+    let removed: Vec<&Node> = base.iter().map(|member| member.node).collect();
+    let added: Vec<&Node> = revision.iter().map(|member| member.node).collect();
+    report_renamed_values(comparison, pair, &equal, &matched);
+    for (before, after) in equal.into_iter().chain(matched) {
+        pair.queue(comparison, parts(before), parts(after), pair.site, &label(before));
+    }
+    report_unmatched(
+        comparison,
+        pair,
+        (suffix_stem, "removed"),
+        removed,
+        (DocumentSide::Base, after),
+        positions,
+    );
+    report_unmatched(
+        comparison,
+        pair,
+        (suffix_stem, "added"),
+        added,
+        (DocumentSide::Revision, before),
+        positions,
+    );
+}
+
+/// Removes matching entries from both lists and returns them as pairs.
+fn take_matches<T: Copy>(
+    base: &mut Vec<T>,
+    revision: &mut Vec<T>,
+    is_match: impl Fn(T, T) -> bool,
+) -> Vec<(T, T)> {
+    let mut pairs = Vec::new();
+    base.retain(|before| match revision.iter().position(|after| is_match(*before, *after)) {
+        Some(index) => {
+            pairs.push((*before, revision.remove(index)));
+            false
+        }
+        None => true,
+    });
+    pairs
+}
+
+/// Reports renamed alternatives whose names serve as discriminator values.
+fn report_renamed_values<'n>(
+    comparison: &mut Comparison<'n>,
+    pair: &SchemaPair<'n>,
+    equal: &[(&'n Node, &'n Node)],
+    matched: &[(&'n Node, &'n Node)],
+) {
+    if pair.base.entry("discriminator").is_none() || pair.revision.entry("discriminator").is_none() {
+        return;
+    }
+    for (before, after) in equal.iter().chain(matched) {
+        let alternative = |side: &IndexedDocument<'n>, node: &'n Node, owner: &SchemaView<'n>| {
+            let list = Alternatives { members: vec![node], list: node, span: node.span };
+            MatchableAlternative::all(side, &list, owner).pop()
+        };
+        let before = alternative(&comparison.base, before, &pair.base);
+        let after = alternative(&comparison.revision, after, &pair.revision);
+        if let Some((before, after)) = before.zip(after) {
+            report_renamed(comparison, pair, &before, &after);
         }
     }
-    for member in &base {
-        let name = label(member.node);
-        let positions = Positions::new(member.node.span, positions.revision);
+}
+
+/// Reports alternatives without a counterpart. `(side, others)` are the document with the alternatives and the list of
+/// the other document. If an alternative of that list accepts the same values, the change breaks no client.
+fn report_unmatched<'n>(
+    comparison: &mut Comparison<'n>,
+    pair: &SchemaPair<'n>,
+    (suffix_stem, change): (&str, &str),
+    members: Vec<&'n Node>,
+    (side, others): (DocumentSide, &Alternatives<'n>),
+    positions: Positions,
+) {
+    let other_side = match side {
+        DocumentSide::Base => DocumentSide::Revision,
+        DocumentSide::Revision => DocumentSide::Base,
+    };
+    for member in members {
+        let operand = |side, node: &'n Node| Operand::new(side, SchemaParts::of_node(node, node.span));
+        let is_covered = others.members.iter().any(|other| {
+            let mut proof = comparison.proof(pair.site.direction());
+            proof.is_included(&operand(side, member), &operand(other_side, other))
+        });
+        let name = label(member);
+        let positions = match side {
+            DocumentSide::Base => Positions::new(member.span, positions.revision),
+            DocumentSide::Revision => Positions::new(positions.base, member.span),
+        };
+        let note = if is_covered { "; another alternative accepts its values" } else { "" };
+        let first_change = comparison.changes().len();
         pair.report(
             comparison,
-            &format!("{suffix_stem}-removed"),
+            &format!("{suffix_stem}-{change}"),
             positions,
             &name,
-            format!("the alternative {name} was removed"),
+            format!("the alternative {name} was {change}{note}"),
         );
-    }
-    for member in &revision {
-        let name = label(member.node);
-        let positions = Positions::new(positions.base, member.node.span);
-        pair.report(
-            comparison,
-            &format!("{suffix_stem}-added"),
-            positions,
-            &name,
-            format!("the alternative {name} was added"),
-        );
+        if is_covered {
+            comparison.mark_compatible(first_change);
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! Compares lengths, counts, ranges, `multipleOf`, `uniqueItems` and patterns.
 
-use contract::node::{Entry, Value};
+use contract::node::Entry;
 use contract::source::Span;
 
-use super::SchemaPair;
 use super::value::number;
 use super::view::SchemaView;
+use super::{SchemaPair, patterns};
 use crate::compare::{Comparison, Positions};
 use crate::rule::{Level, SchemaRule, Topic, ValueEffect};
 
@@ -67,7 +67,7 @@ pub(super) const SCHEMA_RULES: &[SchemaRule] = &[
     widening("min-contains-decreased", "min-contains-increased"),
     narrowing("multiple-of-added", "multiple-of-removed"),
     widening("multiple-of-removed", "multiple-of-added"),
-    SchemaRule::new(BOUNDS, ValueEffect::Alters, "multiple-of-changed", "multiple-of-generalized"),
+    SchemaRule::new(BOUNDS, ValueEffect::Alters, "multiple-of-changed", "multiple-of-changed"),
     widening("multiple-of-generalized", "multiple-of-changed"),
     narrowing("unique-items-added", "unique-items-removed"),
     widening("unique-items-removed", "unique-items-added"),
@@ -77,6 +77,10 @@ pub(super) const SCHEMA_RULES: &[SchemaRule] = &[
     SchemaRule::new(BOUNDS, ValueEffect::Alters, "pattern-changed", "pattern-changed")
         .in_responses(Level::Info),
     widening("pattern-generalized", "pattern-changed").in_responses(Level::Info),
+    // Whether the new pattern matches all strings that matched the old one cannot be decided.
+    SchemaRule::new(BOUNDS, ValueEffect::Alters, "pattern-changed-undecided", "pattern-changed-undecided")
+        .in_requests(Level::Warning)
+        .in_responses(Level::Info),
 ];
 
 /// The keywords that [`compare`] compares. [`compare_contains_counts`] compares two more.
@@ -97,17 +101,20 @@ pub(super) const KEYWORDS: &[&str] = &[
 ];
 
 /// A bound of a length or count.
-struct CountKeyword {
-    keyword: &'static str,
+pub(super) struct CountKeyword {
+    /// The keyword.
+    pub keyword: &'static str,
     /// The part that its rule ids share, such as `max-length`.
     suffix_stem: &'static str,
-    is_upper: bool,
+    /// Whether the keyword is a maximum.
+    pub is_upper: bool,
     /// The bound with which the keyword is compared if one of the schemas lacks it. Without a default, the keyword is
     /// reported as set or unset.
     default: Option<f64>,
 }
 
-const COUNTS: [CountKeyword; 6] = [
+/// The lengths and counts.
+pub(super) const COUNTS: [CountKeyword; 6] = [
     CountKeyword { keyword: "maxLength", suffix_stem: "max-length", is_upper: true, default: None },
     CountKeyword { keyword: "minLength", suffix_stem: "min-length", is_upper: false, default: Some(0.0) },
     CountKeyword { keyword: "maxItems", suffix_stem: "max-items", is_upper: true, default: None },
@@ -124,7 +131,11 @@ const CONTAINS_COUNTS: [CountKeyword; 2] = [
 impl CountKeyword {
     /// Returns the tightest bound of several entries, or else the default at the position of the schema, if there is
     /// one.
-    fn bound<'n>(&self, entries: impl Iterator<Item = &'n Entry>, schema_span: Span) -> Option<Bound> {
+    pub(super) fn bound<'n>(
+        &self,
+        entries: impl Iterator<Item = &'n Entry>,
+        schema_span: Span,
+    ) -> Option<Bound> {
         let bound = tightest(entries, self.is_upper, false);
         // A minimum of zero equals no minimum, so it is dropped. Keywords with a default keep it: their missing value
         // is compared as the default, which is 1 for `minContains`.
@@ -135,17 +146,18 @@ impl CountKeyword {
 
 /// A bound and its position.
 #[derive(Clone, Copy)]
-struct Bound {
-    value: f64,
+pub(super) struct Bound {
+    /// The value.
+    pub value: f64,
     /// Whether the bound excludes the value itself.
-    exclusive: bool,
+    pub exclusive: bool,
     span: Span,
 }
 
 impl Bound {
     /// Returns the tightest equivalent bound for integers as an inclusive value, or the bound itself if it is so large
     /// that a double does not represent all integers exactly. The second value is true if the bound is exclusive.
-    fn integer_bound(self, is_upper: bool) -> (f64, bool) {
+    pub(super) fn integer_bound(self, is_upper: bool) -> (f64, bool) {
         const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
         if self.value.abs() >= EXACT {
             return (self.value, self.exclusive);
@@ -210,7 +222,7 @@ fn tightest<'n>(entries: impl Iterator<Item = &'n Entry>, is_upper: bool, exclus
 }
 
 /// Whether the first bound is tighter than the second.
-fn is_tighter(left: Bound, right: Bound, is_upper: bool) -> bool {
+pub(super) fn is_tighter(left: Bound, right: Bound, is_upper: bool) -> bool {
     if left.value.to_bits() == right.value.to_bits() || (left.value - right.value).abs() < f64::EPSILON {
         return left.exclusive && !right.exclusive;
     }
@@ -218,7 +230,7 @@ fn is_tighter(left: Bound, right: Bound, is_upper: bool) -> bool {
 }
 
 /// Returns the upper or lower bound of a range, from any of its keywords.
-fn range(view: &SchemaView<'_>, is_upper: bool) -> Option<Bound> {
+pub(super) fn range(view: &SchemaView<'_>, is_upper: bool) -> Option<Bound> {
     let (inclusive, exclusive) =
         if is_upper { ("maximum", "exclusiveMaximum") } else { ("minimum", "exclusiveMinimum") };
     let flagged = view.entries(inclusive).filter(|entry| view.is_flagged_exclusive(entry, exclusive));
@@ -298,7 +310,7 @@ fn compare_multiple_of<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n
 
 /// Returns the steps (`multipleOf`) of the schema and of the parts it includes, for example by `allOf` or `$ref`: their
 /// least common multiple if they are integers, otherwise those that are not implied by another step.
-fn steps(view: &SchemaView<'_>) -> Vec<f64> {
+pub(super) fn steps(view: &SchemaView<'_>) -> Vec<f64> {
     let steps: Vec<f64> = view
         .entries("multipleOf")
         .filter_map(|entry| number(&entry.value))
@@ -323,12 +335,12 @@ fn steps(view: &SchemaView<'_>) -> Vec<f64> {
 }
 
 /// Whether multiples of all of the first steps are also multiples of all of the second ones.
-fn implies(first: &[f64], second: &[f64]) -> bool {
+pub(super) fn implies(first: &[f64], second: &[f64]) -> bool {
     second.iter().all(|step| first.iter().any(|first_step| divides(*step, *first_step)))
 }
 
 /// Whether a number is a multiple of a step.
-fn divides(step: f64, number: f64) -> bool {
+pub(super) fn divides(step: f64, number: f64) -> bool {
     let quotient = number / step;
     // A quotient close to zero is not a multiple.
     quotient.round() >= 1.0 && (quotient - quotient.round()).abs() < 1e-9
@@ -356,32 +368,31 @@ fn compare_unique_items<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'
     }
 }
 
-/// Patterns that match every string, except that `^.*$` does not match one with line breaks.
-const MATCH_ALL_PATTERNS: [&str; 5] = ["", ".*", "^.*$", "^.*", "^[\\s\\S]*$"];
-
 fn compare_pattern<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let patterns = |view: &SchemaView<'n>| {
-        let mut texts: Vec<&str> = view.entries("pattern").filter_map(|entry| entry.value.as_str()).collect();
-        texts.sort_unstable();
-        texts.dedup();
-        texts.join(" and ")
+        let mut patterns: Vec<&str> =
+            view.entries("pattern").filter_map(|entry| entry.value.as_str()).collect();
+        patterns.sort_unstable();
+        patterns.dedup();
+        // A pattern that matches every string has no effect.
+        patterns.retain(|pattern| patterns::is_included(&[], &[pattern]) != Some(true));
+        patterns
     };
-    let has_pattern = |view: &SchemaView<'_>| {
-        view.entries("pattern").any(|entry| matches!(entry.value.value, Value::String(_)))
-    };
-    let (base, revision) = (patterns(&pair.base), patterns(&pair.revision));
-    let (suffix, message) = match (has_pattern(&pair.base), has_pattern(&pair.revision)) {
-        (false, true) => ("pattern-added", format!("the pattern `{revision}` was added")),
-        (true, false) => ("pattern-removed", format!("the pattern `{base}` was removed")),
-        (true, true) if base != revision => {
-            let suffix = if MATCH_ALL_PATTERNS.contains(&revision.as_str()) {
-                "pattern-generalized"
-            } else {
-                "pattern-changed"
-            };
-            (suffix, format!("the pattern changed from `{base}` to `{revision}`"))
+    let (before, after) = (patterns(&pair.base), patterns(&pair.revision));
+    let (base, revision) = (before.join(" and "), after.join(" and "));
+    let change = format!("the pattern changed from `{base}` to `{revision}`");
+    let (suffix, message) = match (before.is_empty(), after.is_empty()) {
+        (true, true) => return,
+        (true, false) => ("pattern-added", format!("the pattern `{revision}` was added")),
+        (false, true) => ("pattern-removed", format!("the pattern `{base}` was removed")),
+        (false, false) => {
+            match (patterns::is_included(&before, &after), patterns::is_included(&after, &before)) {
+                (Some(true), Some(true)) => return,
+                (Some(true), _) => ("pattern-generalized", change),
+                (Some(false), _) | (None, Some(true)) => ("pattern-changed", change),
+                (None, _) => ("pattern-changed-undecided", change),
+            }
         }
-        _ => return,
     };
     pair.report(comparison, suffix, pair.positions("pattern"), &format!("{base} to {revision}"), message);
 }

@@ -8,8 +8,9 @@ use contract::node::Entry;
 use super::SchemaPair;
 use super::keyword_groups::{KeywordGroup, match_groups};
 use super::structure::{altering, compare_subschemas, is_equivalent_schema, narrowing, widening};
-use super::view::{SchemaParts, SchemaView, accepts_everything};
+use super::view::{SchemaParts, SchemaView, all_accept_everything};
 use crate::compare::{Comparison, Positions};
+use crate::document::IndexedDocument;
 use crate::rule::SchemaRule;
 
 /// The rules of this module.
@@ -28,7 +29,8 @@ pub(super) const KEYWORDS: &[&str] = &["if", "then", "else"];
 
 /// Compares the conditions of two schemas.
 pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
-    let (base, revision) = (conditions(&pair.base), conditions(&pair.revision));
+    let (base, revision) =
+        (conditions(&comparison.base, &pair.base), conditions(&comparison.revision, &pair.revision));
     for (before, after) in match_groups(comparison, base, revision) {
         match (before, after) {
             (Some(before), Some(after)) => compare_condition(comparison, pair, &before, &after),
@@ -46,11 +48,11 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
 }
 
 /// Returns the conditions that have an effect.
-fn conditions<'n>(view: &SchemaView<'n>) -> Vec<KeywordGroup<'n>> {
+pub(super) fn conditions<'n>(side: &IndexedDocument<'n>, view: &SchemaView<'n>) -> Vec<KeywordGroup<'n>> {
     let mut groups = KeywordGroup::all(view, ["if", "then", "else"]);
     for group in &mut groups {
-        group.dependents =
-            group.dependents.map(|dependent| dependent.filter(|entry| !accepts_everything(&entry.value)));
+        let has_effect = |entry: &&'n Entry| !all_accept_everything(side, &SchemaParts::of_entry(entry));
+        group.dependents = group.dependents.map(|dependent| dependent.filter(has_effect));
     }
     // Even without `then` and `else`, `if` evaluates properties and items, on which `unevaluatedItems` and
     // `unevaluatedProperties` depend.

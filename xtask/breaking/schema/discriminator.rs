@@ -9,7 +9,7 @@ use contract::node::{Entry, Node};
 use contract::source::Span;
 
 use super::SchemaPair;
-use super::alternatives::discriminator_value;
+use super::alternative_keys::discriminator_value;
 use super::values::distinct;
 use super::view::{SchemaParts, SchemaView};
 use crate::compare::{Comparison, Positions};

@@ -43,14 +43,25 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
 }
 
 /// The schemas that apply to the item at an index.
-struct ItemSchemas<'n> {
-    parts: SchemaParts<'n>,
+pub(super) struct ItemSchemas<'n> {
+    /// The schemas.
+    pub parts: SchemaParts<'n>,
     /// Whether `prefixItems` covers the index.
     is_prefixed: bool,
 }
 
 impl<'n> ItemSchemas<'n> {
     fn of(view: &SchemaView<'n>, index: usize) -> Self {
+        let (mut item, is_evaluated) = Self::without_unevaluated(view, index);
+        if !is_evaluated {
+            item.parts.nodes.extend(view.parts("unevaluatedItems").into_iter().flat_map(|parts| parts.nodes));
+        }
+        item
+    }
+
+    /// Returns the schemas without `unevaluatedItems`, and whether there is any. An index beyond all `prefixItems`
+    /// stands for all further items.
+    pub(super) fn without_unevaluated(view: &SchemaView<'n>, index: usize) -> (Self, bool) {
         let mut item = Self { parts: SchemaParts::any(view.position("prefixItems")), is_prefixed: false };
         let mut is_evaluated = false;
         for subschema in view.subschemas() {
@@ -67,10 +78,7 @@ impl<'n> ItemSchemas<'n> {
             is_evaluated |= schema.is_some();
             item.parts.nodes.extend(schema.filter(|node| !accepts_everything(node)));
         }
-        if !is_evaluated {
-            item.parts.nodes.extend(view.parts("unevaluatedItems").into_iter().flat_map(|parts| parts.nodes));
-        }
-        item
+        (item, is_evaluated)
     }
 
     /// Whether no item is valid at this index.
@@ -79,12 +87,14 @@ impl<'n> ItemSchemas<'n> {
     }
 }
 
+/// Returns the number of items that `prefixItems` covers.
+pub(super) fn prefix_length(view: &SchemaView<'_>) -> usize {
+    view.entries("prefixItems").filter_map(|entry| Some(entry.value.items()?.len())).max().unwrap_or(0)
+}
+
 /// Compares the items that `prefixItems` covers in base or revision, one by one.
 fn compare_prefix_items<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
-    let length = |view: &SchemaView<'n>| {
-        view.entries("prefixItems").filter_map(|entry| Some(entry.value.items()?.len())).max().unwrap_or(0)
-    };
-    for index in 0..length(&pair.base).max(length(&pair.revision)) {
+    for index in 0..prefix_length(&pair.base).max(prefix_length(&pair.revision)) {
         let (before, after) = (ItemSchemas::of(&pair.base, index), ItemSchemas::of(&pair.revision, index));
         let positions = Positions::new(before.parts.span, after.parts.span);
         let details = index.to_string();
@@ -114,7 +124,7 @@ fn compare_prefix_items<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'
 }
 
 /// `contains` with the keywords that depend on it.
-const CONTAINS_KEYWORDS: [&str; 3] = ["contains", "minContains", "maxContains"];
+pub(super) const CONTAINS_KEYWORDS: [&str; 3] = ["contains", "minContains", "maxContains"];
 
 fn compare_contains<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     // Items that match `contains` are evaluated, so `unevaluatedItems` does not apply to them.
@@ -151,7 +161,7 @@ fn compare_contains<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) 
 }
 
 /// Whether any number of matching items is valid, including zero.
-fn has_no_effect(group: &KeywordGroup<'_>) -> bool {
+pub(super) fn has_no_effect(group: &KeywordGroup<'_>) -> bool {
     let [at_least, at_most] = group.dependents;
     at_most.is_none() && at_least.is_some_and(|entry| matches!(entry.value.value, Value::Integer(0)))
 }

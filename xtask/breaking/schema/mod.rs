@@ -1,4 +1,5 @@
-//! Compares two schemas, keyword by keyword.
+//! Compares two schemas, keyword by keyword. Where this is not enough, as for alternatives that were split or wrapped,
+//! `proof` decides whether the change is compatible.
 //!
 //! Each module with `SCHEMA_RULES` compares the keywords in its `KEYWORDS`, and `access` compares `readOnly` and
 //! `writeOnly`; the others are helpers. A changed keyword that no module compares is reported as unclassified, so that
@@ -6,22 +7,27 @@
 
 mod access;
 mod additional_properties;
+mod alternative_keys;
 mod alternatives;
 mod bounds;
 mod conditions;
 mod discriminator;
+mod equality;
 mod items;
 mod keyword_groups;
 mod null;
 mod patterns;
+pub(crate) mod proof;
 mod properties;
 mod property_schemas;
+mod reader;
 mod structure;
 pub(crate) mod types;
 mod typing;
 pub(crate) mod value;
 mod values;
 pub(crate) mod view;
+mod wrapping;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -29,8 +35,8 @@ use std::rc::Rc;
 use contract::node::Entry;
 
 use self::view::{SchemaParts, SchemaView};
-use super::compare::{Comparison, Origin, Positions};
-use super::rule::{SchemaRule, SchemaSite, Topic, ValueEffect};
+use super::compare::{Comparison, Origin, PairContext, Positions};
+use super::rule::{Level, SchemaRule, SchemaSite, Topic, ValueEffect};
 
 pub(crate) use self::access::RULES;
 pub(crate) use self::discriminator::ancestors;
@@ -89,6 +95,12 @@ pub(crate) struct SchemaPair<'n> {
     pub index: usize,
     /// Where the schemas are used.
     pub site: SchemaSite,
+    /// Where the schemas are used, and what is known about their values.
+    pub context: PairContext,
+    /// The schema of the base, which `base` is computed from.
+    pub base_parts: SchemaParts<'n>,
+    /// The schema of the revision, which `revision` is computed from.
+    pub revision_parts: SchemaParts<'n>,
     /// The schema of the base.
     pub base: SchemaView<'n>,
     /// The schema of the revision.
@@ -122,34 +134,63 @@ impl<'n> SchemaPair<'n> {
         site: SchemaSite,
         step: &str,
     ) {
-        comparison.queue(base, revision, site, Origin::Pair(self.index, Rc::from(step)));
+        let context = PairContext { site, is_default_unused: false, ..self.context };
+        comparison.queue(base, revision, context, Origin::Pair(self.index, Rc::from(step)));
     }
 }
 
 /// Compares the queued pair of schemas with this index.
 pub(crate) fn compare<'n>(comparison: &mut Comparison<'n>, index: usize) {
-    let (base, revision, site) = comparison.pair(index);
-    let pair = SchemaPair {
-        index,
-        site,
-        base: SchemaView::of(&comparison.base, &base),
-        revision: SchemaView::of(&comparison.revision, &revision),
-    };
-    if alternatives::compare_wrapped(comparison, &pair) {
-        return;
+    let pair = read_pair(comparison, index);
+    if pair.context.is_compatible {
+        comparison.set_compatible(index);
     }
-    typing::compare(comparison, &pair);
-    values::compare(comparison, &pair);
-    bounds::compare(comparison, &pair);
-    properties::compare(comparison, &pair);
-    additional_properties::compare(comparison, &pair);
-    alternatives::compare(comparison, &pair);
-    discriminator::compare(comparison, &pair);
-    items::compare(comparison, &pair);
-    conditions::compare(comparison, &pair);
-    structure::compare(comparison, &pair);
-    super::compare::compare_schema_lifecycle(comparison, &pair);
-    compare_unknown_keywords(comparison, &pair);
+    let first_change = comparison.changes().len();
+    if !wrapping::compare(comparison, &pair) {
+        compare_keywords(comparison, &pair);
+    }
+    let is_breaking = comparison.changes()[first_change..]
+        .iter()
+        .any(|change| change.level == Level::Error && change.is_about_valid_values());
+    if is_breaking
+        && !pair.context.is_compatible
+        && comparison.is_provably_compatible(&pair.base_parts, &pair.revision_parts, pair.site.direction())
+    {
+        comparison.mark_compatible(first_change);
+    }
+}
+
+/// Reads the schemas of a pair.
+fn read_pair<'n>(comparison: &Comparison<'n>, index: usize) -> SchemaPair<'n> {
+    let (base_parts, revision_parts, mut context) = comparison.pair(index);
+    let mut base = SchemaView::of(&comparison.base, &base_parts);
+    let mut revision = SchemaView::of(&comparison.revision, &revision_parts);
+    // A list of alternatives with a single one is compared as a list if its counterpart may be a longer list.
+    let is_shortened = |short: &SchemaView<'n>, long: &SchemaView<'n>| {
+        short.has_merged_list && short.list_count() < long.list_count()
+    };
+    if is_shortened(&base, &revision) || is_shortened(&revision, &base) {
+        base = SchemaView::with_single_alternatives(&comparison.base, &base_parts);
+        revision = SchemaView::with_single_alternatives(&comparison.revision, &revision_parts);
+    }
+    context.is_compatible |= (base.has_alternatives() || revision.has_alternatives())
+        && comparison.is_provably_compatible(&base_parts, &revision_parts, context.site.direction());
+    SchemaPair { index, site: context.site, context, base_parts, revision_parts, base, revision }
+}
+
+fn compare_keywords<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+    typing::compare(comparison, pair);
+    values::compare(comparison, pair);
+    bounds::compare(comparison, pair);
+    properties::compare(comparison, pair);
+    additional_properties::compare(comparison, pair);
+    alternatives::compare(comparison, pair);
+    discriminator::compare(comparison, pair);
+    items::compare(comparison, pair);
+    conditions::compare(comparison, pair);
+    structure::compare(comparison, pair);
+    super::compare::compare_schema_lifecycle(comparison, pair);
+    compare_unknown_keywords(comparison, pair);
 }
 
 /// Whether a module compares the keyword at the site, or the keyword has no effect (`$id`).
@@ -190,7 +231,7 @@ fn compare_unknown_keywords<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPa
         if !is_same {
             let message = format!("`{keyword}` changed, and no rule covers this keyword");
             let details: Vec<String> =
-                base.iter().chain(&revision).map(|entry| value::display_value(&entry.value)).collect();
+                base.iter().chain(&revision).map(|entry| value::text(&entry.value)).collect();
             pair.report(
                 comparison,
                 "unclassified-change",

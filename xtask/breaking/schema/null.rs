@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use contract::node::{Entry, Node, Value};
 use contract::version::Version;
 
+use super::is_annotation;
 use super::types::JsonTypes;
 use crate::document::IndexedDocument;
 
@@ -19,12 +20,22 @@ pub(super) fn is_nullable(entries: &[Entry], version: Version) -> bool {
     version == Version::V30 && entries.iter().any(accepts)
 }
 
-/// Whether a keyword accepts `null`; `oneOf`, `anyOf` and `allOf` are handled separately.
-pub(super) fn accepts_null(side: &IndexedDocument<'_>, entry: &Entry) -> bool {
-    match entry.key.text.as_str() {
-        "not" => !any_accepts_null(side, &[&entry.value]),
+/// Whether all keywords of a schema accept `null`, apart from `oneOf`, `anyOf`, `allOf` and `$ref`, which are handled
+/// separately.
+pub(super) fn all_accept_null(side: &IndexedDocument<'_>, entries: &[Entry]) -> bool {
+    let accepts_null = |node: &Node| any_accepts_null(side, &[node]);
+    let is_accepted = |entry: &Entry| match entry.key.text.as_str() {
+        "not" => !accepts_null(&entry.value),
         _ => constraint_accepts_null(entry),
-    }
+    };
+    entries.iter().all(is_accepted) && applied_branch(entries, accepts_null).is_none_or(accepts_null)
+}
+
+/// Returns the branch of `if` (`then` or `else`) that applies to `null`. Returns `None` if there is none.
+fn applied_branch(entries: &[Entry], mut accepts_null: impl FnMut(&Node) -> bool) -> Option<&Node> {
+    let find = |keyword| entries.iter().find(|entry| entry.key.text == keyword).map(|entry| &entry.value);
+    let branch = if accepts_null(find("if")?) { "then" } else { "else" };
+    find(branch)
 }
 
 /// Whether a keyword that constrains values accepts `null`.
@@ -49,16 +60,23 @@ pub(super) fn accepts_only_null(side: &IndexedDocument<'_>, node: &Node) -> bool
         "const" => matches!(entry.value.value, Value::Null),
         _ => false,
     };
-    let ignored_keywords = ["$ref", "description", "title", "$comment"];
+    let is_part = |entry: &Entry| match entry.key.text.as_str() {
+        "allOf" => entry.value.items().is_some_and(|parts| parts.len() == 1),
+        keyword => keyword == "$ref",
+    };
     let mut current = Some(node);
-    for _ in 0..MAX_DEPTH {
-        let Some(entries) = current.and_then(Node::entries) else { return false };
-        let is_ignored = |entry: &Entry| ignored_keywords.contains(&entry.key.text.as_str());
+    let mut visited = HashSet::new();
+    while let Some(node) = current.filter(|node| visited.insert(std::ptr::from_ref(*node))) {
+        let Some(entries) = node.entries() else { return false };
+        let is_ignored = |entry: &Entry| is_part(entry) || is_annotation(&entry.key.text);
         if !entries.iter().all(|entry| is_ignored(entry) || accepts_only_null(entry)) {
             return false;
         }
-        match entries.iter().find(|entry| entry.key.text == "$ref") {
-            Some(reference) => current = reference.value.as_str().and_then(|target| side.resolve(target)),
+        match entries.iter().find(|entry| is_part(entry)) {
+            Some(part) => {
+                let target = part.value.as_str().and_then(|target| side.resolve(target));
+                current = target.or_else(|| part.value.items()?.first());
+            }
             None => return entries.iter().any(|entry| !is_ignored(entry)),
         }
     }
@@ -135,7 +153,9 @@ impl NullEvaluator<'_, '_> {
         if is_nullable(entries, version) {
             return true;
         }
-        target.is_none_or(|target| self.accepts(target, depth))
+        let branch = applied_branch(entries, |condition| self.accepts(condition, depth));
+        branch.is_none_or(|branch| self.accepts(branch, depth))
+            && target.is_none_or(|target| self.accepts(target, depth))
             && entries.iter().all(|entry| {
                 let items = entry.value.items().unwrap_or_default();
                 match entry.key.text.as_str() {

@@ -1,41 +1,242 @@
-//! Determines whether two patterns can match the same property name.
+//! Decides which strings match several patterns (regular expressions), with finite automata.
 //!
-//! If this is uncertain, they are assumed to match.
+//! A pattern matches a string if it matches a part of it. Patterns follow ECMA-262, so `\d`, `\w` and `\s` are
+//! translated. Patterns that are not regular (such as lookaheads), that need a large automaton, or whose meaning differs
+//! between ECMA-262 and the parser are not decided.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use regex::Regex;
+use regex_automata::dfa::{Automaton, StartKind, dense};
+use regex_automata::nfa::thompson::{self, WhichCaptures};
+use regex_automata::util::primitives::StateID;
+use regex_automata::{Anchored, Input, MatchKind};
+use regex_syntax::ast::{self, Ast};
 
-/// Whether a name can match both patterns. Patterns that require different prefixes cannot match the same name.
+type Dfa = dense::DFA<Vec<u32>>;
+
+/// The maximum size of one automaton, in bytes, and of the memory for building it.
+const MAX_AUTOMATON_BYTES: usize = 1 << 20;
+/// The maximum number of combinations of states that a search visits.
+const MAX_VISITED: usize = 20_000;
+
+/// Whether a name can match both patterns. Returns true if this is not decided.
 pub(super) fn may_overlap(left: &str, right: &str) -> bool {
-    match (literal_prefix(left), literal_prefix(right)) {
-        (Some(left), Some(right)) => left.starts_with(&right) || right.starts_with(&left),
-        _ => true,
+    find_match(&[left, right], None).unwrap_or(true)
+}
+
+/// Whether there is a string that matches all patterns. Returns `None` if this is not decided.
+pub(super) fn have_common_match(patterns: &[&str]) -> Option<bool> {
+    find_match(patterns, None)
+}
+
+/// Whether every string that matches all of the `narrow` patterns also matches all of the `wide` patterns. Returns
+/// `None` if this is not decided.
+pub(super) fn is_included(narrow: &[&str], wide: &[&str]) -> Option<bool> {
+    let mut is_decided = true;
+    for pattern in wide.iter().filter(|pattern| !narrow.contains(pattern)) {
+        match find_match(narrow, Some(pattern)) {
+            Some(true) => return Some(false),
+            Some(false) => {}
+            None => is_decided = false,
+        }
     }
+    is_decided.then_some(true)
+}
+
+/// Whether there is a string that matches all of the `matched` patterns, and not `unmatched`. Returns `None` if this is
+/// not decided.
+fn find_match(matched: &[&str], unmatched: Option<&str>) -> Option<bool> {
+    // The empty pattern matches every string, but no invalid UTF-8.
+    let patterns = [""].iter().chain(matched);
+    let mut automata = patterns.map(|pattern| automaton(pattern)).collect::<Option<Vec<_>>>()?;
+    let matched_count = automata.len();
+    if let Some(unmatched) = unmatched {
+        automata.push(automaton(unmatched)?);
+    }
+    let input = Input::new("").anchored(Anchored::Yes);
+    let start =
+        automata.iter().map(|dfa| dfa.start_state_forward(&input).ok()).collect::<Option<Vec<_>>>()?;
+    let bytes = representative_bytes(&automata);
+    let mut visited: HashSet<Vec<StateID>> = HashSet::from([start.clone()]);
+    let mut pending = vec![start];
+    while let Some(states) = pending.pop() {
+        let is_match = |index: usize| {
+            let dfa: &Dfa = &automata[index];
+            dfa.is_match_state(dfa.next_eoi_state(states[index]))
+        };
+        if (0..automata.len()).all(|index| is_match(index) == (index < matched_count)) {
+            return Some(true);
+        }
+        for byte in &bytes {
+            let next: Vec<StateID> =
+                automata.iter().zip(&states).map(|(dfa, state)| dfa.next_state(*state, *byte)).collect();
+            let is_dead =
+                automata[..matched_count].iter().zip(&next).any(|(dfa, state)| dfa.is_dead_state(*state));
+            if !is_dead && visited.insert(next.clone()) {
+                pending.push(next);
+            }
+        }
+        if visited.len() > MAX_VISITED {
+            return None;
+        }
+    }
+    Some(false)
+}
+
+/// Returns one byte of each set of bytes that all automata treat alike.
+fn representative_bytes(automata: &[Rc<Dfa>]) -> Vec<u8> {
+    let mut seen = HashSet::new();
+    let classes = |byte: u8| automata.iter().map(|dfa| dfa.byte_classes().get(byte)).collect::<Vec<u8>>();
+    (0..=u8::MAX).filter(|byte| seen.insert(classes(*byte))).collect()
+}
+
+/// Returns the automaton of all strings that match a pattern, or `None` if there is none of acceptable size.
+fn automaton(pattern: &str) -> Option<Rc<Dfa>> {
+    thread_local! {
+        static CACHE: RefCell<HashMap<String, Option<Rc<Dfa>>>> = RefCell::default();
+    }
+    if let Some(cached) = CACHE.with_borrow(|cache| cache.get(pattern).cloned()) {
+        return cached;
+    }
+    let built = build(pattern).map(Rc::new);
+    CACHE.with_borrow_mut(|cache| cache.insert(pattern.to_owned(), built.clone()));
+    built
+}
+
+fn build(pattern: &str) -> Option<Dfa> {
+    let translated = translate(pattern)?;
+    let config = dense::Config::new()
+        .start_kind(StartKind::Anchored)
+        .match_kind(MatchKind::All)
+        .dfa_size_limit(Some(MAX_AUTOMATON_BYTES))
+        .determinize_size_limit(Some(MAX_AUTOMATON_BYTES));
+    let nfa =
+        thompson::Config::new().which_captures(WhichCaptures::None).nfa_size_limit(Some(MAX_AUTOMATON_BYTES));
+    let builder = dense::Builder::new().configure(config).thompson(nfa).clone();
+    builder.build(&format!("(?s:.)*(?:{translated})(?s:.)*")).ok()
+}
+
+/// Compiles a pattern. Returns `None` if it is not supported.
+pub(super) fn compile(pattern: &str) -> Option<Regex> {
+    Regex::new(&translate(pattern)?).ok()
 }
 
 /// Whether a pattern is a supported regular expression.
 pub(super) fn is_supported(pattern: &str) -> bool {
-    Regex::new(pattern).is_ok()
+    compile(pattern).is_some()
 }
 
-/// Returns the prefix of every name that matches, or `None` if the pattern does not begin with `^` or has alternatives
-/// (`|`).
-fn literal_prefix(pattern: &str) -> Option<String> {
-    let anchored = pattern.strip_prefix('^').filter(|anchored| !anchored.contains('|'))?;
-    let is_literal = |letter: &char| letter.is_alphanumeric() || ['_', '-', ':', '/'].contains(letter);
-    let mut prefix: String = anchored.chars().take_while(is_literal).collect();
-    if anchored[prefix.len()..].starts_with(['*', '?', '{']) {
-        // The quantifier can make the last character optional.
-        prefix.pop();
+/// Translates a pattern of ECMA-262 into the syntax of the crate `regex`. Returns `None` if there is no translation.
+fn translate(pattern: &str) -> Option<String> {
+    let ast = ast::parse::Parser::new().parse(pattern).ok()?;
+    let replacements = ast::visit(&ast, Translator(Vec::new())).ok()?;
+    let mut translated = String::new();
+    let mut position = 0;
+    for (span, text) in replacements {
+        translated += &pattern[position..span.start.offset];
+        translated += text;
+        position = span.end.offset;
     }
-    Some(prefix)
+    Some(translated + &pattern[position..])
+}
+
+/// Collects the parts of a pattern to replace, in their order. Visiting fails at a part without a translation.
+struct Translator(Vec<(ast::Span, &'static str)>);
+
+/// A part of a pattern has no translation.
+struct Untranslatable;
+
+impl Translator {
+    fn replace_class(&mut self, class: &ast::ClassPerl) {
+        let text = match (&class.kind, class.negated) {
+            (ast::ClassPerlKind::Digit, false) => "[0-9]",
+            (ast::ClassPerlKind::Digit, true) => "[^0-9]",
+            (ast::ClassPerlKind::Word, false) => "[0-9A-Z_a-z]",
+            (ast::ClassPerlKind::Word, true) => "[^0-9A-Z_a-z]",
+            (ast::ClassPerlKind::Space, false) => r"[\t-\r\p{Zs}\u2028\u2029\uFEFF]",
+            (ast::ClassPerlKind::Space, true) => r"[^\t-\r\p{Zs}\u2028\u2029\uFEFF]",
+        };
+        self.0.push((class.span, text));
+    }
+}
+
+/// Whether a literal has the same meaning in ECMA-262.
+fn is_common_literal(literal: &ast::Literal) -> bool {
+    use ast::{HexLiteralKind, LiteralKind, SpecialLiteralKind};
+    match &literal.kind {
+        LiteralKind::HexFixed(kind) | LiteralKind::HexBrace(kind) => {
+            matches!(
+                (kind, &literal.kind),
+                (HexLiteralKind::X, LiteralKind::HexFixed(_)) | (HexLiteralKind::UnicodeShort, _)
+            )
+        }
+        LiteralKind::Special(kind) => matches!(
+            kind,
+            SpecialLiteralKind::Tab
+                | SpecialLiteralKind::LineFeed
+                | SpecialLiteralKind::VerticalTab
+                | SpecialLiteralKind::FormFeed
+                | SpecialLiteralKind::CarriageReturn
+        ),
+        LiteralKind::Octal => false,
+        _ => true,
+    }
+}
+
+impl ast::Visitor for Translator {
+    type Output = Vec<(ast::Span, &'static str)>;
+    type Err = Untranslatable;
+
+    fn finish(self) -> Result<Self::Output, Untranslatable> {
+        Ok(self.0)
+    }
+
+    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Untranslatable> {
+        match ast {
+            Ast::Dot(span) => self.0.push((**span, r"[^\n\r\u2028\u2029]")),
+            Ast::ClassPerl(class) => self.replace_class(class),
+            Ast::Assertion(assertion) => match assertion.kind {
+                ast::AssertionKind::StartLine | ast::AssertionKind::EndLine => {}
+                ast::AssertionKind::WordBoundary => self.0.push((assertion.span, r"(?-u:\b)")),
+                _ => return Err(Untranslatable),
+            },
+            Ast::Group(group) => match &group.kind {
+                ast::GroupKind::NonCapturing(flags) if !flags.items.is_empty() => return Err(Untranslatable),
+                _ => {}
+            },
+            Ast::Literal(literal) if !is_common_literal(literal) => return Err(Untranslatable),
+            Ast::Flags(_) => return Err(Untranslatable),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_item_pre(&mut self, item: &ast::ClassSetItem) -> Result<(), Untranslatable> {
+        use ast::ClassSetItem;
+        match item {
+            ClassSetItem::Perl(class) => self.replace_class(class),
+            // In ECMA-262, these are sets of single characters.
+            ClassSetItem::Ascii(_) | ClassSetItem::Bracketed(_) => return Err(Untranslatable),
+            ClassSetItem::Literal(literal) if !is_common_literal(literal) => return Err(Untranslatable),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_binary_op_pre(&mut self, _: &ast::ClassSetBinaryOp) -> Result<(), Untranslatable> {
+        Err(Untranslatable)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::may_overlap;
+    use super::{is_included, may_overlap};
 
     #[test]
-    fn only_patterns_with_different_prefixes_never_overlap() {
+    fn patterns_overlap_if_a_name_matches_both() {
         for (left, right, overlap) in [
             ("^x-", "^y-", false),
             ("^xa", "^xb.*", false),
@@ -46,13 +247,46 @@ mod tests {
             ("^x+", "^y", false),
             ("^x{0}y", "^y", true),
             ("^[a-z]", "^y", true),
+            ("^[a-x]", "^y", false),
             ("", "^y", true),
+            ("^[a-z]+$", "^[0-9]+$", false),
+            // Not decided.
+            ("^(?!y)", "^y", true),
         ] {
             assert_eq!(
                 (may_overlap(left, right), may_overlap(right, left)),
                 (overlap, overlap),
                 "{left} {right}"
             );
+        }
+    }
+
+    #[test]
+    fn inclusion_of_patterns_is_decided() {
+        for (narrow, wide, included) in [
+            ("^[a-f]+$", "^[a-z]+$", Some(true)),
+            ("^[a-z]+$", "^[a-f]+$", Some(false)),
+            ("^[a-z]{2,8}$", "^[a-z]*$", Some(true)),
+            ("^a$", "a", Some(true)),
+            ("a", "^a$", Some(false)),
+            (r"^\d+$", "^[0-9]+$", Some(true)),
+            ("^[0-9]+$", r"^\d+$", Some(true)),
+            // Arabic digits are no digits in ECMA-262.
+            (r"^\p{Nd}$", r"^\d$", Some(false)),
+            (r"^[\w-]+$", r"^[A-Za-z0-9_-]+$", Some(true)),
+            // A dot does not match a line break.
+            ("", "^.*$", Some(false)),
+            ("", r"^[\s\S]*$", Some(true)),
+            ("", ".*", Some(true)),
+            ("", "^.*", Some(true)),
+            ("^(a|b)$", "^[ab]$", Some(true)),
+            (r"^\bx", "^x", Some(true)),
+            ("^(?=a)", "^a", None),
+            ("^(a)\\1$", "^a", None),
+            ("^(?i)a$", "^[aA]$", None),
+            ("^[a-z]{900}[a-z]{0,900}$", "^([a-f]{0,800}){9}$", None),
+        ] {
+            assert_eq!(is_included(&[narrow], &[wide]), included, "{narrow} {wide}");
         }
     }
 }

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contract::node::{Entry, Node, Value};
 
-use super::SchemaPair;
-use super::value::{display_value, is_equivalent};
+use super::equality::is_same_schema;
+use super::proof::{DocumentSide, Operand};
 use super::values::distinct;
-use super::view::{SchemaParts, SchemaView, accepts_everything};
+use super::view::{SchemaParts, SchemaView, accepts_everything, all_accept_everything};
+use super::{SchemaPair, value};
 use crate::compare::{Comparison, Positions};
-use crate::rule::{SchemaRule, Topic, ValueEffect};
+use crate::document::IndexedDocument;
+use crate::rule::{Direction, SchemaRule, Topic, ValueEffect};
 
 const STRUCTURE: Topic = Topic::Structure;
 
@@ -79,19 +81,23 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
     {
         let text = |view: &SchemaView<'n>| {
             let mut texts: Vec<String> =
-                distinct(view, keyword).iter().map(|entry| display_value(&entry.value)).collect();
+                distinct(view, keyword).iter().map(|entry| value::text(&entry.value)).collect();
             texts.sort_unstable();
             if texts.is_empty() { "none".to_owned() } else { texts.join(" and ") }
         };
         let (before, after) = (text(&pair.base), text(&pair.revision));
         if before != after {
-            let details = format!("{before} to {after}");
+            let message = format!(
+                "`{keyword}` changed from {} to {}",
+                value::shorten(before.clone()),
+                value::shorten(after.clone())
+            );
             pair.report(
                 comparison,
                 suffix,
                 pair.positions(keyword),
-                &details,
-                format!("`{keyword}` changed from {details}"),
+                &format!("{before} to {after}"),
+                message,
             );
         }
     }
@@ -104,7 +110,7 @@ fn effective_parts<'n>(view: &SchemaView<'n>, keyword: &str) -> Option<SchemaPar
         _ => !accepts_everything(&entry.value),
     };
     let nodes: Vec<&Node> = view.entries(keyword).filter(has_effect).map(|entry| &entry.value).collect();
-    (!nodes.is_empty()).then(|| SchemaParts { nodes, span: view.position(keyword) })
+    (!nodes.is_empty()).then(|| SchemaParts::of_nodes(nodes, view.position(keyword)))
 }
 
 /// Compares the schemas of a keyword, or reports that the keyword was added or removed. `suffix_stem` is the start of
@@ -117,6 +123,12 @@ pub(super) fn compare_subschemas<'n>(
     revision: Option<SchemaParts<'n>>,
 ) {
     let positions = pair.positions(keyword);
+    let has_effect = |side: &IndexedDocument<'n>, parts: &SchemaParts<'n>| {
+        keyword == "not" || !all_accept_everything(side, parts)
+    };
+    let is_only_one = base.is_some() != revision.is_some();
+    let base = base.filter(|parts| !is_only_one || has_effect(&comparison.base, parts));
+    let revision = revision.filter(|parts| !is_only_one || has_effect(&comparison.revision, parts));
     match (base, revision) {
         (None, None) => {}
         (None, Some(_)) => pair.report(
@@ -152,34 +164,22 @@ pub(super) fn compare_subschemas<'n>(
     }
 }
 
-/// Whether two schemas are certainly equivalent: they are identical, including the components to which they refer, or
-/// they contain no references and are equal except for annotations.
-pub(super) fn is_equivalent_schema(
-    comparison: &Comparison<'_>,
-    before: &SchemaParts<'_>,
-    after: &SchemaParts<'_>,
+/// Whether two schemas are certainly equivalent: they are identical, including the components to which they refer, equal
+/// after their references are resolved, or provably equivalent.
+pub(super) fn is_equivalent_schema<'n>(
+    comparison: &Comparison<'n>,
+    before: &SchemaParts<'n>,
+    after: &SchemaParts<'n>,
 ) -> bool {
-    comparison.unchanged().is_schema_unchanged(before, after) || differs_only_in_annotations(before, after)
-}
-
-/// Whether two schemas are equal except for annotations, and contain no references.
-fn differs_only_in_annotations(before: &SchemaParts<'_>, after: &SchemaParts<'_>) -> bool {
-    before.nodes.len() == after.nodes.len()
-        && before
-            .nodes
-            .iter()
-            .zip(&after.nodes)
-            .all(|(before, after)| is_equivalent(before, after) && !has_reference(before))
-}
-
-fn has_reference(node: &Node) -> bool {
-    match &node.value {
-        Value::Sequence(items) => items.iter().any(has_reference),
-        Value::Mapping(entries) => {
-            entries.iter().any(|entry| entry.key.text == "$ref" || has_reference(&entry.value))
-        }
-        _ => false,
-    }
+    let operand = |side, parts: &SchemaParts<'n>| Operand::new(side, parts.clone());
+    // Groups of keywords also contain numbers, such as `maxContains`.
+    let is_schema = |node: &&Node| matches!(node.value, Value::Bool(_) | Value::Mapping(_));
+    comparison.unchanged().is_schema_unchanged(before, after)
+        || is_same_schema((&comparison.base, before), (&comparison.revision, after))
+        || before.nodes.iter().chain(&after.nodes).all(is_schema)
+            && comparison
+                .proof(Direction::Request)
+                .are_equivalent(&operand(DocumentSide::Base, before), &operand(DocumentSide::Revision, after))
 }
 
 /// Returns the values under a keyword whose value is a mapping, by name. Values of several subschemas are merged.

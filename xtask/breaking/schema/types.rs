@@ -3,7 +3,7 @@
 use contract::node::{Node, Value};
 
 /// A set of JSON types. `number` contains two members: integers and numbers with a fraction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct JsonTypes(u8);
 
 // Each type is one bit of a set.
@@ -33,8 +33,16 @@ impl JsonTypes {
     pub(crate) const NONE: Self = Self(0);
     /// `null` alone.
     pub(crate) const NULL: Self = Self(NULL);
+    /// `true` and `false`.
+    pub(crate) const BOOLEAN: Self = Self(BOOLEAN);
+    /// Integers, and numbers with a fraction.
+    pub(crate) const NUMBER: Self = Self(INTEGER | FRACTION);
     /// Strings.
     pub(crate) const STRING: Self = Self(STRING);
+    /// Arrays.
+    pub(crate) const ARRAY: Self = Self(ARRAY);
+    /// Objects.
+    pub(crate) const OBJECT: Self = Self(OBJECT);
     /// Numbers with a fraction.
     pub(crate) const FRACTION: Self = Self(FRACTION);
     /// Types whose values are serialized as plain text in a URL: all but arrays, objects and `null`.
@@ -56,6 +64,14 @@ impl JsonTypes {
     fn of_name(node: &Node) -> Self {
         let name = node.as_str().unwrap_or_default();
         TYPE_NAMES.iter().find(|(type_name, _)| *type_name == name).map_or(Self(0), |(_, types)| Self(*types))
+    }
+
+    /// Returns the type of a value as JSON Schema defines it: a number without a fraction, such as 1.0, is an integer.
+    pub(crate) fn of_number_or_value(node: &Node) -> Self {
+        match node.value {
+            Value::Float(value) if value.fract() == 0.0 => Self::integer(),
+            _ => Self::of_value(node),
+        }
     }
 
     /// Returns the type of a value. A float without a fraction, such as 1.0, also counts as [`Self::FRACTION`].
@@ -106,8 +122,18 @@ impl JsonTypes {
         self.0 | NULL == Self::ANY.0
     }
 
+    /// Whether the set and another one have a common type.
+    pub(crate) const fn overlaps(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Returns each type of the set as a set of its own.
+    pub(crate) fn each(self) -> impl Iterator<Item = Self> {
+        (0..7).map(|bit| Self(1 << bit)).filter(move |single| self.contains(*single))
+    }
+
     /// Whether the set needs more than one type name, and is not the set of all types.
-    pub(crate) fn is_list(self) -> bool {
+    pub(crate) fn needs_list(self) -> bool {
         !self.is_any() && self.names().len() > 1
     }
 

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use contract::node::Node;
 
-use super::SchemaPair;
 use super::types::JsonTypes;
-use super::value;
 use super::view::SchemaView;
+use super::{SchemaPair, bounds, value};
 use crate::compare::{Comparison, Positions};
 use crate::rule::{Direction, SchemaRule, SchemaSite, Topic, ValueEffect};
 
@@ -69,9 +68,9 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
             && !typed.accepts_null
             && !is_compatible
     };
-    if type_excludes_null(base, revision) || type_excludes_null(revision, base) {
-        // A schema without a type also accepts `null`, so the reported change of type includes the change of
-        // nullability.
+    // Plain text has no `null`. A schema without a type also accepts `null`, so the reported change of type includes the
+    // change of nullability.
+    if pair.site.is_plain_text() || type_excludes_null(base, revision) || type_excludes_null(revision, base) {
         return;
     }
     match (base.accepts_null, revision.accepts_null) {
@@ -95,12 +94,23 @@ fn type_rule(pair: &SchemaPair<'_>) -> &'static str {
     if lists_only(&pair.base, base.and(revision)) && lists_only(&pair.revision, base.and(revision)) {
         return "type-compatible";
     }
-    // In a URL or a header, every plain value is a string.
-    let is_plain_text = pair.site.is_plain_text() && JsonTypes::PLAIN.contains(base);
-    if is_plain_text && revision == JsonTypes::STRING && accepts_all_old_strings(pair) {
-        return "type-generalized";
+    let has_list = base.needs_list() || revision.needs_list();
+    if pair.site.is_plain_text() {
+        let lists_values =
+            |view: &SchemaView<'_>| view.listed_types().is_some_and(|types| view.types.contains(types));
+        let is_included = accepts_text_of(&pair.revision, &pair.base);
+        let is_included_back = accepts_text_of(&pair.base, &pair.revision);
+        // Listed values are compared as text.
+        if lists_values(&pair.base) && lists_values(&pair.revision) || is_included && is_included_back {
+            return "type-compatible";
+        }
+        if is_included {
+            return if has_list { "list-of-types-widened" } else { "type-generalized" };
+        }
+        if is_included_back {
+            return if has_list { "list-of-types-narrowed" } else { narrowed_type_rule(pair.site) };
+        }
     }
-    let has_list = base.is_list() || revision.is_list();
     if revision.contains(base) {
         return if has_list { "list-of-types-widened" } else { "type-generalized" };
     }
@@ -114,21 +124,29 @@ fn type_rule(pair: &SchemaPair<'_>) -> &'static str {
 const STRING_KEYWORDS: [&str; 6] =
     ["pattern", "minLength", "maxLength", "contentEncoding", "contentMediaType", "contentSchema"];
 
-/// Whether the revision accepts every string that represents a value of the old type: it has no keyword or format that
-/// constrains strings, and no added format.
-fn accepts_all_old_strings(pair: &SchemaPair<'_>) -> bool {
-    let before = formats_for(&pair.base, JsonTypes::ANY);
-    let constrains_strings =
-        |format: &&str| types_of(format).contains(JsonTypes::STRING) || !before.contains(format);
-    STRING_KEYWORDS.iter().all(|keyword| pair.revision.entry(keyword).is_none())
-        && !formats_for(&pair.revision, JsonTypes::ANY).iter().any(constrains_strings)
+/// Whether the wide schema accepts the text of every value of the types of the narrow schema: it has these types, or
+/// accepts all strings. Its other keywords are compared elsewhere.
+fn accepts_text_of(wide: &SchemaView<'_>, narrow: &SchemaView<'_>) -> bool {
+    // All plain text is a string. Without a type, text can also be an array or an object, which are not considered.
+    let types = if narrow.types.is_any() { JsonTypes::PLAIN } else { narrow.types };
+    let lists_other_types = wide.listed_types().is_some_and(|listed| !wide.types.contains(listed));
+    let accepts_all_strings = wide.types.contains(JsonTypes::STRING) && !lists_other_types && {
+        let formats = formats_for(narrow, JsonTypes::ANY);
+        let constrains_strings =
+            |format: &&str| types_of(format).contains(JsonTypes::STRING) || !formats.contains(format);
+        STRING_KEYWORDS.iter().all(|keyword| wide.entry(keyword).is_none())
+            && !formats_for(wide, JsonTypes::ANY).iter().any(constrains_strings)
+    };
+    types
+        .each()
+        .all(|single| wide.types.contains(single) || JsonTypes::PLAIN.contains(single) && accepts_all_strings)
 }
 
 /// Returns the rule for narrowed types. oasdiff distinguishes it from `type-changed` only in responses and in
 /// properties of parameters.
 fn narrowed_type_rule(site: SchemaSite) -> &'static str {
     match site {
-        SchemaSite::ParameterProperty => "type-specialized",
+        SchemaSite::ParameterProperty | SchemaSite::ParameterContentProperty => "type-specialized",
         _ if site.direction() == Direction::Request => "type-changed",
         _ => "type-specialized",
     }
@@ -173,6 +191,51 @@ fn types_of(format: &str) -> JsonTypes {
     }
 }
 
+/// Returns the smallest and the largest number of an integer format.
+fn integer_range(format: &str) -> Option<(f64, f64)> {
+    let bits: i32 = format.trim_start_matches('u').strip_prefix("int")?.parse().ok()?;
+    let is_known = types_of(format) == JsonTypes::integer();
+    let (lower, upper) = match format.starts_with('u') {
+        true => (0.0, 2.0_f64.powi(bits) - 1.0),
+        false => (-2.0_f64.powi(bits - 1), 2.0_f64.powi(bits - 1) - 1.0),
+    };
+    is_known.then_some((lower, upper))
+}
+
+/// Whether all integers within the bounds of a schema have an integer format.
+fn is_format_within_bounds(view: &SchemaView<'_>, format: &str) -> bool {
+    let bound = |is_upper| bounds::range(view, is_upper).map(|bound| bound.integer_bound(is_upper).0);
+    integer_range(format).is_some_and(|(lower, upper)| {
+        bound(false).is_some_and(|bound| bound >= lower) && bound(true).is_some_and(|bound| bound <= upper)
+    })
+}
+
+/// Whether values of the types that match the narrow schema have each format of the wide schema.
+pub(super) fn are_formats_implied(narrow: &SchemaView<'_>, wide: &SchemaView<'_>, types: JsonTypes) -> bool {
+    let declared = formats_for(narrow, types);
+    formats_for(wide, types).into_iter().all(|format| {
+        let contains_declared = |(lower, upper): (f64, f64)| {
+            declared
+                .iter()
+                .filter_map(|declared| integer_range(declared))
+                .any(|(declared_lower, declared_upper)| declared_lower >= lower && declared_upper <= upper)
+        };
+        declared.contains(format)
+            || format == "double" && declared.contains("float")
+            || integer_range(format).is_some_and(contains_declared)
+            || is_format_within_bounds(narrow, format)
+    })
+}
+
+/// Whether a value has a format, or `None` if this is not decided. A format applies only to values of its types.
+pub(super) fn format_accepts(format: &str, instance: &Node) -> Option<bool> {
+    if !types_of(format).overlaps(JsonTypes::of_number_or_value(instance)) {
+        return Some(true);
+    }
+    let (lower, upper) = integer_range(format)?;
+    value::number(instance).map(|number| number >= lower && number <= upper)
+}
+
 /// Returns the formats that apply to any of the types.
 fn formats_for<'n>(view: &SchemaView<'n>, types: JsonTypes) -> BTreeSet<&'n str> {
     let names = view.entries("format").filter_map(|entry| entry.value.as_str());
@@ -183,7 +246,13 @@ fn formats_for<'n>(view: &SchemaView<'n>, types: JsonTypes) -> BTreeSet<&'n str>
 fn compare_formats<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let is_same_type = pair.base.types == pair.revision.types;
     let types = if is_same_type { JsonTypes::ANY } else { pair.base.types.and(pair.revision.types) };
-    let (base, revision) = (formats_for(&pair.base, types), formats_for(&pair.revision, types));
+    // A format that the bounds imply has no effect.
+    let effective_formats = |view: &SchemaView<'n>| {
+        let mut formats = formats_for(view, types);
+        formats.retain(|format| !is_format_within_bounds(view, format));
+        formats
+    };
+    let (base, revision) = (effective_formats(&pair.base), effective_formats(&pair.revision));
     if base == revision {
         return;
     }

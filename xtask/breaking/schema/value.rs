@@ -1,8 +1,6 @@
-//! Equality of JSON values and schemas, and the display of values in messages.
+//! Equality of JSON values, and the display of values in messages.
 
-use contract::node::{Entry, Node, Value};
-
-use super::is_annotation;
+use contract::node::{Node, Value};
 
 /// Whether two JSON values are equal, regardless of the order of keys; 1 equals 1.0.
 pub(crate) fn is_equal(left: &Node, right: &Node) -> bool {
@@ -32,37 +30,6 @@ pub(crate) fn is_equal(left: &Node, right: &Node) -> bool {
     }
 }
 
-/// Whether two schemas are equal except for annotations. References are compared as strings.
-pub(crate) fn is_equivalent(left: &Node, right: &Node) -> bool {
-    are_schemas_equal(left, right, false)
-}
-
-/// Keywords whose value is a mapping with user-defined names.
-const KEYWORDS_WITH_NAMES: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
-
-/// Compares two schemas. If `keys_are_names`, the keys are user-defined names, none of which is an annotation.
-fn are_schemas_equal(left: &Node, right: &Node, keys_are_names: bool) -> bool {
-    match (left.entries(), right.entries()) {
-        (Some(lefts), Some(rights)) => {
-            let is_compared = |entry: &&Entry| keys_are_names || !is_annotation(&entry.key.text);
-            lefts.iter().filter(is_compared).count() == rights.iter().filter(is_compared).count()
-                && lefts.iter().filter(is_compared).all(|entry| {
-                    let has_names = !keys_are_names && KEYWORDS_WITH_NAMES.contains(&entry.key.text.as_str());
-                    right
-                        .get(&entry.key.text)
-                        .is_some_and(|right| are_schemas_equal(&entry.value, right, has_names))
-                })
-        }
-        _ => match (left.items(), right.items()) {
-            (Some(lefts), Some(rights)) => {
-                lefts.len() == rights.len()
-                    && lefts.iter().zip(rights).all(|(left, right)| are_schemas_equal(left, right, false))
-            }
-            _ => is_equal(left, right),
-        },
-    }
-}
-
 /// Returns the value of a number, or `None` if the node is not a number.
 #[allow(clippy::cast_precision_loss)] // JSON's numbers are doubles.
 pub(crate) fn number(node: &Node) -> Option<f64> {
@@ -73,9 +40,18 @@ pub(crate) fn number(node: &Node) -> Option<f64> {
     }
 }
 
-/// Formats a value for a message: on one line, shortened to 60 characters.
+/// Formats a value on one line. Two values with different texts are different.
+pub(crate) fn text(node: &Node) -> String {
+    serde_json::to_string(node).unwrap_or_default()
+}
+
+/// Formats a value for a message: on one line, shortened to 60 characters. It is not fit for comparisons.
 pub(crate) fn display_value(node: &Node) -> String {
-    let text = serde_json::to_string(node).unwrap_or_default();
+    shorten(text(node))
+}
+
+/// Shortens a text for a message to 60 characters.
+pub(crate) fn shorten(text: String) -> String {
     match text.char_indices().nth(60) {
         None => text,
         Some((end, _)) => format!("{}...", &text[..end]),

@@ -4,7 +4,7 @@ use contract::node::{Entry, Node, Value};
 use contract::source::Span;
 
 use super::SchemaPair;
-use super::value::{display_value, is_equal};
+use super::value::{display_value, is_equal, number, text};
 use super::view::SchemaView;
 use crate::compare::{Comparison, Positions};
 use crate::rule::{Level, SchemaRule, Topic, ValueEffect};
@@ -57,7 +57,9 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
     if !combined {
         compare_values(comparison, pair, "const", "const", "the constant");
     }
-    compare_values(comparison, pair, "default", "default-value", "the default");
+    if !pair.context.is_default_unused {
+        compare_values(comparison, pair, "default", "default-value", "the default");
+    }
 }
 
 fn is_listed(view: &SchemaView<'_>) -> bool {
@@ -137,7 +139,8 @@ fn compare_enums<'n>(
         }
         (Some(base), Some(revision)) => (base, revision),
     };
-    let is_missing = |value: &'n Node, values: &[&Node]| !values.iter().any(|listed| is_equal(value, listed));
+    let is_missing =
+        |value: &'n Node, values: &[&Node]| !values.iter().any(|listed| is_same_value(pair, value, listed));
     for value in revision.values.iter().filter(|value| is_missing(value, &base.values)) {
         let suffix = if base.is_open { "open-enum-value-added" } else { "enum-value-added" };
         let positions = Positions::new(base.span, position_of(value, revision.span));
@@ -145,7 +148,7 @@ fn compare_enums<'n>(
             comparison,
             suffix,
             positions,
-            &display_value(value),
+            &text(value),
             format!("the value {} was added", display_value(value)),
         );
     }
@@ -157,7 +160,7 @@ fn compare_enums<'n>(
             comparison,
             suffix,
             positions,
-            &display_value(value),
+            &text(value),
             format!("the value {} was removed", display_value(value)),
         );
     }
@@ -184,6 +187,17 @@ fn compare_enums<'n>(
     }
 }
 
+/// Whether two values are equal, or sent as the same plain text.
+fn is_same_value(pair: &SchemaPair<'_>, left: &Node, right: &Node) -> bool {
+    let plain_text = |node: &Node| match &node.value {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        _ => number(node).map(|number| number.to_string()),
+    };
+    is_equal(left, right)
+        || pair.site.is_plain_text() && plain_text(left).is_some_and(|left| plain_text(right) == Some(left))
+}
+
 /// Returns the position of `x-extensible-enum`, or `fallback` if the schema lacks it.
 fn extensible_position(view: &SchemaView<'_>, fallback: Span) -> Span {
     view.entry("x-extensible-enum").map_or(fallback, |entry| entry.key.span)
@@ -205,21 +219,22 @@ fn compare_values<'n>(
     let positions = pair.positions(keyword);
     let (before, after) = (distinct(&pair.base, keyword), distinct(&pair.revision, keyword));
     let is_subset = |left: &[&Entry], right: &[&Entry]| {
-        left.iter().all(|entry| right.iter().any(|right| is_equal(&entry.value, &right.value)))
+        left.iter().all(|entry| right.iter().any(|right| is_same_value(pair, &entry.value, &right.value)))
     };
     if is_subset(&before, &after) && is_subset(&after, &before) {
         return;
     }
-    let display = |entries: &[&Entry]| {
-        entries.iter().map(|entry| display_value(&entry.value)).collect::<Vec<_>>().join(" and ")
+    let join = |entries: &[&Entry], format: fn(&Node) -> String| {
+        entries.iter().map(|entry| format(&entry.value)).collect::<Vec<_>>().join(" and ")
     };
-    let (base, revision) = (display(&before), display(&after));
+    let (base, revision) = (join(&before, display_value), join(&after, display_value));
+    let (full_base, full_revision) = (join(&before, text), join(&after, text));
     let (ending, details, message) = match (before.is_empty(), after.is_empty()) {
-        (true, _) => ("added", revision.clone(), format!("{subject} {revision} was added")),
-        (_, true) => ("removed", base.clone(), format!("{subject} {base} was removed")),
+        (true, _) => ("added", full_revision, format!("{subject} {revision} was added")),
+        (_, true) => ("removed", full_base, format!("{subject} {base} was removed")),
         _ => {
-            let change = format!("{base} to {revision}");
-            ("changed", change.clone(), format!("{subject} changed from {change}"))
+            let message = format!("{subject} changed from {base} to {revision}");
+            ("changed", format!("{full_base} to {full_revision}"), message)
         }
     };
     pair.report(comparison, &format!("{suffix_stem}-{ending}"), positions, &details, message);

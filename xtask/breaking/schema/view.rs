@@ -3,15 +3,15 @@
 //! Schemas that differ only in this notation have equivalent views. Each node that is merged is a subschema: a keyword
 //! such as `items` depends only on the keywords of the same subschema.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use contract::node::{Entry, Node, Value};
 use contract::source::Span;
-use contract::version::Version;
 
+use super::equality::unwrap;
+use super::is_annotation;
+use super::reader::SchemaReader;
 use super::types::JsonTypes;
-use super::value::is_equal;
-use super::{is_annotation, null};
 use crate::document::IndexedDocument;
 
 /// The nodes that together form a schema: a value must match each of them. There are several, for example, if the parts
@@ -20,14 +20,31 @@ use crate::document::IndexedDocument;
 pub(crate) struct SchemaParts<'n> {
     /// The nodes.
     pub nodes: Vec<&'n Node>,
+    /// For lists of alternatives in the nodes, the alternative that replaces the list. Thus a schema is split into one
+    /// for each alternative, which contains the keywords next to the list.
+    pub selected: Vec<SelectedAlternative<'n>>,
     /// The position of the schema.
     pub span: Span,
+}
+
+/// A list of alternatives (the value of `oneOf` or `anyOf`) and the alternative that replaces it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SelectedAlternative<'n> {
+    /// The list.
+    pub list: &'n Node,
+    /// The alternative.
+    pub member: &'n Node,
 }
 
 impl<'n> SchemaParts<'n> {
     /// Creates a schema of one node.
     pub(crate) fn of_node(node: &'n Node, span: Span) -> Self {
-        Self { nodes: vec![node], span }
+        Self { nodes: vec![node], selected: Vec::new(), span }
+    }
+
+    /// Creates a schema of several nodes.
+    pub(crate) const fn of_nodes(nodes: Vec<&'n Node>, span: Span) -> Self {
+        Self { nodes, selected: Vec::new(), span }
     }
 
     /// Creates the schema under a key.
@@ -37,12 +54,20 @@ impl<'n> SchemaParts<'n> {
 
     /// Creates a schema that accepts every value.
     pub(crate) const fn any(span: Span) -> Self {
-        Self { nodes: Vec::new(), span }
+        Self { nodes: Vec::new(), selected: Vec::new(), span }
     }
 
-    /// Returns the identity of the schema: the addresses of its nodes.
+    /// Replaces a list of alternatives by one of them.
+    pub(crate) fn select(&self, list: &'n Node, member: &'n Node) -> Self {
+        let mut parts = self.clone();
+        parts.selected.push(SelectedAlternative { list, member });
+        parts
+    }
+
+    /// Returns the identity of the schema: the addresses of its nodes and of the selected alternatives.
     pub(crate) fn address(&self) -> Vec<usize> {
-        self.nodes.iter().map(|node| std::ptr::from_ref(*node) as usize).collect()
+        let selected = self.selected.iter().flat_map(|selected| [selected.list, selected.member]);
+        self.nodes.iter().copied().chain(selected).map(|node| std::ptr::from_ref(node) as usize).collect()
     }
 }
 
@@ -51,6 +76,8 @@ impl<'n> SchemaParts<'n> {
 pub(crate) struct Alternatives<'n> {
     /// The alternatives.
     pub members: Vec<&'n Node>,
+    /// The list, including `null`.
+    pub list: &'n Node,
     /// The position of the keyword.
     pub span: Span,
 }
@@ -86,42 +113,34 @@ pub(crate) struct SchemaView<'n> {
     pub any_of: Vec<Alternatives<'n>>,
     /// `oneOf` and `anyOf` keywords that are equivalent to enums.
     pub constant_lists: Vec<ConstantList<'n>>,
+    /// Whether the schema has a list with a single alternative, which was merged.
+    pub has_merged_list: bool,
     /// The schema's own discriminators, without inherited ones.
-    discriminators: Vec<&'n Entry>,
+    pub(super) discriminators: Vec<&'n Entry>,
     /// The remaining keywords and all discriminators, each with the number of its subschema. `$ref` and `allOf` are
     /// resolved.
-    keywords: Vec<(usize, &'n Entry)>,
+    pub(super) keywords: Vec<(usize, &'n Entry)>,
 }
 
 impl<'n> SchemaView<'n> {
-    /// Computes the effective schema.
+    /// Computes the effective schema. A list with a single alternative is merged.
     pub(crate) fn of(side: &IndexedDocument<'n>, parts: &SchemaParts<'n>) -> Self {
-        let mut reader = SchemaReader {
-            side,
-            view: Self {
-                span: parts.span,
-                name: None,
-                rejects_everything: false,
-                types: JsonTypes::ANY,
-                type_span: None,
-                accepts_null: true,
-                one_of: Vec::new(),
-                any_of: Vec::new(),
-                constant_lists: Vec::new(),
-                discriminators: Vec::new(),
-                keywords: Vec::new(),
-            },
-            types: JsonTypes::ANY,
-            pending: parts
-                .nodes
-                .iter()
-                .rev()
-                .map(|node| PendingNode { node, null_allowed: false, inherited: false })
-                .collect(),
-            read: HashMap::new(),
-        };
-        reader.run();
-        reader.finish()
+        SchemaReader::read(side, parts, false)
+    }
+
+    /// Computes the effective schema, and keeps lists with a single alternative.
+    pub(crate) fn with_single_alternatives(side: &IndexedDocument<'n>, parts: &SchemaParts<'n>) -> Self {
+        SchemaReader::read(side, parts, true)
+    }
+
+    /// Returns the number of lists of alternatives.
+    pub(crate) const fn list_count(&self) -> usize {
+        self.one_of.len() + self.any_of.len()
+    }
+
+    /// Whether the schema has alternatives.
+    pub(crate) const fn has_alternatives(&self) -> bool {
+        self.list_count() > 0
     }
 
     /// Returns all entries of a keyword.
@@ -151,7 +170,7 @@ impl<'n> SchemaView<'n> {
             .map(|entry| &entry.value)
             .filter(|node| !accepts_everything(node))
             .collect();
-        (!nodes.is_empty()).then(|| SchemaParts { nodes, span: self.position(keyword) })
+        (!nodes.is_empty()).then(|| SchemaParts::of_nodes(nodes, self.position(keyword)))
     }
 
     /// Returns the names of the keywords that are not resolved into other fields, as `type` and `oneOf` are.
@@ -214,196 +233,18 @@ impl<'n> Subschema<'_, 'n> {
     }
 }
 
-/// Whether a schema is `true` or empty, so that it accepts every value.
+/// Whether a schema is `true` or has only annotations, so that it accepts every value.
 pub(crate) fn accepts_everything(node: &Node) -> bool {
+    // Some extensions, such as `x-sunset`, are compared.
+    let has_no_effect = |entry: &Entry| is_annotation(&entry.key.text) && !entry.key.text.starts_with("x-");
     match &node.value {
         Value::Bool(accepts) => *accepts,
-        Value::Mapping(entries) => entries.is_empty(),
+        Value::Mapping(entries) => entries.iter().all(has_no_effect),
         _ => false,
     }
 }
 
-/// The state of reading a schema.
-struct SchemaReader<'a, 'n> {
-    side: &'a IndexedDocument<'n>,
-    view: SchemaView<'n>,
-    types: JsonTypes,
-    /// Nodes that are not read yet, the next one last. An explicit stack is used so that long chains of references do
-    /// not overflow the call stack.
-    pending: Vec<PendingNode<'n>>,
-    /// The nodes that were read, by address, each with its `null_allowed` flag.
-    read: HashMap<usize, bool>,
-}
-
-/// A node that is not read yet.
-struct PendingNode<'n> {
-    node: &'n Node,
-    /// Whether an enclosing schema accepts `null`, so that the node's own constraints on `null` do not apply.
-    null_allowed: bool,
-    /// Whether a named schema inherits the node by `allOf`.
-    inherited: bool,
-}
-
-impl<'n> SchemaReader<'_, 'n> {
-    fn run(&mut self) {
-        let mut subschema = 0;
-        while let Some(PendingNode { node, null_allowed, inherited }) = self.pending.pop() {
-            let address = std::ptr::from_ref(node) as usize;
-            let null_only = match self.read.get(&address) {
-                None => false,
-                Some(was_null_allowed) if *was_null_allowed && !null_allowed => true,
-                // The node was already read with at least the same constraints.
-                Some(_) => continue,
-            };
-            self.read.insert(address, null_allowed);
-            match &node.value {
-                Value::Bool(false) => self.view.rejects_everything = true,
-                Value::Mapping(entries) => {
-                    self.read_mapping(subschema, entries, (null_allowed, inherited), null_only)
-                }
-                _ => {}
-            }
-            subschema += usize::from(!null_only);
-        }
-    }
-
-    /// Reads a mapping. With `null_only`, only its constraints on `null` are read.
-    fn read_mapping(
-        &mut self,
-        subschema: usize,
-        entries: &'n [Entry],
-        (null_allowed, inherited): (bool, bool),
-        null_only: bool,
-    ) {
-        let version = self.side.document.version;
-        if let Some(reference) = entries.iter().find(|entry| entry.key.text == "$ref")
-            && let Some(target) = reference.value.as_str()
-        {
-            if subschema == 0 && !null_only {
-                self.view.name = target.rsplit('/').next();
-                // A missing keyword of a shared schema is reported once, at the schema.
-                self.view.span = self.side.target_position(target).unwrap_or(self.view.span);
-            }
-            self.pending.extend(self.side.resolve(target).map(|node| PendingNode {
-                node,
-                null_allowed,
-                inherited,
-            }));
-            // OpenAPI 3.0 ignores siblings of `$ref`.
-            if version == Version::V30 {
-                return;
-            }
-        }
-        let null_allowed = null_allowed || null::is_nullable(entries, version);
-        if !null_allowed {
-            self.view.accepts_null &= entries.iter().all(|entry| null::accepts_null(self.side, entry));
-        }
-        for entry in entries {
-            match entry.key.text.as_str() {
-                "$ref" => {}
-                "allOf" => {
-                    let items = entry.value.items().unwrap_or_default();
-                    // A single reference in `allOf`, without `properties` next to it, is another notation of the
-                    // referenced schema itself.
-                    let is_extension =
-                        items.len() > 1 || entries.iter().any(|entry| entry.key.text == "properties");
-                    let inherited = inherited || is_extension && self.view.name.is_some();
-                    self.pending.extend(items.iter().rev().map(|node| PendingNode {
-                        node,
-                        null_allowed,
-                        inherited,
-                    }));
-                }
-                "oneOf" | "anyOf" => self.read_alternatives(entry, (null_allowed, inherited), null_only),
-                _ if null_only => {}
-                "type" => {
-                    self.types = self.types.and(JsonTypes::of_keyword(&entry.value));
-                    self.view.type_span = Some(entry.key.span);
-                }
-                "nullable" if version == Version::V30 => {}
-                keyword => {
-                    if keyword == "discriminator" && !inherited {
-                        self.view.discriminators.push(entry);
-                    }
-                    self.view.keywords.push((subschema, entry));
-                }
-            }
-        }
-    }
-
-    /// Reads `oneOf` or `anyOf`. An alternative that accepts only `null` is left out, and the others need not accept
-    /// `null` then. A single remaining alternative is merged, and constants become an enum.
-    fn read_alternatives(
-        &mut self,
-        entry: &'n Entry,
-        (null_allowed, inherited): (bool, bool),
-        null_only: bool,
-    ) {
-        let all = entry.value.items().unwrap_or_default();
-        let members: Vec<&Node> =
-            all.iter().filter(|member| !null::accepts_only_null(self.side, member)).collect();
-        let null_allowed = null_allowed || members.len() < all.len();
-        match members.as_slice() {
-            [only] => self.pending.push(PendingNode { node: only, null_allowed, inherited }),
-            [] if !all.is_empty() => self.types = self.types.and(JsonTypes::NULL),
-            members => {
-                self.view.accepts_null &= null_allowed || null::any_accepts_null(self.side, members);
-                if null_only {
-                    return;
-                }
-                if let Some((values, types)) = constants(members, entry.key.text == "oneOf") {
-                    self.types = self.types.and(types);
-                    self.view.constant_lists.push(ConstantList { values, span: entry.key.span });
-                    return;
-                }
-                let alternatives =
-                    if entry.key.text == "oneOf" { &mut self.view.one_of } else { &mut self.view.any_of };
-                alternatives.push(Alternatives { members: members.to_vec(), span: entry.key.span });
-            }
-        }
-    }
-
-    fn finish(mut self) -> SchemaView<'n> {
-        self.view.accepts_null &= !self.view.rejects_everything;
-        self.view.types = self.types.without_null();
-        self.view
-    }
-}
-
-/// Returns the values of alternatives that are all constants, and their declared types. Returns `None` if an
-/// alternative is not a constant, or if `distinct` is true, as for `oneOf`, and a value occurs twice.
-fn constants<'n>(members: &[&'n Node], distinct: bool) -> Option<(Vec<&'n Node>, JsonTypes)> {
-    let mut values: Vec<&Node> = Vec::new();
-    let mut types = Some(JsonTypes::NONE);
-    for member in members {
-        let (declared_types, member_values) = constant(member)?;
-        types = types.zip(declared_types).map(|(types, declared)| types.or(declared));
-        for value in member_values {
-            let is_repeated = values.iter().any(|previous| is_equal(previous, value));
-            if is_repeated && distinct {
-                return None;
-            }
-            values.push(value);
-        }
-    }
-    Some((values, types.unwrap_or(JsonTypes::ANY)))
-}
-
-/// Returns the declared types and the values of a schema that has only `enum` or `const`, possibly with `type` and
-/// annotations. Returns `None` for other schemas, or if a value does not have a declared type.
-fn constant(member: &Node) -> Option<(Option<JsonTypes>, Vec<&Node>)> {
-    let (mut types, mut values) = (None, None);
-    for entry in member.entries()? {
-        match entry.key.text.as_str() {
-            "type" => types = Some(JsonTypes::of_keyword(&entry.value)),
-            "const" if values.is_none() => values = Some(vec![&entry.value]),
-            "enum" if values.is_none() => values = Some(entry.value.items()?.iter().collect()),
-            key if is_annotation(key) => {}
-            _ => return None,
-        }
-    }
-    let values: Vec<&Node> = values?;
-    let match_types =
-        types.is_none_or(|types| values.iter().all(|value| types.contains(JsonTypes::of_value(value))));
-    match_types.then_some((types, values))
+/// Like [`accepts_everything`], for schemas that may refer to others.
+pub(super) fn all_accept_everything<'n>(side: &IndexedDocument<'n>, parts: &SchemaParts<'n>) -> bool {
+    parts.nodes.iter().all(|node| accepts_everything(unwrap(side, node)))
 }

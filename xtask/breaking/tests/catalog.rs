@@ -174,7 +174,7 @@ const NO_PATH: &str = "responses have no path";
 const NO_PATH_ITEM: &str = "responses have no parameters of a path item";
 
 /// For each rule about requests, the corresponding rule about responses, or the reason why there is none.
-const COUNTERPARTS: [(&str, Result<&str, &str>); 42] = [
+const COUNTERPARTS: [(&str, Result<&str, &str>); 45] = [
     ("new-optional-request-default-parameter-to-existing-path", Err(NO_PATH_ITEM)),
     ("new-optional-request-parameter", Ok("response-header-added")),
     ("new-optional-request-property", Ok("response-optional-property-added")),
@@ -207,6 +207,7 @@ const COUNTERPARTS: [(&str, Result<&str, &str>); 42] = [
     ("request-optional-property-became-read-only", Ok("response-optional-property-became-write-only")),
     ("request-optional-property-became-write-only", Ok("response-optional-property-became-read-only")),
     ("request-parameter-allow-reserved-changed", Err("headers are not percent-encoded")),
+    ("request-parameter-became-list", Err("a single header value has the same text as a list of one value")),
     ("request-parameter-empty-value-allowed", Err("only query parameters can be empty")),
     ("request-parameter-empty-value-refused", Err("only query parameters can be empty")),
     ("request-parameter-explode-changed", Ok("response-header-explode-changed")),
@@ -216,7 +217,9 @@ const COUNTERPARTS: [(&str, Result<&str, &str>); 42] = [
     ("request-parameter-serialization-changed", Ok("response-header-serialization-changed")),
     ("request-parameter-style-changed", Err("headers have only one style")),
     ("request-parameter-sunset-parse", Ok("response-header-deprecated-sunset-invalid")),
+    ("request-path-parameter-declared", Err(NO_PATH)),
     ("request-path-parameter-renamed", Err(NO_PATH)),
+    ("request-path-parameter-undeclared", Err(NO_PATH)),
     ("request-property-removed", Ok("response-required-property-removed")),
     ("request-read-only-property-removed", Ok("response-required-write-only-property-removed")),
     (

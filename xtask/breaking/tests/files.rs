@@ -266,7 +266,9 @@ fn references_to_definitions_anchors_and_ids_are_resolved() {
     ] {
         let document = |max_length| response_with(&reference, &components(max_length));
         assert_eq!(ids_and_levels(&differences(&document(5), &document(5))), [], "{reference}");
-        let findings = differences(&document(5), &document(6));
+        // `not` accepts more values if the rejected schema accepts fewer.
+        let (before, after) = if reference.get("not").is_some() { (6, 5) } else { (5, 6) };
+        let findings = differences(&document(before), &document(after));
         assert_eq!(breaking_ids(&findings).len(), 1, "{reference}: {:?}", ids_and_levels(&findings));
     }
 }

@@ -8,7 +8,9 @@ mod documents;
 mod exhaustive;
 mod files;
 mod gate;
+mod laws;
 mod malformed;
+mod media_types;
 mod mutations;
 mod pairs;
 mod random;
@@ -17,6 +19,7 @@ mod release;
 mod schemas;
 mod semantics;
 mod split_documents;
+mod verdicts;
 mod webhook_responses;
 
 use contract::source::Source;

@@ -15,6 +15,13 @@ fn document(pair: &Value, side: &str) -> String {
         Some("parameter") => {
             json!({"operationId": "a", "parameters": [{"name": "q", "in": "query", "schema": pair[side]}]})
         }
+        Some("required parameter") => {
+            let parameter = json!({"name": "q", "in": "query", "required": true, "schema": pair[side]});
+            json!({"operationId": "a", "parameters": [parameter]})
+        }
+        Some("header") => {
+            json!({"operationId": "a", "responses": {"200": {"headers": {"H": {"schema": pair[side]}}}}})
+        }
         Some("content") => {
             json!({"operationId": "a", "parameters": [{"name": "q", "in": "query", "content": content}]})
         }
@@ -29,7 +36,16 @@ fn document(pair: &Value, side: &str) -> String {
 
 #[test]
 fn each_pair_has_exactly_the_expected_breaking_changes() {
-    let pairs = yaml(include_str!("cases/pairs.yaml"));
+    check_pairs(&yaml(include_str!("cases/pairs.yaml")));
+}
+
+#[test]
+fn alternatives_patterns_and_plain_text_are_judged_by_their_values() {
+    check_pairs(&yaml(include_str!("cases/verdicts.yaml")));
+}
+
+/// Compares each pair, and expects exactly the listed rules at level error.
+fn check_pairs(pairs: &Value) {
     let mut wrong = Vec::new();
     for (group, pairs) in pairs.as_object().expect("the groups of pairs are a mapping") {
         for pair in pairs.as_array().expect("each group is a list") {

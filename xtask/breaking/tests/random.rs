@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::super::document;
+use super::semantics::config;
 use super::{TODAY, compare};
 
 /// Generates schemas with many different keywords, including references.
@@ -85,7 +86,7 @@ fn documents() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn any_two_contracts_can_be_compared(base in contract(), revision in contract()) {

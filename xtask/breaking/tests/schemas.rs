@@ -64,6 +64,12 @@ fn document_with_schema(site: SchemaSite, schema: &Value) -> String {
         SchemaSite::HeaderContent => content("header", schema),
         SchemaSite::ParameterProperty => parameter("query", as_property(schema)),
         SchemaSite::HeaderProperty => parameter("header", as_property(schema)),
+        SchemaSite::ParameterContentProperty => content("query", &as_property(schema)),
+        SchemaSite::HeaderContentProperty => content("header", &as_property(schema)),
+        SchemaSite::ResponseHeaderContent => {
+            let content = json!({"application/json": {"schema": schema}});
+            json!({"responses": {"200": {"headers": {"H": {"content": content}}}}})
+        }
         SchemaSite::ResponseBody => response(schema.clone()),
         SchemaSite::ResponseProperty => response(as_property(schema)),
         SchemaSite::ResponseWriteOnly => response(with_flag("writeOnly")),
@@ -98,6 +104,8 @@ fn sites(case: &SchemaCase) -> impl Iterator<Item = SchemaSite> {
     SchemaSite::ALL
         .into_iter()
         .filter(move |site| prefixes.is_none_or(|prefixes| prefixes.contains(site.prefix())))
+        // Plain text has no `null`.
+        .filter(|site| !(site.is_plain_text() && case.schema_rule.suffix.ends_with("nullable")))
 }
 
 /// Returns the id and level of a rule that is reported for a case at a site.

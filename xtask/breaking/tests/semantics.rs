@@ -15,7 +15,7 @@ fn type_name() -> impl Strategy<Value = &'static str> {
 }
 
 /// Generates schemas without subschemas.
-fn leaf() -> impl Strategy<Value = Value> {
+pub(super) fn leaf() -> impl Strategy<Value = Value> {
     let values = json!([null, 1, 2, "a", "b", true]).as_array().cloned().unwrap_or_default();
     let range = vec!["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
     prop_oneof![
@@ -61,7 +61,8 @@ const KEYWORDS_WITH_LIST: [&str; 4] = ["allOf", "oneOf", "anyOf", "prefixItems"]
 /// Keywords with schemas by name or pattern.
 const KEYWORDS_WITH_NAMES: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
 
-fn schema() -> impl Strategy<Value = Value> {
+/// Generates schemas with many different keywords.
+pub(super) fn schema() -> impl Strategy<Value = Value> {
     leaf().prop_recursive(2, 12, 3, |inner| {
         let map = || prop::collection::btree_map(name(), inner.clone(), 0..3);
         let patterns = || prop::collection::btree_map(pattern(), inner.clone(), 0..3);
@@ -222,7 +223,7 @@ fn values() -> Vec<Value> {
 }
 
 /// Creates a document with a request body and a response body.
-fn document(request: &Value, response: &Value) -> String {
+pub(super) fn document(request: &Value, response: &Value) -> String {
     let content = |schema: &Value| json!({"application/json": {"schema": schema}});
     json!({"openapi": "3.1.0", "paths": {"/a": {"post": {
         "requestBody": {"required": true, "content": content(request)},
@@ -232,7 +233,7 @@ fn document(request: &Value, response: &Value) -> String {
 }
 
 /// Creates a validator of the `jsonschema` crate.
-fn validator(schema: &Value) -> jsonschema::Validator {
+pub(super) fn validator(schema: &Value) -> jsonschema::Validator {
     jsonschema::draft202012::new(schema).unwrap_or_else(|error| panic!("{schema}: {error}"))
 }
 
@@ -262,13 +263,12 @@ fn relies_on_convention(id: &str) -> bool {
     .contains(&id)
 }
 
-/// Returns the test configuration. By default, the cases are the same on each run. The environment variable
-/// `SEMANTICS_CASES` sets another number of cases, with a random seed.
-fn config() -> ProptestConfig {
-    let case_count = std::env::var("SEMANTICS_CASES").ok().and_then(|cases| cases.parse().ok());
+/// Returns the test configuration. By default, the 256 cases are the same on each run. The environment variable
+/// `PROPTEST_CASES` sets another number of cases, with a random seed.
+pub(super) fn config() -> ProptestConfig {
+    let is_random = std::env::var_os("PROPTEST_CASES").is_some();
     ProptestConfig {
-        cases: case_count.unwrap_or(96),
-        rng_seed: case_count.map_or(RngSeed::Fixed(1), |_| RngSeed::Random),
+        rng_seed: if is_random { RngSeed::Random } else { RngSeed::Fixed(1) },
         failure_persistence: None,
         max_global_rejects: 1_000_000,
         ..ProptestConfig::default()

@@ -1,0 +1,220 @@
+//! Changes outside of schemas whose verdict needs more than a comparison of their notation: security requirements as
+//! implications, addresses of operations, and undeclared placeholders of paths.
+
+use serde_json::{Value, json};
+
+use super::super::rule::Level;
+use super::behavior::document_with_operation;
+use super::differences;
+
+/// Returns the messages of the findings that are not at level info.
+fn reported(base: &str, revision: &str) -> Vec<String> {
+    let findings = differences(base, revision);
+    let reported = findings.into_iter().filter(|finding| finding.level > Level::Info);
+    reported.map(|finding| format!("{}: {}", finding.id, finding.message)).collect()
+}
+
+#[test]
+fn security_requirements_are_compared_as_implications() {
+    let schemes =
+        json!({"a": {"type": "http", "scheme": "basic"}, "b": {"type": "http", "scheme": "bearer"}});
+    let document = |security: Value| {
+        document_with_operation(
+            &json!({"components": {"securitySchemes": schemes}}),
+            &json!({"security": security}),
+        )
+    };
+    let (a, b, both) = (json!({"a": []}), json!({"b": []}), json!({"a": [], "b": []}));
+    for (before, after, expected) in [
+        // Fewer credentials are required: no request is rejected, but access is looser.
+        (
+            json!([both]),
+            json!([a]),
+            vec!["api-security-loosened: `b` is no longer required in addition to `a`: access is looser"],
+        ),
+        (
+            json!([{"a": ["x"], "b": []}]),
+            json!([{"a": []}]),
+            vec![
+                "api-security-loosened: `b` is no longer required in addition to `a`: access is looser",
+                "api-security-scope-removed: `a` no longer requires the scope `x`",
+            ],
+        ),
+        // More credentials are required.
+        (json!([a]), json!([both]), vec!["api-security-added: `b` is now required in addition to `a`"]),
+        (
+            json!([a, b]),
+            json!([both]),
+            vec![
+                "api-security-removed: b no longer grants access",
+                "api-security-added: `b` is now required in addition to `a`",
+            ],
+        ),
+        // An alternative that another one implies has no effect.
+        (json!([a, both]), json!([a]), vec![]),
+        (json!([b]), json!([b, both]), vec![]),
+    ] {
+        assert_eq!(
+            reported(&document(before.clone()), &document(after.clone())),
+            expected,
+            "{before} {after}"
+        );
+    }
+}
+
+#[test]
+fn renaming_a_security_scheme_changes_no_requirement() {
+    let document = |name: &str, kind: &str| {
+        let schemes = json!({name: {"type": "http", "scheme": kind, "description": name}});
+        let operation = json!({"security": [{name: []}]});
+        document_with_operation(&json!({"components": {"securitySchemes": schemes}}), &operation)
+    };
+    assert_eq!(reported(&document("a", "bearer"), &document("b", "bearer")), [] as [&str; 0]);
+    assert!(!reported(&document("a", "bearer"), &document("b", "basic")).is_empty());
+}
+
+#[test]
+fn servers_and_paths_are_compared_as_addresses() {
+    let document = |servers: Value, path: &str| {
+        let mut document = json!({"openapi": "3.1.0", "paths": {path: {"get": {"operationId": "getA"}}}});
+        if !servers.is_null() {
+            document["servers"] = servers;
+        }
+        document.to_string()
+    };
+    let (short, long) = (json!([{"url": "https://a.example"}]), json!([{"url": "https://a.example/v1/"}]));
+    for (base, revision) in [
+        // The first servers.
+        (document(Value::Null, "/a"), document(short.clone(), "/a")),
+        (document(json!([]), "/a"), document(long.clone(), "/a")),
+        // A prefix moves between the servers and the paths.
+        (document(long.clone(), "/a/{id}"), document(short.clone(), "/v1/a/{key}")),
+        (document(short.clone(), "/v1/a"), document(long.clone(), "/a")),
+    ] {
+        assert_eq!(reported(&base, &revision), [] as [&str; 0], "{base} {revision}");
+    }
+    for (base, revision) in [
+        (document(json!([{"url": "/"}]), "/a"), document(short.clone(), "/a")),
+        (document(long.clone(), "/a"), document(short.clone(), "/a")),
+        (document(long, "/a"), document(short.clone(), "/v2/a")),
+        (document(short, "/a"), document(Value::Null, "/a")),
+    ] {
+        assert!(!reported(&base, &revision).is_empty(), "{base} {revision}");
+    }
+}
+
+#[test]
+fn declaring_a_placeholder_of_a_path_changes_no_address() {
+    let document = |schema: Value| {
+        let mut operation = json!({"operationId": "getA"});
+        if !schema.is_null() {
+            operation["parameters"] =
+                json!([{"name": "id", "in": "path", "required": true, "schema": schema}]);
+        }
+        json!({"openapi": "3.1.0", "paths": {"/a/{id}": {"get": operation}}}).to_string()
+    };
+    let (undeclared, text, integer) =
+        (document(Value::Null), document(json!({"type": "string"})), document(json!({"type": "integer"})));
+    for (base, revision) in [(&undeclared, &text), (&text, &undeclared), (&integer, &undeclared)] {
+        assert_eq!(reported(base, revision), [] as [&str; 0], "{base} {revision}");
+    }
+    let narrowed = "request-parameter-type-changed: the type changed from any to integer";
+    assert_eq!(reported(&undeclared, &integer), [narrowed]);
+    let findings = differences(&undeclared, &document(json!({"type": "string", "maxLength": 3})));
+    assert!(findings.iter().any(|finding| finding.level == Level::Error), "{findings:?}");
+    assert!(findings.iter().all(|finding| !finding.message.contains("required")), "{findings:?}");
+}
+
+#[test]
+fn a_version_with_fewer_numbers_is_not_a_decrease() {
+    let document = |version: &str, summary: &str| {
+        document_with_operation(&json!({"info": {"version": version}}), &json!({"tags": [summary]}))
+    };
+    let is_decrease = |before: &str, after: &str| {
+        let findings = differences(&document(before, "a"), &document(after, "b"));
+        findings.iter().any(|finding| finding.id == "api-version-decreased")
+    };
+    assert!(!is_decrease("1.0.0", "1.0") && !is_decrease("1", "1.0.1"));
+    assert!(is_decrease("1.1.0", "1.0.9") && is_decrease("1.0.1", "1.0"));
+}
+
+#[test]
+fn a_callback_can_be_removed_after_its_sunset() {
+    let document = |callbacks: Value| document_with_operation(&json!({}), &json!({"callbacks": callbacks}));
+    let callback = |operation: Value| json!({"done": {"{$request.query.url}": {"post": operation}}});
+    let removed = |operation: Value| reported(&document(callback(operation)), &document(json!({})));
+    let removal = ["callback-removed: the callback `done` was removed"];
+    assert_eq!(removed(json!({})), removal);
+    assert_eq!(removed(json!({"deprecated": true, "x-sunset": "2026-03-02"})), removal);
+    assert_eq!(removed(json!({"deprecated": true, "x-sunset": "2026-03-01"})), [] as [&str; 0]);
+    let url_removed =
+        |operation: Value| reported(&document(callback(operation)), &document(json!({"done": {}})));
+    assert_eq!(
+        url_removed(json!({})),
+        ["callback-removed: the callback to `{$request.query.url}` was removed"]
+    );
+    assert_eq!(url_removed(json!({"deprecated": true})), [] as [&str; 0]);
+    // Extensions of a callback are no URLs.
+    let extended = json!({"done": {"x-owner": {"post": {}}}});
+    assert_eq!(reported(&document(extended), &document(json!({"done": {"x-team": "a"}}))), [] as [&str; 0]);
+}
+
+#[test]
+fn explode_of_webhook_parameters_depends_on_their_style() {
+    let document = |parameter: Value| {
+        let mut parameter = parameter;
+        parameter["schema"] = json!({"type": "array", "items": {"type": "string"}});
+        json!({"openapi": "3.1.0", "webhooks": {"w": {"post": {"parameters": [parameter]}}}}).to_string()
+    };
+    let query = |explode: Option<bool>| {
+        document(json!({"name": "q", "in": "query", "explode": explode.unwrap_or(true)}))
+    };
+    let default = document(json!({"name": "q", "in": "query"}));
+    assert_eq!(reported(&default, &query(Some(true))), [] as [&str; 0]);
+    assert_eq!(reported(&default, &query(Some(false))).len(), 1);
+}
+
+#[test]
+fn a_sunset_must_be_a_date_that_exists() {
+    let document =
+        |sunset: Value| document_with_operation(&json!({}), &json!({"deprecated": true, "x-sunset": sunset}));
+    let base = document_with_operation(&json!({}), &json!({}));
+    for (sunset, expected) in [
+        (json!("2026-02-30"), "api-deprecated-sunset-parse: the sunset `2026-02-30` is not a date"),
+        (
+            json!("2027-01-01T25:00:00Z"),
+            "api-deprecated-sunset-parse: the sunset `2027-01-01T25:00:00Z` is not a date",
+        ),
+        (json!(20270101), "api-deprecated-sunset-parse: the sunset `20270101` is not a date"),
+        (
+            json!("2026-02-01"),
+            "api-sunset-date-too-small: the sunset on 2026-02-01 was 28 days ago; it must be at least 180 days away",
+        ),
+    ] {
+        assert_eq!(reported(&base, &document(sunset)), [expected]);
+    }
+    assert_eq!(reported(&base, &document(json!("2027-01-01T12:00:00Z"))), [] as [&str; 0]);
+}
+
+#[test]
+fn chains_of_references_have_no_maximum_length() {
+    let document = |maximum: u32| {
+        let mut schemas = json!({});
+        let mut headers = json!({});
+        for index in 0..100 {
+            schemas[format!("S{index}")] = json!({"$ref": format!("#/components/schemas/S{}", index + 1)});
+            headers[format!("H{index}")] = json!({"$ref": format!("#/components/headers/H{}", index + 1)});
+        }
+        schemas["S100"] = json!({"type": "null"});
+        headers["H100"] = json!({"schema": {"type": "integer", "maximum": maximum}});
+        let first = json!({"$ref": "#/components/headers/H0"});
+        let union = json!({"oneOf": [{"type": "string"}, {"$ref": "#/components/schemas/S0"}]});
+        let response = json!({"headers": {"H": first}, "content": {"application/json": {"schema": union}}});
+        let components = json!({"schemas": schemas, "headers": headers});
+        document_with_operation(&json!({"components": components}), &json!({"responses": {"200": response}}))
+    };
+    assert_eq!(
+        reported(&document(1), &document(2)),
+        ["response-header-max-increased: `maximum` changed from 1 to 2"]
+    );
+}
