@@ -60,12 +60,12 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
         LoadOptions { targets, clients: 16, rate: Some(100), reads_per_write: 3 },
     )?;
     tokio::time::sleep(WINDOW).await;
+    let days = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'webhook_attempts'::regclass";
+    let all_days = query_number(&connection, days).await?;
     let undisturbed_until = Instant::now();
     for worker in &mut fleet.workers {
         worker.start().await?;
     }
-    let days = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'webhook_attempts'::regclass";
-    let all_days = query_number(&connection, days).await?;
     while query_number(&connection, days).await? == all_days {
         if undisturbed_until.elapsed() > DROP_TIMEOUT {
             bail!("no worker dropped the oldest day within {} s", DROP_TIMEOUT.as_secs());
