@@ -71,7 +71,8 @@ impl RequestRowFilter {
         self.key_id.is_none() && self.statuses.is_some_and(|(from, _)| from >= 400)
     }
 
-    /// Returns the conditions of the filter. The list is ordered by the column of `keyset`.
+    /// Returns the conditions of the filter. `keyset` only decides which bounds of the time span may use an index, see
+    /// [`Keyset::span_condition`].
     fn condition(&self, keyset: &Keyset<Column>) -> Condition {
         let in_range = |(from, until)| Column::Status.gte(from).and(Column::Status.lt(until));
         Condition::all()
@@ -80,7 +81,7 @@ impl RequestRowFilter {
             .add_option(self.uses_index_of_failures().then(|| Expr::cust("status >= 400")))
             .add_option(self.statuses.map(in_range))
             .add_option(self.operation.as_deref().map(|operation| Column::Operation.eq(operation)))
-            .add(keyset.within(Column::ReceivedAt, self.received))
+            .add(keyset.span_condition(Column::ReceivedAt, self.received))
     }
 }
 
@@ -96,7 +97,7 @@ impl InWorkspace<Entity> {
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
         // With a key, the index on the key is used, which has fewer rows to read than the index on the workspace.
-        let rows = if filter.key_id.is_some() { self.select_unindexed() } else { self.select() };
+        let rows = if filter.key_id.is_some() { self.select_workspace_unindexed() } else { self.select() };
         statement::all(conn, keyset.page(rows.filter(filter.condition(&keyset)), Column::ReceivedAt)).await
     }
 
@@ -124,7 +125,9 @@ impl InWorkspace<Entity> {
             }
             None => self.select(),
         };
-        keyset.position_at(conn, rows.filter(keyset.within(Column::ReceivedAt, received)), row_number).await
+        keyset
+            .position_at(conn, rows.filter(keyset.span_condition(Column::ReceivedAt, received)), row_number)
+            .await
     }
 
     /// Returns the most recent request with this request id.

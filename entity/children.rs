@@ -11,9 +11,9 @@ use crate::{InWorkspace, WorkspaceTable, statement};
 pub(crate) struct Children {
     /// The matching child rows of the workspace, without selected columns.
     pub(crate) rows: SelectStatement,
-    /// A further condition on the children. An index may be used for it only if the children are read first and then
-    /// their parents, not if the children of each parent are checked.
-    pub(crate) further_condition: Option<Expr>,
+    /// The condition on a time of the children, in addition to those of `rows`. An index may be used for it only if the
+    /// children are read first and then their parents, not if the children of each parent are checked.
+    pub(crate) time_condition: Option<Expr>,
     /// The column of the children that contains the parent's id.
     pub(crate) parent_id: ColumnRef,
 }
@@ -22,7 +22,7 @@ impl Children {
     /// Selects the ids of the parents.
     fn parent_ids(&self) -> SelectStatement {
         let mut rows = self.rows.clone();
-        rows.and_where_option(self.further_condition.clone());
+        rows.and_where_option(self.time_condition.clone());
         rows.expr(Expr::col(self.parent_id.clone())).take()
     }
 
@@ -37,18 +37,19 @@ impl Children {
         let belongs_to_row = Expr::col(self.parent_id.clone()).eq(Expr::col(E::ID.as_column_ref()));
         let mut rows = self.rows.clone();
         rows.and_where(belongs_to_row)
-            .and_where_option(self.further_condition.clone().map(statement::unindexed));
+            .and_where_option(self.time_condition.clone().map(statement::unindexed));
         Expr::exists(rows.expr(Expr::value(1)).take())
     }
 }
 
 impl<E: WorkspaceTable> InWorkspace<E> {
-    /// Selects the workspace's rows that have at least one child of each of these sets. `None` is ignored.
+    /// Selects the workspace's rows that have at least one child of each of these sets. The query does not read the
+    /// columns of the children. `None` is ignored.
     ///
     /// If one of the sets is small, it is fast to read its children first and then their parents. If all sets are
     /// large, it is fast to scan the list in its order and to check each row. The wrong plan reads the whole workspace,
     /// and neither database reliably chooses the right one. So this method first checks whether a set is small.
-    pub(crate) async fn with_children<C: ConnectionTrait, const N: usize>(
+    pub(crate) async fn select_having_children<C: ConnectionTrait, const N: usize>(
         self,
         conn: &C,
         children: [Option<Children>; N],
@@ -63,7 +64,7 @@ impl<E: WorkspaceTable> InWorkspace<E> {
                 condition = condition.add(children.exist_for::<E>());
             }
         }
-        let select = if has_few { self.select_unindexed() } else { self.select() };
+        let select = if has_few { self.select_workspace_unindexed() } else { self.select() };
         Ok(select.filter(condition))
     }
 }

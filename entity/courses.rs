@@ -92,7 +92,8 @@ pub struct CourseRowFilter {
 }
 
 impl CourseRowFilter {
-    /// Returns the conditions of the filter. The list is ordered by the column of `keyset`.
+    /// Returns the conditions of the filter. `keyset` only decides which bounds of the time spans may use an index, see
+    /// [`Keyset::span_condition`].
     fn condition(&self, keyset: &Keyset<Column>) -> Condition {
         Condition::all()
             .add_option(self.status.map(|status| Column::Status.eq(status)))
@@ -105,8 +106,8 @@ impl CourseRowFilter {
             .add_option(
                 self.search.as_deref().map(|text| search::any_contains([Column::Title, Column::Slug], text)),
             )
-            .add(keyset.within(Column::CreatedAt, self.created))
-            .add(keyset.within(Column::UpdatedAt, self.updated))
+            .add(keyset.span_condition(Column::CreatedAt, self.created))
+            .add(keyset.span_condition(Column::UpdatedAt, self.updated))
     }
 }
 
@@ -129,7 +130,8 @@ impl InWorkspace<Entity> {
         filter: &CourseRowFilter,
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
-        statement::all(conn, keyset.page(self.select().filter(filter.condition(&keyset)), Column::UpdatedAt))
-            .await
+        let select = self.select().filter(filter.condition(&keyset));
+        let update_time = Column::UpdatedAt;
+        statement::all(conn, keyset.page(select, update_time)).await
     }
 }

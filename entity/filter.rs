@@ -70,13 +70,14 @@ pub struct Keyset<C> {
 }
 
 impl<C: ColumnTrait> Keyset<C> {
-    /// Returns the condition that `column` lies in the span.
+    /// Returns the condition that `column` lies in the span. The condition does not contain the positions of the page:
+    /// they only decide which bounds of the span may use an index.
     ///
     /// If the list is ordered by this column, the positions `after` and `to` restrict it more than the bounds of the
     /// span do. SQLite might use a bound instead of the position to start or stop reading the index, and the last page
     /// would then read all rows before it. So when there is a position, the bound at the same end of the list is
     /// written as a condition that uses no index.
-    pub(crate) fn within(&self, column: C, span: SpanMs) -> Condition {
+    pub(crate) fn span_condition(&self, column: C, span: SpanMs) -> Condition {
         if column.as_str() != self.column.as_str() {
             return span.contains(column);
         }
@@ -124,16 +125,16 @@ impl<C: ColumnTrait> Keyset<C> {
         }
     }
 
-    /// Restricts the query to this page and orders its rows. `updated_at` is the column to which `updated_before`
-    /// applies.
-    pub(crate) fn page<E>(self, select: Select<E>, updated_at: C) -> Select<E>
+    /// Restricts the query to this page and orders its rows by `self.column`. `update_time` is the column that
+    /// `updated_before` limits; it does not affect the order.
+    pub(crate) fn page<E>(self, select: Select<E>, update_time: C) -> Select<E>
     where
         E: WorkspaceTable + EntityTrait<Column = C>,
     {
         let order = if self.descending { Order::Desc } else { Order::Asc };
         let after = self.after.map(|position| self.position_condition::<E>(position, true));
         let up_to = self.to.map(|position| self.position_condition::<E>(position, false));
-        let updated_before = self.updated_before.map(|time| updated_at.lt(time));
+        let updated_before = self.updated_before.map(|time| update_time.lt(time));
         select
             .filter(Condition::all().add_option(after).add_option(up_to).add_option(updated_before))
             .order_by(self.column, order.clone())

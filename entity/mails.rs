@@ -87,7 +87,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
     pub async fn pending<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<Model>, DbErr> {
-        statement::all(conn, self.select_unindexed().filter(Column::DueAt.is_not_null())).await
+        statement::all(conn, self.select_workspace_unindexed().filter(Column::DueAt.is_not_null())).await
     }
 
     /// Counts the workspace's mails of these kinds that were created in a time span, both ends included.

@@ -99,7 +99,8 @@ pub struct OrderRowFilter {
 }
 
 impl OrderRowFilter {
-    /// Returns the conditions on the columns of the order.
+    /// Returns the conditions on the columns of the order. `keyset` only decides which bounds of the time spans may use
+    /// an index, see [`Keyset::span_condition`].
     fn row_condition(&self, keyset: &Keyset<Column>) -> Condition {
         Condition::all()
             .add_option(self.student_id.map(|student| Column::StudentId.eq(student)))
@@ -113,14 +114,14 @@ impl OrderRowFilter {
                 }
             }))
             .add(self.time_condition(keyset))
-            .add(keyset.within(Column::UpdatedAt, self.updated))
+            .add(keyset.span_condition(Column::UpdatedAt, self.updated))
     }
 
     /// Returns the condition on the creation and payment times. An order is created when it is paid, so the two times
-    /// are equal, and the condition uses the column that orders the list.
+    /// are equal, so the filters on both are combined and applied to the column that orders the list.
     fn time_condition(&self, keyset: &Keyset<Column>) -> Condition {
         let column = if matches!(keyset.column, Column::PaidAt) { Column::PaidAt } else { Column::CreatedAt };
-        keyset.within(column, self.paid.intersection(self.created))
+        keyset.span_condition(column, self.paid.intersection(self.created))
     }
 
     /// Returns the items of which an order must have one; `None` when the filter does not refer to a course.
@@ -131,7 +132,7 @@ impl OrderRowFilter {
             .and_where(order_items::Column::CourseId.eq(self.course_id?))
             .take();
         let parent_id = order_items::Column::OrderId.as_column_ref().into();
-        Some(Children { rows, further_condition: None, parent_id })
+        Some(Children { rows, time_condition: None, parent_id })
     }
 }
 
@@ -173,10 +174,11 @@ impl InWorkspace<Entity> {
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
         let select = self
-            .with_children(conn, [filter.items(self.workspace())])
+            .select_having_children(conn, [filter.items(self.workspace())])
             .await?
             .filter(filter.row_condition(&keyset));
-        statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
+        let update_time = Column::UpdatedAt;
+        statement::all(conn, keyset.page(select, update_time)).await
     }
 
     /// Returns the payment time and id of the order in row `row_number` of the list, counted from 1 at its start or
@@ -191,7 +193,7 @@ impl InWorkspace<Entity> {
         keyset: Keyset<Column>,
         row_number: u64,
     ) -> Result<Option<(i64, Uuid)>, DbErr> {
-        let rows = self.select().filter(keyset.within(Column::PaidAt, paid));
+        let rows = self.select().filter(keyset.span_condition(Column::PaidAt, paid));
         keyset.position_at(conn, rows, row_number).await
     }
 
@@ -209,8 +211,8 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
     pub async fn of_student<C: ConnectionTrait>(self, conn: &C, student: Uuid) -> Result<Vec<Model>, DbErr> {
-        // Uses the index on the student: the condition on the workspace uses none.
-        statement::all(conn, self.select_unindexed().filter(Column::StudentId.eq(student))).await
+        // Uses the index on the student. Only the condition on the workspace uses no index.
+        statement::all(conn, self.select_workspace_unindexed().filter(Column::StudentId.eq(student))).await
     }
 
     /// Returns the orders paid in a time span, in no particular order. If `course` is set, returns only those with an
@@ -251,7 +253,8 @@ mod tests {
         };
         for (column, name) in [(Column::CreatedAt, "created_at"), (Column::PaidAt, "paid_at")] {
             let sql = sql_ordered_by(column);
-            // `IS TRUE` would keep the conditions from using an index.
+            // The bounds must be able to use an index. A condition that uses none is written as `(condition) IS TRUE`,
+            // see `statement::unindexed`.
             let ends = [format!(r#""orders"."{name}" < 9"#), format!(r#""orders"."{name}" >= 7"#)];
             assert!(ends.iter().all(|end| sql.contains(end)) && !sql.contains("IS TRUE"), "{sql}");
         }

@@ -77,18 +77,17 @@ impl<E: WorkspaceTable> InWorkspace<E> {
         E::find().filter(E::WORKSPACE.eq(self.workspace))
     }
 
-    /// Selects the workspace's rows, for queries in which another condition finds the rows and the workspace is only
-    /// checked.
+    /// Selects the workspace's rows, for queries in which an index on another condition finds the rows and the
+    /// workspace is only checked.
     ///
-    /// The database cannot use an index for the condition on the workspace, only for the other condition. Otherwise
-    /// SQLite, which has no statistics, would read the whole workspace from an index instead of looking up a list of
-    /// ids.
-    pub(crate) fn select_unindexed(&self) -> Select<E> {
+    /// Only the condition on the workspace cannot use an index, the other conditions can. Otherwise SQLite, which has
+    /// no statistics, would read the whole workspace from an index instead of looking up a list of ids.
+    pub(crate) fn select_workspace_unindexed(&self) -> Select<E> {
         E::find().filter(self.is_in_workspace())
     }
 
     /// Returns the condition for rows of the workspace. The database cannot use an index for this condition, see
-    /// [`select_unindexed`](Self::select_unindexed).
+    /// [`select_workspace_unindexed`](Self::select_workspace_unindexed).
     pub(crate) fn is_in_workspace(&self) -> Expr {
         statement::unindexed(E::WORKSPACE.eq(self.workspace))
     }
@@ -133,7 +132,8 @@ impl<E: WorkspaceTable> InWorkspace<E> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = self.select_unindexed().filter(E::ID.is_in(statement::padded(ids))).order_by_asc(E::ID);
+        let rows =
+            self.select_workspace_unindexed().filter(E::ID.is_in(statement::padded(ids))).order_by_asc(E::ID);
         statement::all(conn, locked(rows)).await
     }
 
@@ -239,7 +239,8 @@ impl<E: WorkspaceTable> InWorkspace<E> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        statement::all(conn, self.select_unindexed().filter(column.is_in(statement::padded(ids)))).await
+        statement::all(conn, self.select_workspace_unindexed().filter(column.is_in(statement::padded(ids))))
+            .await
     }
 
     /// Converts the model to a row of this workspace.
@@ -313,7 +314,8 @@ impl<E: Keyed> InWorkspace<E> {
     /// Selects the rows with these ids or keys.
     pub(crate) fn select_by_ids_or_keys(&self, ids: &[Uuid], keys: &[&str]) -> Select<E> {
         let has_key = E::WORKSPACE.eq(self.workspace).and(E::KEY.is_in(statement::padded(keys)));
-        self.select_unindexed().filter(Condition::any().add(E::ID.is_in(statement::padded(ids))).add(has_key))
+        self.select_workspace_unindexed()
+            .filter(Condition::any().add(E::ID.is_in(statement::padded(ids))).add(has_key))
     }
 
     /// Locks and returns the row with this key, as [`lock`](Self::lock) does.

@@ -71,7 +71,8 @@ pub struct StudentRowFilter {
 }
 
 impl StudentRowFilter {
-    /// Returns the conditions on the columns of the student.
+    /// Returns the conditions on the columns of the student. `keyset` only decides which bounds of the time spans may
+    /// use an index, see [`Keyset::span_condition`].
     fn row_condition(&self, keyset: &Keyset<Column>) -> Condition {
         Condition::all()
             .add_option(self.email_folded.as_deref().map(|email_folded| Column::EmailFolded.eq(email_folded)))
@@ -80,8 +81,8 @@ impl StudentRowFilter {
                 Some(id) => Condition::all().add(Column::Id.eq(*id)),
                 None => search::any_contains([Column::EmailFolded, Column::Name], text),
             }))
-            .add(keyset.within(Column::CreatedAt, self.created))
-            .add(keyset.within(Column::UpdatedAt, self.updated))
+            .add(keyset.span_condition(Column::CreatedAt, self.created))
+            .add(keyset.span_condition(Column::UpdatedAt, self.updated))
     }
 
     /// Returns the enrollments of which a student must have one; `None` when the filter does not refer to enrollments.
@@ -95,7 +96,7 @@ impl StudentRowFilter {
             .add_option(self.enrollment_status.map(EffectiveStatus::stored_condition));
         Some(Children {
             rows: Query::select().from(enrollments::Entity).cond_where(condition).take(),
-            further_condition: self
+            time_condition: self
                 .enrollment_status
                 .and_then(|enrollment_status| enrollment_status.time_condition(self.now)),
             parent_id: enrollments::Column::StudentId.as_column_ref().into(),
@@ -112,7 +113,7 @@ impl StudentRowFilter {
             .take();
         Some(Children {
             rows,
-            further_condition: None,
+            time_condition: None,
             parent_id: student_tags::Column::StudentId.as_column_ref().into(),
         })
     }
@@ -158,8 +159,9 @@ impl InWorkspace<Entity> {
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
         let children = [filter.enrollments(self.workspace()), filter.tags(self.workspace())];
-        let select = self.with_children(conn, children).await?.filter(filter.row_condition(&keyset));
-        statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
+        let select = self.select_having_children(conn, children).await?.filter(filter.row_condition(&keyset));
+        let update_time = Column::UpdatedAt;
+        statement::all(conn, keyset.page(select, update_time)).await
     }
 
     /// Returns whether few enrollments match the enrollment conditions or few students have the tag.
@@ -193,7 +195,7 @@ impl InWorkspace<Entity> {
         keyset: Keyset<Column>,
         row_number: u64,
     ) -> Result<Option<(i64, Uuid)>, DbErr> {
-        let rows = self.select().filter(keyset.within(Column::CreatedAt, created));
+        let rows = self.select().filter(keyset.span_condition(Column::CreatedAt, created));
         keyset.position_at(conn, rows, row_number).await
     }
 

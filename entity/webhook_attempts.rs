@@ -69,8 +69,10 @@ impl InWorkspace<Entity> {
         conn: &C,
         delivery: Uuid,
     ) -> Result<Vec<Model>, DbErr> {
-        let attempts =
-            self.select_unindexed().filter(Column::DeliveryId.eq(delivery)).order_by_asc(Column::Number);
+        let attempts = self
+            .select_workspace_unindexed()
+            .filter(Column::DeliveryId.eq(delivery))
+            .order_by_asc(Column::Number);
         statement::all(conn, attempts).await
     }
 
@@ -96,7 +98,7 @@ impl InWorkspace<Entity> {
             Column::Error,
         ];
         let attempts = self
-            .select_unindexed()
+            .select_workspace_unindexed()
             .select_only()
             .columns(columns)
             .filter(Column::DeliveryId.is_in(statement::padded(deliveries)))

@@ -66,7 +66,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
     pub async fn running<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<Model>, DbErr> {
-        let running = self.select_unindexed().filter(is_running()).order_by_desc(Column::Id);
+        let running = self.select_workspace_unindexed().filter(is_running()).order_by_desc(Column::Id);
         statement::all(conn, running).await
     }
 }

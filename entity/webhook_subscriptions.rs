@@ -128,7 +128,7 @@ impl InWorkspace<Entity> {
             return Ok(Vec::new());
         }
         let rows = self
-            .select_unindexed()
+            .select_workspace_unindexed()
             .select_only()
             .columns([Column::Id, Column::State])
             .filter(Column::Id.is_in(statement::padded(ids)))

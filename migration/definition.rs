@@ -172,15 +172,15 @@ impl Migration {
         self.only.is_none_or(|only| only == backend)
     }
 
-    /// Returns whether the migration can be repeated after an interruption: it is one transaction, or concurrent indexes, or
-    /// a backfill.
-    pub(crate) const fn is_repeatable(&self) -> bool {
-        let is_transaction = !self.added_columns.is_empty()
+    /// Returns whether the migration has changes of at most one kind: a backfill, or concurrent indexes, or changes
+    /// that are applied in one transaction. Such a migration can be repeated after an interruption.
+    pub(crate) const fn has_one_kind_of_change(&self) -> bool {
+        let has_other_changes = !self.added_columns.is_empty()
             || !self.tables.is_empty()
             || !self.indexes.is_empty()
             || !self.statements.is_empty();
         !matches!(
-            (is_transaction, !self.concurrent_indexes.is_empty(), self.backfill.is_some()),
+            (has_other_changes, !self.concurrent_indexes.is_empty(), self.backfill.is_some()),
             (true, true, _) | (true, _, true) | (_, true, true)
         )
     }

@@ -55,13 +55,14 @@ impl Migrator {
     /// Creates a migrator for these migrations, oldest first.
     ///
     /// # Panics
-    /// If a migration has concurrent indexes or a backfill, and other changes.
+    /// If a migration has several kinds of changes: a backfill and concurrent indexes, or one of these and other
+    /// changes.
     pub const fn new(migrations: &'static [Migration]) -> Self {
         let mut index = 0;
         while index < migrations.len() {
             assert!(
-                migrations[index].is_repeatable(),
-                "put backfills and concurrent indexes in own migrations"
+                migrations[index].has_one_kind_of_change(),
+                "a migration must have only a backfill, only concurrent indexes, or neither"
             );
             index += 1;
         }
@@ -121,8 +122,8 @@ impl Migrator {
     /// Reverts all applied migrations of this binary in the transaction, newest first. Deletes all data.
     ///
     /// # Errors
-    /// Returns [`DbErr`] when a statement fails, for example because a migration of the contract phase removed what it
-    /// would remove. The caller must then roll back.
+    /// Returns [`DbErr`] when a statement fails, for example because a migration of the contract phase removed a
+    /// table or column that reverting an earlier migration drops. The caller must then roll back.
     pub async fn revert(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
         let applied = applied(transaction).await?;
         for migration in self.migrations.iter().rev().filter(|migration| applied.contains(migration.name)) {
@@ -137,8 +138,10 @@ impl Migrator {
 /// Returns the pending migration that is applied next when this phase, or both phases, are applied. `None` if none is
 /// pending.
 ///
-/// Migrations are applied in their order. The phases of one release can therefore be applied one after the other, but not
-/// the expand phases of two releases: servers of the release before them could not run on the schema.
+/// Migrations are applied in their order, and the contract phase of a release precedes the expand phase of the next
+/// one. The two phases of one release can therefore be applied one after the other. The expand phases of two pending
+/// releases cannot be applied together: the contract migrations of the first release lie between them, and would break
+/// servers of the release before it that are still running.
 ///
 /// # Errors
 /// Returns [`OutOfOrder`] when the next migration is of the other phase, or when the expand phases of two releases are pending.

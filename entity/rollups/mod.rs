@@ -79,7 +79,8 @@ pub struct BucketRange {
 }
 
 impl BucketRange {
-    /// Creates a range that belongs to one part. It must contain at least one bucket.
+    /// Creates a range whose buckets all belong to the part with the index `part`. `sign` is 1 to add their sums, -1 to
+    /// subtract them. The range begins at `from_ms`, ends before `to_ms`, and must contain at least one bucket.
     pub const fn of_one_part(part: usize, grain: Grain, sign: i64, from_ms: i64, to_ms: i64) -> Self {
         Self { part, grain, sign, from_ms, to_ms, step_ms: to_ms - from_ms }
     }

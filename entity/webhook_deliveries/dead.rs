@@ -35,7 +35,7 @@ impl InWorkspace<Entity> {
         filter: &DeadRowFilter,
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
-        let dead = self.select_dead(filter, keyset.within(Column::CreatedAt, filter.created));
+        let dead = self.select_dead(filter, keyset.span_condition(Column::CreatedAt, filter.created));
         statement::all(conn, keyset.page(dead, Column::CreatedAt)).await
     }
 
@@ -54,7 +54,7 @@ impl InWorkspace<Entity> {
             let dead = self.select_dead(filter, filter.created.contains(Column::CreatedAt));
             return statement::count(conn, dead).await;
         };
-        let dead = self.select_dead(filter, keyset.within(Column::CreatedAt, filter.created));
+        let dead = self.select_dead(filter, keyset.span_condition(Column::CreatedAt, filter.created));
         statement::count_up_to(conn, keyset.page(dead, Column::CreatedAt), keyset.limit).await
     }
 
@@ -76,14 +76,18 @@ impl InWorkspace<Entity> {
         let rows = subscription
             .map_or_else(|| self.select(), |subscription| self.select_of_subscription(subscription));
         let dead = rows.filter(has_state(StoredDeliveryState::Dead));
-        keyset.position_at(conn, dead.filter(keyset.within(Column::CreatedAt, created)), row_number).await
+        keyset
+            .position_at(conn, dead.filter(keyset.span_condition(Column::CreatedAt, created)), row_number)
+            .await
     }
 
     /// Selects dead deliveries. Two partial indexes contain the dead deliveries, one ordered by subscription and one by
     /// workspace. A statement can use them only with the literal condition of [`has_state`].
     fn select_dead(self, filter: &DeadRowFilter, created: Condition) -> Select<Entity> {
         let rows = match filter.subscription {
-            Some(subscription) => self.select_unindexed().filter(Column::SubscriptionId.eq(subscription)),
+            Some(subscription) => {
+                self.select_workspace_unindexed().filter(Column::SubscriptionId.eq(subscription))
+            }
             None => self.select(),
         };
         let unreplayed = "NOT EXISTS (SELECT 1 FROM webhook_deliveries AS replay

@@ -192,9 +192,9 @@ impl InWorkspace<Entity> {
             .add_option(state)
             .add_option(filter.event_type.as_deref().map(|event_type| Column::EventType.eq(event_type)));
         let deliveries = self
-            .select_unindexed()
+            .select_workspace_unindexed()
             .filter(Column::SubscriptionId.eq(filter.subscription))
-            .filter(keyset.within(Column::CreatedAt, filter.created))
+            .filter(keyset.span_condition(Column::CreatedAt, filter.created))
             .filter(filters);
         statement::all(conn, keyset.page(deliveries, Column::CreatedAt)).await
     }
@@ -210,7 +210,7 @@ impl InWorkspace<Entity> {
         conn: &C,
         filter: &DeliveryRowFilter,
     ) -> Result<bool, DbErr> {
-        let rows = self.select_unindexed().filter(Column::SubscriptionId.eq(filter.subscription));
+        let rows = self.select_workspace_unindexed().filter(Column::SubscriptionId.eq(filter.subscription));
         let in_state = rows.filter(Condition::all().add_option(filter.state.map(has_state)));
         let rows = in_state.select_only().column(Column::Id).into_query();
         statement::has_fewer_than(conn, rows, statement::FEW_ROWS).await
@@ -231,7 +231,9 @@ impl InWorkspace<Entity> {
         row_number: u64,
     ) -> Result<Option<(i64, Uuid)>, DbErr> {
         let rows = self.select_of_subscription(subscription);
-        keyset.position_at(conn, rows.filter(keyset.within(Column::CreatedAt, created)), row_number).await
+        keyset
+            .position_at(conn, rows.filter(keyset.span_condition(Column::CreatedAt, created)), row_number)
+            .await
     }
 
     /// Selects the deliveries of a subscription. Checks once that the subscription belongs to the workspace: the index
@@ -255,7 +257,7 @@ impl InWorkspace<Entity> {
         limit: u64,
     ) -> Result<u64, DbErr> {
         let in_state = |state: StoredDeliveryState| {
-            let rows = self.select_unindexed().filter(Column::SubscriptionId.eq(subscription));
+            let rows = self.select_workspace_unindexed().filter(Column::SubscriptionId.eq(subscription));
             rows.filter(has_state(state))
         };
         let pending = statement::count_up_to(conn, in_state(StoredDeliveryState::Pending), limit).await?;
@@ -275,7 +277,9 @@ impl InWorkspace<Entity> {
         if deliveries.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = self.select_unindexed().filter(Column::ReplayedFrom.is_in(statement::padded(deliveries)));
+        let rows = self
+            .select_workspace_unindexed()
+            .filter(Column::ReplayedFrom.is_in(statement::padded(deliveries)));
         statement::all(conn, rows.order_by_desc(Column::Id)).await
     }
 }

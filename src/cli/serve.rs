@@ -43,7 +43,7 @@ pub(super) async fn run(config: Config, args: ServeArgs) -> Result<CommandOutcom
     let stop = signals::listen("waiting for requests in flight")?;
     let server = build_server(&app, &master, address)?;
     let stop_background = signals::delayed(&stop, drain_time(&app.config.server));
-    start::check_timeouts(&app).await?;
+    start::warn_without_statement_timeout(&app).await?;
     let roles = Roles { serves: true, runs_worker: !args.no_worker };
     start::check_connections(&app, roles).await?;
     let heartbeats = Heartbeats::start(&app, roles, &stop).await;

@@ -89,7 +89,7 @@ pub(super) async fn open_migrated_app(config: Config) -> Result<App, CommandErro
 }
 
 /// Logs a warning when PostgreSQL does not limit the duration of single statements.
-pub(super) async fn check_timeouts(app: &App) -> Result<(), CommandError> {
+pub(super) async fn warn_without_statement_timeout(app: &App) -> Result<(), CommandError> {
     if let Some(role) = app.db.role_without_statement_timeout().await? {
         tracing::warn!(
             "the PostgreSQL role {role} has no statement_timeout, so a query can run without a limit; set one with \

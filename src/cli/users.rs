@@ -126,10 +126,10 @@ async fn find_locked(write: &Write, workspace: &Workspace, email: &str) -> Resul
     })
 }
 
-/// Prints how long a link of [`new_link`] is valid, and what to do if it is incomplete.
+/// Prints how long a link of [`new_link`] is valid, and what to do if it is only a path, without the server's URL.
 pub(super) fn explain_link(app: &App) {
     output::eprint(format_args!("the link can be used once, within {LINK_HOURS} hours"));
-    if app.config.server.reachable_url().is_none() {
+    if app.config.server.url_for_links().is_none() {
         output::eprint(
             "--public-url is not set: prepend the server's URL to the link; the link was not mailed",
         );
@@ -145,7 +145,7 @@ pub(super) async fn new_link(
     user: &User,
 ) -> Result<String, CommandError> {
     let token = users::create_link(app, write, user, &Actor::operator()).await?;
-    if app.config.server.reachable_url().is_some() && app.config.mail.smtp_url.is_some() {
+    if app.config.server.url_for_links().is_some() && app.config.mail.smtp_url.is_some() {
         users::queue_link(app, write, workspace, user, &token).await?;
     }
     Ok(users::link_url(app, &token))

@@ -21,7 +21,8 @@ pub(super) struct WorkerArgs {
 
 pub(super) async fn run(mut config: Config, args: WorkerArgs) -> Result<CommandOutcome, CommandError> {
     file_limit::raise();
-    // This process serves no pages. With this address, links in mail exist only if a public URL is configured.
+    // Nothing is bound to this address. It marks the server as not reachable: this process serves no pages, so links in
+    // mail exist only if a public URL is configured.
     config.server.listen = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
     let listener = match config.worker.metrics_listen {
         Some(address) => Some(serve::bind(address, "--metrics-listen")?),
@@ -33,7 +34,7 @@ pub(super) async fn run(mut config: Config, args: WorkerArgs) -> Result<CommandO
     };
     let master = start::load_master_key(&app).await?;
     let stop = signals::listen("waiting for webhooks and mail in flight")?;
-    start::check_timeouts(&app).await?;
+    start::warn_without_statement_timeout(&app).await?;
     let roles = Roles { serves: false, runs_worker: true };
     start::check_connections(&app, roles).await?;
     let heartbeats = Heartbeats::start(&app, roles, &stop).await;

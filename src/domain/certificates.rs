@@ -66,7 +66,7 @@ pub async fn issue(
     issue: CertificateIssue,
 ) -> Result<CertificateId> {
     let mut errors = FieldErrors::default();
-    errors.check_optional_line("number", issue.number.as_ref(), 100);
+    errors.check_optional_single_line("number", issue.number.as_ref(), 100);
     errors.into_result()?;
     let workspace_uuid = workspace.uuid();
     let course = courses::in_workspace(workspace_uuid);

@@ -24,7 +24,7 @@ impl FieldErrors {
     }
 
     /// Checks a single-line string: 1 to `max` characters, no ASCII control characters.
-    pub(crate) fn check_line(&mut self, field: &str, text: &str, max: usize) {
+    pub(crate) fn check_single_line(&mut self, field: &str, text: &str, max: usize) {
         if text.is_empty() || text.chars().count() > max {
             self.add(field, format!("must have 1 to {max} characters"));
         } else if text.chars().any(|c| c.is_ascii_control()) {
@@ -32,10 +32,10 @@ impl FieldErrors {
         }
     }
 
-    /// Checks an optional single-line string, see [`Self::check_line`].
-    pub(crate) fn check_optional_line(&mut self, field: &str, text: Option<&String>, max: usize) {
+    /// Checks an optional single-line string, see [`Self::check_single_line`].
+    pub(crate) fn check_optional_single_line(&mut self, field: &str, text: Option<&String>, max: usize) {
         if let Some(text) = text {
-            self.check_line(field, text, max);
+            self.check_single_line(field, text, max);
         }
     }
 
@@ -51,7 +51,7 @@ impl FieldErrors {
 
     /// Checks a record's key assigned by the platform: 1 to 255 characters on one line.
     pub(crate) fn check_key(&mut self, field: &str, key: &str) {
-        self.check_line(field, key, 255);
+        self.check_single_line(field, key, 255);
     }
 
     /// Checks an email address: at most 320 characters, with the lenient pattern of the contract.
@@ -141,7 +141,7 @@ impl FieldErrors {
         }
         let mut unique = BTreeSet::new();
         for (index, tag) in tags.iter().enumerate() {
-            self.check_line(&format!("tags/{index}"), tag, 64);
+            self.check_single_line(&format!("tags/{index}"), tag, 64);
             if !unique.insert(tag) {
                 self.add(format!("tags/{index}"), "must not repeat an earlier item");
             }
@@ -156,7 +156,7 @@ impl FieldErrors {
         }
         for (key, value) in metadata {
             let field = format!("metadata/{}", key.replace('~', "~0").replace('/', "~1"));
-            self.check_line(&field, key, 40);
+            self.check_single_line(&field, key, 40);
             self.check_text(&field, Some(value), 500);
         }
     }

@@ -77,7 +77,7 @@ pub async fn upsert(
 ) -> Result<LiveSessionId> {
     let mut errors = FieldErrors::default();
     errors.check_key("key", &upsert.key);
-    errors.check_line("title", &upsert.title, 500);
+    errors.check_single_line("title", &upsert.title, 500);
     errors.into_result()?;
     let rows = live_sessions::in_workspace(workspace.uuid());
     let before = rows.lock_by_key(write.conn(), &upsert.key).await?;

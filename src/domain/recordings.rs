@@ -107,7 +107,7 @@ pub async fn ready(
 fn validate(recording: &RecordingReady) -> Result<()> {
     let mut errors = FieldErrors::default();
     errors.check_key("key", &recording.key);
-    errors.check_optional_line("title", recording.title.as_ref(), 500);
+    errors.check_optional_single_line("title", recording.title.as_ref(), 500);
     errors.check_seconds("duration_seconds", Some(recording.duration_seconds));
     errors.check_not_negative("size_bytes", recording.size_bytes);
     let is_type_name = |part: &str| {

@@ -280,7 +280,7 @@ fn validate(upsert: &WorkspaceUpsert) -> Result<()> {
     if !(1..=64).contains(&upsert.key.len()) || !upsert.key.bytes().all(is_allowed) {
         errors.add("key", "must have 1 to 64 characters of `a-z`, `0-9` and `-`");
     }
-    errors.check_line("name", &upsert.name, 200);
+    errors.check_single_line("name", &upsert.name, 200);
     errors.check_email("owner_email", &upsert.owner_email);
     errors.check_quota("per_minute", upsert.per_minute.value().copied());
     errors.check_quota("per_day", upsert.per_day.value().copied());

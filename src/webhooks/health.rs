@@ -118,7 +118,7 @@ async fn warn_or_disable(
     let name = workspace.name;
     let message = if disables {
         tracing::warn!(subscription.id = %subscription, "webhook subscription disabled after failing for 7 days");
-        let server = app.config.server.reachable_url();
+        let server = app.config.server.url_for_links();
         let page = server.map(|server| format!("{server}/dashboard/developer/webhooks/{subscription}"));
         Message::WebhookDisabled {
             workspace: name,

@@ -153,7 +153,7 @@ async fn use_dashboard(
         let revoke = link.captures(&page).map(|captures| captures[1].to_owned());
         let response = match revoke.filter(|_| numbers.below(2) == 0) {
             Some(revoke) => browser.post(&revoke, &token, &[]).await,
-            None => browser.post(&format!("{path}/enrol"), &token, &[("course", course)]).await,
+            None => browser.post(&format!("{path}/enroll"), &token, &[("course", course)]).await,
         };
         counts.count(response.status);
     }

@@ -91,8 +91,8 @@ async fn the_log_is_filtered() {
         let rejected = browser.get(&format!("{LOGS}?{query}")).await.assert_status(422);
         assert!(html(&rejected).contains(message), "{}", html(&rejected));
     }
-    // Every operation of the contract is an option. There are also options for all operations, all keys and both keys,
-    // and three time windows.
+    // One option for each operation of the contract, one option labeled "All operations", "All keys" plus one option
+    // for each of the two keys, and three time windows.
     let page = html(&browser.get(LOGS).await);
     for operation in OPERATIONS {
         assert!(page.contains(&format!("<option value=\"{}\"", operation.id)), "{}", operation.id);

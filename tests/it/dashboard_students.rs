@@ -19,7 +19,7 @@ async fn a_student_is_enrolled_and_loses_access() {
     let browser = workspace.owner_browser().await;
     assert!(html(&browser.get(&path).await).contains("No enrollments"));
 
-    let enroll = format!("{path}/enrol");
+    let enroll = format!("{path}/enroll");
     for (fields, message) in [
         (vec![("course", "")], "Course must be one of the listed values."),
         (vec![("course", &*ink), ("expires_at", "soon")], "Last day must be a date such as 2026-12-31."),
@@ -120,15 +120,15 @@ async fn students_of_other_workspaces_are_not_found() {
     let browser = ours.owner_browser().await;
     let token = csrf_token(&browser.get("/dashboard/settings").await);
     let path = format!("{LIST}/{ada}");
-    for action in ["", "/enrol", "/delete"] {
+    for action in ["", "/enroll", "/delete"] {
         browser.get(&format!("{path}{action}")).await.assert_status(404);
     }
     browser.get(&revoke).await.assert_status(404);
     // This path combines our student with an enrollment of the other workspace.
     let mixed = revoke.replace(&ada, &bob);
     for (form, fields) in [
-        (format!("{path}/enrol"), vec![("course", our_ink.as_str())]),
-        (format!("{LIST}/{bob}/enrol"), vec![("course", ink.as_str())]),
+        (format!("{path}/enroll"), vec![("course", our_ink.as_str())]),
+        (format!("{LIST}/{bob}/enroll"), vec![("course", ink.as_str())]),
         (format!("{path}/delete"), vec![]),
         (revoke.clone(), vec![]),
         (mixed, vec![]),

@@ -142,7 +142,7 @@ async fn the_daily_count_is_shared_by_processes_after_each_flush() {
     assert_eq!(
         count_requests(&first_limiter, first_app, &key, 1).await,
         996,
-        "the other process has not flushed yet"
+        "the other process had not flushed when this one did"
     );
     second_limiter.flush(&second_app.db, &second_app.clock).await.unwrap();
     first_limiter.flush(&first_app.db, &first_app.clock).await.unwrap();
@@ -223,8 +223,10 @@ async fn a_clock_that_jumps_ahead_and_back_does_not_lock_out_clients() {
 }
 
 #[tokio::test]
-async fn setting_the_clock_back_within_a_minute_does_not_reset_the_limit() {
-    // A shared store counts by its own clock.
+async fn setting_the_clock_back_into_the_previous_minute_does_not_reset_the_limit() {
+    // A shared store would reject the last request of this test. The process itself rejects the request in the previous
+    // minute, so the store does not learn that the clock was set back, and still counts the two requests in the minute
+    // in which they were sent. In memory, the count moves to the previous minute and ends with it.
     let app = TestApp::start_with(&[("limit_store", "memory")]).await;
     let quota = Quota { per_minute: Some(2), per_day: None };
     let key = app.workspace("acme").await.key_with_quota("read:courses", quota, None).await;
@@ -235,7 +237,11 @@ async fn setting_the_clock_back_within_a_minute_does_not_reset_the_limit() {
 
     app.clock.set(before);
     let rejected = key.get(COURSES).await.assert_status(429);
-    assert_eq!(rejected.header("retry-after"), "30", "never longer than the window");
+    assert_eq!(
+        rejected.header("retry-after"),
+        "30",
+        "until the end of the minute to which the clock was set back"
+    );
     app.clock.advance(Duration::from_secs(30));
     key.get(COURSES).await.assert_status(200);
 }
@@ -263,32 +269,34 @@ async fn a_thousand_guessed_keys_cause_at_most_as_many_lookups_as_the_limit() {
     let admitted = statuses.iter().filter(|status| **status == 401).count();
     let rejected = statuses.iter().filter(|status| **status == 429).count();
     assert_eq!((admitted, rejected), (60, 940));
-    assert!(principals.lookups() <= 60, "{} look-ups", principals.lookups());
-    assert_eq!(principals.filter_statements(), 1, "the clock did not advance");
+    assert!(principals.lookups() <= 60, "{} lookups", principals.lookups());
+    assert_eq!(principals.existing_key_queries(), 1, "the clock did not advance");
 
     app.clock.advance(Duration::from_millis(1_999));
     send_unknown_key(&app).await.assert_status(429);
-    assert_eq!(principals.filter_statements(), 1);
+    assert_eq!(principals.existing_key_queries(), 1);
     app.clock.advance(Duration::from_millis(1));
     futures_util::future::join_all((0..50).map(|_| send_unknown_key(&app))).await;
     assert_eq!(
-        principals.filter_statements(),
+        principals.existing_key_queries(),
         2,
         "one request queries the database, and the others wait for the result"
     );
 }
 
 #[tokio::test]
-async fn requests_from_an_exhausted_address_cause_no_query() {
+async fn requests_from_an_exhausted_address_are_rejected_during_a_database_outage() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.key_with_default_quota("read:courses").await;
     exhaust_address_limit(&app).await;
 
     let outage = outage::begin(&app).await;
+    // These requests cause no query of their own: the process has already read which keys exist.
     for _ in 0..100 {
         send_unknown_key(&app).await.assert_status(429);
     }
-    // After this time, the server queries for new keys, which fails during the outage.
+    // After this time, the next request reads again which keys exist. The query fails, so the keys read before are
+    // used.
     app.clock.advance(Duration::from_secs(5));
     for _ in 0..3 {
         send_unknown_key(&app).await.assert_status(429);

@@ -94,7 +94,7 @@ async fn mail_error(
     if !users::can_receive_mail(member) {
         return Ok(Some("is not a deliverable email address".to_owned()));
     }
-    if request.app().config.server.reachable_url().is_none() {
+    if request.app().config.server.url_for_links().is_none() {
         let reason = "No link can be sent, because the server has no public URL; the operator can set it with \
                       --public-url";
         return Ok(Some(reason.to_owned()));

@@ -10,6 +10,10 @@ use entity::rollups::{BucketRange, Grain};
 
 /// A time in milliseconds that is earlier than every record: no record is older than the epoch.
 const MIN_TIME_MS: i64 = -1 << 52;
+/// The sign of a range whose rows are added to its part.
+const ADD: i64 = 1;
+/// The sign of a range whose rows are subtracted from its part.
+const SUBTRACT: i64 = -1;
 
 /// The rows and records to read for the spans between bounds.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,7 +35,7 @@ impl Plan {
         }
         for (index, span) in bounds.windows(2).enumerate() {
             let (from_ms, to_ms) = (Grain::Day.floor(span[0]), Grain::Day.floor(span[1]));
-            plan.add(BucketRange::of_one_part(plan.days_of(index), Grain::Day, 1, from_ms, to_ms));
+            plan.add(BucketRange::of_one_part(plan.days_of(index), Grain::Day, ADD, from_ms, to_ms));
         }
         plan
     }
@@ -59,7 +63,7 @@ impl Plan {
     /// Returns the range of the days before the day of the first bound, for figures that count from the beginning.
     pub(super) fn days_before(&self, first_bound: i64) -> BucketRange {
         let to_ms = Grain::Day.floor(first_bound);
-        BucketRange::of_one_part(self.before_first_bound(), Grain::Day, 1, MIN_TIME_MS, to_ms)
+        BucketRange::of_one_part(self.before_first_bound(), Grain::Day, ADD, MIN_TIME_MS, to_ms)
     }
 
     /// Adds the part from midnight to the bound: the quarter-hours from midnight to the bound, or the whole day minus
@@ -68,10 +72,10 @@ impl Plan {
         let (day, quarter) = (Grain::Day.floor(bound), Grain::QuarterHour.floor(bound));
         let next_day = day + Grain::Day.length_ms();
         if quarter - day <= next_day - quarter {
-            self.add(BucketRange::of_one_part(part, Grain::QuarterHour, 1, day, quarter));
+            self.add(BucketRange::of_one_part(part, Grain::QuarterHour, ADD, day, quarter));
         } else {
-            self.add(BucketRange::of_one_part(part, Grain::Day, 1, day, next_day));
-            self.add(BucketRange::of_one_part(part, Grain::QuarterHour, -1, quarter, next_day));
+            self.add(BucketRange::of_one_part(part, Grain::Day, ADD, day, next_day));
+            self.add(BucketRange::of_one_part(part, Grain::QuarterHour, SUBTRACT, quarter, next_day));
         }
         if quarter < bound {
             self.edges.push((part, quarter, bound));
@@ -95,7 +99,7 @@ mod tests {
     #[test]
     fn whole_days_need_no_quarter_hours() {
         let plan = Plan::new(&[0, 30 * DAY_MS]);
-        let days = BucketRange::of_one_part(2, Grain::Day, 1, 0, 30 * DAY_MS);
+        let days = BucketRange::of_one_part(2, Grain::Day, ADD, 0, 30 * DAY_MS);
         assert_eq!((plan.ranges, plan.edges), (vec![days], vec![]));
     }
 
@@ -103,7 +107,7 @@ mod tests {
     fn consecutive_days_are_read_as_one_range() {
         let plan = Plan::new(&[0, DAY_MS, 2 * DAY_MS, 3 * DAY_MS]);
         let days =
-            BucketRange { step_ms: DAY_MS, ..BucketRange::of_one_part(4, Grain::Day, 1, 0, 3 * DAY_MS) };
+            BucketRange { step_ms: DAY_MS, ..BucketRange::of_one_part(4, Grain::Day, ADD, 0, 3 * DAY_MS) };
         assert_eq!(plan.ranges, [days]);
     }
 
@@ -111,8 +115,9 @@ mod tests {
     fn a_late_bound_is_read_from_the_end_of_its_day() {
         let bound = DAY_MS - QUARTER_HOUR_MS + 1;
         let plan = Plan::new(&[0, bound]);
-        let day = BucketRange::of_one_part(1, Grain::Day, 1, 0, DAY_MS);
-        let after = BucketRange::of_one_part(1, Grain::QuarterHour, -1, DAY_MS - QUARTER_HOUR_MS, DAY_MS);
+        let day = BucketRange::of_one_part(1, Grain::Day, ADD, 0, DAY_MS);
+        let after =
+            BucketRange::of_one_part(1, Grain::QuarterHour, SUBTRACT, DAY_MS - QUARTER_HOUR_MS, DAY_MS);
         assert_eq!(plan.ranges, [day, after]);
         assert_eq!(plan.edges, [(1, DAY_MS - QUARTER_HOUR_MS, bound)]);
     }

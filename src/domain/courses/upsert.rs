@@ -139,7 +139,7 @@ fn validate(upsert: &CourseUpsert) -> Result<()> {
     let mut errors = FieldErrors::default();
     errors.check_key("key", &upsert.key);
     errors.check_slug("slug", &upsert.slug);
-    errors.check_line("title", &upsert.title, 500);
+    errors.check_single_line("title", &upsert.title, 500);
     errors.check_text("description", upsert.description.value(), 20_000);
     errors.check_language("language", upsert.language.value());
     errors.check_url("image_url", upsert.image_url.value());
@@ -163,14 +163,14 @@ fn validate_modules(errors: &mut FieldErrors, modules: &[ModuleUpsert]) {
     for (index, module) in modules.iter().enumerate() {
         let field = |name: &str| format!("modules/{index}/{name}");
         errors.check_key(&field("key"), &module.key);
-        errors.check_line(&field("title"), &module.title, 500);
+        errors.check_single_line(&field("title"), &module.title, 500);
         if !module_keys.insert(&module.key) {
             errors.add(field("key"), "repeats the key of an earlier module");
         }
         for (index, lesson) in module.lessons.iter().enumerate() {
             let field = |name: &str| format!("{}/{index}/{name}", field("lessons"));
             errors.check_key(&field("key"), &lesson.key);
-            errors.check_line(&field("title"), &lesson.title, 500);
+            errors.check_single_line(&field("title"), &lesson.title, 500);
             errors.check_seconds(&field("duration_seconds"), lesson.duration_seconds);
             if !lesson_keys.insert(&lesson.key) {
                 errors.add(field("key"), "repeats the key of an earlier lesson");

@@ -98,8 +98,8 @@ impl PrincipalCache {
         self.lookups.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of statements that read which keys exist.
-    pub fn filter_statements(&self) -> u64 {
+    /// Returns the number of SQL queries that read which keys exist.
+    pub fn existing_key_queries(&self) -> u64 {
         self.filter.statements()
     }
 

@@ -160,7 +160,7 @@ pub async fn set_quota(
 /// Validates a new key. `max` is the maximum of its custom quota. `None` means unlimited.
 fn validate(write: &Write, key: &NewKey, max: Option<EffectiveQuota>) -> Result<()> {
     let mut errors = FieldErrors::default();
-    errors.check_line("name", &key.name, 200);
+    errors.check_single_line("name", &key.name, 200);
     if key.scopes.iter().next().is_none() {
         errors.add("scopes", "must have at least one scope");
     }

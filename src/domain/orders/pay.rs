@@ -81,16 +81,16 @@ fn item_error(index: usize, error: Error) -> Error {
 fn validate(pay: &OrderPay) -> Result<()> {
     let mut errors = FieldErrors::default();
     errors.check_key("key", &pay.key);
-    errors.check_line("number", &pay.number, 255);
+    errors.check_single_line("number", &pay.number, 255);
     errors.check_currency("currency", &pay.currency);
     if pay.items.is_empty() || pay.items.len() > 100 {
         errors.add("items", "must have 1 to 100 items");
     }
     for (index, item) in pay.items.iter().enumerate() {
-        errors.check_optional_line(&format!("items/{index}/title"), item.title.as_ref(), 500);
+        errors.check_optional_single_line(&format!("items/{index}/title"), item.title.as_ref(), 500);
     }
     if let Some(receipt) = &pay.receipt {
-        errors.check_line("receipt/number", &receipt.number, 255);
+        errors.check_single_line("receipt/number", &receipt.number, 255);
         errors.check_url("receipt/url", receipt.url.as_ref());
     }
     errors.into_result()
@@ -141,7 +141,8 @@ fn order_row(
         receipt_number: receipt.map_or(&pay.number, |receipt| &receipt.number).clone(),
         receipt_url: receipt.and_then(|receipt| receipt.url.clone()),
         receipt_issued_at: at_ms,
-        // `paid_at` and `created_at` are equal: lists use the index of one for the other.
+        // `paid_at` and `created_at` must be equal: a list combines the filters on the two times and applies them to
+        // the column that sorts it.
         paid_at: at_ms,
         created_at: at_ms,
         updated_at: write.now_ms(),

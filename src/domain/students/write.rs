@@ -29,8 +29,8 @@ pub async fn create(
 ) -> Result<Student> {
     let mut errors = FieldErrors::default();
     errors.check_email("email", &student.email);
-    errors.check_optional_line("name", student.name.as_ref(), 200);
-    errors.check_optional_line("external_id", student.external_id.as_ref(), 255);
+    errors.check_optional_single_line("name", student.name.as_ref(), 200);
+    errors.check_optional_single_line("external_id", student.external_id.as_ref(), 255);
     errors.check_tags(&student.tags);
     errors.check_metadata(&student.metadata);
     errors.into_result()?;
@@ -120,8 +120,8 @@ fn validate_upsert(upsert: &StudentUpsert) -> Result<()> {
     let mut errors = FieldErrors::default();
     errors.check_key("key", &upsert.key);
     errors.check_email("email", &upsert.email);
-    errors.check_optional_line("name", upsert.name.value(), 200);
-    errors.check_optional_line("external_id", upsert.external_id.value(), 255);
+    errors.check_optional_single_line("name", upsert.name.value(), 200);
+    errors.check_optional_single_line("external_id", upsert.external_id.value(), 255);
     if let Some(tags) = &upsert.tags {
         errors.check_tags(tags);
     }

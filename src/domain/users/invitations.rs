@@ -22,7 +22,7 @@ const HOUR_MS: i64 = 3_600_000;
 /// Returns the URL of the page where the holder of this token sets a password. Returns the path alone when the server's URL is
 /// not known.
 pub fn link_url(app: &App, token: &SecretString) -> String {
-    let server = app.config.server.reachable_url().unwrap_or_default();
+    let server = app.config.server.url_for_links().unwrap_or_default();
     format!("{server}/set-password?token={}", token.expose_secret())
 }
 
@@ -36,7 +36,7 @@ pub async fn invite(app: &App, write: &mut Write, workspace: &Workspace, user: &
     if !user.has_password {
         return mail_link(app, write, workspace, user).await;
     }
-    let Some(server) = app.config.server.reachable_url() else { return Ok(false) };
+    let Some(server) = app.config.server.url_for_links() else { return Ok(false) };
     let message =
         Message::AccessGranted { workspace: workspace.name.clone(), url: format!("{server}/login") };
     queue::enqueue(write, &app.ids, workspace.id, &user.email, &message).await?;
@@ -50,7 +50,7 @@ pub async fn invite(app: &App, write: &mut Write, workspace: &Workspace, user: &
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the user was removed in the meantime, and
 /// [`Error::Internal`](crate::Error::Internal) when a query or the operating system's random generator fails.
 pub async fn mail_link(app: &App, write: &mut Write, workspace: &Workspace, user: &User) -> Result<bool> {
-    if app.config.server.reachable_url().is_none() {
+    if app.config.server.url_for_links().is_none() {
         return Ok(false);
     }
     let token = insert_link(app, write, user).await?;

@@ -11,9 +11,10 @@ impl ServerConfig {
         }
     }
 
-    /// Returns the URL of the server. Returns `None` if there is no public URL and the listen address cannot be used in
-    /// a URL, since its port is 0 or its IP address is unspecified (`0.0.0.0`, `::`).
-    pub fn reachable_url(&self) -> Option<String> {
+    /// Returns the URL of the server for links in mail, without testing whether it can be reached. Returns `None` if
+    /// there is no public URL and the listen address cannot be used in a URL, since its port is 0 or its IP address is
+    /// unspecified (`0.0.0.0`, `::`).
+    pub fn url_for_links(&self) -> Option<String> {
         let is_usable = self.listen.port() != 0 && !self.listen.ip().is_unspecified();
         (self.public_url.is_some() || is_usable).then(|| self.base_url())
     }

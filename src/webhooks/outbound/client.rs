@@ -11,7 +11,7 @@ use rustls::{ClientConfig, RootCertStore};
 use url::{Host, Url};
 
 use super::failure::AttemptFailure;
-use super::resolver::{AddressRule, CheckedResolver, Lookup, Lookups, system_lookup};
+use super::resolver::{AddressRule, CheckedResolver, ResolveFunction, SharedLookups, system_resolve};
 use super::send::ATTEMPT_TIMEOUT;
 use foundation::config::Network;
 
@@ -26,7 +26,7 @@ pub struct ClientOptions {
     /// Networks that may be called in addition to public addresses, over `https` or `http`.
     pub allowed_networks: Vec<Network>,
     /// Resolves a name to IP addresses.
-    pub lookup: Lookup,
+    pub resolve: ResolveFunction,
     /// Root certificates that are trusted in addition to those of the system.
     pub additional_roots: Vec<CertificateDer<'static>>,
 }
@@ -36,7 +36,7 @@ impl ClientOptions {
     pub fn new(allowed_networks: &[Network]) -> Self {
         Self {
             allowed_networks: allowed_networks.to_vec(),
-            lookup: system_lookup(),
+            resolve: system_resolve(),
             additional_roots: Vec::new(),
         }
     }
@@ -60,7 +60,7 @@ impl WebhookClient {
     pub fn new(options: ClientOptions) -> anyhow::Result<Self> {
         let tls = tls_config(options.additional_roots)?;
         let allowed_networks = Arc::<[Network]>::from(options.allowed_networks);
-        let lookups = Arc::new(Lookups::new(options.lookup));
+        let lookups = Arc::new(SharedLookups::new(options.resolve));
         let resolver = |rule| CheckedResolver {
             lookups: Arc::clone(&lookups),
             allowed_networks: Arc::clone(&allowed_networks),

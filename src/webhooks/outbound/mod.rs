@@ -11,7 +11,7 @@ mod send;
 
 pub use client::{ClientOptions, WebhookClient};
 pub use failure::AttemptFailure;
-pub use resolver::{Lookup, LookupFuture, system_lookup};
+pub use resolver::{ResolveFunction, ResolveFuture, system_resolve};
 pub use send::{
     ATTEMPT_TIMEOUT, AttemptOutcome, DeliveryVerdict, EndpointResponse, MAX_STORED_BODY_BYTES,
     WebhookRequest, send,

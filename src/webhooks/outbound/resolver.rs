@@ -21,12 +21,12 @@ use foundation::address_policy;
 use foundation::config::Network;
 
 /// A running DNS lookup.
-pub type LookupFuture = BoxFuture<'static, io::Result<Vec<IpAddr>>>;
-/// Resolves a name to its IP addresses.
-pub type Lookup = Arc<dyn Fn(String) -> LookupFuture + Send + Sync>;
+pub type ResolveFuture = BoxFuture<'static, io::Result<Vec<IpAddr>>>;
+/// A function that resolves a name to its IP addresses.
+pub type ResolveFunction = Arc<dyn Fn(String) -> ResolveFuture + Send + Sync>;
 
-/// Returns the system's lookup, which includes `/etc/hosts`.
-pub fn system_lookup() -> Lookup {
+/// Returns the function that resolves names as the system does, including `/etc/hosts`.
+pub fn system_resolve() -> ResolveFunction {
     Arc::new(|name| {
         Box::pin(async move {
             let addresses = tokio::net::lookup_host((name.as_str(), 0)).await?;
@@ -109,8 +109,8 @@ pub(super) fn on_behalf_of<F: Future>(workspace: Uuid, request: F) -> impl Futur
 
 /// The running lookups, one for each name, shared by all requests to it. A name server that hangs occupies one thread
 /// per name, not one per attempt.
-pub(super) struct Lookups {
-    lookup: Lookup,
+pub(super) struct SharedLookups {
+    resolve: ResolveFunction,
     running: Mutex<RunningLookups>,
 }
 
@@ -144,9 +144,9 @@ impl RunningLookups {
     }
 }
 
-impl Lookups {
-    pub(super) fn new(lookup: Lookup) -> Self {
-        Self { lookup, running: Mutex::default() }
+impl SharedLookups {
+    pub(super) fn new(resolve: ResolveFunction) -> Self {
+        Self { resolve, running: Mutex::default() }
     }
 
     /// Returns the running lookup of this name, or starts one. Returns a lookup that fails if a limit is reached. A
@@ -162,7 +162,7 @@ impl Lookups {
         }
         let (lookups, owned_name) = (Arc::clone(self), name.to_owned());
         let task = tokio::spawn(async move {
-            let result = (lookups.lookup)(owned_name.clone()).await;
+            let result = (lookups.resolve)(owned_name.clone()).await;
             lookups.running().end(&owned_name, workspace);
             result
         });
@@ -186,7 +186,7 @@ impl Lookups {
 
 /// The resolver of the HTTP client, which returns only addresses that the rule allows.
 pub(super) struct CheckedResolver {
-    pub(super) lookups: Arc<Lookups>,
+    pub(super) lookups: Arc<SharedLookups>,
     pub(super) allowed_networks: Arc<[Network]>,
     pub(super) rule: AddressRule,
 }

@@ -169,7 +169,7 @@ fn catalog(data: &SceneData) -> Vec<Scene> {
         scene(SceneUser::Owner, "course-archive", format!("{course}/archive")),
         scene(SceneUser::Owner, "students", "/dashboard/students"),
         scene(SceneUser::Owner, "student", student.as_str()),
-        scene(SceneUser::Owner, "student-enroll", format!("{student}/enrol")),
+        scene(SceneUser::Owner, "student-enroll", format!("{student}/enroll")),
         scene(SceneUser::Owner, "student-delete", format!("{student}/delete")),
         scene(SceneUser::Owner, "enrollment-revoke", data.revoke_enrollment.as_str()),
         scene(SceneUser::Owner, "orders", "/dashboard/orders"),

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use uuid::Uuid;
 use webhooks::outbound::{
-    self, AttemptFailure, AttemptOutcome, ClientOptions, DeliveryVerdict, EndpointResponse, Lookup,
+    self, AttemptFailure, AttemptOutcome, ClientOptions, DeliveryVerdict, EndpointResponse, ResolveFunction,
     WebhookClient, WebhookRequest,
 };
 use webhooks::sign::SigningKey;
@@ -36,28 +36,33 @@ const TIMEOUT: Duration = Duration::from_millis(300);
 /// The time after the time limit within which an attempt must end, even on a busy machine.
 const SLACK: Duration = Duration::from_secs(2);
 
-/// Returns a DNS lookup that ignores the name. Its calls return these lists of addresses in order, and further calls
-/// return the last list. Also returns a counter of the calls.
-fn lookup_returning(results: &'static [&'static [&'static str]]) -> (Lookup, Arc<AtomicUsize>) {
+/// Returns a resolve function that ignores the name: its calls return these lists of addresses in order, and further
+/// calls return the last list. Also returns a counter of the calls.
+fn resolving_to(results: &'static [&'static [&'static str]]) -> (ResolveFunction, Arc<AtomicUsize>) {
     let lookups = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&lookups);
-    let lookup: Lookup = Arc::new(move |_| {
+    let resolve: ResolveFunction = Arc::new(move |_| {
         let index = counted.fetch_add(1, Ordering::SeqCst).min(results.len() - 1);
         let addresses: Vec<IpAddr> =
             results[index].iter().map(|ip| ip.parse().expect("an address")).collect();
         Box::pin(async move { Ok(addresses) })
     });
-    (lookup, lookups)
+    (resolve, lookups)
 }
 
-fn client_with(allow: &[&str], lookup: Lookup, roots: Vec<CertificateDer<'static>>) -> WebhookClient {
+fn client_with(
+    allow: &[&str],
+    resolve: ResolveFunction,
+    roots: Vec<CertificateDer<'static>>,
+) -> WebhookClient {
     let allowed_networks = allow.iter().map(|network| network.parse().expect("a network")).collect();
-    WebhookClient::new(ClientOptions { allowed_networks, lookup, additional_roots: roots }).expect("a client")
+    WebhookClient::new(ClientOptions { allowed_networks, resolve, additional_roots: roots })
+        .expect("a client")
 }
 
 /// Returns a client that may call the loopback network, and resolves all names to 127.0.0.1.
 fn client() -> WebhookClient {
-    client_with(&["127.0.0.0/8"], lookup_returning(&[&["127.0.0.1"]]).0, Vec::new())
+    client_with(&["127.0.0.0/8"], resolving_to(&[&["127.0.0.1"]]).0, Vec::new())
 }
 
 async fn send(client: &WebhookClient, url: &Url) -> AttemptOutcome {

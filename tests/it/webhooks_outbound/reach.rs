@@ -8,9 +8,9 @@ use std::time::Duration;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use uuid::Uuid;
-use webhooks::outbound::{AttemptFailure, ClientOptions, Lookup, WebhookClient};
+use webhooks::outbound::{AttemptFailure, ClientOptions, ResolveFunction, WebhookClient};
 
-use super::{OK, at_the_time_limit, client, client_with, lookup_returning, send, send_for, send_within};
+use super::{OK, at_the_time_limit, client, client_with, resolving_to, send, send_for, send_within};
 use crate::support::{Receiver, read_request};
 
 /// Starts a receiver with TLS and a self-signed certificate for this name. Also returns the certificate.
@@ -43,7 +43,7 @@ async fn tls_receiver(name: &str) -> (Receiver, CertificateDer<'static>) {
 async fn an_untrusted_certificate_is_a_tls_failure() {
     let (receiver, certificate) = tls_receiver("receiver.test").await;
     let client_trusting =
-        |allow: &[&str], roots| client_with(allow, lookup_returning(&[&["127.0.0.1"]]).0, roots);
+        |allow: &[&str], roots| client_with(allow, resolving_to(&[&["127.0.0.1"]]).0, roots);
     let timeout = Duration::from_secs(10);
     let status = async |client: WebhookClient, name: &str| {
         send_within(&client, &receiver.url("https", name), timeout)
@@ -97,8 +97,8 @@ async fn a_name_that_resolves_differently_is_checked_at_each_connection() {
     .await;
     let results: &[&[&str]] =
         &[&["127.0.0.1"], &["169.254.169.254"], &["127.0.0.1", "10.0.0.1"], &["::ffff:7f00:1"]];
-    let (lookup, lookups) = lookup_returning(results);
-    let client = client_with(&["127.0.0.0/8"], lookup, Vec::new());
+    let (resolve, lookups) = resolving_to(results);
+    let client = client_with(&["127.0.0.0/8"], resolve, Vec::new());
     let url = receiver.url("http", "rebinding.test");
     let mut statuses = Vec::new();
     for _ in results {
@@ -117,8 +117,8 @@ async fn a_name_that_resolves_differently_is_checked_at_each_connection() {
 async fn a_forbidden_address_is_not_connected_to() {
     let receiver = Receiver::responding_with(OK).await;
     let port = receiver.address.port();
-    let (lookup, _) = lookup_returning(&[&["127.0.0.1"]]);
-    let without_allowed = client_with(&[], Arc::clone(&lookup), Vec::new());
+    let (resolve, _) = resolving_to(&[&["127.0.0.1"]]);
+    let without_allowed = client_with(&[], Arc::clone(&resolve), Vec::new());
     for host in
         ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.0.0.1.", "[::ffff:127.0.0.1]"]
             .into_iter()
@@ -129,13 +129,14 @@ async fn a_forbidden_address_is_not_connected_to() {
             assert_eq!(outcome.result.unwrap_err(), AttemptFailure::ForbiddenAddress, "{scheme}://{host}");
         }
     }
-    let with_system_lookup = WebhookClient::new(ClientOptions::new(&[])).expect("a client");
+    let with_system_resolver = WebhookClient::new(ClientOptions::new(&[])).expect("a client");
     let outcome =
-        send_within(&with_system_lookup, &receiver.url("https", "localhost"), Duration::from_secs(15)).await;
-    assert_eq!(outcome.result.unwrap_err(), AttemptFailure::ForbiddenAddress, "with the system's lookup");
+        send_within(&with_system_resolver, &receiver.url("https", "localhost"), Duration::from_secs(15))
+            .await;
+    assert_eq!(outcome.result.unwrap_err(), AttemptFailure::ForbiddenAddress, "with the system's resolver");
     // An allowed address does not allow others, and public addresses are not called without TLS.
-    let other_allowed = client_with(&["127.0.0.9/32"], Arc::clone(&lookup), Vec::new());
-    let public = client_with(&["127.0.0.0/8"], lookup_returning(&[&["8.8.8.8"]]).0, Vec::new());
+    let other_allowed = client_with(&["127.0.0.9/32"], Arc::clone(&resolve), Vec::new());
+    let public = client_with(&["127.0.0.0/8"], resolving_to(&[&["8.8.8.8"]]).0, Vec::new());
     for (client, url) in [
         (&other_allowed, format!("http://127.0.0.1:{port}/")),
         (&other_allowed, format!("https://receiver.test:{port}/")),
@@ -145,7 +146,7 @@ async fn a_forbidden_address_is_not_connected_to() {
         let outcome = send(client, &url.parse().unwrap()).await;
         assert_eq!(outcome.result.unwrap_err(), AttemptFailure::ForbiddenAddress, "{url}");
     }
-    let open = client_with(&["127.0.0.0/8"], lookup, Vec::new());
+    let open = client_with(&["127.0.0.0/8"], resolve, Vec::new());
     for url in [
         format!("http://ada:love@127.0.0.1:{port}/"),
         format!("http://127.0.0.1:{port}/#part"),
@@ -162,14 +163,14 @@ async fn a_forbidden_address_is_not_connected_to() {
 #[tokio::test]
 async fn an_unknown_name_is_a_dns_failure_and_a_hanging_name_is_looked_up_once() {
     let url = "https://receiver.test/".parse().unwrap();
-    let failing: Lookup = Arc::new(|_| Box::pin(async { Err(io::Error::other("no such name")) }));
-    for lookup in [failing, lookup_returning(&[&[]]).0] {
-        let outcome = send(&client_with(&[], lookup, Vec::new()), &url).await;
+    let failing: ResolveFunction = Arc::new(|_| Box::pin(async { Err(io::Error::other("no such name")) }));
+    for resolve in [failing, resolving_to(&[&[]]).0] {
+        let outcome = send(&client_with(&[], resolve, Vec::new()), &url).await;
         assert_eq!(outcome.result.unwrap_err(), AttemptFailure::Dns);
     }
     let lookups = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&lookups);
-    let hanging: Lookup = Arc::new(move |_| {
+    let hanging: ResolveFunction = Arc::new(move |_| {
         counted.fetch_add(1, Ordering::SeqCst);
         Box::pin(std::future::pending())
     });
@@ -186,7 +187,7 @@ async fn hanging_names_of_one_workspace_leave_lookups_for_others() {
     let receiver = Receiver::responding_with(OK).await;
     let lookups = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&lookups);
-    let lookup: Lookup = Arc::new(move |name| {
+    let resolve: ResolveFunction = Arc::new(move |name| {
         let counted = Arc::clone(&counted);
         Box::pin(async move {
             if name.starts_with("hanging") {
@@ -196,7 +197,7 @@ async fn hanging_names_of_one_workspace_leave_lookups_for_others() {
             Ok(vec!["127.0.0.1".parse().expect("an address")])
         })
     });
-    let client = client_with(&["127.0.0.0/8"], lookup, Vec::new());
+    let client = client_with(&["127.0.0.0/8"], resolve, Vec::new());
     let [hanging, healthy] = [1, 2].map(Uuid::from_u128);
     let urls = (0..300).map(|index| format!("http://hanging-{index}.test/").parse().expect("a URL"));
     let urls: Vec<reqwest::Url> = urls.collect();
@@ -226,7 +227,7 @@ async fn hanging_names_of_one_workspace_leave_lookups_for_others() {
 #[tokio::test]
 async fn finished_lookups_do_not_count_against_the_limit() {
     let receiver = Receiver::responding_with(OK).await;
-    let client = client_with(&["127.0.0.0/8"], lookup_returning(&[&["127.0.0.1"]]).0, Vec::new());
+    let client = client_with(&["127.0.0.0/8"], resolving_to(&[&["127.0.0.1"]]).0, Vec::new());
     for index in 0..100 {
         let url = receiver.url("http", &format!("name-{index}.test"));
         assert_eq!(send(&client, &url).await.result.expect("a response").status, 200);

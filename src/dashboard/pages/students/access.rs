@@ -29,7 +29,7 @@ const MAX_CHOICES: u32 = 50;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
-        .at("/dashboard/students/:student/enrol", get(show_form).post(enroll))
+        .at("/dashboard/students/:student/enroll", get(show_form).post(enroll))
         .at("/dashboard/students/:student/enrollments/:enrollment/revoke", get(confirm_revoke).post(revoke))
 }
 

@@ -154,7 +154,7 @@ async fn show(request: DashboardRequest, Path(student): Path<String>) -> PageRes
     request.show(&StudentPage {
         frame: request.frame(Section::Students, display_name(&summary)),
         enrollments: enrollments.into_iter().map(row).collect(),
-        enroll_path: format!("{LIST}/{student}/enrol"),
+        enroll_path: format!("{LIST}/{student}/enroll"),
         student: summary,
     })
 }

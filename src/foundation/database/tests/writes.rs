@@ -1,4 +1,5 @@
-//! Tests of write transactions and of the horizon.
+//! Tests of write transactions, and of the horizon of a delta sync: no running or later write commits a row with an
+//! earlier `updated_at`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -63,7 +64,14 @@ async fn rollups_are_written_at_the_commit() {
             write.add_revenue(bucket.clone(), sums);
             write.commit().await.unwrap();
         }
-        let day = rollups::BucketRange::of_one_part(0, rollups::Grain::Day, 1, 0, 1);
+        let day = rollups::BucketRange {
+            part: 0,
+            grain: rollups::Grain::Day,
+            sign: 1,
+            from_ms: 0,
+            to_ms: rollups::DAY_MS,
+            step_ms: rollups::DAY_MS,
+        };
         let expected = revenue_rollups::RevenueSums { orders: 4, gross_amount: 1600, ..Default::default() };
         let sums = revenue_rollups::sums_of(database.read(), school.id, None, &[day]).await.unwrap();
         assert_eq!(sums, [(0, "EUR".to_owned(), expected)]);
@@ -87,7 +95,7 @@ async fn the_horizon_is_not_after_an_open_write() {
         assert_eq!(
             database.begin_write(&at(350)).await.unwrap().now_ms(),
             400,
-            "not before the horizon that a reader got"
+            "not before the horizon of the delta sync that was returned to a reader"
         );
     }
 }
