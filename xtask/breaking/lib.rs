@@ -97,7 +97,7 @@ pub enum Compatibility {
 /// an expired waiver matches a finding, or when a waiver that does not come from a git revision matches no finding.
 pub fn run(workspace: &Path, args: &BreakingArgs) -> Result<Compatibility> {
     let result = load_and_compare(workspace, args)?;
-    print!("{}", report::gate(&result, args.format));
+    print!("{}", report::breaking_changes(&result, args.format));
     compatibility(&result, FailOn::Error)
 }
 

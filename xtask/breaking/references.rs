@@ -45,15 +45,15 @@ const KEYWORDS_WITH_NAMES: [&str; 17] = [
 ];
 
 /// Reports every unresolved, external or circular reference, and every unsupported dialect.
-pub(crate) fn check(side: &IndexedDocument<'_>, diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn check(document: &IndexedDocument<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut including_nodes = Vec::new();
-    walk(side, &side.document.root, KeyKind::Keywords, &mut including_nodes, diagnostics);
-    report_cycles(side, &including_nodes, diagnostics);
+    walk(document, &document.document.root, KeyKind::Keywords, &mut including_nodes, diagnostics);
+    report_cycles(document, &including_nodes, diagnostics);
 }
 
 /// Checks the keywords of a node and of all nodes in it. Collects the nodes that include others by `$ref` or `allOf`.
 fn walk<'n>(
-    side: &IndexedDocument<'n>,
+    document: &IndexedDocument<'n>,
     node: &'n Node,
     key_kind: KeyKind,
     including_nodes: &mut Vec<&'n Node>,
@@ -62,7 +62,7 @@ fn walk<'n>(
     match &node.value {
         Value::Sequence(items) => {
             for item in items {
-                walk(side, item, KeyKind::Keywords, including_nodes, diagnostics);
+                walk(document, item, KeyKind::Keywords, including_nodes, diagnostics);
             }
         }
         Value::Mapping(entries) => {
@@ -72,14 +72,14 @@ fn walk<'n>(
                     if DATA_KEYWORDS.contains(&key) || key.starts_with("x-") {
                         continue;
                     }
-                    diagnostics.extend(check_keyword(side, entry));
+                    diagnostics.extend(check_keyword(document, entry));
                     if ["$ref", "allOf"].contains(&key) {
                         including_nodes.push(node);
                     }
                 }
                 let has_names = key_kind == KeyKind::Keywords && KEYWORDS_WITH_NAMES.contains(&key);
                 let value_key_kind = if has_names { KeyKind::Names } else { KeyKind::Keywords };
-                walk(side, &entry.value, value_key_kind, including_nodes, diagnostics);
+                walk(document, &entry.value, value_key_kind, including_nodes, diagnostics);
             }
         }
         _ => {}
@@ -87,9 +87,9 @@ fn walk<'n>(
 }
 
 /// Returns the nodes that a node includes directly, by `$ref` or `allOf`, each with the position of the inclusion.
-fn inclusions<'n>(side: &IndexedDocument<'n>, node: &'n Node) -> Vec<(&'n Node, Span)> {
+fn inclusions<'n>(document: &IndexedDocument<'n>, node: &'n Node) -> Vec<(&'n Node, Span)> {
     let reference = node.get("$ref");
-    let target = reference.and_then(|node| Some((side.resolve(node.as_str()?)?, node.span)));
+    let target = reference.and_then(|node| Some((document.resolve(node.as_str()?)?, node.span)));
     let parts = node.get("allOf").and_then(Node::items).unwrap_or_default();
     target.into_iter().chain(parts.iter().map(|part| (part, part.span))).collect()
 }
@@ -99,7 +99,7 @@ fn inclusions<'n>(side: &IndexedDocument<'n>, node: &'n Node) -> Vec<(&'n Node, 
 ///
 /// The search is depth-first with an explicit stack, so that long chains do not overflow the call stack.
 fn report_cycles<'n>(
-    side: &IndexedDocument<'n>,
+    document: &IndexedDocument<'n>,
     including_nodes: &[&'n Node],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
@@ -109,7 +109,7 @@ fn report_cycles<'n>(
             continue;
         }
         let mut ancestors: HashSet<*const Node> = HashSet::from([std::ptr::from_ref(*start)]);
-        let mut stack = vec![(*start, inclusions(side, start))];
+        let mut stack = vec![(*start, inclusions(document, start))];
         while let Some((node, pending_inclusions)) = stack.last_mut() {
             let Some((included, span)) = pending_inclusions.pop() else {
                 finished.insert(*node);
@@ -121,7 +121,7 @@ fn report_cycles<'n>(
                 diagnostics.push(cycle(span));
             } else if !finished.contains(&std::ptr::from_ref(included)) {
                 ancestors.insert(included);
-                stack.push((included, inclusions(side, included)));
+                stack.push((included, inclusions(document, included)));
             }
         }
     }
@@ -136,7 +136,7 @@ fn cycle(span: Span) -> Diagnostic {
     )
 }
 
-fn check_keyword(side: &IndexedDocument<'_>, entry: &Entry) -> Option<Diagnostic> {
+fn check_keyword(document: &IndexedDocument<'_>, entry: &Entry) -> Option<Diagnostic> {
     let text = entry.value.as_str()?;
     match entry.key.text.as_str() {
         "$ref" if !text.starts_with('#') => Some(Diagnostic::error(
@@ -145,7 +145,7 @@ fn check_keyword(side: &IndexedDocument<'_>, entry: &Entry) -> Option<Diagnostic
             format!("`{text}` refers to a document that is not a file"),
             "download it into the folder of the document, or bundle the documents, for example with `redocly bundle`",
         )),
-        "$ref" if side.resolve(text).is_none() => Some(Diagnostic::error(
+        "$ref" if document.resolve(text).is_none() => Some(Diagnostic::error(
             Code::UnresolvedRef,
             entry.value.span,
             format!("`{text}` does not exist"),

@@ -28,7 +28,7 @@ pub fn run(workspace: &Path) -> Result<Compatibility> {
         let result = super::compare_documents(input, revision, &settings, super::today())?;
         let compatibility = super::compatibility(&result, FailOn::Error);
         if !matches!(compatibility, Ok(Compatibility::Compatible)) {
-            print!("{}", report::gate(&result, ReportFormat::Text));
+            print!("{}", report::breaking_changes(&result, ReportFormat::Text));
         }
         if compatibility.with_context(|| format!("{} was not changed", base::RELEASED))?
             == Compatibility::Breaking

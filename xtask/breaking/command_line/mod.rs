@@ -96,7 +96,7 @@ fn run(command: &GateCommand) -> Result<Compatibility> {
     match command {
         GateCommand::Check { comparison, fail_on } => {
             let (result, configured) = compare(&directory, comparison)?;
-            write(&report::gate(&result, comparison.format))?;
+            write(&report::breaking_changes(&result, comparison.format))?;
             compatibility(&result, fail_on.unwrap_or(configured))
         }
         GateCommand::Changelog(comparison) => {

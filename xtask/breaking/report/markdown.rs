@@ -3,7 +3,7 @@
 use super::super::finding::Finding;
 use super::{ComparisonResult, affected_operations, groups, summary};
 
-pub(super) fn gate(result: &ComparisonResult, findings: &[&Finding]) -> String {
+pub(super) fn breaking_changes(result: &ComparisonResult, findings: &[&Finding]) -> String {
     let mut text = format!("{}\n", summary(result));
     for finding in findings {
         text += &format!("\n### {}: {}\n\n", finding.level, finding.message);

@@ -69,14 +69,14 @@ fn position_of(document: &OpenApiDocument, span: contract::source::Span) -> Stri
 }
 
 /// Renders breaking changes and warnings, including waived ones, and the waiver errors.
-pub(crate) fn gate(result: &ComparisonResult, format: ReportFormat) -> String {
+pub(crate) fn breaking_changes(result: &ComparisonResult, format: ReportFormat) -> String {
     let findings: Vec<&Finding> =
         result.findings.iter().filter(|finding| finding.level != Level::Info).collect();
     match format {
-        ReportFormat::Text => text::gate(result, &findings),
+        ReportFormat::Text => text::breaking_changes(result, &findings),
         ReportFormat::Json => json::lines(result, &findings),
         ReportFormat::Github => github::commands(result, &findings),
-        ReportFormat::Markdown => markdown::gate(result, &findings),
+        ReportFormat::Markdown => markdown::breaking_changes(result, &findings),
         ReportFormat::Sarif => sarif::log(result, &findings),
     }
 }

@@ -13,7 +13,7 @@ const MAX_LISTED_OPERATIONS: usize = 3;
 /// The maximum length of an excerpt's line in bytes; longer lines are shortened. A JSON document can be one long line.
 const MAX_LINE_BYTES: usize = 400;
 
-pub(super) fn gate(result: &ComparisonResult, findings: &[&Finding]) -> String {
+pub(super) fn breaking_changes(result: &ComparisonResult, findings: &[&Finding]) -> String {
     let mut text: String = findings.iter().map(|finding| render(result, finding) + "\n\n").collect();
     for waiver_error in &result.waiver_errors {
         text += &format!("error[waiver]: {waiver_error}\n\n");

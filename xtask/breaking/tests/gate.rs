@@ -130,10 +130,10 @@ fn a_waiver_without_reason_date_or_identifier_is_rejected() {
 #[test]
 fn findings_are_rendered_in_all_formats() {
     let result = compare_with_base(None, TODAY).unwrap();
-    insta::assert_snapshot!("text", report::gate(&result, ReportFormat::Text));
-    insta::assert_snapshot!("json", report::gate(&result, ReportFormat::Json));
-    insta::assert_snapshot!("github", report::gate(&result, ReportFormat::Github));
-    insta::assert_snapshot!("markdown", report::gate(&result, ReportFormat::Markdown));
+    insta::assert_snapshot!("text", report::breaking_changes(&result, ReportFormat::Text));
+    insta::assert_snapshot!("json", report::breaking_changes(&result, ReportFormat::Json));
+    insta::assert_snapshot!("github", report::breaking_changes(&result, ReportFormat::Github));
+    insta::assert_snapshot!("markdown", report::breaking_changes(&result, ReportFormat::Markdown));
     insta::assert_snapshot!("changelog_text", report::changelog(&result, ReportFormat::Text));
     insta::assert_snapshot!("changelog_markdown", report::changelog(&result, ReportFormat::Markdown));
 }
@@ -150,7 +150,7 @@ fn a_long_line_is_shortened_in_excerpts() {
     };
     let base = base::BaseInput { document: input("a.json", &line(9)), waivers: None, note: None };
     let result = compare_documents(base, input("b.json", &line(8)), &Settings::project(), TODAY).unwrap();
-    let text = report::gate(&result, ReportFormat::Text);
+    let text = report::breaking_changes(&result, ReportFormat::Text);
     assert!(text.contains("revision, at column 11") && text.lines().all(|line| line.len() < 200), "{text}");
 }
 
