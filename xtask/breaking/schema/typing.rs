@@ -96,11 +96,13 @@ fn type_rule(pair: &SchemaPair<'_>) -> &'static str {
     }
     let has_list = base.needs_list() || revision.needs_list();
     if pair.site.is_plain_text() {
-        let lists_values =
-            |view: &SchemaView<'_>| view.listed_types().is_some_and(|types| view.types.contains(types));
+        let lists_values = |view: &SchemaView<'_>| {
+            view.types == JsonTypes::BOOLEAN
+                || view.listed_types().is_some_and(|types| view.types.contains(types))
+        };
         let is_included = accepts_text_of(&pair.revision, &pair.base);
         let is_included_back = accepts_text_of(&pair.base, &pair.revision);
-        // Listed values are compared as text.
+        // Listed values are compared as text. The type `boolean` lists two values.
         if lists_values(&pair.base) && lists_values(&pair.revision) || is_included && is_included_back {
             return "type-compatible";
         }
@@ -127,6 +129,11 @@ const STRING_KEYWORDS: [&str; 6] =
 /// Whether the wide schema accepts the text of every value of the types of the narrow schema: it has these types, or
 /// accepts all strings. Its other keywords are compared elsewhere.
 fn accepts_text_of(wide: &SchemaView<'_>, narrow: &SchemaView<'_>) -> bool {
+    let listed = narrow.listed_values();
+    let is_text = |value: &&Node| wide.types.overlaps(types_of_text(value));
+    if narrow.listed_types().is_some_and(|types| narrow.types.contains(types)) && listed.iter().all(is_text) {
+        return true;
+    }
     // All plain text is a string. Without a type, text can also be an array or an object, which are not considered.
     let types = if narrow.types.is_any() { JsonTypes::PLAIN } else { narrow.types };
     let lists_other_types = wide.listed_types().is_some_and(|listed| !wide.types.contains(listed));
@@ -140,6 +147,18 @@ fn accepts_text_of(wide: &SchemaView<'_>, narrow: &SchemaView<'_>) -> bool {
     types
         .each()
         .all(|single| wide.types.contains(single) || JsonTypes::PLAIN.contains(single) && accepts_all_strings)
+}
+
+/// Returns the types that the text of a value can have, for example `string` and `integer` for the string `1`.
+fn types_of_text(value: &Node) -> JsonTypes {
+    let types = JsonTypes::of_number_or_value(value);
+    match value.as_str() {
+        Some("true" | "false") => types.or(JsonTypes::BOOLEAN),
+        Some(text) if text.parse().is_ok_and(|number: i64| number.to_string() == text) => {
+            types.or(JsonTypes::integer())
+        }
+        _ => types,
+    }
 }
 
 /// Returns the rule for narrowed types. oasdiff distinguishes it from `type-changed` only in responses and in
@@ -279,12 +298,16 @@ fn compare_formats<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
 }
 
 impl SchemaView<'_> {
-    /// Returns the types of the listed values without `null`, or `None` if the schema does not list its values.
-    fn listed_types(&self) -> Option<JsonTypes> {
+    /// Returns the values that the schema lists, in any of its keywords.
+    fn listed_values(&self) -> Vec<&Node> {
         let listed = self.entries("enum").filter_map(|entry| entry.value.items()).flatten();
         let listed = listed.chain(self.constant_lists.iter().flat_map(|list| list.values.iter().copied()));
-        let constants = self.entries("const").map(|entry| &entry.value);
-        let values: Vec<&Node> = listed.chain(constants).collect();
+        listed.chain(self.entries("const").map(|entry| &entry.value)).collect()
+    }
+
+    /// Returns the types of the listed values without `null`, or `None` if the schema does not list its values.
+    fn listed_types(&self) -> Option<JsonTypes> {
+        let values = self.listed_values();
         let (first, others) = values.split_first()?;
         let type_of = |value: &&Node| {
             if value::number(value).is_some_and(|number| number.fract() == 0.0) {

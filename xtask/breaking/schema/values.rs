@@ -4,6 +4,7 @@ use contract::node::{Entry, Node, Value};
 use contract::source::Span;
 
 use super::SchemaPair;
+use super::types::JsonTypes;
 use super::value::{display_value, is_equal, number, text};
 use super::view::SchemaView;
 use crate::compare::{Comparison, Positions};
@@ -53,13 +54,37 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
     let combined = has_several_lists(base)
         || has_several_lists(revision)
         || only_one_is_listed && constant_count(base) != constant_count(revision);
-    compare_enums(comparison, pair, value_list(base, combined), value_list(revision, combined));
+    let (base_is_boolean, revision_is_boolean) =
+        (has_boolean_texts(pair, base, revision), has_boolean_texts(pair, revision, base));
+    let combined = combined || base_is_boolean || revision_is_boolean;
+    let list = |view: &SchemaView<'n>, is_boolean| {
+        if is_boolean { Some(boolean_values(view.span)) } else { value_list(view, combined) }
+    };
+    let (base_list, revision_list) = (list(base, base_is_boolean), list(revision, revision_is_boolean));
+    compare_enums(comparison, pair, base_list, revision_list);
     if !combined {
         compare_values(comparison, pair, "const", "const", "the constant");
     }
     if !pair.context.is_default_unused {
         compare_values(comparison, pair, "default", "default-value", "the default");
     }
+}
+
+/// The two booleans.
+static BOOLEANS: [Node; 2] = [Node::without_span(Value::Bool(false)), Node::without_span(Value::Bool(true))];
+
+/// Returns the values of the type `boolean`. `span` is the position of the schema.
+fn boolean_values<'n>(span: Span) -> ValueList<'n> {
+    ValueList { values: BOOLEANS.iter().collect(), span, is_open: false, is_extension_list: false }
+}
+
+/// Whether a schema accepts the texts `true` and `false` in a URL or header, and the other schema lists values.
+fn has_boolean_texts(pair: &SchemaPair<'_>, view: &SchemaView<'_>, other: &SchemaView<'_>) -> bool {
+    let lists_values = |view: &SchemaView<'_>| is_listed(view) || view.entry("const").is_some();
+    pair.site.is_plain_text()
+        && view.types == JsonTypes::BOOLEAN
+        && !lists_values(view)
+        && lists_values(other)
 }
 
 fn is_listed(view: &SchemaView<'_>) -> bool {

@@ -5,9 +5,10 @@ use contract::node::Node;
 use super::alternative_keys::{are_similar, component_name, label};
 use super::alternatives::{MAX_PROVEN_ALTERNATIVES, is_same_alternative, single_alternatives, suffix_stem};
 use super::proof::{DocumentSide, Operand};
-use super::view::{Alternatives, SchemaView};
+use super::view::{Alternatives, SchemaParts, SchemaView};
 use super::{SchemaPair, discriminator, is_annotation};
 use crate::compare::{Comparison, Positions};
+use crate::rule::Direction;
 
 /// Compares a schema that became one of several alternatives with that alternative, or an alternative with the schema
 /// that replaced all of them. The alternative is compared together with the keywords next to the list. Returns false,
@@ -21,6 +22,7 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
             count => format!("{} alternatives were added", count.saturating_sub(1)),
         };
         let message = format!("the schema became one of several alternatives: {added}");
+        let first_change = comparison.changes().len();
         pair.report(
             comparison,
             &format!("wrapped-in-{}", suffix_stem(is_one_of)),
@@ -28,8 +30,14 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
             "",
             message,
         );
-        discriminator::report_all_added(comparison, pair);
         let revision = pair.revision_parts.select(alternatives.list, member);
+        // The values of the alternative are compared with those of the schema, so only the others matter here.
+        if pair.site.direction() == Direction::Request
+            && accepts_all_of_member(comparison, DocumentSide::Revision, &revision, &pair.revision_parts)
+        {
+            comparison.mark_compatible(first_change);
+        }
+        discriminator::report_all_added(comparison, pair);
         pair.queue(comparison, pair.base_parts.clone(), revision, pair.site, &label(member));
         return true;
     }
@@ -38,6 +46,7 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
     {
         let positions = Positions::new(alternatives.span, pair.revision.span);
         let message = "only one of several alternatives remains".to_owned();
+        let first_change = comparison.changes().len();
         pair.report(
             comparison,
             &format!("unwrapped-from-{}", suffix_stem(is_one_of)),
@@ -45,12 +54,31 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
             "",
             message,
         );
-        discriminator::report_all_removed(comparison, pair);
         let base = pair.base_parts.select(alternatives.list, member);
+        if pair.site.direction() == Direction::Response
+            && accepts_all_of_member(comparison, DocumentSide::Base, &base, &pair.base_parts)
+        {
+            comparison.mark_compatible(first_change);
+        }
+        discriminator::report_all_removed(comparison, pair);
         pair.queue(comparison, base, pair.revision_parts.clone(), pair.site, &label(member));
         return true;
     }
     false
+}
+
+/// Whether a schema with alternatives provably accepts all values that it accepts with one of them only: the value of an
+/// alternative of `oneOf` must not match another one.
+fn accepts_all_of_member<'n>(
+    comparison: &Comparison<'n>,
+    side: DocumentSide,
+    member: &SchemaParts<'n>,
+    whole: &SchemaParts<'n>,
+) -> bool {
+    let operand = |parts: &SchemaParts<'n>| Operand::new(side, parts.clone());
+    // The direction decides which properties are sent.
+    let direction = if side == DocumentSide::Revision { Direction::Request } else { Direction::Response };
+    comparison.proof(direction).is_included(&operand(member), &operand(whole))
 }
 
 /// Whether a schema constrains values, but has no alternatives.
