@@ -7,7 +7,7 @@ use contract::source::Span;
 
 use super::media_types::{narrowest_covering_range, normalized_name, renamed_media_type};
 use super::operations::{OperationNode, compare_unknown_keywords, position_of};
-use super::{Comparison, OperationPath, Origin, Positions, encoding};
+use super::{Comparison, OperationPath, Origin, PairContext, Positions, encoding, media_types};
 use crate::rule::{Direction, Inverse, Rule, SchemaSite};
 use crate::schema::view::SchemaParts;
 
@@ -294,7 +294,10 @@ fn compare_media_type<'n>(
             comparison.queue(
                 SchemaParts::of_entry(base),
                 SchemaParts::of_entry(revision),
-                site,
+                PairContext {
+                    is_xml: [before, after].into_iter().any(media_types::is_xml),
+                    ..PairContext::from(site)
+                },
                 Origin::Operation(Rc::clone(operation_path)),
             );
         }

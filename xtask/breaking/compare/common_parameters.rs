@@ -210,7 +210,11 @@ fn compare_schemas<'n>(
         comparison.report("request-parameter-became-list", operation_path, positions, "", message);
         revision_schema = items;
     }
-    let context = PairContext { is_default_unused: before.is_required(), ..PairContext::from(site) };
+    let context = PairContext {
+        is_default_unused: before.is_required(),
+        is_xml: [before, after].into_iter().any(|parameter| content::is_xml(parameter.node)),
+        ..PairContext::from(site)
+    };
     let origin = Origin::Operation(Rc::clone(operation_path));
     comparison.queue(base_schema, revision_schema, context, origin);
 }

@@ -17,6 +17,11 @@ pub(super) fn has_media_type(node: &Node) -> bool {
     content(node).is_some()
 }
 
+/// Whether a parameter or a header may be serialized as XML.
+pub(super) fn is_xml(node: &Node) -> bool {
+    content(node).is_some_and(media_types::is_xml)
+}
+
 /// Describes a change of the media type of a parameter or a header (`old to new`), with its positions. Returns `None`
 /// if the media type did not change. Values without a media type are plain text. `before` and `after` are nodes with
 /// their positions.

@@ -1,6 +1,6 @@
 //! Names of media types: which of them are the same, and which media ranges cover others.
 
-use contract::node::Entry;
+use contract::node::{Entry, Node};
 
 use crate::rule::Direction;
 
@@ -34,6 +34,19 @@ pub(super) fn normalized_media_type(name: &str) -> Vec<String> {
         parameters.split(';').filter(|part| !part.is_empty() && !part.starts_with("charset=")).collect();
     parameters.sort_unstable();
     [kind].into_iter().chain(parameters).map(str::to_owned).collect()
+}
+
+/// Whether values of a media type, or a part of them, may be sent as XML. `entry` is the media type with its keywords.
+pub(super) fn is_xml(entry: &Entry) -> bool {
+    let is_xml_name = |name: &str| {
+        let name = normalized_name(name);
+        let kind = name.split(';').next().unwrap_or_default();
+        ["/xml", "+xml", "/*"].iter().any(|ending| kind.ends_with(ending))
+    };
+    let encodings = entry.value.get("encoding").and_then(Node::entries).unwrap_or_default();
+    let mut content_types =
+        encodings.iter().filter_map(|encoding| encoding.value.get("contentType")?.as_str());
+    is_xml_name(&entry.key.text) || content_types.any(|names| names.split(',').any(is_xml_name))
 }
 
 /// Whether a media range such as `text/*` covers a media type. Both are normalized.

@@ -102,11 +102,13 @@ pub(crate) struct PairContext {
     pub is_compatible: bool,
     /// Whether the default has no effect, because clients always send the value.
     pub is_default_unused: bool,
+    /// Whether values may be sent as XML.
+    pub is_xml: bool,
 }
 
 impl From<SchemaSite> for PairContext {
     fn from(site: SchemaSite) -> Self {
-        Self { site, is_compatible: false, is_default_unused: false }
+        Self { site, is_compatible: false, is_default_unused: false, is_xml: false }
     }
 }
 
@@ -250,15 +252,15 @@ impl<'n> Comparison<'n> {
         self.pairs.push(QueuedPair { base, revision, context, origins: vec![origin] });
     }
 
-    /// Whether a pair of schemas was queued at a site. It may be compared already.
+    /// Whether a pair of schemas was queued in a context, compatible or not. It may be compared already.
     pub(crate) fn is_queued(
         &self,
         base: &SchemaParts<'n>,
         revision: &SchemaParts<'n>,
-        site: SchemaSite,
+        context: PairContext,
     ) -> bool {
         let is_queued = |is_compatible| {
-            let context = PairContext { is_compatible, ..PairContext::from(site) };
+            let context = PairContext { is_compatible, ..context };
             self.pair_index.contains_key(&(base.address(), revision.address(), context))
         };
         is_queued(false) || is_queued(true)

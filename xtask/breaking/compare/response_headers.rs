@@ -7,7 +7,7 @@ use contract::source::Span;
 
 use super::matching::match_by_key;
 use super::operations::{compare_unknown_keywords, position_of};
-use super::{Comparison, OperationPath, Origin, Positions, content, lifecycle, parameters};
+use super::{Comparison, OperationPath, Origin, PairContext, Positions, content, lifecycle, parameters};
 use crate::document::IndexedDocument;
 use crate::rule::{Level, SchemaSite};
 
@@ -177,10 +177,12 @@ fn compare_both<'n>(
     }
     lifecycle::compare_response_header(comparison, operation_path, base, revision);
     let is_plain_text = !content::has_media_type(before.node) && !content::has_media_type(after.node);
+    let site = if is_plain_text { SchemaSite::ResponseHeader } else { SchemaSite::ResponseHeaderContent };
+    let is_xml = content::is_xml(before.node) || content::is_xml(after.node);
     comparison.queue(
         content::schema(base),
         content::schema(revision),
-        if is_plain_text { SchemaSite::ResponseHeader } else { SchemaSite::ResponseHeaderContent },
+        PairContext { is_xml, ..PairContext::from(site) },
         Origin::Operation(Rc::clone(operation_path)),
     );
     let is_unchanged = |key: &str| match key {

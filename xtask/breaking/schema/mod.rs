@@ -219,7 +219,10 @@ fn is_known(keyword: &str, site: SchemaSite) -> bool {
 fn compare_unknown_keywords<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let mut keywords: BTreeSet<&str> = pair.base.keywords();
     keywords.extend(pair.revision.keywords());
-    keywords.retain(|keyword| !is_annotation(keyword) && !is_known(keyword, pair.site));
+    keywords.retain(|keyword| {
+        let has_effect = *keyword != "xml" || pair.context.is_xml;
+        has_effect && !is_annotation(keyword) && !is_known(keyword, pair.site)
+    });
     for keyword in keywords {
         let base: Vec<&Entry> = pair.base.entries(keyword).collect();
         let revision: Vec<&Entry> = pair.revision.entries(keyword).collect();

@@ -1,6 +1,7 @@
 //! Compares `not`, `propertyNames`, dependencies and content keywords of JSON Schema 2020-12.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use contract::node::{Entry, Node, Value};
 
@@ -9,7 +10,7 @@ use super::proof::{DocumentSide, Operand};
 use super::values::distinct;
 use super::view::{SchemaParts, SchemaView, accepts_everything, all_accept_everything};
 use super::{SchemaPair, value};
-use crate::compare::{Comparison, Positions};
+use crate::compare::{Comparison, Origin, PairContext, Positions};
 use crate::document::IndexedDocument;
 use crate::rule::{Direction, SchemaRule, Topic, ValueEffect};
 
@@ -159,7 +160,11 @@ pub(super) fn compare_subschemas<'n>(
         }
         (Some(before), Some(after)) => {
             let step = if keyword == "items" { "[]" } else { keyword };
-            pair.queue(comparison, before, after, pair.site.inner(), step);
+            // The text that `contentSchema` describes can be XML.
+            let is_xml = pair.context.is_xml || keyword == "contentSchema";
+            let context =
+                PairContext { site: pair.site.inner(), is_default_unused: false, is_xml, ..pair.context };
+            comparison.queue(before, after, context, Origin::Pair(pair.index, Rc::from(step)));
         }
     }
 }

@@ -110,3 +110,39 @@ fn media_type_parameters_except_charset_are_part_of_the_name() {
         single("request-parameter-serialization-changed", Level::Error)
     );
 }
+
+#[test]
+fn the_notation_in_xml_matters_only_if_values_are_sent_as_xml() {
+    let schema = |name: Option<&str>| match name {
+        Some(name) => {
+            json!({"type": "object", "properties": {"a": {"type": "string", "xml": {"name": name}}}})
+        }
+        None => json!({"type": "object", "properties": {"a": {"type": "string"}}}),
+    };
+    let document = |media_type: &str, encoding: Value, name: Option<&str>| {
+        let schemas = json!({"A": schema(name)});
+        let content =
+            json!({media_type: {"schema": {"$ref": "#/components/schemas/A"}, "encoding": encoding}});
+        let response = json!({"description": "D", "content": content});
+        document_with_operation(
+            &json!({"components": {"schemas": schemas}}),
+            &json!({"requestBody": {"content": content}, "responses": {"200": response}}),
+        )
+    };
+    let reported = |media_type: &str, encoding: Value, before: Option<&str>, after: Option<&str>| {
+        let base = document(media_type, encoding.clone(), before);
+        ids_and_levels(&differences(&base, &document(media_type, encoding, after)))
+    };
+    let changed = [("unclassified-change".to_owned(), Level::Error)];
+    for (before, after) in [(None, Some("b")), (Some("b"), None), (Some("b"), Some("c"))] {
+        for media_type in ["application/json", "application/problem+json", "multipart/form-data"] {
+            assert_eq!(reported(media_type, json!({}), before, after), [], "{media_type}");
+        }
+        for media_type in ["application/xml", "text/XML; charset=utf-8", "application/atom+xml", "*/*"] {
+            let findings = reported(media_type, json!({}), before, after);
+            assert!(findings.starts_with(&changed), "{media_type}: {findings:?}");
+        }
+        let encoding = json!({"a": {"contentType": "text/plain, application/xml"}});
+        assert!(reported("multipart/form-data", encoding, before, after).starts_with(&changed));
+    }
+}
