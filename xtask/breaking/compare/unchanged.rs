@@ -82,6 +82,11 @@ impl<'n> Unchanged<'n> {
         is_unchanged
     }
 
+    /// Whether a reference refers to a component that is identical in both documents.
+    pub(crate) fn is_target_unchanged(&self, reference: &str) -> bool {
+        component_of(reference).is_some_and(|component| self.components.contains(&component))
+    }
+
     /// Whether two schemas are identical, including the components to which they refer.
     pub(crate) fn is_schema_unchanged(&self, base: &SchemaParts<'_>, revision: &SchemaParts<'_>) -> bool {
         base.nodes.len() == revision.nodes.len()

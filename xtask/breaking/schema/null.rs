@@ -3,10 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use contract::node::{Entry, Node, Value};
+use contract::source::Span;
 use contract::version::Version;
 
 use super::is_annotation;
 use super::types::JsonTypes;
+use crate::compare::unchanged::Unchanged;
 use crate::document::IndexedDocument;
 
 /// The maximum nesting of schemas that are evaluated. Deeper schemas count as rejecting `null`; their changes are found
@@ -47,6 +49,57 @@ fn constraint_accepts_null(entry: &Entry) -> bool {
         "const" => is_null(&entry.value),
         _ => true,
     }
+}
+
+/// The keyword or alternative that decides whether a schema accepts `null`.
+#[derive(Clone, Debug)]
+pub(super) struct NullDecision<'n> {
+    /// Whether it accepts `null`.
+    accepts: bool,
+    /// Its position.
+    span: Span,
+    /// The references that lead to it, from the outermost to the innermost.
+    references: Vec<&'n str>,
+}
+
+impl<'n> NullDecision<'n> {
+    /// Creates a decision.
+    pub(super) const fn new(accepts: bool, span: Span, references: Vec<&'n str>) -> Self {
+        Self { accepts, span, references }
+    }
+
+    /// Whether a decision after this one has no effect: the first one that rejects `null` decides, or else the first
+    /// one that accepts it.
+    pub(super) const fn prevails_over(&self, accepts: bool) -> bool {
+        !self.accepts || accepts
+    }
+
+    /// Returns the position of a change of the decision: the keyword; if it is in a component that did not change, the
+    /// outer object that refers to the component. `use_span` is the position of the schema.
+    pub(super) fn position(
+        &self,
+        side: &IndexedDocument<'n>,
+        unchanged: &Unchanged<'n>,
+        use_span: Span,
+    ) -> Span {
+        let is_unchanged = |reference: &&str| unchanged.is_target_unchanged(reference);
+        match self.references.iter().position(is_unchanged) {
+            None => self.span,
+            Some(0) => use_span,
+            Some(index) => side.target_position(self.references[index - 1]).unwrap_or(use_span),
+        }
+    }
+}
+
+/// Returns the keyword of a mapping that accepts or rejects `null`, or `None` if no keyword mentions `null`. `nullable` of
+/// OpenAPI 3.0 is found first, because the other keywords have no effect beside it.
+pub(super) fn deciding_keyword(entries: &[Entry], version: Version, accepts: bool) -> Option<&Entry> {
+    let is_nullable = |entry: &&Entry| is_nullable(std::slice::from_ref(*entry), version);
+    let constrains = |entry: &&Entry| ["type", "enum", "const"].contains(&entry.key.text.as_str());
+    entries
+        .iter()
+        .find(is_nullable)
+        .or_else(|| entries.iter().filter(constrains).find(|entry| constraint_accepts_null(entry) == accepts))
 }
 
 /// Whether a schema, after resolving its references, accepts `null` and nothing else.

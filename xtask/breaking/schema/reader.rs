@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use contract::node::{Entry, Node, Value};
+use contract::source::Span;
 use contract::version::Version;
 
 use super::equality::unwrap;
+use super::null::NullDecision;
 use super::types::JsonTypes;
 use super::value::is_equal;
 use super::view::{Alternatives, ConstantList, SchemaParts, SchemaView, SelectedAlternative};
@@ -26,15 +28,25 @@ pub(super) struct SchemaReader<'a, 'n> {
     pending: Vec<PendingNode<'n>>,
     /// The nodes that were read, by address, each with its `null_allowed` flag.
     visited: HashMap<usize, bool>,
+    /// The references that were followed, each with the index of the one that led to it.
+    references: Vec<(&'n str, Option<usize>)>,
 }
 
 /// A node that is not read yet.
 struct PendingNode<'n> {
     node: &'n Node,
+    inclusion: Inclusion,
+}
+
+/// How a node is included in the schema.
+#[derive(Clone, Copy)]
+struct Inclusion {
     /// Whether an enclosing schema accepts `null`, so that the node's own constraints on `null` do not apply.
     null_allowed: bool,
     /// Whether a named schema inherits the node by `allOf`.
     inherited: bool,
+    /// The index of the reference that leads to the node.
+    reference: Option<usize>,
 }
 
 impl<'a, 'n> SchemaReader<'a, 'n> {
@@ -53,6 +65,7 @@ impl<'a, 'n> SchemaReader<'a, 'n> {
                 types: JsonTypes::ANY,
                 type_span: None,
                 accepts_null: true,
+                null_decision: None,
                 one_of: Vec::new(),
                 any_of: Vec::new(),
                 constant_lists: Vec::new(),
@@ -67,9 +80,13 @@ impl<'a, 'n> SchemaReader<'a, 'n> {
                 .nodes
                 .iter()
                 .rev()
-                .map(|node| PendingNode { node, null_allowed: false, inherited: false })
+                .map(|node| PendingNode {
+                    node,
+                    inclusion: Inclusion { null_allowed: false, inherited: false, reference: None },
+                })
                 .collect(),
             visited: HashMap::new(),
+            references: Vec::new(),
         };
         reader.run();
         reader.finish()
@@ -77,7 +94,8 @@ impl<'a, 'n> SchemaReader<'a, 'n> {
 
     fn run(&mut self) {
         let mut subschema = 0;
-        while let Some(PendingNode { node, null_allowed, inherited }) = self.pending.pop() {
+        while let Some(PendingNode { node, inclusion }) = self.pending.pop() {
+            let null_allowed = inclusion.null_allowed;
             let address = std::ptr::from_ref(node) as usize;
             let null_only = match self.visited.get(&address) {
                 None => false,
@@ -88,9 +106,7 @@ impl<'a, 'n> SchemaReader<'a, 'n> {
             self.visited.insert(address, null_allowed);
             match &node.value {
                 Value::Bool(false) => self.view.rejects_everything = true,
-                Value::Mapping(entries) => {
-                    self.read_mapping(subschema, entries, (null_allowed, inherited), null_only)
-                }
+                Value::Mapping(entries) => self.read_mapping(subschema, entries, inclusion, null_only),
                 _ => {}
             }
             subschema += usize::from(!null_only);
@@ -102,7 +118,7 @@ impl<'a, 'n> SchemaReader<'a, 'n> {
         &mut self,
         subschema: usize,
         entries: &'n [Entry],
-        (null_allowed, inherited): (bool, bool),
+        inclusion: Inclusion,
         null_only: bool,
     ) {
         let version = self.side.document.version;
@@ -114,20 +130,24 @@ impl<'a, 'n> SchemaReader<'a, 'n> {
                 // A missing keyword of a shared schema is reported once, at the schema.
                 self.view.span = self.side.target_position(target).unwrap_or(self.view.span);
             }
-            self.pending.extend(self.side.resolve(target).map(|node| PendingNode {
-                node,
-                null_allowed,
-                inherited,
-            }));
+            let previous = inclusion.reference;
+            let inclusion = Inclusion { reference: Some(self.references.len()), ..inclusion };
+            self.references.push((target, previous));
+            self.pending.extend(self.side.resolve(target).map(|node| PendingNode { node, inclusion }));
             // OpenAPI 3.0 ignores siblings of `$ref`.
             if version == Version::V30 {
                 return;
             }
         }
-        let null_allowed = null_allowed || null::is_nullable(entries, version);
-        if !null_allowed {
-            self.view.accepts_null &= null::all_accept_null(self.side, entries);
+        let null_allowed = inclusion.null_allowed || null::is_nullable(entries, version);
+        let accepts_null = null_allowed || null::all_accept_null(self.side, entries);
+        self.view.accepts_null &= accepts_null;
+        if !inclusion.null_allowed
+            && let Some(entry) = null::deciding_keyword(entries, version, accepts_null)
+        {
+            self.decide_null(accepts_null, entry.key.span, inclusion);
         }
+        let inclusion = Inclusion { null_allowed, ..inclusion };
         for entry in entries {
             match entry.key.text.as_str() {
                 "$ref" => {}
@@ -137,14 +157,11 @@ impl<'a, 'n> SchemaReader<'a, 'n> {
                     // referenced schema itself.
                     let is_extension =
                         items.len() > 1 || entries.iter().any(|entry| entry.key.text == "properties");
-                    let inherited = inherited || is_extension && self.view.name.is_some();
-                    self.pending.extend(items.iter().rev().map(|node| PendingNode {
-                        node,
-                        null_allowed,
-                        inherited,
-                    }));
+                    let inherited = inclusion.inherited || is_extension && self.view.name.is_some();
+                    let inclusion = Inclusion { inherited, ..inclusion };
+                    self.pending.extend(items.iter().rev().map(|node| PendingNode { node, inclusion }));
                 }
-                "oneOf" | "anyOf" => self.read_alternatives(entry, (null_allowed, inherited), null_only),
+                "oneOf" | "anyOf" => self.read_alternatives(entry, inclusion, null_only),
                 _ if null_only => {}
                 "type" => {
                     self.types = self.types.and(JsonTypes::of_keyword(&entry.value));
@@ -152,7 +169,7 @@ impl<'a, 'n> SchemaReader<'a, 'n> {
                 }
                 "nullable" if version == Version::V30 => {}
                 keyword => {
-                    if keyword == "discriminator" && !inherited {
+                    if keyword == "discriminator" && !inclusion.inherited {
                         self.view.discriminators.push(entry);
                     }
                     self.view.keywords.push((subschema, entry));
@@ -163,30 +180,33 @@ impl<'a, 'n> SchemaReader<'a, 'n> {
 
     /// Reads `oneOf` or `anyOf`. An alternative that accepts only `null` is left out, and the others need not accept
     /// `null` then. A single remaining alternative is merged, and constants become an enum.
-    fn read_alternatives(
-        &mut self,
-        entry: &'n Entry,
-        (null_allowed, inherited): (bool, bool),
-        null_only: bool,
-    ) {
+    fn read_alternatives(&mut self, entry: &'n Entry, inclusion: Inclusion, null_only: bool) {
         let all = entry.value.items().unwrap_or_default();
         let members: Vec<&Node> =
             all.iter().filter(|member| !null::accepts_only_null(self.side, member)).collect();
-        let null_allowed = null_allowed || members.len() < all.len();
+        let null_member = all.iter().find(|member| null::accepts_only_null(self.side, member));
+        if let Some(member) = null_member.filter(|_| !inclusion.null_allowed) {
+            self.decide_null(true, member.span, inclusion);
+        }
+        let null_allowed = inclusion.null_allowed || null_member.is_some();
+        let inclusion = Inclusion { null_allowed, ..inclusion };
         if let Some(selected) =
             self.selected.iter().find(|selected| std::ptr::eq(selected.list, &entry.value))
         {
-            self.pending.push(PendingNode { node: selected.member, null_allowed, inherited });
+            self.pending.push(PendingNode { node: selected.member, inclusion });
             return;
         }
         self.view.has_merged_list |= all.len() == 1 && members.len() == 1;
         match members.as_slice() {
             [only] if all.len() > 1 || !self.keeps_single_alternatives => {
-                self.pending.push(PendingNode { node: only, null_allowed, inherited })
+                self.pending.push(PendingNode { node: only, inclusion })
             }
             [] if !all.is_empty() => self.types = self.types.and(JsonTypes::NULL),
             members => {
-                self.view.accepts_null &= null_allowed || null::any_accepts_null(self.side, members);
+                if !null_allowed && !null::any_accepts_null(self.side, members) {
+                    self.view.accepts_null = false;
+                    self.decide_null(false, entry.key.span, inclusion);
+                }
                 if null_only {
                     return;
                 }
@@ -204,6 +224,19 @@ impl<'a, 'n> SchemaReader<'a, 'n> {
                 });
             }
         }
+    }
+
+    /// Records what accepts or rejects `null`, unless an earlier decision prevails.
+    fn decide_null(&mut self, accepts: bool, span: Span, inclusion: Inclusion) {
+        if self.view.null_decision.as_ref().is_some_and(|decision| decision.prevails_over(accepts)) {
+            return;
+        }
+        let previous = |index: &usize| self.references[*index].1;
+        let mut references: Vec<&str> = std::iter::successors(inclusion.reference, previous)
+            .map(|index| self.references[index].0)
+            .collect();
+        references.reverse();
+        self.view.null_decision = Some(NullDecision::new(accepts, span, references));
     }
 
     fn finish(mut self) -> SchemaView<'n> {

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use contract::node::Node;
 
 use super::types::JsonTypes;
-use super::view::SchemaView;
+use super::view::{SchemaParts, SchemaView};
 use super::{SchemaPair, bounds, value};
 use crate::compare::{Comparison, Positions};
+use crate::document::IndexedDocument;
 use crate::rule::{Direction, SchemaRule, SchemaSite, Topic, ValueEffect};
 
 const TYPES: Topic = Topic::JsonTypes;
@@ -73,6 +74,15 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
     if pair.site.is_plain_text() || type_excludes_null(base, revision) || type_excludes_null(revision, base) {
         return;
     }
+    let null_position =
+        |side: &IndexedDocument<'n>, view: &SchemaView<'n>, parts: &SchemaParts<'n>, fallback| {
+            let decision = view.null_decision.as_ref();
+            decision.map_or(fallback, |decision| decision.position(side, comparison.unchanged(), parts.span))
+        };
+    let positions = Positions::new(
+        null_position(&comparison.base, base, &pair.base_parts, positions.base),
+        null_position(&comparison.revision, revision, &pair.revision_parts, positions.revision),
+    );
     match (base.accepts_null, revision.accepts_null) {
         (false, true) => {
             pair.report(comparison, "became-nullable", positions, "", "became nullable".to_owned());

@@ -10,6 +10,7 @@ use contract::source::Span;
 
 use super::equality::unwrap;
 use super::is_annotation;
+use super::null::NullDecision;
 use super::reader::SchemaReader;
 use super::types::JsonTypes;
 use crate::document::IndexedDocument;
@@ -107,6 +108,8 @@ pub(crate) struct SchemaView<'n> {
     pub type_span: Option<Span>,
     /// Whether `null` is valid.
     pub accepts_null: bool,
+    /// What accepts or rejects `null`. `None` if no keyword mentions it.
+    pub(super) null_decision: Option<NullDecision<'n>>,
     /// All `oneOf` keywords; a value must match each of them.
     pub one_of: Vec<Alternatives<'n>>,
     /// All `anyOf` keywords; a value must match each of them.

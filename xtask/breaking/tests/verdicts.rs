@@ -218,3 +218,110 @@ fn chains_of_references_have_no_maximum_length() {
         ["response-header-max-increased: `maximum` changed from 1 to 2"]
     );
 }
+
+/// Returns the documents' text at both positions of the finding about a property `a` that is no longer nullable, and the
+/// end of the path of the finding.
+fn removed_null(
+    version: &str,
+    (base, base_schemas): (Value, Value),
+    (revision, revision_schemas): (Value, Value),
+) -> (String, String, String) {
+    let document = |property: &Value, schemas: &Value| {
+        let schema = json!({"type": "object", "properties": {"a": property}});
+        let body = json!({"content": {"application/json": {"schema": schema}}});
+        document_with_operation(
+            &json!({"openapi": version, "components": {"schemas": schemas}}),
+            &json!({"requestBody": body}),
+        )
+    };
+    let (base, revision) = (document(&base, &base_schemas), document(&revision, &revision_schemas));
+    let findings = differences(&base, &revision);
+    let is_searched = |id: &str| id.ends_with("-became-not-nullable");
+    let mut searched = findings.iter().filter(|finding| is_searched(&finding.id));
+    let finding = searched.next().unwrap_or_else(|| panic!("{findings:?}"));
+    assert!(searched.next().is_none(), "{findings:?}");
+    let path = finding.path.split('.').rev().take(2).collect::<Vec<_>>();
+    let text = |document: &str, start: usize, end: usize| document[start..end].to_owned();
+    (
+        path.into_iter().rev().collect::<Vec<_>>().join("."),
+        text(&base, finding.base.start, finding.base.end),
+        text(&revision, finding.revision.start, finding.revision.end),
+    )
+}
+
+#[test]
+fn a_removed_null_is_reported_where_it_was_removed() {
+    let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+    let all_of = |name: &str, nullable: bool| {
+        let mut schema = json!({"allOf": [reference(name)]});
+        if nullable {
+            schema["nullable"] = json!(true);
+        }
+        schema
+    };
+    let text = json!({"X": {"type": "string"}, "Y": {"type": ["string", "null"]}});
+    let expected = |path: &str, base: &str, revision: &str| {
+        let key = |key: &str| if key.starts_with('{') { key.to_owned() } else { format!("\"{key}\"") };
+        (path.to_owned(), key(base), key(revision))
+    };
+    let nested = |nullable: bool| json!({"A": all_of("X", nullable), "X": {"type": "string"}});
+    let or_null = json!({"anyOf": [reference("X"), {"type": "null"}]});
+    let (nullable, plain) = (json!({"type": ["string", "null"]}), json!({"type": "string"}));
+    let none = json!({});
+    for (version, base, revision, expected) in [
+        // At a use of a schema that did not change.
+        (
+            "3.0.3",
+            (all_of("X", true), text.clone()),
+            (all_of("X", false), text.clone()),
+            expected("a.nullable", "nullable", "a"),
+        ),
+        (
+            "3.0.3",
+            (all_of("X", true), text.clone()),
+            (reference("X"), text.clone()),
+            expected("a.nullable", "nullable", "a"),
+        ),
+        (
+            "3.1.0",
+            (or_null.clone(), text.clone()),
+            (reference("X"), text.clone()),
+            expected("anyOf.*", "{\"type\":\"null\"}", "a"),
+        ),
+        (
+            "3.1.0",
+            (reference("Y"), text.clone()),
+            (reference("X"), text.clone()),
+            expected("properties.a", "a", "a"),
+        ),
+        // In a schema between the use and the schema that did not change.
+        (
+            "3.0.3",
+            (reference("A"), nested(true)),
+            (reference("A"), nested(false)),
+            expected("A.nullable", "nullable", "A"),
+        ),
+        // In the schema that changed.
+        (
+            "3.1.0",
+            (reference("A"), json!({"A": nullable})),
+            (reference("A"), json!({"A": plain})),
+            expected("A.type", "type", "type"),
+        ),
+        (
+            "3.1.0",
+            (nullable.clone(), none.clone()),
+            (plain.clone(), none.clone()),
+            expected("a.type", "type", "type"),
+        ),
+        (
+            "3.1.0",
+            (json!({"enum": ["b", null]}), none.clone()),
+            (json!({"enum": ["b"]}), none.clone()),
+            expected("a.enum", "enum", "enum"),
+        ),
+    ] {
+        let description = format!("{version} {base:?} {revision:?}");
+        assert_eq!(removed_null(version, base, revision), expected, "{description}");
+    }
+}
