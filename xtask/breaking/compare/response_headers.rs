@@ -112,6 +112,14 @@ pub(super) fn compare_header<'n>(
 const KNOWN_KEYWORDS: [&str; 8] =
     ["required", "schema", "content", "explode", "name", "in", "deprecated", "x-sunset"];
 
+/// Returns where the schemas of a header are used.
+fn schema_context(before: &Node, after: &Node) -> PairContext {
+    let is_plain_text = !content::has_media_type(before) && !content::has_media_type(after);
+    let site = if is_plain_text { SchemaSite::ResponseHeader } else { SchemaSite::ResponseHeaderContent };
+    let is_xml = content::is_xml(before) || content::is_xml(after);
+    PairContext { is_xml, ..PairContext::from(site) }
+}
+
 fn compare_both<'n>(
     comparison: &mut Comparison<'n>,
     operation_path: &Rc<OperationPath>,
@@ -176,15 +184,9 @@ fn compare_both<'n>(
         );
     }
     lifecycle::compare_response_header(comparison, operation_path, base, revision);
-    let is_plain_text = !content::has_media_type(before.node) && !content::has_media_type(after.node);
-    let site = if is_plain_text { SchemaSite::ResponseHeader } else { SchemaSite::ResponseHeaderContent };
-    let is_xml = content::is_xml(before.node) || content::is_xml(after.node);
-    comparison.queue(
-        content::schema(base),
-        content::schema(revision),
-        PairContext { is_xml, ..PairContext::from(site) },
-        Origin::Operation(Rc::clone(operation_path)),
-    );
+    let origin = Origin::Operation(Rc::clone(operation_path));
+    let context = schema_context(before.node, after.node);
+    comparison.queue(content::schema(base), content::schema(revision), context, origin);
     let is_unchanged = |key: &str| match key {
         "style" => style(before.node) == style(after.node),
         "allowReserved" | "allowEmptyValue" => is_true(before.node, key) == is_true(after.node, key),
