@@ -107,8 +107,8 @@ fn type_rule(pair: &SchemaPair<'_>) -> &'static str {
     let has_list = base.needs_list() || revision.needs_list();
     if pair.site.is_plain_text() {
         let lists_values = |view: &SchemaView<'_>| {
-            view.types == JsonTypes::BOOLEAN
-                || view.listed_types().is_some_and(|types| view.types.contains(types))
+            let is_boolean = view.types == JsonTypes::BOOLEAN;
+            view.listed_types().map_or(is_boolean, |types| view.types.contains(types))
         };
         let is_included = accepts_text_of(&pair.revision, &pair.base);
         let is_included_back = accepts_text_of(&pair.base, &pair.revision);
