@@ -7,12 +7,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
 use super::file_resolver::FileResolver;
-use super::git;
 use super::inputs::{DocumentName, Input, ensure_revision};
 use super::waivers::Waivers;
+use super::{git, names};
 
 /// The path of the released contract, relative to the workspace root.
 pub(crate) const RELEASED: &str = "openapi/released/v1.yaml";
@@ -48,21 +48,18 @@ pub(crate) fn read(
 ) -> Result<BaseInput> {
     ensure!(!base.is_empty(), "--base is empty; specify a file or a git revision");
     let workspace = resolver.workspace.as_path();
-    let file = resolver.find(base);
-    let (document, revision) = match &file {
-        Some(name) => (Input::from_file(workspace, name)?, TARGET.to_owned()),
-        None => {
-            let name = revision_of_contract(workspace, base, contract)?;
-            (Input::from_revision(workspace, &name.0, &name.1)?, name.0)
+    let (document, revision, waivers_file) = match find_base(resolver, base, contract)? {
+        BaseName::File(name) => (Input::from_file(workspace, &name)?, TARGET.to_owned(), waivers_path(&name)),
+        BaseName::AtRevision(revision, path) => {
+            let document = Input::from_revision(workspace, &revision, &path)?;
+            (document, revision, released_waivers_path(contract))
         }
     };
-    let waivers_file = match &file {
-        Some(name) => waivers_path(name),
-        None => released_waivers_path(contract),
-    };
     let (waivers, note) = match waivers {
-        Some(name_or_revision) => {
-            (Some(load_named_waivers(resolver, name_or_revision, &waivers_file)?), None)
+        Some(name) => {
+            let path = waivers_file.display().to_string();
+            let file = resolver.find(name);
+            (Some(names::read_file_or_revision(workspace, name, file, &path, "waivers")?), None)
         }
         None => load_default_waivers(workspace, &revision, &waivers_file)?,
     };
@@ -77,41 +74,49 @@ pub(crate) fn read(
 pub(crate) fn read_released(workspace: &Path) -> Result<BaseInput> {
     let document = Input::from_file(workspace, RELEASED)?;
     let waivers_file = waivers_path(RELEASED);
-    // All paths are relative to the workspace root, not to the current directory.
-    let resolver = FileResolver::new(workspace, workspace);
-    let name = waivers_file.display().to_string();
     let exists = workspace.join(&waivers_file).exists();
-    let waivers = if exists { Some(load_named_waivers(&resolver, &name, &waivers_file)?) } else { None };
+    let waivers =
+        if exists { Some(names::read_file(workspace, &waivers_file.display().to_string())?) } else { None };
     Ok(BaseInput { document, waivers, note: None })
 }
 
-/// Returns the revision and the path of a base that is not a file.
+/// The name of a base.
+enum BaseName {
+    /// A file, relative to the workspace root.
+    File(String),
+    /// A revision, and the path of a file in it.
+    AtRevision(String, String),
+}
+
+/// Finds out what the name of a base means.
 ///
 /// # Errors
-/// Returns an error with a remedy when the base is a URL or the name of a missing file, or when the contract is outside
-/// of the repository.
-fn revision_of_contract(workspace: &Path, base: &str, contract: &str) -> Result<(String, String)> {
-    if !base.contains("://")
+/// Returns an error with a remedy when the base is a URL, the name of a missing file or an ambiguous name, or when the
+/// contract is outside of the repository.
+fn find_base(resolver: &FileResolver, base: &str, contract: &str) -> Result<BaseName> {
+    let workspace = resolver.workspace.as_path();
+    let file = resolver.find(base);
+    if file.is_none()
         && !base.contains(':')
         && !git::is_revision(workspace, base)
         && let Some(explanation) = explain_missing_base(base)
     {
         bail!("base not found: {explanation}");
     }
-    match DocumentName::parse(workspace, base, "--base")? {
-        DocumentName::AtRevision(revision, path) => Ok((revision, path)),
+    match DocumentName::parse(workspace, base, file, "--base")? {
+        DocumentName::File(name) => Ok(BaseName::File(name)),
+        DocumentName::AtRevision(revision, path) => Ok(BaseName::AtRevision(revision, path)),
         DocumentName::Revision(revision) => {
             ensure_revision(workspace, &revision)?;
             ensure!(
                 !Path::new(contract).is_absolute(),
                 "`{revision}` is a git revision, but {contract} is outside of the repository; specify a file with --base"
             );
-            Ok((revision, format!("./{contract}")))
+            Ok(BaseName::AtRevision(revision, format!("./{contract}")))
         }
         DocumentName::StandardInput => {
             bail!("--base cannot be standard input; specify a file or a git revision")
         }
-        DocumentName::File(_) => unreachable!("existing files were found before"),
     }
 }
 
@@ -139,32 +144,6 @@ fn has_document_extension(base: &str) -> bool {
     [".yaml", ".yml", ".json"].iter().any(|extension| base.to_ascii_lowercase().ends_with(extension))
 }
 
-/// Loads the waivers that `--waivers` names. If it names a file, each waiver must match a finding.
-fn load_named_waivers(
-    resolver: &FileResolver,
-    name_or_revision: &str,
-    waivers_file: &Path,
-) -> Result<Waivers> {
-    ensure!(!name_or_revision.is_empty(), "--waivers is empty; specify a file or a git revision");
-    let workspace = resolver.workspace.as_path();
-    if let Some(name) = resolver.find(name_or_revision) {
-        let text =
-            std::fs::read_to_string(workspace.join(&name)).with_context(|| format!("cannot read {name}"))?;
-        return Ok(Waivers { name, text, is_from_git: false });
-    }
-    ensure!(
-        git::is_revision(workspace, name_or_revision),
-        "waivers not found: `{name_or_revision}` is neither a file nor a git revision; run `git fetch`, or correct the name"
-    );
-    let waivers = load_waivers_at(workspace, name_or_revision, waivers_file)?;
-    waivers.with_context(|| {
-        format!(
-            "waivers not found: revision `{name_or_revision}` does not contain {}",
-            waivers_file.display()
-        )
-    })
-}
-
 /// Loads the waivers of a revision, if git can find the revision and it contains a waiver file. If the waiver file in
 /// the working tree differs, also returns a message that it is ignored.
 fn load_default_waivers(
@@ -173,7 +152,11 @@ fn load_default_waivers(
     waivers_file: &Path,
 ) -> Result<(Option<Waivers>, Option<String>)> {
     let is_available = waivers_file.is_relative() && git::is_revision(workspace, revision);
-    let waivers = if is_available { load_waivers_at(workspace, revision, waivers_file)? } else { None };
+    let waivers = if is_available {
+        names::read_at_revision(workspace, revision, &waivers_file.display().to_string())?
+    } else {
+        None
+    };
     let working_tree_text = std::fs::read_to_string(workspace.join(waivers_file)).ok();
     let applied_text = waivers.as_ref().map(|waivers| &waivers.text);
     let note = working_tree_text.filter(|working_tree_text| Some(working_tree_text) != applied_text).map(|_| {
@@ -195,17 +178,6 @@ fn load_default_waivers(
         }
     });
     Ok((waivers, note))
-}
-
-/// Loads the waiver file of a revision, or `None` if the revision does not contain it.
-fn load_waivers_at(workspace: &Path, revision: &str, waivers_file: &Path) -> Result<Option<Waivers>> {
-    let waivers_file = waivers_file.display();
-    let Some(bytes) = git::contents(workspace, &format!("{revision}:./{waivers_file}"))? else {
-        return Ok(None);
-    };
-    let name = format!("{revision}:{waivers_file}");
-    let text = String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8"))?;
-    Ok(Some(Waivers { name, text, is_from_git: true }))
 }
 
 /// Returns the path of the waiver file next to a base that is a file.

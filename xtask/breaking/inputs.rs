@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use contract::source::Source;
 
 use super::bundle::ReferencedFiles;
-use super::git;
+use super::{git, names};
 
 /// The text of a document, and where the files are to which it refers.
 #[derive(Debug)]
@@ -80,23 +80,26 @@ pub(crate) enum DocumentName {
 }
 
 impl DocumentName {
-    /// Parses a name. A name that is neither a file nor contains a colon is a revision.
+    /// Parses a name. `file` is the path of the file with that name, if it exists. A name that is neither a file nor
+    /// contains a colon is a revision.
     ///
     /// # Errors
-    /// Returns an error with a remedy for an empty name, a URL, and the name of a missing file.
-    pub(crate) fn parse(directory: &Path, name: &str, argument: &str) -> Result<Self> {
+    /// Returns an error with a remedy for an empty name, a URL, the name of a missing file, and a name of both a file
+    /// and a revision.
+    pub(crate) fn parse(directory: &Path, name: &str, file: Option<String>, argument: &str) -> Result<Self> {
         ensure!(!name.is_empty(), "{argument} is empty; specify a file or a git revision");
         if name == "-" {
             return Ok(Self::StandardInput);
         }
-        if name.contains("://") {
+        if file.is_none() && name.contains("://") {
             bail!(
                 "{name} is a URL, and documents are not downloaded; run `curl --fail --location {name}` first, and \
                  specify its output as a file or, with `-`, as standard input"
             );
         }
-        if directory.join(name).exists() {
-            return Ok(Self::File(name.to_owned()));
+        if let Some(file) = file {
+            names::ensure_only_file(directory, name)?;
+            return Ok(Self::File(file));
         }
         if let Some((revision, path)) = name.split_once(':') {
             return Ok(Self::AtRevision(revision.to_owned(), path.to_owned()));

@@ -18,6 +18,7 @@ mod file_resolver;
 mod finding;
 mod git;
 mod inputs;
+mod names;
 mod references;
 mod release;
 mod report;

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use toml::Value;
 
 use super::finding::Finding;
+use super::names::TextFile;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,17 +70,9 @@ impl Waiver {
     }
 }
 
-/// The content of a waiver file.
-#[derive(Debug)]
-pub(crate) struct Waivers {
-    /// The name of the file.
-    pub name: String,
-    /// The TOML text.
-    pub text: String,
-    /// Whether the file was read from a git revision. Its waivers need not match a finding: the changes that they
-    /// accept may already be part of that revision, or not be merged yet.
-    pub is_from_git: bool,
-}
+/// The content of a waiver file. Waivers of a git revision need not match a finding: the changes that they accept may
+/// already be part of that revision, or not be merged yet.
+pub(crate) type Waivers = TextFile;
 
 /// Marks the findings that waivers accept. Returns a message for each expired waiver that matches a finding and, if the
 /// file was not read from a git revision, for each waiver that matches none. A waiver applies until the end of the day

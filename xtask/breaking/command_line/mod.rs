@@ -17,6 +17,7 @@ use self::settings::SettingsArgs;
 use super::base::BaseInput;
 use super::config::FailOn;
 use super::inputs::DocumentName;
+use super::names;
 use super::report::{self, ComparisonResult};
 use super::{Compatibility, ReportFormat, compare_documents, compatibility, print_document_warnings, today};
 
@@ -127,8 +128,11 @@ fn write(text: &str) -> Result<()> {
 
 /// Compares the documents of the arguments. Also returns the level from which the configuration lets the gate fail.
 fn compare(directory: &Path, args: &ComparisonArgs) -> Result<(ComparisonResult, FailOn)> {
-    let base = DocumentName::parse(directory, &args.base, "--base")?;
-    let revision = DocumentName::parse(directory, &args.revision, "the new document")?;
+    let parse = |name: &str, argument: &str| {
+        DocumentName::parse(directory, name, names::existing_file(directory, name), argument)
+    };
+    let base = parse(&args.base, "--base")?;
+    let revision = parse(&args.revision, "the new document")?;
     let both_are_standard_input = base == DocumentName::StandardInput && revision == base;
     ensure!(!both_are_standard_input, "only one of the documents can be standard input");
     let path = revision.path_in_revisions(directory);

@@ -3,11 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::Result;
 
 use crate::config::{self, Settings};
-use crate::git;
-use crate::inputs::ensure_revision;
+use crate::names::{self, TextFile};
 use crate::waivers::Waivers;
 
 /// Where the configuration and the waivers come from.
@@ -39,21 +38,23 @@ impl SettingsArgs {
         base_revision: Option<&str>,
     ) -> Result<(Settings, Option<Waivers>)> {
         let settings = match (&self.config, base_revision) {
-            (Some(name), _) => Settings::parse(name, &read_text(directory, name)?)?,
+            (Some(name), _) => Settings::parse(name, &names::read_file(directory, name)?.text)?,
             (None, Some(revision)) => match read_from_base(directory, revision, config::FILE_NAME)? {
-                Some(text) => Settings::parse(&format!("{revision}:{}", config::FILE_NAME), &text)?,
+                Some(file) => Settings::parse(&file.name, &file.text)?,
                 None => Settings::default(),
             },
             (None, None) if directory.join(config::FILE_NAME).exists() => {
-                Settings::parse(config::FILE_NAME, &read_text(directory, config::FILE_NAME)?)?
+                Settings::parse(config::FILE_NAME, &names::read_file(directory, config::FILE_NAME)?.text)?
             }
             (None, None) => Settings::default(),
         };
         let waivers_file = settings.waivers.as_deref().unwrap_or(WAIVERS);
         let waivers = match (&self.waivers, base_revision) {
-            (Some(name), _) => Some(named_waivers(directory, name, waivers_file)?),
-            (None, Some(revision)) => read_from_base(directory, revision, waivers_file)?
-                .map(|text| Waivers { name: format!("{revision}:{waivers_file}"), text, is_from_git: true }),
+            (Some(name), _) => {
+                let file = names::existing_file(directory, name);
+                Some(names::read_file_or_revision(directory, name, file, waivers_file, "waivers")?)
+            }
+            (None, Some(revision)) => read_from_base(directory, revision, waivers_file)?,
             (None, None) => {
                 if directory.join(waivers_file).exists() {
                     eprintln!(
@@ -67,43 +68,19 @@ impl SettingsArgs {
     }
 }
 
-fn read_text(directory: &Path, name: &str) -> Result<String> {
-    ensure!(!name.is_empty(), "the name of a file is empty");
-    fs::read_to_string(directory.join(name)).with_context(|| format!("cannot read {name}"))
-}
-
 /// Reads a file of the base's revision, or returns `None` if the revision does not contain it.
-fn read_from_base(directory: &Path, revision: &str, name: &str) -> Result<Option<String>> {
-    let text = text_at(directory, revision, name)?;
+fn read_from_base(directory: &Path, revision: &str, name: &str) -> Result<Option<TextFile>> {
+    let text = names::read_at_revision(directory, revision, name)?;
     let working_tree_text = fs::read_to_string(directory.join(name)).ok();
     let revision = if revision.is_empty() { "the index" } else { revision };
     match (&text, working_tree_text) {
         (None, Some(_)) => eprintln!(
             "note: {name} is ignored because `{revision}` does not contain it; merge it before the change that needs it"
         ),
-        (Some(text), Some(other)) if *text != other => eprintln!(
+        (Some(applied), Some(other)) if applied.text != other => eprintln!(
             "note: {name} differs from the one in `{revision}`, which applies; merge it before the change that needs it"
         ),
         _ => {}
     }
     Ok(text)
-}
-
-fn text_at(directory: &Path, revision: &str, name: &str) -> Result<Option<String>> {
-    let Some(bytes) = git::contents(directory, &format!("{revision}:./{name}"))? else { return Ok(None) };
-    let text = String::from_utf8(bytes).with_context(|| format!("{revision}:{name} is not UTF-8"))?;
-    Ok(Some(text))
-}
-
-/// Reads the waivers that `--waivers` names: a file, or a revision that contains `waivers_file`.
-fn named_waivers(directory: &Path, name: &str, waivers_file: &str) -> Result<Waivers> {
-    ensure!(!name.is_empty(), "--waivers is empty; specify a file or a git revision");
-    if directory.join(name).exists() {
-        let text = read_text(directory, name)?;
-        return Ok(Waivers { name: name.to_owned(), text, is_from_git: false });
-    }
-    ensure_revision(directory, name).context("waivers not found")?;
-    let text = text_at(directory, name, waivers_file)?
-        .with_context(|| format!("waivers not found: revision `{name}` does not contain {waivers_file}"))?;
-    Ok(Waivers { name: format!("{name}:{waivers_file}"), text, is_from_git: true })
 }

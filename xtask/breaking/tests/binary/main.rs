@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod formats;
+mod names;
 mod readme;
 mod rules;
 mod settings;
