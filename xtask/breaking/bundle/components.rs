@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use contract::node::{Entry, Node, SpannedString, Value, escape_pointer_token};
 use contract::source::Span;
 
-use super::{Bundler, Import, MAX_DEPTH, Place, Resolution, Target, file_name};
+use super::limits::MAX_DEPTH;
+use super::{Bundler, Import, Place, Resolution, Target, file_name};
 use crate::document::{component_of, decode_step};
 use crate::shape::keywords::ObjectKind;
 
@@ -54,9 +55,9 @@ impl Bundler<'_> {
         let Resolution::Target(target) = self.resolve(&text, span, *place) else { return };
         let key = (section, target);
         if self.targets.get(&key) == Some(&entry.key.text)
-            && let Some(node) = self.find(&key.1)
+            && let Some(node) = self.copy(&key.1, span)
         {
-            entry.value = node.clone();
+            entry.value = node;
             place.file = key.1.0;
         }
     }

@@ -7,6 +7,7 @@
 mod components;
 mod files;
 mod identifiers;
+mod limits;
 mod open;
 mod repair;
 
@@ -18,14 +19,12 @@ use contract::source::{Source, Span};
 
 use self::files::resolve_path;
 use self::identifiers::Identifiers;
+use self::limits::{MAX_DEPTH, MAX_INSERTED_NODES};
 use super::document::component_of;
 use super::references::{DATA_KEYWORDS, target};
 use super::shape::keywords::{ObjectKind, ValueType};
 
 pub(crate) use self::files::ReferencedFiles;
-
-/// The maximum nesting of a tree into which parts of files were inserted.
-const MAX_DEPTH: usize = 192;
 
 /// Returns the document as one tree. The texts of the files to which it refers are appended to `source`, and problems
 /// are added to `diagnostics`.
@@ -49,6 +48,8 @@ pub(crate) fn bundle(
         names: HashSet::new(),
         targets: BTreeMap::new(),
         pending: Vec::new(),
+        remaining_insertions: MAX_INSERTED_NODES,
+        is_stopped: false,
     };
     bundler.reserve_names();
     bundler.object(&mut tree, ObjectKind::Document, Place { file: 0, depth: 0, inlined: 0 });
@@ -122,6 +123,10 @@ struct Bundler<'a> {
     targets: BTreeMap<(&'static str, Target), String>,
     /// The targets that become components and are not copied yet.
     pending: Vec<Import>,
+    /// The number of nodes that can still be inserted.
+    remaining_insertions: usize,
+    /// Whether a limit was exceeded. Then no further node is inserted.
+    is_stopped: bool,
 }
 
 /// What becomes of a reference.
@@ -139,10 +144,7 @@ enum Resolution {
 impl Bundler<'_> {
     /// Replaces the references in an object, and repairs it.
     fn object(&mut self, node: &mut Node, kind: ObjectKind, place: Place) {
-        if place.depth > MAX_DEPTH {
-            let message =
-                format!("values are nested deeper than {MAX_DEPTH} levels, including referenced files");
-            self.diagnostics.push(Diagnostic::error(Code::Syntax, node.span, message, ""));
+        if self.is_too_deep(node, place) {
             return;
         }
         repair::object(node, kind, self.diagnostics);
@@ -168,6 +170,9 @@ impl Bundler<'_> {
 
     /// Replaces references to other files in a value whose meaning is unknown, such as a description in a file.
     fn unknown_value(&mut self, node: &mut Node, mut place: Place) {
+        if self.is_too_deep(node, place) {
+            return;
+        }
         if node.get("$ref").and_then(Node::as_str).is_some_and(|text| !text.starts_with('#')) {
             self.inline_reference(node, &mut place);
         }
@@ -257,16 +262,12 @@ impl Bundler<'_> {
             };
             place.inlined += 1;
             if place.inlined > MAX_DEPTH {
-                self.diagnostics.push(Diagnostic::error(
-                    Code::CyclicRef,
-                    span,
-                    "circular reference: the target includes itself",
-                    "remove the reference",
-                ));
+                let message = "circular reference: the target includes itself";
+                self.stop(Diagnostic::error(Code::CyclicRef, span, message, "remove the reference"));
                 return;
             }
-            let Some(found) = self.find(&target) else { return };
-            *node = found.clone();
+            let Some(found) = self.copy(&target, span) else { return };
+            *node = found;
             place.file = target.0;
         }
     }

@@ -24,10 +24,14 @@ pub(super) fn is_needed(node: &Node) -> bool {
                 | ("required", Value::Bool(_))
                 | ("items", Value::Sequence(_))
                 | ("responses" | "content", Value::Null) => true,
-                ("mapping", Value::Mapping(targets)) => targets
+                ("mapping", Value::Mapping(targets)) => {
+                    targets
                     .iter()
                     .filter_map(|entry| entry.value.as_str())
-                    .any(|text| text.contains(['/', '.', '#']) && !is_component(text)),
+                    .any(|text| text.contains(['/', '.', '#']) && !is_component(text))
+                    // A property can have the same name.
+                    || is_needed(&entry.value)
+                }
                 _ => is_needed(&entry.value),
             })
         }

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod formats;
+mod hostile;
 mod names;
 mod readme;
 mod rules;
