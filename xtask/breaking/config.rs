@@ -155,9 +155,14 @@ impl Settings {
 /// Whether a path matches a pattern, in which `*` matches any characters.
 fn matches(pattern: &str, path: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == path };
-    let Some(remaining) = path.strip_prefix(start) else { return false };
-    let mut ends = (0..=remaining.len()).filter(|at| remaining.is_char_boundary(*at));
-    ends.any(|at| matches(rest, &remaining[at..]))
+    let (parts, end) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let remaining = path.strip_prefix(start).and_then(|path| path.strip_suffix(end));
+    // The first occurrence of each part leaves the most characters for the others.
+    let after_part = |path: &str, part: &str| path.find(part).map(|at| at + part.len());
+    let mut parts = parts.split('*');
+    remaining.is_some_and(|remaining| {
+        parts.try_fold(remaining, |path, part| Some(&path[after_part(path, part)?..])).is_some()
+    })
 }
 
 #[cfg(test)]
@@ -174,6 +179,13 @@ mod tests {
             ("*/health", "/v1/health", true),
             ("/*/é*", "/v1/éa", true),
             ("/*/x", "/v1/y", false),
+            ("/a*a", "/a", false),
+            ("/a*a", "/aa", true),
+            ("/*ab*ab*b", "/abab", false),
+            ("/*ab*ab*b", "/xabxabxb", true),
+            ("**", "/a", true),
+            ("*a**b*", "/xaybz", true),
+            ("*b*a*", "/ab", false),
         ] {
             assert_eq!(matches(pattern, path), expected, "{pattern} {path}");
         }

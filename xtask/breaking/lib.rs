@@ -19,6 +19,7 @@ mod finding;
 mod git;
 mod inputs;
 mod names;
+mod output;
 mod references;
 mod release;
 mod report;
@@ -98,7 +99,7 @@ pub enum Compatibility {
 /// an expired waiver matches a finding, or when a waiver that does not come from a git revision matches no finding.
 pub fn run(workspace: &Path, args: &BreakingArgs) -> Result<Compatibility> {
     let result = load_and_compare(workspace, args)?;
-    print!("{}", report::breaking_changes(&result, args.format));
+    output::print(&report::breaking_changes(&result, args.format))?;
     compatibility(&result, FailOn::Error)
 }
 
@@ -129,7 +130,7 @@ fn compatibility(result: &ComparisonResult, fail_on: FailOn) -> Result<Compatibi
 /// Returns an error when a document cannot be found, read or compared, or when the waivers cannot be found or read.
 /// Unused or expired waivers are not an error here, because a changelog has no verdict.
 pub fn changelog(workspace: &Path, args: &BreakingArgs) -> Result<()> {
-    print!("{}", report::changelog(&load_and_compare(workspace, args)?, args.format));
+    output::print(&report::changelog(&load_and_compare(workspace, args)?, args.format))?;
     Ok(())
 }
 
@@ -144,11 +145,11 @@ fn load_and_compare(workspace: &Path, args: &BreakingArgs) -> Result<ComparisonR
     })?;
     let input = base::read(&resolver, &args.base, &contract, args.waivers.as_deref())?;
     if let Some(note) = &input.note {
-        eprintln!("note: {note}");
+        output::print_message(&format!("note: {note}\n"));
     }
     let revision = Input::from_file(&resolver.workspace, &contract)?;
     let result = compare_documents(input, revision, &Settings::project(), today())?;
-    print_document_warnings(&result, args.format);
+    print_document_warnings(&result, args.format)?;
     Ok(result)
 }
 
@@ -185,7 +186,10 @@ fn compare_documents(
 
 /// Prints the minor errors of both documents: as annotations for GitHub, otherwise to standard error. An error that
 /// both documents have at the same position is printed once.
-fn print_document_warnings(result: &ComparisonResult, format: ReportFormat) {
+///
+/// # Errors
+/// Returns an error when the annotations cannot be written.
+fn print_document_warnings(result: &ComparisonResult, format: ReportFormat) -> Result<()> {
     let render = |document: &OpenApiDocument| {
         let format = match format {
             ReportFormat::Github => DiagnosticFormat::Github,
@@ -196,8 +200,11 @@ fn print_document_warnings(result: &ComparisonResult, format: ReportFormat) {
     let (base, revision) = (render(&result.base), render(&result.revision));
     let further = if base == revision { "" } else { base.as_str() };
     match format {
-        ReportFormat::Github => print!("{revision}{further}"),
-        _ => eprint!("{revision}{further}"),
+        ReportFormat::Github => output::print(&format!("{revision}{further}")),
+        _ => {
+            output::print_message(&format!("{revision}{further}"));
+            Ok(())
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 
 use super::config::{FailOn, Settings};
 use super::inputs::Input;
-use super::{Compatibility, ReportFormat, base, document, invalid_document_error, report};
+use super::{Compatibility, ReportFormat, base, document, invalid_document_error, output, report};
 
 /// Copies the contract over the released one if each breaking change is waived. Otherwise returns
 /// [`Compatibility::Breaking`] and changes nothing. Without a released contract, the contract is validated and copied.
@@ -28,12 +28,15 @@ pub fn run(workspace: &Path) -> Result<Compatibility> {
         let result = super::compare_documents(input, revision, &settings, super::today())?;
         let compatibility = super::compatibility(&result, FailOn::Error);
         if !matches!(compatibility, Ok(Compatibility::Compatible)) {
-            print!("{}", report::breaking_changes(&result, ReportFormat::Text));
+            output::print(&report::breaking_changes(&result, ReportFormat::Text))?;
         }
         if compatibility.with_context(|| format!("{} was not changed", base::RELEASED))?
             == Compatibility::Breaking
         {
-            println!("{} was not changed: clients of the released contract would break", base::RELEASED);
+            output::print(&format!(
+                "{} was not changed: clients of the released contract would break\n",
+                base::RELEASED
+            ))?;
             return Ok(Compatibility::Breaking);
         }
     } else {
@@ -47,11 +50,11 @@ pub fn run(workspace: &Path) -> Result<Compatibility> {
     let waivers = workspace.join(base::waivers_path(base::RELEASED));
     if waivers.exists() {
         fs::remove_file(&waivers).with_context(|| format!("cannot remove {}", waivers.display()))?;
-        println!(
-            "deleted {}: its waivers applied to this release",
+        output::print(&format!(
+            "deleted {}: its waivers applied to this release\n",
             base::waivers_path(base::RELEASED).display()
-        );
+        ))?;
     }
-    println!("updated {} from {}", base::RELEASED, base::CONTRACT);
+    output::print(&format!("updated {} from {}\n", base::RELEASED, base::CONTRACT))?;
     Ok(Compatibility::Compatible)
 }

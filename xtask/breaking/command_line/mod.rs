@@ -17,9 +17,9 @@ use self::settings::SettingsArgs;
 use super::base::BaseInput;
 use super::config::FailOn;
 use super::inputs::DocumentName;
-use super::names;
 use super::report::{self, ComparisonResult};
 use super::{Compatibility, ReportFormat, compare_documents, compatibility, print_document_warnings, today};
+use super::{names, output};
 
 /// Finds the changes between two OpenAPI documents that break clients.
 ///
@@ -85,7 +85,7 @@ pub fn main() -> ExitCode {
         Ok(Compatibility::Compatible) => ExitCode::SUCCESS,
         Ok(Compatibility::Breaking) => ExitCode::from(1),
         Err(error) => {
-            eprintln!("error: {error:#}");
+            output::print_message(&format!("error: {error:#}\n"));
             ExitCode::from(2)
         }
     }
@@ -97,32 +97,22 @@ fn run(command: &GateCommand) -> Result<Compatibility> {
     match command {
         GateCommand::Check { comparison, fail_on } => {
             let (result, configured) = compare(&directory, comparison)?;
-            write(&report::breaking_changes(&result, comparison.format))?;
+            output::print(&report::breaking_changes(&result, comparison.format))?;
             compatibility(&result, fail_on.unwrap_or(configured))
         }
         GateCommand::Changelog(comparison) => {
             let (result, _) = compare(&directory, comparison)?;
-            write(&report::changelog(&result, comparison.format))?;
+            output::print(&report::changelog(&result, comparison.format))?;
             Ok(Compatibility::Compatible)
         }
         GateCommand::Rules(args) => {
-            write(&reference::render(args)?)?;
+            output::print(&reference::render(args)?)?;
             Ok(Compatibility::Compatible)
         }
         GateCommand::GitDiff(args) => {
-            write(&git_diff::render(&directory, args))?;
+            output::print(&git_diff::render(&directory, args))?;
             Ok(Compatibility::Compatible)
         }
-    }
-}
-
-/// Writes to standard output. A reader that closes the pipe early, such as `head`, is not an error.
-fn write(text: &str) -> Result<()> {
-    use std::io::Write as _;
-
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        result => result.context("cannot write to standard output"),
     }
 }
 
@@ -146,6 +136,6 @@ fn compare(directory: &Path, args: &ComparisonArgs) -> Result<(ComparisonResult,
     let base = BaseInput { document, waivers, note: None };
     let revision = revision.read(directory, None)?;
     let result = compare_documents(base, revision, &settings, today())?;
-    print_document_warnings(&result, args.format);
+    print_document_warnings(&result, args.format)?;
     Ok((result, settings.fail_on))
 }

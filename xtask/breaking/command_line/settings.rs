@@ -7,6 +7,7 @@ use anyhow::Result;
 
 use crate::config::{self, Settings};
 use crate::names::{self, TextFile};
+use crate::output;
 use crate::waivers::Waivers;
 
 /// Where the configuration and the waivers come from.
@@ -57,9 +58,9 @@ impl SettingsArgs {
             (None, Some(revision)) => read_from_base(directory, revision, waivers_file)?,
             (None, None) => {
                 if directory.join(waivers_file).exists() {
-                    eprintln!(
-                        "note: {waivers_file} is ignored because the base is not in a git revision; specify it with --waivers"
-                    );
+                    output::print_message(&format!(
+                        "note: {waivers_file} is ignored because the base is not in a git revision; specify it with --waivers\n"
+                    ));
                 }
                 None
             }
@@ -74,12 +75,12 @@ fn read_from_base(directory: &Path, revision: &str, name: &str) -> Result<Option
     let working_tree_text = fs::read_to_string(directory.join(name)).ok();
     let revision = if revision.is_empty() { "the index" } else { revision };
     match (&text, working_tree_text) {
-        (None, Some(_)) => eprintln!(
-            "note: {name} is ignored because `{revision}` does not contain it; merge it before the change that needs it"
-        ),
-        (Some(applied), Some(other)) if applied.text != other => eprintln!(
-            "note: {name} differs from the one in `{revision}`, which applies; merge it before the change that needs it"
-        ),
+        (None, Some(_)) => output::print_message(&format!(
+            "note: {name} is ignored because `{revision}` does not contain it; merge it before the change that needs it\n"
+        )),
+        (Some(applied), Some(other)) if applied.text != other => output::print_message(&format!(
+            "note: {name} differs from the one in `{revision}`, which applies; merge it before the change that needs it\n"
+        )),
         _ => {}
     }
     Ok(text)

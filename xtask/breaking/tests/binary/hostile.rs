@@ -56,3 +56,30 @@ fn a_property_that_is_named_mapping_can_refer_to_files() {
     let outcome = check(&folder, "base.yaml");
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
 }
+
+#[test]
+fn an_output_that_cannot_be_written_is_not_a_panic() {
+    let folder = Folder::new();
+    folder.write("api.yaml", CONTRACT);
+    folder.write("warning.yaml", "openapi: 3.0.0\npaths: {/a: {get: {responses: }}}\n");
+    folder.write("openapi-gate-waivers.toml", "");
+    for (arguments, code) in [
+        ("--base missing.yaml api.yaml 2>/dev/full", 2),
+        ("--base api.yaml api.yaml 2>/dev/full", 0),
+        ("--base warning.yaml warning.yaml 2>/dev/full", 0),
+        ("--format github --base warning.yaml warning.yaml >/dev/full", 2),
+        ("--format github --base warning.yaml warning.yaml >/dev/full 2>/dev/full", 2),
+    ] {
+        let outcome = folder.run_script(&format!("openapi-gate check {arguments}"), &[]);
+        assert_eq!(outcome.code, Some(code), "{arguments}: {outcome:?}");
+        assert!(!outcome.errors.contains("panicked"), "{arguments}: {outcome:?}");
+    }
+}
+
+#[test]
+fn ignored_paths_with_many_stars_are_matched_quickly() {
+    let folder = Folder::new();
+    folder.write("openapi-gate.toml", format!("ignored-paths = ['{}b']\n", "*a".repeat(40)));
+    folder.write("base.yaml", CONTRACT.replace("/a:", &format!("/{}:", "a".repeat(1_000))));
+    assert_eq!(check(&folder, "base.yaml").code, Some(1));
+}
