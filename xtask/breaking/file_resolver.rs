@@ -29,7 +29,7 @@ impl FileResolver {
 }
 
 /// Removes `.` and `..` from a path, without following symbolic links.
-fn without_dots(path: &Path) -> PathBuf {
+pub(crate) fn without_dots(path: &Path) -> PathBuf {
     let mut normalized = PathBuf::new();
     for component in path.components() {
         match component {

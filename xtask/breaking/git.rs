@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 
 const CANNOT_START: &str = "cannot start `git`, which is needed to read a revision; specify a file instead";
 
@@ -18,12 +18,13 @@ pub(crate) fn run(directory: &Path, args: &[&str]) -> Result<Option<Vec<u8>>> {
 }
 
 /// Returns the contents of a file in a revision, or `None` if git cannot find it or it is a folder. `name` has the form
-/// `REVISION:PATH`.
+/// `REVISION:PATH`. `directory` is in a git repository.
 ///
 /// # Errors
-/// Returns an error when git cannot be started.
+/// Returns an error when git cannot be started or ends unexpectedly, when the file is larger than
+/// [`contract::MAX_CONTRACT_BYTES`], or when it is a symbolic link whose target is not in the revision.
 pub(crate) fn contents(directory: &Path, name: &str) -> Result<Option<Vec<u8>>> {
-    run(directory, &["cat-file", "blob", name])
+    FileReader::start(directory)?.read(name)
 }
 
 /// Whether a name is that of a revision.
@@ -53,7 +54,7 @@ impl FileReader {
     /// Returns an error when git cannot be started.
     pub(crate) fn start(directory: &Path) -> Result<Self> {
         let mut command = Command::new("git");
-        command.args(["cat-file", "--batch"]).current_dir(directory);
+        command.args(["cat-file", "--batch", "--follow-symlinks"]).current_dir(directory);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = command.spawn().context(CANNOT_START)?;
         let input = process.stdin.take().context(CANNOT_START)?;
@@ -64,7 +65,7 @@ impl FileReader {
     /// Returns the contents of a file in a revision, as [`contents`] does.
     ///
     /// # Errors
-    /// Returns an error when git ends unexpectedly.
+    /// The same, except that git was already started.
     pub(crate) fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
         if name.contains('\n') {
             return Ok(None);
@@ -77,13 +78,24 @@ impl FileReader {
         // For a file: its id, `blob` and its size. For a missing file: its name and `missing`.
         let mut fields = header.trim_end().rsplit(' ');
         let size = fields.next().and_then(|size| size.parse::<u64>().ok());
-        let (Some(size), Some(kind @ ("blob" | "tree" | "commit" | "tag"))) = (size, fields.next()) else {
-            return Ok(None);
-        };
+        let kinds = ["blob", "tree", "commit", "tag", "symlink", "dangling", "loop", "notdir"];
+        let kind = fields.next().filter(|kind| kinds.contains(kind));
+        let (Some(size), Some(kind)) = (size, kind) else { return Ok(None) };
+        let shown_name = name.replacen(":./", ":", 1);
+        if size > contract::MAX_CONTRACT_BYTES {
+            std::io::copy(&mut self.output.by_ref().take(size + 1), &mut std::io::sink())
+                .context("git ended unexpectedly")?;
+            bail!("{shown_name} is larger than the maximum of 32 MiB");
+        }
         // The contents are followed by a line break.
         let mut contents = Vec::new();
         self.output.by_ref().take(size + 1).read_to_end(&mut contents).context("git ended unexpectedly")?;
         contents.pop();
+        match kind {
+            "symlink" => bail!("{shown_name} is a symbolic link that leads out of the repository"),
+            "dangling" | "loop" => bail!("{shown_name} is a symbolic link to a file that does not exist"),
+            _ => {}
+        }
         Ok((kind == "blob").then_some(contents))
     }
 }

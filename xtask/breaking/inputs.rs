@@ -22,8 +22,9 @@ impl Input {
     /// Reads a file. `name` is relative to `directory`.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read.
+    /// Returns an error if the file cannot be read, or if a symbolic link leads out of the repository.
     pub(crate) fn from_file(directory: &Path, name: &str) -> Result<Self> {
+        names::ensure_link_is_inside(directory, name)?;
         let source = contract::read_file(directory, name)?;
         Ok(Self { source, files: Self::files_beside(directory, name) })
     }

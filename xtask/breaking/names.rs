@@ -3,10 +3,11 @@
 //! A name that is both is an error: a change under review can add a file with the name of a revision, which would
 //! replace the base, the configuration or the waivers.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use super::file_resolver::without_dots;
 use super::git;
 use super::inputs::ensure_revision;
 
@@ -63,6 +64,32 @@ fn unambiguous_revision(directory: &Path, revision: &str) -> String {
     }
 }
 
+/// Checks that a file in the repository (without one, in `directory`) is there even if its path contains symbolic links:
+/// a change under review can add links to other files of the machine. The user can name files elsewhere.
+///
+/// # Errors
+/// Returns an error if a symbolic link leads out of the repository.
+pub(crate) fn ensure_link_is_inside(directory: &Path, name: &str) -> Result<()> {
+    let (Ok(folder), Ok(target)) = (directory.canonicalize(), directory.join(name).canonicalize()) else {
+        // Reading it fails with a message.
+        return Ok(());
+    };
+    let written = without_dots(&folder.join(name));
+    if written == target {
+        return Ok(());
+    }
+    let repository = git::run(directory, &["rev-parse", "--show-toplevel"]).ok().flatten();
+    let (root, shown_root) = match repository.and_then(|path| String::from_utf8(path).ok()) {
+        Some(path) => (PathBuf::from(path.trim_end_matches('\n')).canonicalize()?, "repository"),
+        None => (folder, "current folder"),
+    };
+    ensure!(
+        !written.starts_with(&root) || target.starts_with(&root),
+        "{name} leads out of the {shown_root} by a symbolic link; specify the file to which it leads"
+    );
+    Ok(())
+}
+
 /// Reads the file that an argument names: a file, or a revision that contains `path`, which is relative to `directory`.
 /// `file` is the path of the file with that name, if it exists; `content` is what the file contains.
 ///
@@ -90,6 +117,7 @@ pub(crate) fn read_file_or_revision(
 /// # Errors
 /// Returns an error if the file cannot be read, is too large or is not UTF-8.
 pub(crate) fn read_file(directory: &Path, name: &str) -> Result<TextFile> {
+    ensure_link_is_inside(directory, name)?;
     let text = contract::read_file(directory, name)?.text;
     Ok(TextFile { name: name.to_owned(), text, is_from_git: false })
 }

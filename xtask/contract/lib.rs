@@ -168,11 +168,13 @@ pub const MAX_CONTRACT_BYTES: u64 = 32 * 1024 * 1024;
 /// Reads the file at `path`, which is relative to `folder`.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read, is larger than 32 MiB or is not UTF-8.
+/// Returns an error if the file cannot be read, is not a regular file, is larger than 32 MiB or is not UTF-8.
 pub fn read_file(folder: &Path, path: &str) -> anyhow::Result<Source> {
-    let file = std::fs::File::open(folder.join(path)).with_context(|| format!("cannot read {path}"))?;
-    let metadata = file.metadata().with_context(|| format!("cannot read {path}"))?;
+    // Opening a pipe waits for a writer.
+    let metadata = std::fs::metadata(folder.join(path)).with_context(|| format!("cannot read {path}"))?;
     ensure!(!metadata.is_dir(), "cannot read {path}: expected a file, found a folder");
+    ensure!(metadata.is_file(), "cannot read {path}: it is not a regular file");
+    let file = std::fs::File::open(folder.join(path)).with_context(|| format!("cannot read {path}"))?;
     let mut bytes = Vec::new();
     file.take(MAX_CONTRACT_BYTES + 1)
         .read_to_end(&mut bytes)

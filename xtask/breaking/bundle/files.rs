@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::git;
@@ -76,13 +77,36 @@ fn read_in_folder(folder: &Path, path: &str) -> Result<Vec<u8>, String> {
     };
     let file = resolved(&folder.join(path))?;
     // A symbolic link can lead out of the folder.
-    if !file.starts_with(resolved(folder)?) {
+    let folder = resolved(folder)?;
+    let Ok(path_in_folder) = file.strip_prefix(&folder) else {
         return Err("the file is outside of the folder of the document".to_owned());
-    }
+    };
+    check_name(&path_in_folder.to_string_lossy())?;
     if !file.is_file() {
         return Err("it is not a file".to_owned());
     }
-    std::fs::read(file).map_err(|error| error.to_string())
+    let mut contents = Vec::new();
+    let file = std::fs::File::open(file).map_err(|error| error.to_string())?;
+    file.take(contract::MAX_CONTRACT_BYTES + 1)
+        .read_to_end(&mut contents)
+        .map_err(|error| error.to_string())?;
+    Ok(contents)
+}
+
+/// Checks that a document can refer to a file. A document of others must not show the contents of files that are not
+/// parts of documents, such as the settings of a repository. `path` contains no `.` and no `..`.
+///
+/// # Errors
+/// Returns the reason why the file is not read.
+pub(super) fn check_name(path: &str) -> Result<(), String> {
+    if path.split('/').any(|step| step.starts_with('.')) {
+        return Err("files and folders whose names begin with a dot are not read".to_owned());
+    }
+    let path = path.to_ascii_lowercase();
+    if ![".yaml", ".yml", ".json"].iter().any(|extension| path.ends_with(extension)) {
+        return Err("only files that end with .yaml, .yml or .json are read".to_owned());
+    }
+    Ok(())
 }
 
 /// Returns the path of a referenced file, relative to the folder of the document: `reference` is relative to `from`,

@@ -4,7 +4,7 @@ use contract::diagnostic::{Code, Diagnostic};
 use contract::source::Span;
 use contract::yaml::{self, AliasPolicy};
 
-use super::files::resolve_path;
+use super::files::{check_name, resolve_path};
 use super::identifiers::Identifiers;
 use super::{Bundler, File, Resolution};
 
@@ -30,7 +30,7 @@ impl Bundler<'_> {
         if self.invalid_files.contains(&path) {
             return Err(Resolution::Reported);
         }
-        let contents = match self.readable.read(&path) {
+        let contents = match check_name(&path).and_then(|()| self.readable.read(&path)) {
             Ok(contents) => contents,
             Err(_) if is_in_resource => return Err(Resolution::Literal),
             Err(reason) => return Err(self.report_unreadable(text, span, &reason)),

@@ -196,7 +196,7 @@ fn references_that_cannot_be_followed_are_rejected_with_their_place() {
         ("/etc/passwd", "it leads out of the folder of the document"),
         ("link.yaml", "the file is outside of the folder of the document"),
         ("missing.yaml", "the file does not exist"),
-        ("folder", "it is not a file"),
+        ("folder", "only files that end with .yaml, .yml or .json are read"),
         ("binary.yaml", "is not valid UTF-8"),
         ("https://example.com/a.yaml", "refers to a document that is not a file"),
         ("folder/a.yaml#/b", "`folder/a.yaml#/b` does not exist"),

@@ -1,5 +1,7 @@
 //! Documents and files that were written to make the program fail, use up its resources, or read other files.
 
+use std::fs::File;
+
 use crate::support::{CONTRACT, Folder, Outcome};
 
 /// Compares a base with the valid document `api.yaml`. A run that takes longer than 30 seconds fails.
@@ -55,6 +57,94 @@ fn a_property_that_is_named_mapping_can_refer_to_files() {
     folder.write("base.yaml", base.replace("{$ref: b.yaml}", "{items: {$ref: b.yaml}}"));
     let outcome = check(&folder, "base.yaml");
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
+}
+
+#[test]
+fn hidden_files_and_other_kinds_of_files_are_not_read() {
+    let folder = Folder::repository();
+    for name in [".env.yaml", ".git/x.yaml", "a/.b/c.yaml", "secret", "secret.txt"] {
+        folder.write(name, "type: string\n");
+    }
+    folder.write("a/b.yaml", "$ref: ../a/./../other.yaml\n");
+    folder.write("other.yaml", "type: string\n");
+    let base = |reference: &str| {
+        format!("openapi: 3.1.0\npaths: {{}}\ncomponents: {{schemas: {{A: {{$ref: '{reference}'}}}}}}\n")
+    };
+    let hidden = "files and folders whose names begin with a dot are not read";
+    let extension = "only files that end with .yaml, .yml or .json are read";
+    for (reference, message) in [
+        (".env.yaml", hidden),
+        ("./.git/x.yaml", hidden),
+        ("%2eenv.yaml", hidden),
+        ("a/.b/c.yaml", hidden),
+        (".../x.yaml", hidden),
+        ("secret", extension),
+        ("secret.txt", extension),
+    ] {
+        folder.write("base.yaml", base(reference));
+        assert_rejected(&folder, "base.yaml", message);
+        folder.git(&["add", "base.yaml"]);
+        assert_rejected(&folder, ":base.yaml", message);
+    }
+    folder.write("base.yaml", base("a/b.yaml"));
+    assert_eq!(check(&folder, "base.yaml").code, Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn symbolic_links_are_followed_only_inside_of_the_folder() {
+    use std::os::unix::fs::symlink;
+
+    let outside = Folder::new();
+    let target = outside.write("secret.yaml", CONTRACT);
+    for folder in [Folder::new(), Folder::repository()] {
+        folder.write(".hidden/a.yaml", "type: string\n");
+        folder.write("inside.yaml", CONTRACT);
+        symlink(&target, folder.path().join("out.yaml")).unwrap();
+        symlink(outside.path(), folder.path().join("folder")).unwrap();
+        symlink("inside.yaml", folder.path().join("in.yaml")).unwrap();
+        symlink(".hidden/a.yaml", folder.path().join("hidden.yaml")).unwrap();
+        folder.write(
+            "base.yaml",
+            "openapi: 3.1.0\npaths: {}\ncomponents: {schemas: {A: {$ref: hidden.yaml}}}\n",
+        );
+        assert_rejected(&folder, "base.yaml", "files and folders whose names begin with a dot are not read");
+        assert_rejected(&folder, "out.yaml", "by a symbolic link; specify the file to which it leads");
+        assert_rejected(
+            &folder,
+            "folder/secret.yaml",
+            "by a symbolic link; specify the file to which it leads",
+        );
+        assert_eq!(check(&folder, "in.yaml").code, Some(0));
+        assert_eq!(check(&folder, &target.display().to_string()).code, Some(0), "the user named it");
+    }
+    let folder = Folder::repository();
+    folder.write("inside.yaml", CONTRACT);
+    symlink(&target, folder.path().join("out.yaml")).unwrap();
+    symlink("inside.yaml", folder.path().join("in.yaml")).unwrap();
+    folder.commit("one");
+    assert_rejected(&folder, "HEAD:out.yaml", "out.yaml is a symbolic link that leads out of the repository");
+    let followed = check(&folder, "HEAD:in.yaml");
+    assert_eq!(followed.code, Some(0), "{followed:?}");
+}
+
+#[test]
+fn sizes_and_kinds_of_files_are_checked_before_reading() {
+    let folder = Folder::repository();
+    let large = File::create(folder.path().join("large.yaml")).expect("the file can be created");
+    large.set_len(32 * 1024 * 1024 + 1).expect("the file can be extended");
+    let base = "openapi: 3.1.0\npaths: {}\ncomponents: {schemas: {A: {$ref: large.yaml}}}\n";
+    folder.write("base.yaml", base);
+    folder.commit("one");
+    for name in ["large.yaml", "HEAD:large.yaml", "base.yaml", "HEAD:base.yaml"] {
+        assert_rejected(&folder, name, "larger than the maximum of 32 MiB");
+    }
+    let created = folder.run_script("mkfifo pipe.yaml", &[]);
+    assert_eq!(created.code, Some(0), "{created:?}");
+    assert_rejected(&folder, "pipe.yaml", "cannot read pipe.yaml: it is not a regular file");
+    assert_rejected(&folder, "/dev/zero", "cannot read /dev/zero: it is not a regular file");
+    folder.write("base.yaml", base.replace("large", "pipe"));
+    assert_rejected(&folder, "base.yaml", "it is not a file");
 }
 
 #[test]
