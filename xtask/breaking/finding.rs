@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use contract::plain_text::plain_text;
 use contract::source::Span;
 use sha2::{Digest, Sha256};
 
@@ -80,16 +81,21 @@ fn merge(comparison: &Comparison<'_>, changes: &[&DetectedChange]) -> Finding {
     let direction = change.site.map(|site| format!("{:?}", site.direction())).unwrap_or_default();
     let fingerprint_input =
         [direction.as_str(), change.suffix.as_str(), path.as_str(), change.details.as_str()].join("\n");
+    let mut operations = affected::operations(comparison, &origins);
+    for affected in &mut operations {
+        affected.operation = plain_text(&affected.operation);
+        affected.path = plain_text(&affected.path);
+    }
     Finding {
         id: change.id.clone(),
         level: change.level,
-        message: change.message.clone(),
-        impact,
-        remedy,
+        message: plain_text(&change.message),
+        impact: plain_text(&impact),
+        remedy: plain_text(&remedy),
         base: change.positions.base,
         revision: change.positions.revision,
-        path,
-        operations: affected::operations(comparison, &origins),
+        path: plain_text(&path),
+        operations,
         fingerprint: digest(&fingerprint_input),
         waived: None,
     }

@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, Write as _};
 
 use anyhow::{Context as _, Result};
+use contract::plain_text::plain_lines;
 
 /// Writes a text to standard output. A reader that closes the pipe early, such as `head`, is not an error.
 ///
@@ -16,7 +17,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Writes a message to standard error. A message that cannot be written is lost: there is no other place for it.
+/// Writes a message to standard error, without control characters. A message that cannot be written is lost: there is no other place for it.
 pub(crate) fn print_message(text: &str) {
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    let _ = std::io::stderr().lock().write_all(plain_lines(text).as_bytes());
 }

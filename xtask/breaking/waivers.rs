@@ -6,6 +6,7 @@
 //! the change that needs them.
 
 use anyhow::{Context as _, Result, ensure};
+use contract::plain_text::plain_text;
 use jiff::civil::Date;
 use serde::Deserialize;
 use toml::Value;
@@ -87,7 +88,7 @@ pub(crate) fn apply(waivers: &Waivers, findings: &mut [Finding], today: Date) ->
         toml::from_str(text).with_context(|| format!("cannot read waivers from {name}"))?;
     let mut waiver_errors = Vec::new();
     for (index, waiver) in file.waiver.iter().enumerate() {
-        let display_name = waiver.display_name(index + 1);
+        let display_name = plain_text(&waiver.display_name(index + 1));
         ensure!(
             waiver.is_unambiguous(),
             "{name}: waiver {display_name}: expected either a `fingerprint`, or a `rule` and a `path`"
@@ -105,7 +106,7 @@ pub(crate) fn apply(waivers: &Waivers, findings: &mut [Finding], today: Date) ->
         for finding in findings.iter_mut().filter(|finding| waiver.matches(finding)) {
             has_match = true;
             if today <= expires {
-                finding.waived = Some(waiver.reason.clone());
+                finding.waived = Some(plain_text(&waiver.reason));
             }
         }
         if !has_match && !is_from_git {

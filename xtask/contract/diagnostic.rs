@@ -5,6 +5,7 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde::Serialize;
 
+use crate::plain_text::{plain_lines, plain_text};
 use crate::source::{LineColumn, Source, Span};
 
 /// The stable name of a kind of diagnostic. Users search for it and tests refer to it.
@@ -197,6 +198,13 @@ impl Diagnostic {
         Self { severity: Severity::Note, ..Self::error(code, span, message, help) }
     }
 
+    /// Returns the diagnostic with the texts of the document as they appear in messages.
+    fn escaped(&self) -> Self {
+        let related = self.related.as_ref().map(|(span, label)| (*span, plain_text(label)));
+        let (message, label) = (plain_text(&self.message), plain_text(&self.label));
+        Self { message, label, related, help: plain_lines(&self.help), ..self.clone() }
+    }
+
     /// Sets the label under the source excerpt.
     pub(crate) fn with_label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
@@ -235,11 +243,12 @@ struct JsonDiagnostic<'a> {
 
 /// Renders diagnostics in the order of their spans.
 pub fn render(source: &Source, diagnostics: &[Diagnostic], format: DiagnosticFormat) -> String {
-    let mut ordered: Vec<&Diagnostic> = diagnostics.iter().collect();
+    let escaped: Vec<Diagnostic> = diagnostics.iter().map(Diagnostic::escaped).collect();
+    let mut ordered: Vec<&Diagnostic> = escaped.iter().collect();
     ordered.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
     match format {
         DiagnosticFormat::Text => {
-            ordered.iter().map(|diagnostic| render_text(source, diagnostic) + "\n\n").collect()
+            ordered.iter().map(|diagnostic| plain_lines(&render_text(source, diagnostic)) + "\n\n").collect()
         }
         DiagnosticFormat::Json => {
             ordered.iter().map(|diagnostic| json_line(&json_diagnostic(source, diagnostic))).collect()

@@ -117,7 +117,7 @@ fn a_github_command_escapes_properties_and_omits_empty_help() {
     let render = |diagnostic| super::diagnostic::render(&source, &[diagnostic], DiagnosticFormat::Github);
     assert_eq!(
         render(super::diagnostic::Diagnostic::error(Code::WrongType, span, "100%\nwrong", "")),
-        "::error file=a%2Cb%3Ac.yaml,line=1,col=1,title=wrong-type::100%25%0Awrong\n"
+        "::error file=a%2Cb%3Ac.yaml,line=1,col=1,title=wrong-type::100%25\\nwrong\n"
     );
     assert_eq!(
         render(super::diagnostic::Diagnostic::warning(Code::WrongType, span, "odd", "correct it")),

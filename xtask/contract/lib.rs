@@ -10,6 +10,7 @@ mod keywords;
 pub mod model;
 pub mod node;
 mod open;
+pub mod plain_text;
 mod read;
 mod reader;
 mod rules;

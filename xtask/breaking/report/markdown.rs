@@ -4,24 +4,24 @@ use super::super::finding::Finding;
 use super::{ComparisonResult, affected_operations, groups, summary};
 
 pub(super) fn breaking_changes(result: &ComparisonResult, findings: &[&Finding]) -> String {
-    let mut text = format!("{}\n", summary(result));
+    let mut text = format!("{}\n", escape(&summary(result)));
     for finding in findings {
-        text += &format!("\n### {}: {}\n\n", finding.level, finding.message);
+        text += &format!("\n### {}: {}\n\n", finding.level, escape(&finding.message));
         text += &format!(
-            "`{}` at `{}` (base: `{}`)\n\n",
+            "`{}` at {} (base: {})\n\n",
             finding.id,
-            result.revision_position(finding),
-            result.base_position(finding)
+            code(&result.revision_position(finding)),
+            code(&result.base_position(finding))
         );
         text += &format!("- Affects: {}\n", path_as_code(&affected_operations(finding)));
-        text += &format!("- Impact: {}\n- Remedy: {}\n", finding.impact, finding.remedy);
+        text += &format!("- Impact: {}\n- Remedy: {}\n", escape(&finding.impact), escape(&finding.remedy));
         text += &format!("- Fingerprint: `{}`\n", finding.fingerprint);
         if let Some(reason) = &finding.waived {
-            text += &format!("- Waived: {reason}\n");
+            text += &format!("- Waived: {}\n", escape(reason));
         }
     }
     for waiver_error in &result.waiver_errors {
-        text += &format!("\n- {waiver_error}\n");
+        text += &format!("\n- {}\n", escape(waiver_error));
     }
     text
 }
@@ -35,9 +35,10 @@ pub(super) fn changelog(result: &ComparisonResult) -> String {
     for (heading, findings) in groups {
         text += &format!("{}## {heading}\n\n", if text.is_empty() { "" } else { "\n" });
         for finding in findings {
-            text += &format!("- {}: {}", path_as_code(&affected_operations(finding)), finding.message);
+            text +=
+                &format!("- {}: {}", path_as_code(&affected_operations(finding)), escape(&finding.message));
             if !finding.remedy.is_empty() {
-                text += &format!(". {}", finding.impact);
+                text += &format!(". {}", escape(&finding.impact));
             }
             text += &format!(" (`{}`)\n", finding.id);
         }
@@ -48,7 +49,50 @@ pub(super) fn changelog(result: &ComparisonResult) -> String {
 /// Formats the path in the description of affected operations as code, without the number of further operations.
 fn path_as_code(description: &str) -> String {
     match description.rsplit_once(" and ").filter(|(_, count)| count.ends_with(" more")) {
-        Some((path, count)) => format!("`{path}` and {count}"),
-        None => format!("`{description}`"),
+        Some((path, count)) => format!("{} and {count}", code(path)),
+        None => code(description),
     }
+}
+
+/// Formats a text of one line as code.
+fn code(text: &str) -> String {
+    let longest_run = text.split(|character| character != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest_run + 1);
+    let space = if text.is_empty() || text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{space}{text}{space}{fence}")
+}
+
+/// Escapes a text of one line. Its parts between backticks stay code, and a backtick without a counterpart is escaped.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('`') {
+        escaped += &escape_plain(&rest[..at]);
+        let after = &rest[at + 1..];
+        rest =
+            match after.split_once('`').filter(|(inner, after)| !inner.is_empty() && !after.starts_with('`'))
+            {
+                Some((inner, after)) => {
+                    escaped += &code(inner);
+                    after
+                }
+                None => {
+                    escaped += "\\`";
+                    after
+                }
+            };
+    }
+    escaped + &escape_plain(rest)
+}
+
+/// Escapes the characters that can begin a link, emphasis, HTML, a mention or a table cell.
+fn escape_plain(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if ['\\', '*', '_', '<', '[', ']', '|', '~', '&', '@', '!'].contains(&character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
 }

@@ -7,6 +7,8 @@ mod markdown;
 mod sarif;
 mod text;
 
+use contract::plain_text::plain_lines;
+
 use super::ReportFormat;
 use super::document::OpenApiDocument;
 use super::finding::Finding;
@@ -73,10 +75,10 @@ pub(crate) fn breaking_changes(result: &ComparisonResult, format: ReportFormat) 
     let findings: Vec<&Finding> =
         result.findings.iter().filter(|finding| finding.level != Level::Info).collect();
     match format {
-        ReportFormat::Text => text::breaking_changes(result, &findings),
+        ReportFormat::Text => plain_lines(&text::breaking_changes(result, &findings)),
         ReportFormat::Json => json::lines(result, &findings),
-        ReportFormat::Github => github::commands(result, &findings),
-        ReportFormat::Markdown => markdown::breaking_changes(result, &findings),
+        ReportFormat::Github => plain_lines(&github::commands(result, &findings)),
+        ReportFormat::Markdown => plain_lines(&markdown::breaking_changes(result, &findings)),
         ReportFormat::Sarif => sarif::log(result, &findings),
     }
 }
@@ -85,10 +87,10 @@ pub(crate) fn breaking_changes(result: &ComparisonResult, format: ReportFormat) 
 pub(crate) fn changelog(result: &ComparisonResult, format: ReportFormat) -> String {
     let findings: Vec<&Finding> = result.findings.iter().collect();
     match format {
-        ReportFormat::Text => text::changelog(result),
+        ReportFormat::Text => plain_lines(&text::changelog(result)),
         ReportFormat::Json => json::lines(result, &findings),
-        ReportFormat::Github => github::commands(result, &findings),
-        ReportFormat::Markdown => markdown::changelog(result),
+        ReportFormat::Github => plain_lines(&github::commands(result, &findings)),
+        ReportFormat::Markdown => plain_lines(&markdown::changelog(result)),
         ReportFormat::Sarif => sarif::log(result, &findings),
     }
 }

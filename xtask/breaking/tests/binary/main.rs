@@ -2,6 +2,7 @@
 //! that the README describes.
 
 mod bad_input;
+mod escaping;
 mod formats;
 mod hostile;
 mod names;
