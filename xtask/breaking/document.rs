@@ -25,7 +25,7 @@ pub(crate) struct OpenApiDocument {
     pub root: Node,
     /// The version of OpenAPI.
     pub version: Version,
-    /// Minor errors of the document.
+    /// Minor errors of the document, in the order of their positions.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -64,7 +64,8 @@ pub(crate) fn read_with_files(
         shape::check(&document.root, &mut diagnostics);
         references::check(&IndexedDocument::new(&document), &mut diagnostics);
     }
-    let (warnings, errors): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(is_warning);
+    let (mut warnings, errors): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(is_warning);
+    warnings.sort_by_key(|diagnostic| diagnostic.span.start);
     if errors.is_empty() {
         Ok(OpenApiDocument { warnings, ..document })
     } else {

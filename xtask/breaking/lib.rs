@@ -184,6 +184,9 @@ fn compare_documents(
     Ok(ComparisonResult { base, revision, findings, waiver_errors })
 }
 
+/// The maximum number of minor errors of a document that are printed; further ones are only counted.
+const MAX_WARNINGS: usize = 50;
+
 /// Prints the minor errors of both documents: as annotations for GitHub, otherwise to standard error. An error that
 /// both documents have at the same position is printed once.
 ///
@@ -195,7 +198,19 @@ fn print_document_warnings(result: &ComparisonResult, format: ReportFormat) -> R
             ReportFormat::Github => DiagnosticFormat::Github,
             _ => DiagnosticFormat::Text,
         };
-        diagnostic::render(&document.source, &document.warnings, format)
+        let shown = &document.warnings[..document.warnings.len().min(MAX_WARNINGS)];
+        let rendered = diagnostic::render(&document.source, shown, format);
+        let further_count = document.warnings.len() - shown.len();
+        if further_count == 0 {
+            return rendered;
+        }
+        let further = format!("{further_count} further warnings of {} are not shown", document.source.name);
+        match format {
+            DiagnosticFormat::Github => {
+                rendered + &diagnostic::annotation("warning", None, "warnings", &further)
+            }
+            _ => format!("{rendered}warning: {further}\n\n"),
+        }
     };
     let (base, revision) = (render(&result.base), render(&result.revision));
     let further = if base == revision { "" } else { base.as_str() };

@@ -310,18 +310,25 @@ fn render_text(source: &Source, diagnostic: &Diagnostic) -> String {
         Severity::Warning => Level::WARNING,
         Severity::Error => Level::ERROR,
     };
-    // Only the file of the diagnostic is passed to the renderer, which counts lines from its start.
     let file = source.file_range(diagnostic.span.start);
-    let range_in_file = |span| {
+    let related = diagnostic.related.as_ref().filter(|(span, _)| file.contains(&span.start));
+    let spans = || std::iter::once(diagnostic.span).chain(related.map(|(span, _)| *span));
+    // Only the lines of the diagnostic are passed to the renderer, which would otherwise scan the whole file.
+    let first = spans().min_by_key(|span| span.start).unwrap_or(diagnostic.span);
+    let last = spans().map(|span| source.first_line_range(span).end).max().unwrap_or(first.start);
+    let start = source.text[file.start..first.start].rfind('\n').map_or(file.start, |at| file.start + at + 1);
+    let end = source.text[last..file.end].find('\n').map_or(file.end, |at| last + at);
+    let range_in_lines = |span| {
         let range = source.first_line_range(span);
-        range.start - file.start..range.end - file.start
+        range.start - start..range.end - start
     };
-    let primary = AnnotationKind::Primary.span(range_in_file(diagnostic.span)).label(&diagnostic.label);
-    let mut snippet = Snippet::source(&source.text[file.clone()])
+    let primary = AnnotationKind::Primary.span(range_in_lines(diagnostic.span)).label(&diagnostic.label);
+    let mut snippet = Snippet::source(&source.text[start..end])
+        .line_start(source.position(first).line)
         .path(source.file_name(diagnostic.span))
         .annotation(primary);
-    if let Some((span, label)) = diagnostic.related.as_ref().filter(|(span, _)| file.contains(&span.start)) {
-        snippet = snippet.annotation(AnnotationKind::Context.span(range_in_file(*span)).label(label));
+    if let Some((span, label)) = related {
+        snippet = snippet.annotation(AnnotationKind::Context.span(range_in_lines(*span)).label(label));
     }
     let mut report =
         vec![level.primary_title(&diagnostic.message).id(diagnostic.code.as_str()).element(snippet)];

@@ -173,3 +173,22 @@ fn ignored_paths_with_many_stars_are_matched_quickly() {
     folder.write("base.yaml", CONTRACT.replace("/a:", &format!("/{}:", "a".repeat(1_000))));
     assert_eq!(check(&folder, "base.yaml").code, Some(1));
 }
+
+#[test]
+fn many_warnings_are_counted() {
+    let folder = Folder::new();
+    let properties: String =
+        (0..20_000).map(|number| format!("a{number}: {{required: true}},\n  ")).collect();
+    let schemas = format!("components: {{schemas: {{A: {{properties: {{\n  {properties}}}}}}}}}\n");
+    folder.write("base.yaml", format!("openapi: 3.1.0\npaths: {{}}\n{schemas}"));
+    let outcome = check(&folder, "base.yaml");
+    assert_eq!(outcome.code, Some(0), "{:?}", outcome.code);
+    assert_eq!(outcome.errors.matches("warning[wrong-type]").count(), 50);
+    assert!(outcome.errors.contains(" --> base.yaml:53:"), "the first warnings are shown");
+    assert!(outcome.errors.ends_with("warning: 19950 further warnings of base.yaml are not shown\n\n"));
+    let arguments = ["check", "--base", "base.yaml", "api.yaml", "--format", "github"];
+    let annotations = folder.run(&arguments).output;
+    assert!(
+        annotations.contains("::warning title=warnings::19950 further warnings of base.yaml are not shown\n")
+    );
+}
