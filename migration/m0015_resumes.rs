@@ -1,5 +1,5 @@
-//! The column with the end of the delay before the next attempt at a held delivery. The delay continues while the
-//! subscription is paused.
+//! A column of held deliveries with the time at which they were due before they were held. When the subscription is enabled again,
+//! they are due at this time, or at once if it has passed.
 
 use crate::definition::{Migration, Phase};
 

@@ -103,7 +103,7 @@ async fn a_lost_response_resends_the_mail_with_the_same_id() {
 }
 
 #[tokio::test]
-async fn two_workers_never_send_the_same_mail() {
+async fn concurrent_passes_never_send_the_same_mail() {
     const MAILS: usize = 30;
     let smtp_server = SmtpServer::start().await;
     let app = app_sending_to(&smtp_server).await;
@@ -118,7 +118,7 @@ async fn two_workers_never_send_the_same_mail() {
         queue::deliver_due(queue_context(&app.app), &transport),
         queue::deliver_due(queue_context(&other), &other_transport),
     );
-    // A worker that finds every due mail claimed ends its pass. The next pass finds the rest.
+    // A pass ends when all due mails are claimed by others. The next one sends those that are left.
     let sent = first.unwrap() + second.unwrap() + third.unwrap() + deliver_mail(&app).await;
     assert_eq!(sent, MAILS as u64);
     let mut ids: Vec<String> = smtp_server.mails().iter().map(|mail| mail.message_id()).collect();
@@ -195,7 +195,8 @@ async fn the_queue_loop_sends_prunes_and_stops() {
         let stopped = async {
             let _ = stopped.await;
         };
-        queue::run(queue_context(&shared), &transport(&shared), || true, stopped).await;
+        let leads = || true;
+        queue::run(queue_context(&shared), &transport(&shared), leads, stopped).await;
     });
     smtp_server.wait_for_mails(2).await;
     for _ in 0..200 {

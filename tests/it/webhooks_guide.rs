@@ -55,7 +55,7 @@ fn sample(html: &str, name: &str) -> String {
     let opening = format!("<pre id=\"{name}\"><code>");
     let (_, after_opening) = html.split_once(&opening).unwrap_or_else(|| panic!("no sample {name}"));
     let (text, _) = after_opening.split_once("</code></pre>").expect("a sample ends");
-    assert!(!text.contains(['<', '>', '"']), "{name} is escaped");
+    assert!(!text.contains(['<', '>', '"']), "the sample {name} is not escaped");
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }
 

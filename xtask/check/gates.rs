@@ -1,5 +1,6 @@
 //! Checks the coverage gates: the tests that iterate over all operations exist, and include every operation and status.
-//! Also checks that the test of each limitation of poem-openapi exists.
+//! Also checks that the test of each limitation exists: constructs of the contract that poem-openapi cannot describe, so that the
+//! comparison with the code does not cover them.
 //!
 //! Parses the source code of the tests, but does not run them.
 
@@ -170,7 +171,7 @@ fn missing_tests(workspace: &Path) -> Vec<CheckFinding> {
                 line: 1,
                 column: 1,
                 message: format!("the test of `{}`, {}, does not exist", limitation.id, limitation.test),
-                help: "specify the test that sends a violating request or checks the response".to_owned(),
+                help: "set `test` of the entry to a test that sends a request which violates the construct, or checks a response".to_owned(),
             });
         }
     }

@@ -14,7 +14,7 @@ struct Avoided {
     words: &'static str,
     /// What to write instead.
     instead: &'static str,
-    /// Technical uses: text that matches this expression is not checked.
+    /// Technical uses: text of the line that matches this expression is ignored, such as `run_upkeep` of a library.
     allowed: &'static str,
     /// Files and folders in which the words are terms of their field, or stored values.
     allowed_in: &'static [&'static str],
