@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use contract::diagnostic::DiagnosticFormat;
+use contract::plain_text::plain_text;
 use contract::{Contract, Conventions, Profile, rust_name};
 use sha2::{Digest, Sha256};
 
@@ -263,7 +264,8 @@ pub(crate) fn generate(contract: &Contract, config: &ContractConfig<'_>) -> Vec<
     );
     let rust = |name: &str, about: &str, items| GeneratedFile {
         name: format!("{name}.rs"),
-        text: pretty::file(&heading, &format!("//! {about}\n"), items),
+        // Texts of the contract must not end the comment.
+        text: pretty::file(&heading, &format!("//! {}\n", plain_text(about)), items),
     };
     let title = &document.title;
     let mut files = vec![

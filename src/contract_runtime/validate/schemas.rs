@@ -265,7 +265,7 @@ impl Schemas {
         if validator.is_valid(value) {
             return;
         }
-        for error in validator.iter_errors(value) {
+        for error in validator.iter_errors(value).take(MAX_ERRORS) {
             let pointer = error.instance_path().to_string();
             let item_index = pointer.strip_prefix('/').and_then(|index| index.parse::<usize>().ok());
             for (_, message) in message::describe(&error, self.describe_pattern) {

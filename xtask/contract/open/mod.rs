@@ -13,6 +13,7 @@ mod components;
 mod lower;
 mod operations;
 mod repair;
+mod security;
 mod upgrade;
 
 use crate::diagnostic::{Code, Diagnostic};
@@ -38,6 +39,10 @@ pub(crate) fn read(
     conventions: &Conventions<'_>,
 ) -> Result<Contract, Box<InvalidContract>> {
     let root = upgrade::to_openapi_3_1(&root, version);
+    let security_errors = security::errors(&root);
+    if !security_errors.is_empty() {
+        return Err(Box::new(InvalidContract { source, diagnostics: security_errors }));
+    }
     let mut notes = Notes::default();
     let mut typed_root = lower::document(&root, &mut notes);
     let mut diagnostics = Vec::new();

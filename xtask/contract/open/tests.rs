@@ -218,3 +218,32 @@ fn other_versions_of_openapi_are_rejected() {
         assert_eq!(messages, [expected]);
     }
 }
+
+#[test]
+fn malformed_security_is_rejected_since_it_would_admit_every_caller() {
+    for (security, expected) in [
+        ("", "7: `security` is not a list"),
+        ("{ key: [] }", "7: `security` is not a list"),
+        ("[key]", "7: a security requirement is not a mapping"),
+        ("[{ key: read }]", "7: the scopes of a security requirement are not a list of strings"),
+        ("[{ other: [] }]", "7: the security scheme `other` is not declared"),
+    ] {
+        for (operation, document) in [(security, "[]"), ("[]", security)] {
+            let text = format!(
+                "openapi: 3.1.0\ninfo: {{ title: T, version: '1' }}\npaths:\n  /things:\n    get:\n      operationId: list\n\
+                 \x20     security: {operation}\n      responses: {{ '204': {{ description: A. }} }}\n\
+                 security: {document}\ncomponents: {{ securitySchemes: {{ key: {{ type: http, scheme: bearer }} }} }}\n"
+            );
+            let invalid =
+                read(Source::new("things.yaml", text), &CONVENTIONS).expect_err("the contract is rejected");
+            let line = |span| invalid.source.position(span).line;
+            let errors: Vec<String> = invalid
+                .diagnostics
+                .iter()
+                .map(|error| format!("{}: {}", line(error.span), error.message))
+                .collect();
+            let expected = if document == "[]" { expected.to_owned() } else { expected.replace("7:", "9:") };
+            assert_eq!(errors, [expected], "{operation} {document}");
+        }
+    }
+}
