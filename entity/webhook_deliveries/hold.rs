@@ -60,8 +60,8 @@ pub async fn hold<C: ConnectionTrait>(
     execute(conn, &hold_sql(&selected), values).await
 }
 
-/// Deletes up to `limit` deliveries of a subscription with their attempts: held deliveries first, then pending
-/// deliveries that are not in flight. Returns the number of deliveries deleted.
+/// Deletes up to `limit` deliveries of a subscription: held deliveries first, then pending deliveries that are not in flight.
+/// Returns the number of deliveries deleted. Their attempts are deleted with them; on PostgreSQL, with the day of the attempt.
 ///
 /// # Errors
 /// Returns [`DbErr`] when a statement fails.

@@ -333,8 +333,9 @@ pub async fn delete_batch<C: ConnectionTrait>(
     row.map_or(Ok(0), |row| row.try_get_by_index::<i64>(0)).map(i64::unsigned_abs)
 }
 
-/// Deletes up to `limit` deliveries that were settled (delivered or dead) before `before`, with their attempts. Returns
-/// the number of deliveries deleted. Never deletes pending or held deliveries.
+/// Deletes up to `limit` deliveries that were settled (delivered or dead) before `before`. Returns the number of deliveries
+/// deleted. Never deletes pending or held deliveries. Their attempts are deleted with them; on PostgreSQL, with the day of the
+/// attempt.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.

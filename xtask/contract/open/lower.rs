@@ -35,8 +35,9 @@ const SCHEMA_KEYWORDS: [&str; 28] = [
     "allOf",
     "discriminator",
 ];
-/// Keywords that validation ignores, so that their removal needs no note.
-const ANNOTATIONS: [&str; 10] = [
+/// Keywords that the copy omits without a note: they do not determine the Rust type, and the server validates requests with the
+/// original schemas.
+const OMITTED_KEYWORDS: [&str; 10] = [
     "example",
     "examples",
     "externalDocs",
@@ -187,7 +188,7 @@ impl Lowering<'_> {
         let key = &*item.key;
         let declared = schema.get("type").and_then(Node::as_str).unwrap_or_default();
         match key {
-            _ if self.is_extension(item) || ANNOTATIONS.contains(&key) => None,
+            _ if self.is_extension(item) || OMITTED_KEYWORDS.contains(&key) => None,
             "readOnly" | "writeOnly" => {
                 let message = format!("`{key}` is not enforced");
                 let help = "requests and responses have one type: check the property in the service";
