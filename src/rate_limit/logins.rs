@@ -92,7 +92,7 @@ impl Attempts {
         max_attempts: u32,
     ) -> Result<(), i64> {
         let counted = match self.store.shared() {
-            Some(shared) => shared.count(subject_request(subject, max_attempts)).await,
+            Some(shared) => shared.count(subject_request(subject, max_attempts), 0).await,
             None => None,
         };
         let now_ms = self.store.now_ms(clock);

@@ -87,13 +87,33 @@ impl Decision {
 pub(super) struct Usage {
     /// The clock minute of the most recent request, as the number of minutes since the Unix epoch.
     minute: i64,
-    /// The number of requests in this minute.
+    /// The number of requests in this minute, including those of `reserved`.
     minute_used: u32,
+    /// The number of requests in this minute that this process has admitted and the shared store has counted, including reserved
+    /// ones that were used. Determines how many are reserved.
+    minute_admitted: u32,
+    /// Requests that the shared store has counted in advance in this minute and on this day.
+    reserved: Reserved,
     /// The UTC day of the most recent request.
     today: DayUsage,
     /// Other days whose counts are not completely stored yet: earlier days, or later days if the clock was set back.
     other_days: Vec<DayUsage>,
     last_request_ms: i64,
+}
+
+/// The smallest limit per minute and per day for which requests are reserved.
+const MIN_RESERVED_LIMIT: u32 = 600;
+/// A process reserves one request for this many that it has admitted in the minute. Since a second reservation can be in progress
+/// before the first one is used, up to twice as many requests are reserved, and lost when the minute ends: 5 %.
+const ADMITTED_PER_RESERVED: u32 = 40;
+
+/// Requests that the shared store has counted in advance for this process, so that it can admit them without asking the
+/// store again. Unused ones are lost when the minute ends or the limits change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Reserved {
+    count: u32,
+    /// The limits under which the requests were reserved.
+    limits: Limits,
 }
 
 /// The count of one UTC day: the sum of `stored`, `in_flight` and `pending`, or `shared` if that is more.
@@ -179,8 +199,11 @@ impl Usage {
         if minute > self.minute || minute < self.minute - 1 {
             self.minute_used = 0;
         }
-        self.minute = minute;
         let day = day_of(now_ms);
+        if minute != self.minute || day != self.today.day {
+            (self.minute_admitted, self.reserved.count) = (0, 0);
+        }
+        self.minute = minute;
         if day != self.today.day {
             let index = self.other_days.iter().position(|usage| usage.day == day);
             let today = index.map_or_else(|| DayUsage::new(day), |index| self.other_days.swap_remove(index));
@@ -200,10 +223,12 @@ impl Usage {
 
     /// Returns the status in the current windows.
     fn current_status(&self, limits: Limits) -> RateLimitStatus {
-        let day_left = u64::from(limits.per_day).saturating_sub(self.today.used());
+        let reserved = self.reserved.count;
+        let day_used = self.today.used().saturating_sub(u64::from(reserved));
+        let day_left = u64::from(limits.per_day).saturating_sub(day_used);
         RateLimitStatus {
             limits,
-            minute_left: limits.per_minute.saturating_sub(self.minute_used),
+            minute_left: limits.per_minute.saturating_sub(self.minute_used.saturating_sub(reserved)),
             minute_reset: (self.minute + 1) * (MINUTE_MS / 1000),
             day_left: u32::try_from(day_left).unwrap_or(0),
             day_reset: (self.today.day + 1) * (DAY_MS / 1000),
@@ -215,22 +240,38 @@ impl Usage {
     /// The caller must hold the lock of this value when it reads `now_ms` from the clock. Otherwise, requests that are
     /// counted out of order would look like a clock that is set back.
     pub(super) fn acquire(&mut self, limits: Limits, now_ms: i64) -> Decision {
-        if let Some(rejected) = self.rejection(limits, now_ms) {
-            return rejected;
+        if let Some(decision) = self.decide(limits, now_ms) {
+            return decision;
         }
         self.minute_used += 1;
         self.today.count();
         Decision::Admitted(self.current_status(limits))
     }
 
-    /// Advances to the windows at `now_ms`, and rejects a request if this process knows that a window is exhausted.
+    /// Advances to the windows at `now_ms`, and decides a request without the shared store: admits it if a request is
+    /// reserved, or rejects it if this process knows that a window is exhausted.
     ///
     /// The caller must hold the lock of this value, as for [`Self::acquire`].
-    pub(super) fn rejection(&mut self, limits: Limits, now_ms: i64) -> Option<Decision> {
+    pub(super) fn decide(&mut self, limits: Limits, now_ms: i64) -> Option<Decision> {
         self.advance_to(now_ms);
         self.last_request_ms = now_ms;
+        if self.reserved.limits != limits {
+            self.reserved = Reserved { count: 0, limits };
+        }
+        if self.reserved.count > 0 {
+            self.reserved.count -= 1;
+            self.minute_admitted += 1;
+            self.today.pending += 1;
+            return Some(Decision::Admitted(self.current_status(limits)));
+        }
         let status = self.current_status(limits);
         (status.minute_left == 0 || status.day_left == 0).then(|| Decision::rejected(status, now_ms))
+    }
+
+    /// Returns how many requests the shared store is to reserve with the next one.
+    pub(super) fn to_reserve(&self, limits: Limits) -> u32 {
+        let may_reserve = limits.per_minute.min(limits.per_day) >= MIN_RESERVED_LIMIT;
+        if may_reserve { self.minute_admitted / ADMITTED_PER_RESERVED } else { 0 }
     }
 
     /// Returns the counts in the current windows.
@@ -248,15 +289,21 @@ impl Usage {
         // The windows of the store, which can have advanced further.
         self.advance_to(now_ms.max(counted.short_start));
         let saturated = |count: i64| u32::try_from(count.max(0)).unwrap_or(u32::MAX);
-        if counted.short_start == self.minute * MINUTE_MS {
-            self.minute_used = self.minute_used.max(saturated(counted.short_used));
-        }
         let day = day_of(counted.day_start);
+        if counted.short_start == self.minute * MINUTE_MS {
+            self.minute_used = self.minute_used.max(saturated(counted.short_used + counted.reserved));
+            if day == self.today.day {
+                self.minute_admitted += u32::from(counted.is_admitted);
+                if self.reserved.limits == limits {
+                    self.reserved.count += saturated(counted.reserved);
+                }
+            }
+        }
         if self.day(day).is_none() {
             self.other_days.push(DayUsage::new(day));
         }
         if let Some(usage) = self.day(day) {
-            usage.shared = usage.shared.max(counted.day_used.unsigned_abs());
+            usage.shared = usage.shared.max((counted.day_used + counted.reserved).unsigned_abs());
             usage.pending += u64::from(counted.is_admitted);
         }
         let status = RateLimitStatus {

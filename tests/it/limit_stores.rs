@@ -98,6 +98,23 @@ async fn assert_exact(program: &TestProgram, store: &str) {
     }
 }
 
+/// Asserts that three servers with this store admit no more than a high limit, and nearly as many: of a high limit, they reserve
+/// requests in advance.
+async fn assert_nearly_exact(program: &TestProgram, store: &str) {
+    let quota = Quota { per_minute: Some(1_000), per_day: Some(2_000) };
+    let key = program.app.workspace("acme").await.key_with_quota("read:courses", quota, None).await;
+    let servers = start_three_servers(program, store).await;
+    let mut responses = Vec::new();
+    for _ in 0..24 {
+        responses.extend(get_at_once(&servers, program, &key, 60).await);
+    }
+    let admitted = admitted_by_minute(&responses);
+    assert!(admitted.values().all(|count| *count <= 1_000), "{admitted:?}");
+    if admitted.len() == 1 {
+        assert!(admitted.values().sum::<usize>() >= 950, "{admitted:?}");
+    }
+}
+
 /// Asserts that exactly 60 of more requests were admitted, or at most 60 in each minute if a minute began meanwhile.
 fn assert_exact_minute(admitted: &BTreeMap<String, usize>) {
     match admitted.len() {
@@ -118,6 +135,17 @@ async fn three_servers_share_exact_limits_in_the_database() {
 async fn three_servers_share_exact_limits_in_redis() {
     let Some(redis) = RedisServer::start().await else { return };
     assert_exact(&TestProgram::new().await, &redis.url()).await;
+}
+
+#[tokio::test]
+async fn three_servers_admit_no_more_than_a_high_limit() {
+    let program = TestProgram::new().await;
+    if program.app.uses_postgres() {
+        assert_nearly_exact(&program, "database").await;
+    }
+    if let Some(redis) = RedisServer::start().await {
+        assert_nearly_exact(&TestProgram::new().await, &redis.url()).await;
+    }
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use anyhow::Context;
 use entity::rate_windows::{self, SubjectRequests, SubjectResult};
 
 use super::redis_store::RedisStore;
-use super::within;
+use super::task::within;
 use foundation::config::RedisUrl;
 use foundation::database::Database;
 

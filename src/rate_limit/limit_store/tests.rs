@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use foundation::config::LimitStoreSetting;
 use foundation::database::{Database, DatabaseOptions, DatabaseSource};
@@ -10,7 +11,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use sea_orm::ConnectionTrait;
 
-use super::*;
+use super::backend::Backend;
+use entity::rate_windows::{SubjectRequests, SubjectResult};
 
 /// The timeout of all calls.
 const TIMEOUT: Duration = Duration::from_secs(20);

@@ -137,12 +137,105 @@ fn a_stored_count_replaces_the_count_of_this_process() {
     assert_eq!(usage.status(limits(60, 20), NOON).day_left, 12);
 }
 
+/// Sends requests of one process at the same time, as one batch of the shared store with these counts in the minute and on the
+/// day. Returns how many are admitted.
+fn acquire_at_once(
+    usage: &mut Usage,
+    (minute, day): (&mut i64, &mut i64),
+    limits: Limits,
+    requests: u32,
+) -> u32 {
+    let decisions: Vec<Option<Decision>> = (0..requests).map(|_| usage.decide(limits, NOON)).collect();
+    let admitted =
+        decisions.iter().filter(|decision| matches!(decision, Some(Decision::Admitted(_)))).count();
+    let waiting = decisions.iter().filter(|decision| decision.is_none()).count();
+    let (waiting, mut admitted) = (i64::try_from(waiting).unwrap(), u32::try_from(admitted).unwrap());
+    if waiting == 0 {
+        return admitted;
+    }
+    let left = (i64::from(limits.per_minute) - *minute).min(i64::from(limits.per_day) - *day);
+    let counted = left.min(waiting + i64::from(usage.to_reserve(limits)));
+    (*minute, *day) = (*minute + counted, *day + counted);
+    for number in 1..=waiting {
+        let is_admitted = number <= counted;
+        let later = if is_admitted { counted - number } else { 0 };
+        let counted = Counted {
+            is_admitted,
+            short_start: NOON,
+            short_used: *minute - later,
+            day_start: day_of(NOON) * DAY_MS,
+            day_used: *day - later,
+            reserved: if number == waiting { (counted - waiting).max(0) } else { 0 },
+        };
+        admitted += u32::from(matches!(usage.record(limits, &counted, NOON), Decision::Admitted(_)));
+    }
+    admitted
+}
+
+#[test]
+fn a_process_with_many_requests_reserves_the_next_ones() {
+    let (mut usage, limits) = (Usage::default(), limits(10_000, 20_000));
+    let (mut minute, mut day, mut round_trips) = (0, 0, 0);
+    for number in 1..=10_000 {
+        let before = minute;
+        assert_eq!(acquire_at_once(&mut usage, (&mut minute, &mut day), limits, 1), 1, "request {number}");
+        round_trips += u32::from(minute > before);
+        let status = usage.status(limits, NOON);
+        assert_eq!((status.minute_left, status.day_left), (10_000 - number, 20_000 - number));
+    }
+    assert!(round_trips < 300, "{round_trips}");
+    assert!(matches!(usage.decide(limits, NOON), Some(Decision::Rejected { .. })));
+    assert_eq!(usage.take_pending(), [], "the stored count was not read yet");
+    usage.set_stored(day_of(NOON), 0);
+    assert_eq!(usage.take_pending(), [(day_of(NOON), 10_000)]);
+}
+
+#[test]
+fn reserved_requests_end_with_the_minute_and_with_a_change_of_the_limits() {
+    for (limits_after, now_ms) in [(limits(900, 20_000), NOON), (limits(1_000, 20_000), NOON + MINUTE_MS)] {
+        let (mut usage, limits) = (Usage::default(), limits(1_000, 20_000));
+        let (mut minute, mut day) = (0, 0);
+        for _ in 0..10 {
+            acquire_at_once(&mut usage, (&mut minute, &mut day), limits, 10);
+        }
+        assert!(usage.reserved.count > 0 && usage.clone().decide(limits, NOON).is_some());
+        assert_eq!(usage.decide(limits_after, now_ms), None, "the store decides");
+    }
+}
+
+#[test]
+fn low_limits_are_not_reserved() {
+    for limits in [limits(599, 100_000), limits(10_000, 599)] {
+        let (mut usage, mut minute, mut day) = (Usage::default(), 0, 0);
+        acquire_at_once(&mut usage, (&mut minute, &mut day), limits, 500);
+        assert_eq!(usage.to_reserve(limits), 0);
+    }
+}
+
 /// Generates a step of a clock: mostly a small step forward, sometimes a jump to another time.
 fn step() -> impl Strategy<Value = i64> {
     prop_oneof![0..20_000_i64, -90_000..90_000_i64, -3 * DAY_MS..3 * DAY_MS]
 }
 
 proptest! {
+    #[test]
+    fn processes_that_reserve_requests_admit_no_more_than_the_limit_and_at_least_95_percent_of_it(
+        per_minute in 600u32..3_000, per_day in 600u32..3_000,
+        batches in prop::collection::vec((0usize..4, 1u32..60), 200..400),
+    ) {
+        let limits = limits(per_minute, per_day);
+        let mut processes: [Usage; 4] = Default::default();
+        let (mut minute, mut day, mut admitted) = (0, 0, 0);
+        for (process, requests) in batches {
+            let now_admitted =
+                acquire_at_once(&mut processes[process], (&mut minute, &mut day), limits, requests);
+            admitted += now_admitted;
+            let limit = per_minute.min(per_day);
+            prop_assert!(admitted <= limit, "{admitted} of {limit}");
+            prop_assert!(now_admitted == requests || admitted * 100 >= limit * 95, "{admitted} of {limit}");
+        }
+    }
+
     #[test]
     fn no_clock_change_makes_the_wait_longer_than_a_window(
         per_minute in 1u32..8, per_day in 1u32..40, steps in prop::collection::vec(step(), 1..300),
