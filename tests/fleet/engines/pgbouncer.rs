@@ -20,11 +20,11 @@ pub struct Pgbouncer {
 }
 
 impl Pgbouncer {
-    /// Starts pgbouncer in front of PostgreSQL on a port.
+    /// Starts pgbouncer in front of PostgreSQL on a port, with up to `pool_size` connections to each database.
     ///
     /// # Errors
     /// Returns an error when it does not start.
-    pub async fn start_for(context: &Context, postgres_port: u16) -> Result<Self> {
+    pub async fn start_for(context: &Context, postgres_port: u16, pool_size: u32) -> Result<Self> {
         let output =
             tokio::process::Command::new(&context.programs.pgbouncer).arg("--version").output().await?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -46,7 +46,7 @@ unix_socket_dir =
 auth_type = trust
 auth_file = {}
 pool_mode = {mode}
-default_pool_size = 100
+default_pool_size = {pool_size}
 max_client_conn = 1000
 ignore_startup_parameters = extra_float_digits
 server_idle_timeout = 5

@@ -29,7 +29,7 @@ const OBSERVATION: Duration = Duration::from_secs(15);
 pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
     let options = FleetOptions::default();
     let database = FleetDatabase::start(context, &options).await?;
-    let mut pgbouncer = Pgbouncer::start_for(context, database.primary.port).await?;
+    let mut pgbouncer = Pgbouncer::start_for(context, database.primary.port, 100).await?;
     let receiver = WebhookReceiver::start(&database.commands, 1, Duration::ZERO).await?;
     let url = Postgres::url_with_port(pgbouncer.port);
     let fleet = Fleet::start_on(context, database, options, &url).await?;

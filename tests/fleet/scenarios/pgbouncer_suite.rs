@@ -12,8 +12,11 @@ use crate::run::Context;
 /// The scenario's name, as used with `--only`.
 pub const NAME: &str = "pgbouncer-suite";
 
-/// The number of connections that PostgreSQL accepts. Each test has its own database, so that pgbouncer shares few of them.
+/// The number of connections that PostgreSQL accepts.
 const MAX_CONNECTIONS: u32 = 500;
+/// The number of connections to each database that pgbouncer shares. Each test has its own database, and a server uses more
+/// connections than this, so that its transactions take turns.
+const POOL_SIZE: u32 = 5;
 
 /// Tests that do not apply: those in a browser, and those of checks that a server cannot perform through a proxy.
 const SKIPPED: &[&str] = &[
@@ -29,7 +32,7 @@ const SKIPPED: &[&str] = &[
 pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
     let suite = context.programs.suite.as_ref().context("the tests were not built")?;
     let postgres = Postgres::start_primary(context, MAX_CONNECTIONS).await?;
-    let pgbouncer = Pgbouncer::start_for(context, postgres.port).await?;
+    let pgbouncer = Pgbouncer::start_for(context, postgres.port, POOL_SIZE).await?;
     let mut command = tokio::process::Command::new(suite);
     command.args(SKIPPED.iter().flat_map(|test| ["--skip", test]));
     command.env("TEST_POSTGRES_URL", format!("postgres://postgres@127.0.0.1:{}/postgres", pgbouncer.port));
