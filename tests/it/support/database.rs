@@ -1,6 +1,7 @@
 //! A database for each test, copied from a migrated template.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex as StdMutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use foundation::database::{Database, DatabaseOptions, DatabaseSource};
@@ -88,6 +89,36 @@ async fn sqlite(folder: &Path) -> DatabaseSource {
     DatabaseSource::Sqlite { path }
 }
 
+/// The PostgreSQL databases of ended tests, to be dropped. All databases of a run together would need several gigabytes.
+static ENDED: StdMutex<Vec<String>> = StdMutex::new(Vec::new());
+/// How many of them are dropped together.
+const ENDED_BATCH: usize = 16;
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        if let DatabaseSource::Postgres { url } = &self.source {
+            let name =
+                url.parse::<reqwest::Url>().expect("the URL is valid").path().trim_matches('/').to_owned();
+            ENDED.lock().expect("the mutex is not poisoned").push(name);
+        }
+    }
+}
+
+/// Drops the databases of ended tests, if there are many.
+async fn drop_ended(server: &str) {
+    let ended = {
+        let mut ended = ENDED.lock().expect("the mutex is not poisoned");
+        if ended.len() < ENDED_BATCH {
+            return;
+        }
+        std::mem::take(&mut *ended)
+    };
+    for name in ended {
+        // A test can leave a process or a task with a connection.
+        execute(server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
+    }
+}
+
 /// Creates a database from a template that is migrated once for all tests.
 async fn postgres(server: &str) -> DatabaseSource {
     static TEMPLATE: OnceCell<String> = OnceCell::const_new();
@@ -113,6 +144,7 @@ async fn postgres(server: &str) -> DatabaseSource {
     let name = format!("it_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     // Many copies at once would slow down the tests that run meanwhile.
     let _creation = CREATION.lock().await;
+    drop_ended(server).await;
     execute(server, &format!("CREATE DATABASE {name} TEMPLATE {template}")).await;
     DatabaseSource::Postgres { url: database_url(server, &name) }
 }
