@@ -71,7 +71,8 @@ impl RequestRowFilter {
         self.key_id.is_none() && self.statuses.is_some_and(|(from, _)| from >= 400)
     }
 
-    /// Returns the conditions of the filter. `keyset` only decides which bounds of the time span may use an index, see
+    /// Returns the conditions of the filter, without those of the page. Where the position of the page restricts the rows more
+    /// than a bound of the time span, that bound is written so that the database does not use it to search the index, see
     /// [`Keyset::span_condition`].
     fn condition(&self, keyset: &Keyset<Column>) -> Condition {
         let in_range = |(from, until)| Column::Status.gte(from).and(Column::Status.lt(until));

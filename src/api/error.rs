@@ -1,6 +1,5 @@
-//! Errors of the API: one closed type that becomes an HTTP response at the last step.
-//!
-//! Defines the six error codes of the contract and their statuses; [`super::envelope`] serializes them.
+//! Errors of the API. Every failed call is an [`ApiError`], which [`super::envelope`] converts into an HTTP response. This file
+//! defines the six error codes of the contract and their statuses.
 
 use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
@@ -155,7 +154,7 @@ impl ApiError {
     pub fn not_found(missing: &NotFound) -> Self {
         let message = match missing {
             NotFound::Record { noun, .. } => format!("No such {noun} in this workspace."),
-            // Not "this workspace": it is the workspace of the key that does not exist.
+            // Without "in this workspace", since the workspace itself does not exist.
             NotFound::Workspace { .. } => "The workspace does not exist.".to_owned(),
             NotFound::NotAnId(error) => format!("{error}."),
         };

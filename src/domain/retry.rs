@@ -10,8 +10,8 @@
 //! 4. students, then the rows of a student: orders, enrollments, entitlements, certificates,
 //! 5. live sessions,
 //! 6. replay jobs, webhook subscriptions, then the rows of a subscription: deliveries, secrets,
-//! 7. the version of the catalog, the record of an idempotency key, the events, and the rollups. Events and rollups are written
-//!    at the commit.
+//! 7. the version of a workspace's courses (see [`catalog`](super::courses::catalog)), the record of an idempotency key, the
+//!    events, and the rollups. Events and rollups are written at the commit.
 //!
 //! Rows that belong to a student, a user or a subscription need no order among themselves, because only a transaction that has
 //! locked that student, user or subscription changes them. Shared locks of courses need no order either, because no

@@ -178,7 +178,8 @@ async fn an_upsert_keeps_absent_fields_and_clears_null_fields() {
     assert_eq!((&after["lesson_count"], &after["duration_seconds"]), (&json!(0), &json!(0)));
 }
 
-/// Creates a published course at this time, advances the clock by one second, and returns the id of the course.
+/// Creates a published course and returns its id. Its `created_at` is `at`, its `updated_at` the time of the clock. Then
+/// advances the clock by one second, so that the next course has a later `updated_at`.
 async fn create_course(workspace: &TestWorkspace<'_>, key: &str, at: &str, language: Option<&str>) -> String {
     let mut data = course_data(key, "published", 1);
     data["language"] = json!(language);

@@ -208,7 +208,8 @@ async fn a_live_list_misses_no_delivery_between_pages() {
     browser.submit(&path, &format!("{path}/pause"), &[]).await.assert_status(303);
     let update = html(&partial_update(&browser, &app, &path).await);
     assert!(update.contains("paused</span>") && update.contains("37 deliveries are held."), "{update}");
-    // The button is updated, too. It contains no token: an unchanged update must be identical.
+    // The button is updated, too. It contains no CSRF token, which would differ in each update: the page replaces its parts only
+    // if an update differs from the one before.
     assert!(update.contains("/enable\">Enable</a>") && !update.contains(">Pause<"), "{update}");
     assert_eq!(update, html(&partial_update(&browser, &app, &path).await));
 }

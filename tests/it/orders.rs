@@ -63,7 +63,8 @@ async fn a_paid_order_shows_items_receipt_and_entitlements() {
     assert_eq!(paid.len(), 1);
     assert_eq!(paid[0]["data"], order);
 
-    // The two enrollments are those of the entitlements, and each has an event.
+    // Each entitlement (the access to one course that the order gives) refers to one of the student's two enrollments. Each
+    // enrollment has an `enrollment.created` event.
     let enrollments = newest_student(&key).await["enrollments"].clone();
     let mut enrolled = Vec::new();
     for enrollment in enrollments.as_array().unwrap() {

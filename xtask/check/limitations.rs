@@ -1,7 +1,8 @@
-//! Constructs of the contract that poem-openapi cannot express.
+//! Constructs of the contract that are missing in the OpenAPI document that poem-openapi creates from the code, because
+//! poem-openapi cannot express them.
 //!
-//! Each limitation is as narrow as possible, and names the test that sends a violating request or checks the response
-//! instead. A difference without a limitation is reported.
+//! Each limitation is as narrow as possible, and names the test that sends a violating request or checks the response instead. A
+//! statement of the contract that is missing in the document is reported, unless a limitation covers it.
 
 use super::facts::Fact;
 
@@ -22,7 +23,7 @@ pub(crate) struct Limitation {
 pub(crate) const LIMITATIONS: &[Limitation] = &[
     Limitation {
         id: "closed-object",
-        construct: "`additionalProperties: false`: enforced by `deny_unknown_fields`, but not emitted",
+        construct: "`additionalProperties: false`: enforced by `deny_unknown_fields`, but not part of the document",
         test: "tests/it/students.rs: an_undeclared_or_mistyped_field_is_rejected_with_its_location",
         covers: |path| is(path, "no additional properties"),
     },
@@ -42,22 +43,21 @@ pub(crate) const LIMITATIONS: &[Limitation] = &[
     },
     Limitation {
         id: "string-format",
-        construct: "`format` of a string: only times have their own type",
+        construct: "`format` of a string, except times, dates, UUIDs and base64: the other formats are plain strings",
         test: "tests/it/conformance.rs: assert_documents",
         covers: |path| {
             starts(path, "format ")
                 && parent(path).is_some_and(|parent| parent.child("type string").is_some())
-                && !is(path, "format \"date-time\"")
+                && !TYPED_FORMATS.iter().any(|format| is(path, format))
         },
     },
     Limitation {
         id: "time-text",
-        construct: "length and pattern of times, UUIDs and base64: poem-openapi does not treat them as strings",
+        construct: "length and pattern of times, dates, UUIDs and base64: poem-openapi does not treat their types as strings",
         test: "tests/it/pagination.rs: an_invalid_parameter_is_named",
         covers: |path| {
-            let typed = ["format \"date-time\"", "format \"date\"", "format \"uuid\"", "format \"byte\""];
-            let parent =
-                parent(path).filter(|parent| typed.iter().any(|format| parent.child(format).is_some()));
+            let parent = parent(path)
+                .filter(|parent| TYPED_FORMATS.iter().any(|format| parent.child(format).is_some()));
             parent.is_some()
                 && ["minLength ", "maxLength ", "pattern "].iter().any(|bound| starts(path, bound))
         },
@@ -115,9 +115,12 @@ pub(crate) const LIMITATIONS: &[Limitation] = &[
     },
 ];
 
+/// The formats of strings that have types of their own, which declare the format.
+const TYPED_FORMATS: [&str; 4] =
+    ["format \"date-time\"", "format \"date\"", "format \"uuid\"", "format \"byte\""];
 /// The media types whose payloads have a schema.
 const MEDIA_TYPES: [&str; 2] = ["application/json", "text/plain"];
-/// Bounds of a scalar.
+/// The beginnings of the facts that restrict a scalar. `value` is a value of an `enum`.
 const SCALAR_BOUNDS: [&str; 9] = [
     "pattern ",
     "minLength ",

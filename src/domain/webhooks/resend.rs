@@ -1,6 +1,6 @@
 //! Creates the deliveries that users request: a settled delivery sent again, and a test of a subscription.
 //!
-//! To send a delivery again, a new row is inserted, whose attempts are counted from 1. The row of the original never
+//! To send a delivery again, a copy is inserted as a new row, whose attempts are counted from 1. The row of the original never
 //! changes.
 
 use std::collections::{HashMap, HashSet};
@@ -25,9 +25,9 @@ use foundation::id::{
     Delivery as DeliveryIdKind, DeliveryId, Event as EventIdKind, SubscriptionId, WorkspaceId,
 };
 
-/// Sends settled deliveries again, in the specified order: a dead one as a replay, a delivered one as a resend. Does
-/// so even if another delivery already sends one of them again. A delivery that is listed twice is sent once. While the
-/// subscription is paused or disabled, the new deliveries are held.
+/// Sends settled deliveries again, in the specified order: a dead one as a replay, a delivered one as a resend. A delivery that
+/// was already replayed or resent is sent once more. A delivery that is listed twice is sent once. While the subscription is
+/// paused or disabled, the new deliveries are held.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] for a missing delivery, and [`Error::Invalid`] for one that is pending or held. Then
@@ -68,7 +68,7 @@ pub async fn send_again(
     Ok(created.into_iter().map(|row| delivery(row, Vec::new())).collect())
 }
 
-/// Replays dead deliveries. Skips those that another delivery already sends again, and those that are not dead.
+/// Replays dead deliveries. Skips those that already have a copy (a replay or a resend), and those that are not dead.
 /// Concurrent calls never replay a delivery twice.
 ///
 /// # Errors
@@ -133,7 +133,7 @@ async fn find_all(
     }
 }
 
-/// Returns those of these deliveries that are dead and that no other delivery sends again.
+/// Returns those of these deliveries that are dead and have no copy yet.
 pub(super) async fn filter_unreplayed(
     conn: &impl ConnectionTrait,
     workspace: WorkspaceId,

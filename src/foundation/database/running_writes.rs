@@ -33,8 +33,8 @@ pub(super) struct RegisteredWrite {
 }
 
 impl RunningWrites {
-    /// Registers a write whose transaction has begun. Reads its recording time while the lock is held, so that a reader either
-    /// sees the write or has read the clock earlier.
+    /// Registers a write whose transaction has begun. Reads the clock while the mutex is locked: a reader that does not find the
+    /// write here has read the clock before it, so its horizon is not after the recording time.
     pub(super) fn register(self: &Arc<Self>, clock: impl Fn() -> i64) -> RegisteredWrite {
         let mut state = self.state();
         let recording_time = clock().max(state.max_horizon);

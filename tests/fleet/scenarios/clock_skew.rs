@@ -62,7 +62,7 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
     let key = database.commands.create_key(60, UNLIMITED).await?;
     let admitted = admitted(&key, &targets, 200).await?;
     let figure = Figure::measured("admitted of 60 per minute by both servers", count(admitted), "requests");
-    report.add(figure.goal("60 with a shared limit store"));
+    report.add(figure.goal("60, since both count in PostgreSQL"));
     check_writes(report, &database.primary, &[&record]).await
 }
 
@@ -103,7 +103,8 @@ async fn delta_sync(
             return Ok(copy);
         }
         if stopping.load(Ordering::Relaxed) {
-            // A write appears after its millisecond is over, and the fast clock may be ahead of it.
+            // A delta sync shows a write only when its millisecond is over by the clock of PostgreSQL, and no earlier write is
+            // running.
             tokio::time::sleep(Duration::from_secs(1)).await;
             last_round = true;
         }

@@ -39,6 +39,7 @@ impl TestApp {
         self.app.db.ensure_partitions(webhook_attempts::TABLE, &times).await.expect("the partitions exist");
         let write = self.begin_write().await;
         let now = write.now_ms();
+        // Any unique value is a lease token.
         let lease_token = self.app.ids.next::<Attempt>(self.clock.now()).uuid();
         let claim = ClaimQuery {
             now,
