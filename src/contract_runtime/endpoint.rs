@@ -10,7 +10,7 @@ use poem::http::HeaderValue;
 use poem::{Endpoint, Request, Response};
 
 use super::router::{CallError, RouteMatch, Router};
-use super::security::RequiredSchemes;
+use super::security::{Denial, PresentedCredential, RequiredSchemes};
 use super::service::Service;
 
 /// The default of [`ContractEndpoint::with_max_body_bytes`]: 1 MiB.
@@ -18,13 +18,19 @@ pub const MAX_BODY_BYTES: usize = 1024 * 1024;
 
 /// A service that authenticates its callers and chooses the form of error responses.
 pub trait Host: Service {
-    /// Returns the caller of a request, or the response for a caller without access. `security` is what the contract
-    /// requires of callers of the operation.
+    /// Returns the caller that these credentials identify.
+    ///
+    /// `credentials` are those of one alternative of the operation's `security`, and there is one for each scheme of it.
+    /// Each names the scopes that it must have. There are none if the contract allows anonymous callers. If the caller is
+    /// denied, this method is called again for the next alternative whose credentials the request contains.
+    ///
+    /// # Errors
+    /// Returns why the credentials are not accepted.
     fn authenticate(
         &self,
         request: &Request,
-        security: &RequiredSchemes,
-    ) -> impl Future<Output = Result<Self::Caller, Response>> + Send;
+        credentials: &[PresentedCredential<'_>],
+    ) -> impl Future<Output = Result<Self::Caller, Denial>> + Send;
 
     /// Returns the response for a request that is not a call of an operation.
     fn reject(&self, rejection: Rejection) -> Response;
@@ -37,13 +43,17 @@ pub enum Rejection {
     NotFound,
     /// Operations with the path have other methods. Contains the value of the `Allow` header.
     MethodNotAllowed(HeaderValue),
+    /// The request satisfies no alternative of the operation's `security`, or its credentials are not valid.
+    Unauthenticated(RequiredSchemes),
+    /// The credentials are valid, but do not allow the operation.
+    Forbidden(RequiredSchemes),
     /// The body is larger than the maximum, in bytes.
     BodyTooLarge(usize),
     /// The connection failed before the whole body was received.
     IncompleteBody,
     /// The request violates the contract.
     Invalid(CallError),
-    /// The operation failed without a response.
+    /// The operation failed without a response, or the credentials could not be checked.
     Internal(poem::Error),
 }
 
@@ -71,9 +81,13 @@ impl<H: Host> ContractEndpoint<H> {
             RouteMatch::MethodNotAllowed(allow) => return Err(Rejection::MethodNotAllowed(allow)),
             RouteMatch::NotFound => return Err(Rejection::NotFound),
         };
-        let caller = match self.host.authenticate(&request, &route.security).await {
+        let (host, sent) = (&self.host, &request);
+        let verify = |credentials: Vec<_>| async move { host.authenticate(sent, &credentials).await };
+        let caller = match route.security.authenticate(sent, verify).await {
             Ok(caller) => Arc::new(caller),
-            Err(response) => return Ok(response),
+            Err(Denial::Unauthenticated) => return Err(Rejection::Unauthenticated(route.security.clone())),
+            Err(Denial::Forbidden) => return Err(Rejection::Forbidden(route.security.clone())),
+            Err(Denial::Failed(error)) => return Err(Rejection::Internal(error)),
         };
         let input = if route.operation.is_streamed() {
             let body = request.take_body();

@@ -13,7 +13,7 @@ use poem_openapi::OpenApi;
 use serde_json::Value;
 
 use super::call::{Call, Input, PathParameters};
-use super::contract::{Contract, Operation};
+use super::contract::{Contract, Operation, Parameter, ParameterLocation};
 use super::media_type;
 use super::payload::lines::RawLines;
 use super::security::RequiredSchemes;
@@ -77,7 +77,8 @@ impl Router {
     /// Creates the router of a contract whose operations `api` implements.
     ///
     /// # Errors
-    /// Returns an error when the generated files do not match the contract.
+    /// Returns an error when the generated files do not match the contract, or when the router cannot enforce the
+    /// security requirements of an operation.
     pub fn new(
         contract: &Contract,
         api: impl OpenApi,
@@ -99,7 +100,8 @@ impl Router {
                 paths.push((operation.path, PathTemplate::new(operation.path)));
                 paths.len() - 1
             });
-            let security = RequiredSchemes::of(&document, operation);
+            let security = RequiredSchemes::of(&document, operation)
+                .with_context(|| format!("the security requirements of {} are invalid", operation.id))?;
             paths[index].1.routes.push(Route { operation, security, schemas, endpoint });
         }
         ensure!(
@@ -149,9 +151,7 @@ impl Route {
         let query_string = request.uri().query().unwrap_or_default();
         let mut query =
             query::parse(query_string, |name| self.operation.is_repeated(name), &mut query_violations);
-        // A credential is not a parameter of the operation.
-        let schemes = || self.security.alternatives.iter().flatten();
-        query.retain(|sent| !schemes().any(|scheme| scheme.query_parameter() == Some(&*sent.name)));
+        query.retain(|sent| !self.is_only_credential(&sent.name));
         self.schemas.check_query(&query, &mut query_violations);
         violations.append(&mut query_violations);
         self.schemas.check_headers(request.headers(), &mut violations);
@@ -164,6 +164,15 @@ impl Route {
         let lines = self.raw_lines(is_streamed, Body::from_bytes(body.clone()));
         let (value, lines) = (Mutex::new(value), Mutex::new(lines));
         Ok(Input { operation: self.operation, path, query, body, value, lines })
+    }
+
+    /// Returns whether a query parameter contains a credential and is not a parameter of the operation.
+    fn is_only_credential(&self, name: &str) -> bool {
+        let mut schemes = self.security.alternatives().iter().flatten();
+        let is_declared =
+            |parameter: &Parameter| parameter.location == ParameterLocation::Query && parameter.name == name;
+        schemes.any(|scheme| scheme.query_parameter() == Some(name))
+            && !self.operation.parameters.iter().any(is_declared)
     }
 
     /// Replaces the body of an operation that reads it line by line ([`Operation::is_streamed`]) with one that is still
@@ -372,6 +381,17 @@ mod tests {
         assert_eq!(
             error(&CONTRACT.operations[1..]),
             "the generated code implements operations that the contract does not have"
+        );
+    }
+
+    #[test]
+    fn security_that_cannot_be_enforced_is_rejected() {
+        let json = r#"{ "security": [{ "key": [] }] }"#;
+        let error = Router::new(&Contract { json, ..CONTRACT }, TestApi, |_| None).err();
+        assert_eq!(
+            format!("{:#}", error.expect("the router must reject the contract")),
+            "the security requirements of /api/v1/things/{id} are invalid: \
+             the security scheme `key` cannot be used: it is not declared"
         );
     }
 }

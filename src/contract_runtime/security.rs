@@ -5,7 +5,7 @@
 
 mod requirements;
 
-pub use requirements::{RequiredScheme, RequiredSchemes};
+pub use requirements::{Denial, PresentedCredential, RequiredScheme, RequiredSchemes};
 
 use std::borrow::Cow;
 use std::marker::PhantomData;

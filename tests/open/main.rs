@@ -44,7 +44,7 @@ async fn send(method: Method, path: &str, headers: &[&str], body: impl Into<poem
     HttpResponse { status: response.status(), content_type, header, body }
 }
 
-const TOKEN: &str = "authorization: Bearer token";
+const TOKEN: &str = "authorization: Bearer read write admin";
 const JSON: &str = "content-type: application/json";
 
 #[tokio::test]
@@ -63,6 +63,38 @@ async fn the_security_of_the_document_applies_to_an_operation_without_its_own() 
     // Each alternative is sufficient. A key in the query is not an unknown parameter.
     assert_eq!(send(Method::GET, "/Tools", &[TOKEN], ()).await.status, StatusCode::OK);
     assert_eq!(send(Method::GET, "/Tools?api_key=k", &[], ()).await.status, StatusCode::OK);
+    let revoked = send(Method::GET, "/Tools?api_key=revoked", &[], ()).await;
+    assert_eq!(revoked.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn the_scopes_of_an_operation_are_required() {
+    let weak = send(Method::GET, "/Tools", &["authorization: Bearer write"], ()).await;
+    assert_eq!(
+        (weak.status, weak.json()),
+        (StatusCode::FORBIDDEN, json!({ "title": "oauth [read] or keyInQuery []" }))
+    );
+    // The other alternative is sufficient.
+    let both = send(Method::GET, "/Tools?api_key=k", &["authorization: Bearer write"], ()).await;
+    assert_eq!(both.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_key_in_the_query_can_be_a_declared_parameter() {
+    let order = async |query: &str| send(Method::GET, &format!("/orders{query}"), &[], ()).await;
+    let orders = order("?api_key=k-1&client=c").await;
+    assert_eq!((orders.status, orders.json()), (StatusCode::OK, json!(["k-1", "c"])));
+    assert_eq!(order("?client=c").await.status, StatusCode::UNAUTHORIZED);
+    // The schema of the parameter applies to the key.
+    assert_eq!(order("?api_key=k&client=c").await.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn any_http_scheme_can_be_required() {
+    let digest = "authorization: Digest username=\"ada\", response=\"0\"";
+    let journal = send(Method::GET, "/journal", &[digest], ()).await;
+    assert_eq!((journal.status, &*journal.body), (StatusCode::OK, &b"username=\"ada\", response=\"0\""[..]));
+    assert_eq!(send(Method::GET, "/journal", &[TOKEN], ()).await.status, StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test]

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use contract_runtime::call::Call;
 use contract_runtime::endpoint::{ContractEndpoint, Host, Rejection};
-use contract_runtime::payload::{Bytes, Json, LineError, LineStream, NoBody};
+use contract_runtime::payload::{Bytes, Json, LineError, LineStream, NoBody, Text};
 use contract_runtime::response::{ResponseParts, StatusCode};
 use contract_runtime::router::{CallError, Router};
-use contract_runtime::security::{RequiredScheme, RequiredSchemes};
+use contract_runtime::security::{Denial, PresentedCredential, RequiredScheme, RequiredSchemes};
 use contract_runtime::service::Service;
 use futures_util::stream;
 use poem::{Request, Response};
@@ -19,6 +19,9 @@ use super::generated::operations::CONTRACT;
 use super::generated::operations_api::{
     AddNoteRequest, AddNoteResponse, AttachRequest, AttachResponse, CreateToolRequest, CreateToolResponse,
     GetToolsRequest, GetToolsResponse, ImportToolsRequest, ImportToolsResponse, OperationsApi,
+};
+use super::generated::orders::{
+    GetJournalRequest, GetJournalResponse, ListOrdersRequest, ListOrdersResponse, Orders,
 };
 use super::generated::schemas::{ImportToolsOkBody, Problem, Tool};
 
@@ -60,23 +63,23 @@ impl Service for EchoService {
 }
 
 impl Host for EchoService {
+    /// A credential is the list of its scopes. Keys without scopes can be any text.
     async fn authenticate(
         &self,
-        request: &Request,
-        security: &RequiredSchemes,
-    ) -> Result<Vec<String>, Response> {
-        let credential = |scheme: &RequiredScheme| Some(scheme.credential(request)?.into_owned());
-        let credentials =
-            |schemes: &Vec<RequiredScheme>| schemes.iter().map(credential).collect::<Option<Vec<_>>>();
-        match security.alternatives.iter().find_map(credentials) {
-            Some(credentials) => Ok(credentials),
-            None if security.is_public() => Ok(Vec::new()),
-            None => {
-                let names = security.alternatives.iter().flatten();
-                let names = names.map(|scheme| format!("{} [{}]", scheme.name, scheme.scopes.join(", ")));
-                Err(problem(401, &names.collect::<Vec<_>>().join(" or ")).into_response())
-            }
+        _: &Request,
+        credentials: &[PresentedCredential<'_>],
+    ) -> Result<Vec<String>, Denial> {
+        if credentials.iter().any(|credential| credential.value == "revoked") {
+            return Err(Denial::Unauthenticated);
         }
+        let has_scopes = |credential: &PresentedCredential<'_>| {
+            let granted: Vec<&str> = credential.value.split(' ').collect();
+            credential.scheme.scopes.iter().all(|scope| granted.contains(&&**scope))
+        };
+        if !credentials.iter().all(has_scopes) {
+            return Err(Denial::Forbidden);
+        }
+        Ok(credentials.iter().map(|credential| credential.value.clone().into_owned()).collect())
     }
 
     fn reject(&self, rejection: Rejection) -> Response {
@@ -88,6 +91,8 @@ impl Host for EchoService {
                 problem(400, &texts.collect::<Vec<_>>().join("; "))
             }
             Rejection::NotFound => problem(404, "unknown path"),
+            Rejection::Unauthenticated(security) => problem(401, &names(&security)),
+            Rejection::Forbidden(security) => problem(403, &names(&security)),
             Rejection::MethodNotAllowed(_) => problem(405, "unknown method"),
             Rejection::BodyTooLarge(_) => problem(413, "the body is too large"),
             Rejection::IncompleteBody => problem(400, "the body is incomplete"),
@@ -95,6 +100,13 @@ impl Host for EchoService {
         };
         parts.into_response()
     }
+}
+
+/// Returns the schemes of all alternatives, with their scopes.
+fn names(security: &RequiredSchemes) -> String {
+    let name = |scheme: &RequiredScheme| format!("{} [{}]", scheme.name, scheme.scopes.join(", "));
+    let alternative = |schemes: &Vec<_>| schemes.iter().map(name).collect::<Vec<_>>().join(" and ");
+    security.alternatives().iter().map(alternative).collect::<Vec<_>>().join(" or ")
 }
 
 fn rejected(error: &LineError) -> ImportToolsOkBody {
@@ -186,5 +198,24 @@ impl OperationsApi for EchoService {
             Some(image) => AttachResponse::Ok(Bytes(image.iter().rev().copied().collect())),
             None => AttachResponse::NoContent,
         })
+    }
+}
+
+impl Orders for EchoService {
+    async fn list_orders(
+        &self,
+        _: Call<Vec<String>>,
+        request: ListOrdersRequest,
+    ) -> Result<ListOrdersResponse, EchoError> {
+        let parameters = [Some(request.api_key), request.client].into_iter().flatten();
+        Ok(ListOrdersResponse::Ok(Json::Value(parameters.collect())))
+    }
+
+    async fn get_journal(
+        &self,
+        call: Call<Vec<String>>,
+        _: GetJournalRequest,
+    ) -> Result<GetJournalResponse, EchoError> {
+        Ok(GetJournalResponse::Ok(Text(call.caller().concat())))
     }
 }

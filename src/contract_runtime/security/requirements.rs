@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use anyhow::{Context, bail};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use poem::Request;
@@ -13,10 +14,10 @@ use crate::json;
 use crate::validate::{Violations, header_values, query};
 
 /// The alternatives of `security`. A caller needs the credentials of all schemes of one alternative.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequiredSchemes {
-    /// The alternatives. An empty alternative allows anonymous callers. There is none if the operation is public.
-    pub alternatives: Vec<Vec<RequiredScheme>>,
+    /// There is at least one. An empty alternative allows anonymous callers.
+    alternatives: Vec<Vec<RequiredScheme>>,
 }
 
 /// A security scheme that an operation requires.
@@ -29,11 +30,32 @@ pub struct RequiredScheme {
     place: CredentialPlace,
 }
 
+/// A credential in a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PresentedCredential<'r> {
+    /// The scheme of the credential, with the scopes that it must have.
+    pub scheme: &'r RequiredScheme,
+    /// The key or token. For `Authorization: Basic`, this is `user:password`. For other HTTP schemes, it is what follows
+    /// the name of the scheme.
+    pub value: Cow<'r, str>,
+}
+
+/// Why credentials are not accepted.
+#[derive(Debug)]
+pub enum Denial {
+    /// There are no credentials, or they are not valid.
+    Unauthenticated,
+    /// The credentials are valid, but do not allow the operation: for example, they lack a scope.
+    Forbidden,
+    /// The credentials could not be checked.
+    Failed(poem::Error),
+}
+
 /// Where requests contain the credential of a scheme.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum CredentialPlace {
-    /// `Authorization: Bearer`.
-    Bearer,
+    /// `Authorization` with this scheme in lowercase, such as `bearer`.
+    Authorization(String),
     /// `Authorization: Basic`.
     Basic,
     /// A header with this name.
@@ -42,45 +64,97 @@ enum CredentialPlace {
     Cookie(String),
     /// A query parameter with this name.
     Query(String),
-    /// The scheme sends no credential in the request, or one that this library does not read.
-    Other,
 }
 
 impl RequiredSchemes {
     /// Reads the requirements of an operation from the contract's JSON.
-    pub(crate) fn of(document: &Value, operation: &Operation) -> Self {
+    ///
+    /// # Errors
+    /// Returns an error for malformed requirements, for undeclared schemes, and for schemes whose credential is not in
+    /// the request.
+    pub(crate) fn of(document: &Value, operation: &Operation) -> anyhow::Result<Self> {
         let method = operation.method.to_ascii_lowercase();
         let declared =
             document.pointer(&format!("/paths/{}/{method}/security", json::escape(operation.path)));
-        let list = declared.or_else(|| document.get("security")).and_then(Value::as_array);
-        let scheme = |(name, scopes): (&String, &Value)| RequiredScheme {
-            name: name.clone(),
-            scopes: scopes
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str)
-                .map(str::to_owned)
-                .collect(),
-            place: CredentialPlace::of(document, name),
+        let Some(security) = declared.or_else(|| document.get("security")) else {
+            return Ok(Self { alternatives: vec![Vec::new()] });
         };
-        let alternatives = list.into_iter().flatten().filter_map(Value::as_object);
-        Self { alternatives: alternatives.map(|schemes| schemes.iter().map(scheme).collect()).collect() }
+        let alternatives = security.as_array().context("`security` is not a list")?;
+        let mut alternatives = alternatives
+            .iter()
+            .map(|alternative| required_schemes(document, alternative))
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        if alternatives.is_empty() {
+            alternatives.push(Vec::new());
+        }
+        Ok(Self { alternatives })
+    }
+
+    /// Returns the alternatives in the order of the contract. There is at least one. An empty alternative allows
+    /// anonymous callers.
+    pub fn alternatives(&self) -> &[Vec<RequiredScheme>] {
+        &self.alternatives
     }
 
     /// Returns whether callers without credentials can call the operation.
     pub fn is_public(&self) -> bool {
-        self.alternatives.is_empty() || self.alternatives.iter().any(Vec::is_empty)
+        self.alternatives.iter().any(Vec::is_empty)
+    }
+
+    /// Returns the caller of a request. Calls `verify` with the credentials of each alternative that the request
+    /// satisfies, in the order of the contract, until one is accepted. If anonymous callers are allowed, the last call
+    /// has no credentials.
+    ///
+    /// # Errors
+    /// Returns [`Denial::Unauthenticated`] if the request satisfies no alternative. Otherwise returns the error of
+    /// `verify`: [`Denial::Failed`] immediately, and [`Denial::Forbidden`] before [`Denial::Unauthenticated`].
+    pub async fn authenticate<'r, C, F>(
+        &'r self,
+        request: &'r Request,
+        verify: impl Fn(Vec<PresentedCredential<'r>>) -> F,
+    ) -> Result<C, Denial>
+    where
+        F: Future<Output = Result<C, Denial>>,
+    {
+        let present = |schemes: &'r Vec<RequiredScheme>| -> Option<Vec<_>> {
+            schemes.iter().map(|scheme| scheme.credential(request)).collect()
+        };
+        let named = self.alternatives.iter().filter(|schemes| !schemes.is_empty());
+        let anonymous = self.is_public().then(Vec::new);
+        let mut outcome = Denial::Unauthenticated;
+        for credentials in named.filter_map(present).chain(anonymous) {
+            match verify(credentials).await {
+                Ok(caller) => return Ok(caller),
+                Err(Denial::Unauthenticated) => {}
+                Err(Denial::Forbidden) => outcome = Denial::Forbidden,
+                Err(Denial::Failed(error)) => return Err(Denial::Failed(error)),
+            }
+        }
+        Err(outcome)
     }
 }
 
+/// Reads one alternative.
+fn required_schemes(document: &Value, alternative: &Value) -> anyhow::Result<Vec<RequiredScheme>> {
+    let schemes = alternative.as_object().context("a security requirement is not an object")?;
+    let schemes = schemes.iter().map(|(name, scopes)| {
+        let scopes = scopes.as_array().and_then(|scopes| {
+            scopes.iter().map(|scope| scope.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
+        });
+        let scopes = scopes.with_context(|| format!("the scopes of `{name}` are not a list of strings"))?;
+        let place = CredentialPlace::of(document, name)
+            .with_context(|| format!("the security scheme `{name}` cannot be used"))?;
+        Ok(RequiredScheme { name: name.clone(), scopes, place })
+    });
+    schemes.collect()
+}
+
 impl RequiredScheme {
-    /// Returns the credential in a request: the key or token, or `user:password` of `Authorization: Basic`. Returns
-    /// `None` if it is missing, malformed, empty or sent more than once.
-    pub fn credential<'r>(&self, request: &'r Request) -> Option<Cow<'r, str>> {
+    /// Returns the credential in a request. Returns `None` if it is missing, malformed, empty or sent more than once.
+    pub fn credential<'r>(&'r self, request: &'r Request) -> Option<PresentedCredential<'r>> {
         let headers = request.headers();
-        let credential = match &self.place {
-            CredentialPlace::Bearer => Cow::from(authorization(headers, "bearer")?),
+        let value = match &self.place {
+            CredentialPlace::Authorization(scheme) => Cow::from(authorization(headers, scheme)?),
             CredentialPlace::Basic => {
                 let user_and_password = STANDARD.decode(authorization(headers, "basic")?).ok()?;
                 Cow::from(String::from_utf8(user_and_password).ok()?)
@@ -97,9 +171,8 @@ impl RequiredScheme {
                 let values = parameters.into_iter().filter(|parameter| parameter.name == *name);
                 Cow::from(exactly_one(values)?.value)
             }
-            CredentialPlace::Other => return None,
         };
-        (!credential.is_empty()).then_some(credential)
+        (!value.is_empty()).then_some(PresentedCredential { scheme: self, value })
     }
 
     /// Returns the query parameter that contains the credential, if any.
@@ -111,19 +184,174 @@ impl RequiredScheme {
     }
 }
 
+/// The maximum number of references from one security scheme to the next.
+const MAX_REFERENCES: usize = 64;
+
 impl CredentialPlace {
     /// Returns the place of a scheme in `components.securitySchemes`.
-    fn of(document: &Value, scheme: &str) -> Self {
-        let scheme = document.pointer(&format!("/components/securitySchemes/{}", json::escape(scheme)));
-        let string = |key| scheme.and_then(|scheme| scheme.get(key)?.as_str()).unwrap_or_default();
-        let name = || string("name").to_owned();
-        match (string("type"), &*string("scheme").to_ascii_lowercase(), string("in")) {
-            ("http", "bearer", _) | ("oauth2" | "openIdConnect", ..) => Self::Bearer,
-            ("http", "basic", _) => Self::Basic,
-            ("apiKey", _, "header") => Self::Header(name()),
-            ("apiKey", _, "cookie") => Self::Cookie(name()),
-            ("apiKey", _, "query") => Self::Query(name()),
-            _ => Self::Other,
+    fn of(document: &Value, name: &str) -> anyhow::Result<Self> {
+        let pointer = format!("/components/securitySchemes/{}", json::escape(name));
+        let mut scheme = document.pointer(&pointer).context("it is not declared")?;
+        for _ in 0..MAX_REFERENCES {
+            let Some(target) = scheme.get("$ref").and_then(Value::as_str) else { break };
+            let target = target.strip_prefix('#').and_then(|pointer| document.pointer(pointer));
+            scheme = target.context("its reference does not resolve")?;
         }
+        let string = |key: &str| scheme.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let required =
+            |key: &str| string(key).map(str::to_owned).with_context(|| format!("it has no `{key}`"));
+        Ok(match &*required("type")? {
+            "http" => match required("scheme")?.to_ascii_lowercase() {
+                basic if basic == "basic" => Self::Basic,
+                other => Self::Authorization(other),
+            },
+            "oauth2" | "openIdConnect" => Self::Authorization("bearer".to_owned()),
+            "apiKey" => match &*required("in")? {
+                "header" => Self::Header(required("name")?),
+                "cookie" => Self::Cookie(required("name")?),
+                "query" => Self::Query(required("name")?),
+                other => bail!("API keys cannot be in `{other}`"),
+            },
+            other => bail!("the credential of the type `{other}` is not in the request"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::http::Uri;
+    use serde_json::json;
+
+    use super::*;
+
+    static OPERATION: Operation = Operation {
+        id: "list",
+        method: "GET",
+        path: "/things",
+        tag: "t",
+        scope: None,
+        parameters: &[],
+        body: None,
+        statuses: &[],
+    };
+
+    fn required(security: Value) -> anyhow::Result<RequiredSchemes> {
+        let schemes = json!({
+            "bearer": { "type": "http", "scheme": "Bearer" },
+            "shared": { "$ref": "#/components/securitySchemes/bearer" },
+            "digest": { "type": "http", "scheme": "Digest" },
+            "query": { "type": "apiKey", "in": "query", "name": "key" },
+            "header": { "type": "apiKey", "in": "header", "name": "X-Key" },
+            "certificate": { "type": "mutualTLS" },
+            "path": { "type": "apiKey", "in": "path", "name": "key" },
+            "nameless": { "type": "apiKey", "in": "header" },
+            "missing": { "$ref": "#/components/securitySchemes/none" },
+            "cycle": { "$ref": "#/components/securitySchemes/cycle" },
+        });
+        let operation = json!({ "security": security });
+        let document = json!({
+            "paths": { "/things": { "get": operation } },
+            "components": { "securitySchemes": schemes },
+        });
+        RequiredSchemes::of(&document, &OPERATION)
+    }
+
+    #[test]
+    fn malformed_requirements_are_rejected() {
+        for (security, expected) in [
+            (json!(null), "`security` is not a list"),
+            (json!({ "bearer": [] }), "`security` is not a list"),
+            (json!(["bearer"]), "a security requirement is not an object"),
+            (json!([{ "bearer": "read" }]), "the scopes of `bearer` are not a list of strings"),
+            (json!([{ "bearer": [1] }]), "the scopes of `bearer` are not a list of strings"),
+            (json!([{ "none": [] }]), "the security scheme `none` cannot be used: it is not declared"),
+            (
+                json!([{ "bearer": [] }, { "certificate": [] }]),
+                "the security scheme `certificate` cannot be used: \
+                 the credential of the type `mutualTLS` is not in the request",
+            ),
+            (
+                json!([{ "path": [] }]),
+                "the security scheme `path` cannot be used: API keys cannot be in `path`",
+            ),
+            (json!([{ "nameless": [] }]), "the security scheme `nameless` cannot be used: it has no `name`"),
+            (
+                json!([{ "missing": [] }]),
+                "the security scheme `missing` cannot be used: its reference does not resolve",
+            ),
+            (json!([{ "cycle": [] }]), "the security scheme `cycle` cannot be used: it has no `type`"),
+        ] {
+            let error = required(security.clone()).expect_err("the requirement is rejected");
+            assert_eq!(format!("{error:#}"), expected, "{security}");
+        }
+    }
+
+    /// Returns the schemes of each call of `verify`, and the outcome. `verify` accepts the credential `valid`, and returns
+    /// `Forbidden` for `weak`.
+    async fn authenticated(security: Value, headers: &[(&str, &str)], query: &str) -> (Vec<String>, String) {
+        let mut request = Request::builder().uri(query.parse::<Uri>().expect("a valid URI"));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let (request, calls) = (request.finish(), std::cell::RefCell::new(Vec::new()));
+        let required = required(security).expect("the requirement is valid");
+        let verify = async |credentials: Vec<PresentedCredential<'_>>| {
+            let names = credentials.iter().map(|credential| {
+                format!("{} {:?} {}", credential.scheme.name, credential.scheme.scopes, credential.value)
+            });
+            calls.borrow_mut().push(names.collect::<Vec<_>>().join(" and "));
+            match credentials.iter().map(|credential| &*credential.value).max() {
+                Some("weak") => Err(Denial::Forbidden),
+                Some("invalid") => Err(Denial::Unauthenticated),
+                _ => Ok(()),
+            }
+        };
+        let outcome = required.authenticate(&request, verify).await;
+        (calls.into_inner(), format!("{outcome:?}"))
+    }
+
+    #[tokio::test]
+    async fn all_credentials_of_one_alternative_are_required() {
+        let either = json!([{ "bearer": ["read"], "header": [] }, { "query": [] }, { "shared": ["write"] }]);
+        for (headers, uri, calls, outcome) in [
+            (&[][..], "/things", &[][..], "Err(Unauthenticated)"),
+            (&[("x-key", "k")], "/things", &[], "Err(Unauthenticated)"),
+            (&[("authorization", "Bearer a")], "/things", &["shared [\"write\"] a"], "Ok(())"),
+            (
+                &[("authorization", "Bearer a"), ("x-key", "b")],
+                "/things?key=c",
+                &["bearer [\"read\"] a and header [] b"],
+                "Ok(())",
+            ),
+            (
+                &[("authorization", "Bearer weak")],
+                "/things?key=invalid",
+                &["query [] invalid", "shared [\"write\"] weak"],
+                "Err(Forbidden)",
+            ),
+            (&[("authorization", "Bearer invalid")], "/things?key=c", &["query [] c"], "Ok(())"),
+            (&[], "/things?key=c&key=c", &[], "Err(Unauthenticated)"),
+        ] {
+            let (actual_calls, actual) = authenticated(either.clone(), headers, uri).await;
+            assert_eq!(
+                (&actual_calls[..], &*actual),
+                (&calls.iter().map(|call| (*call).to_owned()).collect::<Vec<_>>()[..], outcome),
+                "{headers:?} {uri}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn anonymous_access_is_the_last_alternative() {
+        let optional = json!([{}, { "digest": [] }]);
+        let (calls, outcome) = authenticated(optional.clone(), &[], "/things").await;
+        assert_eq!((calls, &*outcome), (vec![String::new()], "Ok(())"));
+        let digest = [("authorization", "Digest username=\"ada\"")];
+        let (calls, _) = authenticated(optional.clone(), &digest, "/things").await;
+        assert_eq!(calls, ["digest [] username=\"ada\""]);
+        let (calls, outcome) =
+            authenticated(optional, &[("authorization", "Digest invalid")], "/things").await;
+        assert_eq!((calls, &*outcome), (vec!["digest [] invalid".to_owned(), String::new()], "Ok(())"));
+        assert!(required(json!([])).expect("the requirement is valid").is_public());
     }
 }

@@ -1,10 +1,10 @@
-// Generated from tests/open/contract.yaml (sha256 aa7b0234789ea416e1c8aefeca7dd101266fd3a49e90356c9d899ccb9fb235ce), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 f2079aca1ff6178ccf58e54ab75b552fddb5539f0ae3a2e4142e9003118f5472), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 
 use poem_openapi::OpenApi;
 use super::schemas;
-use super::{operations_api, default};
+use super::{operations_api, orders, default};
 use contract_runtime::call::Call;
 use contract_runtime::parameter::{Path, Query};
 use contract_runtime::payload::{Bytes, JsonBody, Lines, OptionalBody};
@@ -16,6 +16,9 @@ pub enum Tag {
     /// The name of a generated module.
     #[oai(rename = "Operations API")]
     OperationsApi,
+    /// Orders
+    #[oai(rename = "Orders")]
+    Orders,
     /// default
     #[oai(rename = "default")]
     Default,
@@ -25,7 +28,7 @@ pub enum Tag {
 pub struct Workshop<S>(pub S);
 
 #[OpenApi]
-impl<S: operations_api::OperationsApi + default::Default> Workshop<S> {
+impl<S: operations_api::OperationsApi + orders::Orders + default::Default> Workshop<S> {
     /// A public operation without a tag
     #[oai(
         path = "/status",
@@ -142,6 +145,41 @@ impl<S: operations_api::OperationsApi + default::Default> Workshop<S> {
             body: body.0.map(|body| body.0),
         };
         respond_or_error(&self.0, &call, self.0.attach(call.clone(), request).await)
+    }
+    /// listOrders
+    #[oai(
+        path = "/orders",
+        method = "get",
+        operation_id = "listOrders",
+        tag = "Tag::Orders"
+    )]
+    async fn list_orders(
+        &self,
+        call: Call<S::Caller>,
+        #[oai(name = "api_key", validator(min_length = 2))]
+        api_key: Query<String>,
+        #[oai(name = "client")]
+        client: Query<Option<String>>,
+    ) -> Responded<orders::ListOrdersResponse> {
+        let request = orders::ListOrdersRequest {
+            api_key: api_key.0,
+            client: client.0,
+        };
+        respond_or_error(&self.0, &call, self.0.list_orders(call.clone(), request).await)
+    }
+    /// getJournal
+    #[oai(
+        path = "/journal",
+        method = "get",
+        operation_id = "getJournal",
+        tag = "Tag::Orders"
+    )]
+    async fn get_journal(
+        &self,
+        call: Call<S::Caller>,
+    ) -> Responded<orders::GetJournalResponse> {
+        let request = orders::GetJournalRequest {};
+        respond_or_error(&self.0, &call, self.0.get_journal(call.clone(), request).await)
     }
 }
 

@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 aa7b0234789ea416e1c8aefeca7dd101266fd3a49e90356c9d899ccb9fb235ce), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 f2079aca1ff6178ccf58e54ab75b552fddb5539f0ae3a2e4142e9003118f5472), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `default`.
 

@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 aa7b0234789ea416e1c8aefeca7dd101266fd3a49e90356c9d899ccb9fb235ce), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 f2079aca1ff6178ccf58e54ab75b552fddb5539f0ae3a2e4142e9003118f5472), do not edit. Run `cargo xtask codegen`.
 
 //! The text of the contract, in the formats that the server serves.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Workshop";
 pub const VERSION: &str = "1.4.0";
 
 /// The SHA-256 digest of the contract's text, in hexadecimal.
-pub const SHA256: &str = "aa7b0234789ea416e1c8aefeca7dd101266fd3a49e90356c9d899ccb9fb235ce";
+pub const SHA256: &str = "f2079aca1ff6178ccf58e54ab75b552fddb5539f0ae3a2e4142e9003118f5472";
 
 /// The original contract.
 pub const YAML: &str = include_str!("../contract.yaml");

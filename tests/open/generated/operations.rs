@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 aa7b0234789ea416e1c8aefeca7dd101266fd3a49e90356c9d899ccb9fb235ce), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 f2079aca1ff6178ccf58e54ab75b552fddb5539f0ae3a2e4142e9003118f5472), do not edit. Run `cargo xtask codegen`.
 
 //! Static descriptions of the operations.
 
@@ -15,6 +15,8 @@ pub static OPERATIONS: &[&Operation] = &[
     &IMPORT_TOOLS,
     &ADD_NOTE,
     &ATTACH,
+    &LIST_ORDERS,
+    &GET_JOURNAL,
 ];
 
 /// The contract and its operations.
@@ -145,4 +147,43 @@ pub static ATTACH: Operation = Operation {
         schema: "/paths/~1Tools~1{toolId}~1notes/put/requestBody/content/image~1*/schema",
     }),
     statuses: &[200, 204],
+};
+
+/// listOrders
+pub static LIST_ORDERS: Operation = Operation {
+    id: "listOrders",
+    method: "GET",
+    path: "/orders",
+    tag: "Orders",
+    scope: None,
+    parameters: &[
+        Parameter {
+            name: "api_key",
+            location: ParameterLocation::Query,
+            required: true,
+            schema: "/paths/~1orders/get/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "client",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1orders/get/parameters/1/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200],
+};
+
+/// getJournal
+pub static GET_JOURNAL: Operation = Operation {
+    id: "getJournal",
+    method: "GET",
+    path: "/journal",
+    tag: "Orders",
+    scope: None,
+    parameters: &[],
+    body: None,
+    statuses: &[200],
 };

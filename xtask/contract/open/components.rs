@@ -89,18 +89,6 @@ fn schemas(lowering: &mut Lowering<'_>, schemas: &Node) -> Node {
     mapping(schemas.span, entries)
 }
 
-/// Adds a note about security schemes whose credentials are not API keys.
-pub(super) fn check_security(root: &Node, notes: &mut Notes) {
-    let schemes = root.pointer("/components/securitySchemes").and_then(Node::entries).unwrap_or_default();
-    for scheme in schemes {
-        let kind = scheme.value.get("type").and_then(Node::as_str).unwrap_or_default();
-        if ["oauth2", "openIdConnect"].contains(&kind) {
-            let message = format!("the security scheme `{}` has the type `{kind}`", scheme.key.text);
-            notes.add(scheme.key.span, message, "the service checks the token of `Authorization: Bearer`");
-        }
-    }
-}
-
 /// Creates an entry with a string value.
 pub(super) fn string_entry(key: &str, node: &Node, text: &str) -> Entry {
     entry(key, node.span, Value::String(text.to_owned()))

@@ -87,7 +87,6 @@ pub(super) fn document(root: &Node, notes: &mut Notes) -> Node {
         };
         entries.push(Entry { key: item.key.clone(), value });
     }
-    components::check_security(root, lowering.notes);
     entries.push(entry("tags", root.span, operations::declarations(root, &tags).value));
     mapping(root.span, entries)
 }

@@ -39,11 +39,11 @@ pub(crate) fn read(
     conventions: &Conventions<'_>,
 ) -> Result<Contract, Box<InvalidContract>> {
     let root = upgrade::to_openapi_3_1(&root, version);
-    let security_errors = security::errors(&root);
+    let mut notes = Notes::default();
+    let security_errors = security::check(&root, &mut notes);
     if !security_errors.is_empty() {
         return Err(Box::new(InvalidContract { source, diagnostics: security_errors }));
     }
-    let mut notes = Notes::default();
     let mut typed_root = lower::document(&root, &mut notes);
     let mut diagnostics = Vec::new();
     for _ in 0..MAX_READS {

@@ -21,14 +21,14 @@ const CONNECTION_HEADERS: [&str; 8] = [
 ];
 
 /// Returns whether the name is a valid header name: a token (RFC 9110, 5.6.2).
-fn is_token(name: &str) -> bool {
+pub(crate) fn is_header_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty() && name.bytes().all(allowed)
 }
 
 /// Returns whether a header name is valid. Reports an invalid name.
 pub(super) fn check_name(reader: &mut NodeReader<'_>, name: &SpannedString) -> bool {
-    let valid = is_token(name);
+    let valid = is_header_name(name);
     if !valid {
         let message = format!("`{}` is not a valid header name", name.text);
         let help = "use letters, digits and hyphens without spaces, such as `X-Total`";

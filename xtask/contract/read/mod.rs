@@ -15,6 +15,8 @@ mod security;
 mod shared;
 mod webhook;
 
+pub(crate) use header::is_header_name;
+
 use super::keywords;
 use super::model::{Document, NamedSchema, Tag};
 use super::reader::{Cursor, NodeReader};
