@@ -22,6 +22,8 @@ pub struct Input {
     pub(crate) path: PathParameters,
     /// The decoded query parameters, in the order they were sent.
     pub(crate) query: Vec<QueryParameter>,
+    /// The `Content-Type` of the body. `None` without a body.
+    pub(crate) content_type: Option<String>,
     /// The body as sent.
     pub(crate) body: Bytes,
     /// The parsed body. `None` if the operation has no body, or once the body was converted to the operation's type.
@@ -76,6 +78,12 @@ impl<C> Call<C> {
     /// Returns the decoded query parameters, in the order they were sent.
     pub fn query(&self) -> &[QueryParameter] {
         &self.input.query
+    }
+
+    /// Returns the `Content-Type` of the body, or `None` if the request has no body. If the contract declares a range
+    /// such as `image/*`, this is the type of the request.
+    pub fn content_type(&self) -> Option<&str> {
+        self.input.content_type.as_deref()
     }
 
     /// Returns the body as sent.

@@ -10,10 +10,36 @@ pub const TEXT: &str = "text/plain";
 /// The media type of binary data.
 pub const BYTES: &str = "application/octet-stream";
 
-/// Returns whether a media type is JSON: `application/json`, or a type that ends with `+json`.
-pub(crate) fn is_json(media_type: &str) -> bool {
-    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    essence == JSON || essence.ends_with("+json")
+/// How bodies of a media type are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyFormat {
+    /// One JSON value: `application/json`, or a type that ends with `+json`.
+    Json,
+    /// One JSON value in each line.
+    Lines,
+    /// Text in UTF-8.
+    Text,
+    /// Bytes without a schema: all other types.
+    Bytes,
+}
+
+impl BodyFormat {
+    /// Returns the format of a media type. Its case and its parameters do not matter.
+    pub(crate) fn of(media_type: &str) -> Self {
+        let essence = essence(media_type).to_ascii_lowercase();
+        match &*essence {
+            JSON => Self::Json,
+            NDJSON => Self::Lines,
+            TEXT => Self::Text,
+            _ if essence.ends_with("+json") => Self::Json,
+            _ => Self::Bytes,
+        }
+    }
+}
+
+/// Returns a media type without its parameters.
+pub(crate) fn essence(media_type: &str) -> &str {
+    media_type.split(';').next().unwrap_or_default().trim()
 }
 
 /// A contract and its operations.
@@ -76,7 +102,7 @@ pub struct Operation {
 impl Operation {
     /// Returns whether the operation reads its request body line by line.
     pub fn is_streamed(&self) -> bool {
-        self.body.as_ref().is_some_and(|body| body.media_type == NDJSON)
+        self.body.as_ref().is_some_and(|body| BodyFormat::of(body.media_type) == BodyFormat::Lines)
     }
 
     /// Returns whether a query parameter is a list whose name is repeated for each item.

@@ -9,7 +9,7 @@ mod plain;
 
 pub use lines::{LineError, LineStream, Lines, MAX_LINE_BYTES};
 pub use optional::{InputBody, NoBody, OptionalBody};
-pub use plain::{Bytes, Text};
+pub use plain::{Bytes, Text, TypedBytes};
 
 use poem::{IntoResponse, Request, RequestBody, Response};
 use poem_openapi::payload::Payload;

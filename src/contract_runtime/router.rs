@@ -141,9 +141,10 @@ impl Route {
     pub fn validate(&self, request: &Request, path: PathParameters, body: Bytes) -> Result<Input, CallError> {
         let is_streamed = self.operation.is_streamed();
         let has_body = is_streamed || !(body.is_empty() && self.schemas.body_is_optional);
-        if let Some(body) = self.operation.body.as_ref().filter(|_| has_body) {
-            media_type::check(request.headers(), body.media_type)?;
-        }
+        let content_type = match self.operation.body.as_ref().filter(|_| has_body) {
+            Some(body) => Some(media_type::check(request.headers(), body.media_type)?.to_owned()),
+            None => None,
+        };
         let mut violations = Violations::new();
         self.schemas.check_path(&path, &mut violations);
         // Collected separately, because the parser counts violations that exist already toward its limit of parameters.
@@ -163,7 +164,7 @@ impl Route {
         }
         let lines = self.raw_lines(is_streamed, Body::from_bytes(body.clone()));
         let (value, lines) = (Mutex::new(value), Mutex::new(lines));
-        Ok(Input { operation: self.operation, path, query, body, value, lines })
+        Ok(Input { operation: self.operation, path, query, content_type, body, value, lines })
     }
 
     /// Returns whether a query parameter contains a credential and is not a parameter of the operation.

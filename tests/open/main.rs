@@ -185,10 +185,48 @@ async fn a_body_can_be_optional() {
         send(Method::PUT, "/Tools/7/notes", &[&[TOKEN], headers].concat(), body).await
     };
     let image = attach(&["content-type: image/webp"], &[0, 255]).await;
-    assert_eq!((image.status, image.content_type.as_deref()), (StatusCode::OK, Some("image/png")));
+    // The response has the media type that the request had.
+    assert_eq!((image.status, image.content_type.as_deref()), (StatusCode::OK, Some("image/webp")));
     assert_eq!(image.body, [255, 0]);
     assert_eq!(attach(&[], &[]).await.status, StatusCode::NO_CONTENT);
     assert_eq!(attach(&["content-type: text/html"], b"<p>").await.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+}
+
+#[tokio::test]
+async fn media_types_can_have_parameters() {
+    let journal = async |method: Method, content_type: &str, body: &'static str| {
+        let header = format!("content-type: {content_type}");
+        let response = send(method, "/journal", &[&header], body).await;
+        (
+            response.status.as_u16(),
+            response.content_type.unwrap_or_default(),
+            String::from_utf8(response.body),
+        )
+    };
+    let ok = |content_type: &str, body: &str| (200, content_type.to_owned(), Ok(body.to_owned()));
+    let text = "text/plain; charset=utf-8";
+    for sent in ["text/plain", "TEXT/plain;charset=\"UTF-8\"", "text/plain; format=flowed"] {
+        assert_eq!(journal(Method::PUT, sent, "{é").await, ok(text, "{é"), "{sent}");
+    }
+    assert_eq!(journal(Method::PUT, text, "1234567890").await.0, 400);
+    for rejected in ["text/plain; charset=latin1", "text/html", "application/json"] {
+        assert_eq!(journal(Method::PUT, rejected, "a").await.0, 415, "{rejected}");
+    }
+    let json = "application/json; charset=utf-8";
+    for sent in ["application/json", "application/json; charset=UTF-8"] {
+        let (status, content_type, body) = journal(Method::POST, sent, r#"{"page": 7}"#).await;
+        assert_eq!((status, content_type.to_lowercase(), body), ok(json, "7"), "{sent}");
+    }
+    assert_eq!(journal(Method::POST, json, "{}").await.0, 400);
+    assert_eq!(journal(Method::POST, "application/problem+json", "{}").await.0, 415);
+}
+
+#[tokio::test]
+async fn a_body_without_a_schema_is_any_value() {
+    let edit = async |body: &'static str| send(Method::PATCH, "/journal", &[JSON], body).await;
+    let edited = edit(r#"{"any": [1, null]}"#).await;
+    assert_eq!((edited.status, edited.json()), (StatusCode::OK, json!({ "any": [1, null] })));
+    assert_eq!(edit("{").await.status, StatusCode::BAD_REQUEST);
 }
 
 const NDJSON: &str = "content-type: application/x-ndjson";

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use contract_runtime::call::Call;
 use contract_runtime::endpoint::{ContractEndpoint, Host, Rejection};
-use contract_runtime::payload::{Bytes, Json, LineError, LineStream, NoBody, Text};
+use contract_runtime::payload::{Bytes, Json, LineError, LineStream, NoBody, Text, TypedBytes};
 use contract_runtime::response::{ResponseParts, StatusCode};
 use contract_runtime::router::{CallError, Router};
 use contract_runtime::security::{Denial, PresentedCredential, RequiredScheme, RequiredSchemes};
@@ -21,7 +21,9 @@ use super::generated::operations_api::{
     GetToolsRequest, GetToolsResponse, ImportToolsRequest, ImportToolsResponse, OperationsApi,
 };
 use super::generated::orders::{
-    GetJournalRequest, GetJournalResponse, ListOrdersRequest, ListOrdersResponse, Orders,
+    AddToJournalRequest, AddToJournalResponse, EditJournalRequest, EditJournalResponse, GetJournalRequest,
+    GetJournalResponse, ListOrdersRequest, ListOrdersResponse, Orders, WriteJournalRequest,
+    WriteJournalResponse,
 };
 use super::generated::schemas::{ImportToolsOkBody, Problem, Tool};
 
@@ -191,11 +193,14 @@ impl OperationsApi for EchoService {
 
     async fn attach(
         &self,
-        _: Call<Vec<String>>,
+        call: Call<Vec<String>>,
         request: AttachRequest,
     ) -> Result<AttachResponse, EchoError> {
         Ok(match request.body {
-            Some(image) => AttachResponse::Ok(Bytes(image.iter().rev().copied().collect())),
+            Some(image) => AttachResponse::Ok(TypedBytes {
+                media_type: call.content_type().unwrap_or_default().to_owned(),
+                bytes: image.iter().rev().copied().collect(),
+            }),
             None => AttachResponse::NoContent,
         })
     }
@@ -217,5 +222,29 @@ impl Orders for EchoService {
         _: GetJournalRequest,
     ) -> Result<GetJournalResponse, EchoError> {
         Ok(GetJournalResponse::Ok(Text(call.caller().concat())))
+    }
+
+    async fn write_journal(
+        &self,
+        _: Call<Vec<String>>,
+        request: WriteJournalRequest,
+    ) -> Result<WriteJournalResponse, EchoError> {
+        Ok(WriteJournalResponse::Ok(Text(request.body)))
+    }
+
+    async fn add_to_journal(
+        &self,
+        _: Call<Vec<String>>,
+        request: AddToJournalRequest,
+    ) -> Result<AddToJournalResponse, EchoError> {
+        Ok(AddToJournalResponse::Ok(Json::Value(request.body.page)))
+    }
+
+    async fn edit_journal(
+        &self,
+        _: Call<Vec<String>>,
+        request: EditJournalRequest,
+    ) -> Result<EditJournalResponse, EchoError> {
+        Ok(EditJournalResponse::Ok(Json::Value(request.body)))
     }
 }

@@ -104,8 +104,7 @@ impl ResponseVariant<'_> {
         }
         if let Some(content) = &self.response.content
             && content.name != content.media_type.as_str()
-            // A range of media types does not say which one the response has.
-            && !content.name.contains('*')
+            && !content.is_range()
         {
             let name = &content.name;
             arguments.push(quote!(content_type = #name));
@@ -209,6 +208,9 @@ impl ResponseVariant<'_> {
                 MediaType::Json => quote!(Json::Ready(parts.body?)),
                 MediaType::Lines => quote!(LineStream::from_bytes(parts.body?)),
                 MediaType::Text => quote!(Text(String::from_utf8(parts.body?.into()).ok()?)),
+                MediaType::Bytes if content.is_range() => {
+                    quote!(TypedBytes { media_type: parts.header("Content-Type")?, bytes: parts.body? })
+                }
                 MediaType::Bytes => quote!(Bytes(parts.body?)),
             })
         });
@@ -252,7 +254,10 @@ impl ResponseVariant<'_> {
             .collect();
         let fields = (!fields.is_empty()).then(|| quote!((#(#fields),*)));
         let pairs = headers.iter().map(|header| self.write_header(header));
-        let headers = if headers.is_empty() {
+        let is_range = self.response.content.as_ref().is_some_and(Content::is_range);
+        let content_type = is_range.then(|| quote!(Some(("Content-Type", body.media_type.clone()))));
+        let pairs: Vec<_> = content_type.into_iter().chain(pairs).collect();
+        let headers = if pairs.is_empty() {
             quote!(Vec::new())
         } else {
             quote!([#(#pairs),*].into_iter().flatten().collect())
@@ -280,6 +285,7 @@ fn payload(types: &RustTypes<'_>, content: &Content, owner: &str) -> TokenStream
             quote!(LineStream<#ty>)
         }
         MediaType::Text => quote!(Text),
+        MediaType::Bytes if content.is_range() => quote!(TypedBytes),
         MediaType::Bytes => quote!(Bytes),
     }
 }

@@ -34,8 +34,11 @@ pub(crate) fn tag(
         })
         .collect();
     let scalars = imports::scalar_imports(&items);
-    let payload =
-        imports::import("payload", &["Bytes", "Json", "LineStream", "Lines", "NoBody", "Text"], &items);
+    let payload = imports::import(
+        "payload",
+        &["Bytes", "Json", "LineStream", "Lines", "NoBody", "Text", "TypedBytes"],
+        &items,
+    );
     let response = imports::import("response", &["OperationResponse", "ResponseParts", "StatusCode"], &items);
     let schemas = imports::contains_name(&items, "schemas").then(|| {
         quote!(

@@ -1,6 +1,6 @@
 //! Generates `use` declarations of the types that a generated file uses.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
 /// Generates the imports of the types of formatted strings, and of `MaybeUndefined` for PATCH bodies.
@@ -26,13 +26,21 @@ pub(crate) fn import(module: &str, names: &[&str], items: &TokenStream) -> Optio
     }
 }
 
-/// Returns whether the items contain a name, at any depth.
+/// Returns whether the items contain a name without a path before it, at any depth.
 pub(crate) fn contains_name(items: &TokenStream, name: &str) -> bool {
-    items.clone().into_iter().any(|token| match token {
-        proc_macro2::TokenTree::Ident(ident) => ident == name,
-        proc_macro2::TokenTree::Group(group) => contains_name(&group.stream(), name),
-        // The attributes of poem-openapi contain header types as strings.
-        proc_macro2::TokenTree::Literal(literal) => literal.to_string().contains(&format!("<{name}>")),
-        proc_macro2::TokenTree::Punct(_) => false,
+    let mut colons = 0;
+    items.clone().into_iter().any(|token| {
+        let is_qualified = colons == 2;
+        colons = match &token {
+            TokenTree::Punct(punct) if punct.as_char() == ':' => colons + 1,
+            _ => 0,
+        };
+        match token {
+            TokenTree::Ident(ident) => ident == name && !is_qualified,
+            TokenTree::Group(group) => contains_name(&group.stream(), name),
+            // The attributes of poem-openapi contain header types as strings.
+            TokenTree::Literal(literal) => literal.to_string().contains(&format!("<{name}>")),
+            TokenTree::Punct(_) => false,
+        }
     })
 }

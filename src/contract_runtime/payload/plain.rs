@@ -1,5 +1,6 @@
 //! Request and response bodies other than JSON: plain text and binary data.
 
+use poem::http::{HeaderValue, header};
 use poem::{IntoResponse, Request, RequestBody, Response};
 use poem_openapi::payload::Payload;
 use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef, Registry};
@@ -16,6 +17,41 @@ pub struct Text(pub String);
 /// An `application/octet-stream` body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bytes(pub bytes::Bytes);
+
+/// A response body with the media type that the operation chooses, for responses that the contract declares with a range
+/// such as `image/*`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypedBytes {
+    /// The media type. It must be in the range.
+    pub media_type: String,
+    /// The bytes of the body.
+    pub bytes: bytes::Bytes,
+}
+
+impl TypedBytes {
+    /// Returns the bytes of the body.
+    pub fn into_bytes(self) -> bytes::Bytes {
+        self.bytes
+    }
+}
+
+impl Payload for TypedBytes {
+    const CONTENT_TYPE: &'static str = BYTES;
+
+    fn schema_ref() -> MetaSchemaRef {
+        Bytes::schema_ref()
+    }
+
+    fn register(_: &mut Registry) {}
+}
+
+impl IntoResponse for TypedBytes {
+    /// A media type that is not valid in HTTP becomes `application/octet-stream`.
+    fn into_response(self) -> Response {
+        let media_type = HeaderValue::from_str(&self.media_type).unwrap_or(HeaderValue::from_static(BYTES));
+        Response::builder().header(header::CONTENT_TYPE, media_type).body(self.bytes)
+    }
+}
 
 impl Text {
     /// Returns the bytes of the body.

@@ -14,7 +14,7 @@ use super::query::{self, QueryParameter};
 use super::{
     RequestPart, Violation, Violations, date_time, header_values, message, number_bounds, parameter_value,
 };
-use crate::contract::{JSON, NDJSON, Operation, Parameter, ParameterKind, ParameterLocation, TEXT, is_json};
+use crate::contract::{BodyFormat, Operation, Parameter, ParameterKind, ParameterLocation};
 use crate::json::{self as strict_json, MAX_ERRORS};
 use crate::scalar::Base64;
 
@@ -68,17 +68,13 @@ pub fn compile(
     };
     let schemas = operations.iter().zip(optional_bodies).map(|(operation, body_is_optional)| {
         let parameters = operation.parameters.iter().map(|parameter| compile(parameter.schema));
+        let has_schema = |media_type| BodyFormat::of(media_type) != BodyFormat::Bytes;
         let body = operation.body.as_ref().filter(|body| has_schema(body.media_type));
         let body = body.map(|body| compile(body.schema).map(Arc::new)).transpose()?;
         let parameters = parameters.collect::<anyhow::Result<_>>()?;
         Ok(Schemas { operation, parameters, body, body_is_optional, describe_pattern })
     });
     schemas.collect()
-}
-
-/// Returns whether the schema of a body describes its bytes: those of JSON and of text.
-fn has_schema(media_type: &str) -> bool {
-    [TEXT, NDJSON].contains(&media_type) || is_json(media_type)
 }
 
 /// Returns whether a request body is required. `schema` is the JSON pointer to the schema of its media type:
@@ -238,8 +234,8 @@ impl Schemas {
     /// Parses and validates a body. Returns its value, or `None` if the body is invalid or the operation has no body.
     pub fn check_body(&self, body: &[u8], violations: &mut Violations) -> Option<Value> {
         let validator = self.body.as_ref()?;
-        let media_type = self.operation.body.as_ref().map_or("", |body| body.media_type);
-        match parse_and_validate(validator, self.describe_pattern, media_type, body) {
+        let format = BodyFormat::of(self.operation.body.as_ref()?.media_type);
+        match parse_and_validate(validator, self.describe_pattern, format, body) {
             Ok(value) => Some(value),
             Err(mut body_violations) => {
                 violations.append(&mut body_violations);
@@ -290,19 +286,19 @@ impl LineValidator {
     /// # Errors
     /// Returns the violations, whose fields are JSON pointers into the line.
     pub(crate) fn parse(&self, line: &[u8]) -> Result<Value, Violations> {
-        parse_and_validate(&self.validator, self.describe_pattern, JSON, line)
+        parse_and_validate(&self.validator, self.describe_pattern, BodyFormat::Json, line)
     }
 }
 
-/// Parses and validates a body of this media type.
+/// Parses and validates a body in this format.
 fn parse_and_validate(
     validator: &Validator,
     describe_pattern: DescribePattern,
-    media_type: &str,
+    format: BodyFormat,
     body: &[u8],
 ) -> Result<Value, Violations> {
     let violation = |field, message| Violation { part: RequestPart::Body, field, message };
-    let value = parse_body(media_type, body).map_err(|errors| {
+    let value = parse_body(format, body).map_err(|errors| {
         errors.into_iter().map(|error| violation(error.pointer, error.message)).collect::<Violations>()
     })?;
     if validator.is_valid(&value) {
@@ -313,19 +309,19 @@ fn parse_and_validate(
     Err(described.map(|(field, message)| violation(field, message)).collect())
 }
 
-/// Converts a body of this media type to the JSON value that its schema describes.
-fn parse_body(media_type: &str, body: &[u8]) -> Result<Value, Vec<strict_json::SyntaxError>> {
+/// Converts a body in this format to the JSON value that its schema describes.
+fn parse_body(format: BodyFormat, body: &[u8]) -> Result<Value, Vec<strict_json::SyntaxError>> {
     let error =
         |message: &str| strict_json::SyntaxError { pointer: String::new(), message: message.to_owned() };
-    match media_type {
-        TEXT => {
+    match format {
+        BodyFormat::Text => {
             let text = std::str::from_utf8(body).map_err(|_| vec![error("is not valid UTF-8")])?;
             if text.contains('\0') {
                 return Err(vec![error("must not contain the character NUL (U+0000)")]);
             }
             Ok(Value::String(text.to_owned()))
         }
-        _ => strict_json::parse(body),
+        BodyFormat::Json | BodyFormat::Lines | BodyFormat::Bytes => strict_json::parse(body),
     }
 }
 

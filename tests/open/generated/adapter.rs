@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 f2079aca1ff6178ccf58e54ab75b552fddb5539f0ae3a2e4142e9003118f5472), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 49d5f08236764cdb62d58ea1438ed06a6c8300db5c6cfb802736d306ff6207bd), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 
@@ -7,7 +7,7 @@ use super::schemas;
 use super::{operations_api, orders, default};
 use contract_runtime::call::Call;
 use contract_runtime::parameter::{Path, Query};
-use contract_runtime::payload::{Bytes, JsonBody, Lines, OptionalBody};
+use contract_runtime::payload::{Bytes, JsonBody, Lines, OptionalBody, Text};
 use contract_runtime::service::{Responded, respond_or_error};
 
 /// A tag of the contract.
@@ -180,6 +180,69 @@ impl<S: operations_api::OperationsApi + orders::Orders + default::Default> Works
     ) -> Responded<orders::GetJournalResponse> {
         let request = orders::GetJournalRequest {};
         respond_or_error(&self.0, &call, self.0.get_journal(call.clone(), request).await)
+    }
+    /// writeJournal
+    #[oai(
+        path = "/journal",
+        method = "put",
+        operation_id = "writeJournal",
+        tag = "Tag::Orders"
+    )]
+    async fn write_journal(
+        &self,
+        call: Call<S::Caller>,
+        body: Text,
+    ) -> Responded<orders::WriteJournalResponse> {
+        let request = orders::WriteJournalRequest {
+            body: body.0,
+        };
+        respond_or_error(
+            &self.0,
+            &call,
+            self.0.write_journal(call.clone(), request).await,
+        )
+    }
+    /// addToJournal
+    #[oai(
+        path = "/journal",
+        method = "post",
+        operation_id = "addToJournal",
+        tag = "Tag::Orders"
+    )]
+    async fn add_to_journal(
+        &self,
+        call: Call<S::Caller>,
+        body: JsonBody<schemas::AddToJournalBody>,
+    ) -> Responded<orders::AddToJournalResponse> {
+        let request = orders::AddToJournalRequest {
+            body: body.0,
+        };
+        respond_or_error(
+            &self.0,
+            &call,
+            self.0.add_to_journal(call.clone(), request).await,
+        )
+    }
+    /// editJournal
+    #[oai(
+        path = "/journal",
+        method = "patch",
+        operation_id = "editJournal",
+        tag = "Tag::Orders"
+    )]
+    async fn edit_journal(
+        &self,
+        call: Call<S::Caller>,
+        body: JsonBody<serde_json::Value>,
+    ) -> Responded<orders::EditJournalResponse> {
+        let request = orders::EditJournalRequest {
+            body: body.0,
+        };
+        respond_or_error(
+            &self.0,
+            &call,
+            self.0.edit_journal(call.clone(), request).await,
+        )
     }
 }
 

@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 f2079aca1ff6178ccf58e54ab75b552fddb5539f0ae3a2e4142e9003118f5472), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 49d5f08236764cdb62d58ea1438ed06a6c8300db5c6cfb802736d306ff6207bd), do not edit. Run `cargo xtask codegen`.
 
 //! Workshop: code generated from the contract.
 

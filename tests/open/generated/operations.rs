@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 f2079aca1ff6178ccf58e54ab75b552fddb5539f0ae3a2e4142e9003118f5472), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 49d5f08236764cdb62d58ea1438ed06a6c8300db5c6cfb802736d306ff6207bd), do not edit. Run `cargo xtask codegen`.
 
 //! Static descriptions of the operations.
 
@@ -17,6 +17,9 @@ pub static OPERATIONS: &[&Operation] = &[
     &ATTACH,
     &LIST_ORDERS,
     &GET_JOURNAL,
+    &WRITE_JOURNAL,
+    &ADD_TO_JOURNAL,
+    &EDIT_JOURNAL,
 ];
 
 /// The contract and its operations.
@@ -185,5 +188,50 @@ pub static GET_JOURNAL: Operation = Operation {
     scope: None,
     parameters: &[],
     body: None,
+    statuses: &[200],
+};
+
+/// writeJournal
+pub static WRITE_JOURNAL: Operation = Operation {
+    id: "writeJournal",
+    method: "PUT",
+    path: "/journal",
+    tag: "Orders",
+    scope: None,
+    parameters: &[],
+    body: Some(Body {
+        media_type: "text/plain; charset=utf-8",
+        schema: "/paths/~1journal/put/requestBody/content/text~1plain; charset=utf-8/schema",
+    }),
+    statuses: &[200],
+};
+
+/// addToJournal
+pub static ADD_TO_JOURNAL: Operation = Operation {
+    id: "addToJournal",
+    method: "POST",
+    path: "/journal",
+    tag: "Orders",
+    scope: None,
+    parameters: &[],
+    body: Some(Body {
+        media_type: "Application/JSON; charset=utf-8",
+        schema: "/paths/~1journal/post/requestBody/content/Application~1JSON; charset=utf-8/schema",
+    }),
+    statuses: &[200],
+};
+
+/// editJournal
+pub static EDIT_JOURNAL: Operation = Operation {
+    id: "editJournal",
+    method: "PATCH",
+    path: "/journal",
+    tag: "Orders",
+    scope: None,
+    parameters: &[],
+    body: Some(Body {
+        media_type: "application/json",
+        schema: "/paths/~1journal/patch/requestBody/content/application~1json/schema",
+    }),
     statuses: &[200],
 };

@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 f2079aca1ff6178ccf58e54ab75b552fddb5539f0ae3a2e4142e9003118f5472), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 49d5f08236764cdb62d58ea1438ed06a6c8300db5c6cfb802736d306ff6207bd), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `Operations API`.
 
@@ -6,7 +6,7 @@ use super::schemas;
 use contract_runtime::response::{OperationResponse, ResponseParts, StatusCode};
 use contract_runtime::call::Call;
 use contract_runtime::service::Service;
-use contract_runtime::payload::{Bytes, Json, LineStream, Lines, NoBody};
+use contract_runtime::payload::{Json, LineStream, Lines, NoBody, TypedBytes};
 
 /// The name of a generated module.
 pub trait OperationsApi: Service {
@@ -256,8 +256,8 @@ pub struct AttachRequest {
 #[derive(Debug, poem_openapi::ApiResponse)]
 pub enum AttachResponse {
     /// The image.
-    #[oai(status = 200, content_type = "image/png")]
-    Ok(Bytes),
+    #[oai(status = 200)]
+    Ok(TypedBytes),
     /// There was no image.
     #[oai(status = 204)]
     NoContent,
@@ -266,7 +266,14 @@ pub enum AttachResponse {
 impl OperationResponse for AttachResponse {
     fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
-            200 => Some(Self::Ok(Bytes(parts.body?))),
+            200 => {
+                Some(
+                    Self::Ok(TypedBytes {
+                        media_type: parts.header("Content-Type")?,
+                        bytes: parts.body?,
+                    }),
+                )
+            }
             204 => Some(Self::NoContent),
             _ => None,
         }
@@ -276,7 +283,10 @@ impl OperationResponse for AttachResponse {
             Self::Ok(body) => {
                 ResponseParts {
                     status: 200,
-                    headers: Vec::new(),
+                    headers: [Some(("Content-Type", body.media_type.clone()))]
+                        .into_iter()
+                        .flatten()
+                        .collect(),
                     body: Some(body.into_bytes()),
                 }
             }

@@ -1,7 +1,8 @@
-// Generated from tests/open/contract.yaml (sha256 f2079aca1ff6178ccf58e54ab75b552fddb5539f0ae3a2e4142e9003118f5472), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 49d5f08236764cdb62d58ea1438ed06a6c8300db5c6cfb802736d306ff6207bd), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `Orders`.
 
+use super::schemas;
 use contract_runtime::response::{OperationResponse, ResponseParts};
 use contract_runtime::call::Call;
 use contract_runtime::service::Service;
@@ -21,6 +22,24 @@ pub trait Orders: Service {
         call: Call<Self::Caller>,
         request: GetJournalRequest,
     ) -> impl Future<Output = Result<GetJournalResponse, Self::Error>> + Send;
+    /// writeJournal
+    fn write_journal(
+        &self,
+        call: Call<Self::Caller>,
+        request: WriteJournalRequest,
+    ) -> impl Future<Output = Result<WriteJournalResponse, Self::Error>> + Send;
+    /// addToJournal
+    fn add_to_journal(
+        &self,
+        call: Call<Self::Caller>,
+        request: AddToJournalRequest,
+    ) -> impl Future<Output = Result<AddToJournalResponse, Self::Error>> + Send;
+    /// editJournal
+    fn edit_journal(
+        &self,
+        call: Call<Self::Caller>,
+        request: EditJournalRequest,
+    ) -> impl Future<Output = Result<EditJournalResponse, Self::Error>> + Send;
 }
 
 /// The parameters and the body of a request of `listOrders`.
@@ -76,6 +95,111 @@ impl OperationResponse for GetJournalResponse {
     fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             200 => Some(Self::Ok(Text(String::from_utf8(parts.body?.into()).ok()?))),
+            _ => None,
+        }
+    }
+    fn into_parts(self) -> ResponseParts {
+        match self {
+            Self::Ok(body) => {
+                ResponseParts {
+                    status: 200,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+        }
+    }
+}
+
+/// The parameters and the body of a request of `writeJournal`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WriteJournalRequest {
+    /// The request body.
+    pub body: String,
+}
+
+/// The responses of `writeJournal`.
+#[derive(Debug, poem_openapi::ApiResponse)]
+pub enum WriteJournalResponse {
+    /// The text.
+    #[oai(status = 200, content_type = "text/plain; charset=utf-8")]
+    Ok(Text),
+}
+
+impl OperationResponse for WriteJournalResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
+        match parts.status {
+            200 => Some(Self::Ok(Text(String::from_utf8(parts.body?.into()).ok()?))),
+            _ => None,
+        }
+    }
+    fn into_parts(self) -> ResponseParts {
+        match self {
+            Self::Ok(body) => {
+                ResponseParts {
+                    status: 200,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+        }
+    }
+}
+
+/// The parameters and the body of a request of `addToJournal`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AddToJournalRequest {
+    /// The request body.
+    pub body: schemas::AddToJournalBody,
+}
+
+/// The responses of `addToJournal`.
+#[derive(Debug, poem_openapi::ApiResponse)]
+pub enum AddToJournalResponse {
+    /// The page.
+    #[oai(status = 200, content_type = "Application/JSON; charset=utf-8")]
+    Ok(Json<i64>),
+}
+
+impl OperationResponse for AddToJournalResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
+        match parts.status {
+            200 => Some(Self::Ok(Json::Ready(parts.body?))),
+            _ => None,
+        }
+    }
+    fn into_parts(self) -> ResponseParts {
+        match self {
+            Self::Ok(body) => {
+                ResponseParts {
+                    status: 200,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+        }
+    }
+}
+
+/// The parameters and the body of a request of `editJournal`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EditJournalRequest {
+    /// The request body.
+    pub body: serde_json::Value,
+}
+
+/// The responses of `editJournal`.
+#[derive(Debug, poem_openapi::ApiResponse)]
+pub enum EditJournalResponse {
+    /// The value.
+    #[oai(status = 200)]
+    Ok(Json<serde_json::Value>),
+}
+
+impl OperationResponse for EditJournalResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
+        match parts.status {
+            200 => Some(Self::Ok(Json::Ready(parts.body?))),
             _ => None,
         }
     }

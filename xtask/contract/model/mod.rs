@@ -290,6 +290,14 @@ pub struct Content {
     pub schema: Schema,
 }
 
+impl Content {
+    /// Returns whether the name is a range of media types, such as `image/*`. Only in
+    /// [`Profile::Open`](crate::Profile::Open).
+    pub fn is_range(&self) -> bool {
+        self.name.contains('*')
+    }
+}
+
 /// The status of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ResponseStatus {

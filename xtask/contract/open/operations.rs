@@ -6,7 +6,7 @@ use super::components::string_entry;
 use super::lower::Lowering;
 use super::{any, entry, map_entries, map_items, mapping};
 use crate::model::{MediaType, Method};
-use crate::node::{Entry, Node, SpannedString, Value};
+use crate::node::{Entry, Node, Value};
 use crate::rules::names::{IMPORTS, MODULES};
 use crate::rust_name;
 use crate::source::Span;
@@ -160,7 +160,7 @@ pub(super) fn request_body(lowering: &mut Lowering<'_>, node: &Node) -> Node {
         return only_reference(node);
     }
     let node = lowering.without(node, &[], &[]);
-    with_content(lowering, &node)
+    with_content(lowering, &node, true)
 }
 
 /// Copies a response of an operation. A response with a status that has no body in HTTP loses its body.
@@ -194,7 +194,7 @@ pub(super) fn response(lowering: &mut Lowering<'_>, node: &Node) -> Node {
             _ => item.value.clone(),
         })
     });
-    with_content(lowering, &headers)
+    with_content(lowering, &headers, false)
 }
 
 fn only_reference(node: &Node) -> Node {
@@ -202,7 +202,7 @@ fn only_reference(node: &Node) -> Node {
 }
 
 /// Copies a node, and keeps one media type of its `content`: the first JSON type, or else the first type.
-fn with_content(lowering: &mut Lowering<'_>, node: &Node) -> Node {
+fn with_content(lowering: &mut Lowering<'_>, node: &Node, is_request: bool) -> Node {
     map_entries(node, |item| {
         if item.key.text != "content" {
             return Some(item.value.clone());
@@ -215,33 +215,42 @@ fn with_content(lowering: &mut Lowering<'_>, node: &Node) -> Node {
             let help = format!("the server uses only `{}`", kept.key.text);
             lowering.notes.add(other.key.span, message, &help);
         }
-        let value = media_type(lowering, kept);
+        if kept.key.contains('*') {
+            let message = format!("the range of media types `{}` is bytes", kept.key.text);
+            let help =
+                "`Call::content_type` returns the type of a request; the service chooses that of a response";
+            lowering.notes.add(kept.key.span, message, help);
+        }
+        let value = media_type(lowering, kept, is_request);
         Some(mapping(item.value.span, vec![Entry { key: kept.key.clone(), value }]))
     })
 }
 
-fn media_type(lowering: &mut Lowering<'_>, item: &Entry) -> Node {
+fn media_type(lowering: &mut Lowering<'_>, item: &Entry, is_request: bool) -> Node {
     let node = lowering.without(&item.value, &["encoding"], &["example", "examples"]);
-    let mut copied = map_entries(&node, |entry| {
+    map_entries(&node, |entry| {
+        let span = entry.value.span;
         Some(match (&*entry.key, MediaType::of_any(&item.key)) {
             ("schema", MediaType::Json | MediaType::Lines) => lowering.schema(&entry.value),
-            ("schema", MediaType::Bytes) => any(entry.value.span),
-            // Only the bounds of a string apply to text.
-            ("schema", MediaType::Text) => text_schema(entry.value.span),
+            ("schema", MediaType::Bytes) => any(span),
+            ("schema", MediaType::Text) if allows_text(lowering.resolve(&entry.value)) => text_schema(span),
+            // The reader rejects the schema: no text is valid.
+            ("schema", MediaType::Text) if is_request => lowering.schema(&entry.value),
+            ("schema", MediaType::Text) => {
+                let message = format!("the schema of a `{}` response is not a string", item.key.text);
+                lowering.notes.add(entry.key.span, message, "the service responds with any text");
+                text_schema(span)
+            }
             _ => entry.value.clone(),
         })
-    });
-    if let Value::Mapping(entries) = &mut copied.value
-        && !entries.iter().any(|entry| entry.key.text == "schema")
-    {
-        let schema = match MediaType::of_any(&item.key) {
-            MediaType::Text => text_schema(item.value.span),
-            MediaType::Json | MediaType::Lines | MediaType::Bytes => any(item.value.span),
-        };
-        let key = SpannedString { text: "schema".to_owned(), span: item.key.span };
-        entries.push(Entry { key, value: schema });
-    }
-    copied
+    })
+}
+
+/// Returns whether a schema declares the type of strings, or no type.
+fn allows_text(schema: &Node) -> bool {
+    let Some(declared) = schema.get("type") else { return true };
+    let names = declared.items().into_iter().flatten().chain([declared]);
+    names.into_iter().any(|name| name.as_str() == Some("string"))
 }
 
 fn text_schema(span: Span) -> Node {
@@ -272,7 +281,7 @@ pub(super) fn webhooks(lowering: &mut Lowering<'_>, webhooks: &Node, tags: &Tags
                         None => item.value.clone(),
                         Some(_) => {
                             let shared = lowering.resolve(&item.value).clone();
-                            with_content(lowering, &shared)
+                            with_content(lowering, &shared, false)
                         }
                     };
                     required(&body)

@@ -159,6 +159,23 @@ fn responses_can_have_ranges_and_a_default() {
 }
 
 #[test]
+fn text_and_ranges_of_media_types_have_notes() {
+    for (content, expected) in [
+        (
+            "text/plain: { schema: { type: integer } }",
+            "the schema of a `text/plain` response is not a string",
+        ),
+        ("'*/*': {}", "the range of media types `*/*` is bytes"),
+    ] {
+        let response = format!("{{ '200': {{ description: A., content: {{ {content} }} }} }}");
+        let rest = format!("  /a:\n    get:\n      operationId: a\n      responses: {response}\n");
+        let contract = read_contract("3.1.0", "true", &rest).expect("the contract is valid");
+        let notes: Vec<_> = contract.notes.iter().map(|note| &*note.message).collect();
+        assert_eq!(notes, [expected]);
+    }
+}
+
+#[test]
 fn a_status_without_a_body_loses_its_content() {
     let content = "content: { application/json: { schema: true } }";
     let rest = format!("  /a:\n    get:\n      responses: {{ '204': {{ description: A., {content} }} }}\n");
@@ -183,6 +200,22 @@ fn constructs_without_a_substitute_are_rejected_with_their_place() {
         ),
         (parameter("content: { text/csv: {} }"), "10: `content` in a parameter is not supported"),
         (operation("requestBody: { content: { text/csv: {} } }"), "10: a GET operation cannot have a body"),
+        (
+            operation("requestBody: { content: { text/plain: { schema: { type: integer } } } }"),
+            "10: the schema of a `text/plain` body must be a string",
+        ),
+        (
+            operation("requestBody: { content: { text/plain; charset=latin1: {} } }"),
+            "10: the charset `latin1` is not supported",
+        ),
+        (
+            operation("requestBody: { content: { application/*+json: {} } }"),
+            "10: `application/*+json` is neither a media type nor a range of media types",
+        ),
+        (
+            operation("requestBody: { content: { json: {} } }"),
+            "10: `json` is neither a media type nor a range of media types",
+        ),
         (
             "  /a b:\n    get: { responses: { '200': { description: A. } } }\n".to_owned(),
             "8: invalid path segment `a b`",

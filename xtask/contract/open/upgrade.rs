@@ -25,11 +25,23 @@ impl Converter {
         match key {
             "schema" => self.schema(value),
             "schemas" => map_entries(value, |item| Some(self.schema(&item.value))),
+            "content" => map_entries(value, |item| Some(self.media_type(&item.value))),
             "example" | "examples" => value.clone(),
             _ if key.starts_with("x-") => value.clone(),
             _ if value.items().is_some() => map_items(value, |item| self.entry("", item)),
             _ => map_entries(value, |item| Some(self.entry(&item.key, &item.value))),
         }
+    }
+
+    /// Converts a media type. Without a schema, any value is valid.
+    fn media_type(&self, node: &Node) -> Node {
+        let mut converted = self.entry("", node);
+        if let Value::Mapping(entries) = &mut converted.value
+            && !entries.iter().any(|item| item.key.text == "schema")
+        {
+            entries.push(entry("schema", node.span, Value::Bool(true)));
+        }
+        converted
     }
 
     fn schema(&self, node: &Node) -> Node {

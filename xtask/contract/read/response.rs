@@ -2,6 +2,7 @@
 
 use super::super::keywords;
 use super::super::model::{Body, Content, Header, MediaType, Method, Response, ResponseStatus, Shape};
+use super::super::node::SpannedString;
 use super::super::reader::{Cursor, NodeReader};
 use super::{header, schema, shared};
 use crate::Profile;
@@ -48,7 +49,10 @@ fn content<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Conte
     let (name, cursor) = types.into_iter().next()?;
     let media_type = match reader.profile {
         Profile::Server => MediaType::ALL.into_iter().find(|media_type| media_type.as_str() == &**name),
-        Profile::Open => Some(MediaType::of_any(name)),
+        Profile::Open => {
+            check_media_type(reader, name);
+            Some(MediaType::of_any(name))
+        }
     };
     if media_type.is_none() {
         let message = format!("the media type `{}` is not supported", name.text);
@@ -82,6 +86,37 @@ fn content<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Conte
         reader.error(Code::UnsupportedKeyword, cursor.name_span, message, help);
     }
     Some(Content { media_type, name: name.text.clone(), span: name.span, schema })
+}
+
+/// Reports a media type or range that no body can have, and a charset that the server does not decode.
+fn check_media_type(reader: &mut NodeReader<'_>, name: &SpannedString) {
+    let mut parts = name.split(';').map(str::trim);
+    let essence = parts.next().unwrap_or_default();
+    let is_valid = match essence.split_once('/') {
+        Some((kind, "*")) => kind == "*" || is_token_without_star(kind),
+        Some((kind, subtype)) => is_token_without_star(kind) && is_token_without_star(subtype),
+        None => false,
+    };
+    if !is_valid {
+        let message = format!("`{}` is neither a media type nor a range of media types", name.text);
+        let help = "write a type such as `application/json`, or a range such as `image/*`";
+        reader.error(Code::UnsupportedKeyword, name.span, message, help);
+    }
+    let charsets = parts.filter_map(|parameter| {
+        let (key, value) = parameter.split_once('=')?;
+        key.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches('"').to_owned())
+    });
+    for charset in charsets {
+        if MediaType::of_any(name) != MediaType::Bytes && !charset.eq_ignore_ascii_case("utf-8") {
+            let message = format!("the charset `{charset}` is not supported");
+            let help = "write `charset=utf-8`, or remove the parameter: JSON and text are UTF-8";
+            reader.error(Code::UnsupportedKeyword, name.span, message, help);
+        }
+    }
+}
+
+fn is_token_without_star(name: &str) -> bool {
+    header::is_header_name(name) && !name.contains('*')
 }
 
 /// Reads the responses of an operation.

@@ -28,7 +28,7 @@ pub(crate) const MODULES: [&str; 11] = [
 const OPERATION_ITEMS: [&str; 3] = ["Contract", "Credential", "Operations"];
 
 /// Names that the generated file of a tag imports or uses in addition to the trait.
-pub(crate) const IMPORTS: [&str; 21] = [
+pub(crate) const IMPORTS: [&str; 22] = [
     "Base64",
     "Bytes",
     "Call",
@@ -48,6 +48,7 @@ pub(crate) const IMPORTS: [&str; 21] = [
     "String",
     "Text",
     "Timestamp",
+    "TypedBytes",
     "Uuid",
     "Vec",
 ];
