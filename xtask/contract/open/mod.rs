@@ -13,6 +13,7 @@ mod components;
 mod lower;
 mod operations;
 mod repair;
+mod request_schemas;
 mod security;
 mod upgrade;
 
@@ -50,6 +51,10 @@ pub(crate) fn read(
         diagnostics.clear();
         let document = model(&typed_root, conventions, &mut diagnostics);
         if diagnostics.is_empty() {
+            diagnostics = request_schemas::errors(&root, &document);
+            if !diagnostics.is_empty() {
+                break;
+            }
             let notes = notes.into_diagnostics();
             return Ok(Contract { source, root, document, notes });
         }

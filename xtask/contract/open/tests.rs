@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, DiagnosticFormat};
 use crate::model::{Document, ResponseStatus, Shape};
-use crate::source::Source;
+use crate::source::{Source, Span};
 use crate::{Contract, Conventions, InvalidContract, Profile, read};
 
 const CONVENTIONS: Conventions<'static> =
@@ -73,6 +73,8 @@ fn the_type_that_keywords_imply_is_written() {
         ("{ properties: { a: true } }", r#"{"type":"object","properties":{"a":true}}"#),
         ("{ items: { enum: [a] } }", r#"{"type":"array","items":{"type":"string","enum":["a"]}}"#),
         ("{ enum: [a, 1] }", r#"{"enum":["a",1]}"#),
+        ("{ not: { minLength: 1 } }", r#"{"not":{"minLength":1}}"#),
+        ("{ if: { properties: { a: { minLength: 1 } } } }", r#"{"if":{"properties":{"a":{"minLength":1}}}}"#),
         ("{ anyOf: [{ minLength: 1 }] }", r#"{"anyOf":[{"type":"string","minLength":1}]}"#),
     ] {
         assert_eq!(validated("3.1.0", schema), expected, "{schema}");
@@ -237,6 +239,42 @@ fn constructs_without_a_substitute_are_rejected_with_their_place() {
         ("{ $ref: '#/components/schemas/None' }", "10: unresolved reference `#/components/schemas/None`"),
     ] {
         assert_eq!(errors(schema, ""), [expected], "{schema}");
+    }
+}
+
+#[test]
+fn request_schemas_that_the_server_cannot_compile_are_rejected_with_their_place() {
+    const LOOK_AROUND: &str = "invalid pattern for Rust's `regex` crate: look-around, including look-ahead and look-behind, is not supported";
+    for (schema, place, expected) in [
+        ("{ type: string, not: { pattern: '(?=a)' } }", "'(?=a)'", LOOK_AROUND),
+        ("{ type: array, prefixItems: [{ pattern: '(?<=a)' }] }", "'(?<=a)'", LOOK_AROUND),
+        ("{ type: object, patternProperties: { '(?!a)': true } }", "'(?!a)'", LOOK_AROUND),
+        (
+            "{ if: { properties: { a: { pattern: '(a)\\1' } } }, then: false }",
+            "'(a)\\1'",
+            "invalid pattern for Rust's `regex` crate: backreferences are not supported",
+        ),
+        (
+            "{ type: object, properties: { a: { type: string, required: true } } }",
+            "true",
+            "`required` is not valid in a schema: true is not of type \"array\"",
+        ),
+        (
+            "{ type: object, minProperties: many }",
+            "many",
+            "`minProperties` is not valid in a schema: \"many\" is not of type \"integer\"",
+        ),
+        ("{ not: { $ref: '#/none' } }", "'#/none'", "unresolved reference `#/none`"),
+        ("{ not: { $ref: 'a.yaml' } }", "'a.yaml'", "`a.yaml` references another document"),
+    ] {
+        let content = "{ application/json: { schema: { $ref: '#/components/schemas/Tested' } } }";
+        let rest = format!(
+            "  /a:\n    post: {{ requestBody: {{ content: {content} }}, responses: {{ '204': {{ description: A. }} }} }}\n"
+        );
+        let invalid = read_contract("3.1.0", schema, &rest).expect_err("the contract is rejected");
+        let text = |span: Span| invalid.source.text[span.start..span.end].trim_end().to_owned();
+        let errors = invalid.diagnostics.iter().map(|error| (text(error.span), error.message.clone()));
+        assert_eq!(errors.collect::<Vec<_>>(), [(place.to_owned(), expected.to_owned())], "{schema}");
     }
 }
 

@@ -23,8 +23,8 @@ impl Converter {
     /// Converts the value of an entry outside of schemas.
     fn entry(&self, key: &str, value: &Node) -> Node {
         match key {
-            "schema" => self.schema(value),
-            "schemas" => map_entries(value, |item| Some(self.schema(&item.value))),
+            "schema" => self.schema(value, true),
+            "schemas" => map_entries(value, |item| Some(self.schema(&item.value, true))),
             "content" => map_entries(value, |item| Some(self.media_type(&item.value))),
             "example" | "examples" => value.clone(),
             _ if key.starts_with("x-") => value.clone(),
@@ -44,24 +44,23 @@ impl Converter {
         converted
     }
 
-    fn schema(&self, node: &Node) -> Node {
+    /// Converts a schema. `is_value` is whether it describes the value itself: the schemas of `not`, `if` and others are
+    /// conditions, and a type would change their result.
+    fn schema(&self, node: &Node, is_value: bool) -> Node {
         let converted = map_entries(node, |item| {
             Some(match &*item.key {
-                "properties" | "patternProperties" | "$defs" | "dependentSchemas" => {
-                    map_entries(&item.value, |property| Some(self.schema(&property.value)))
+                "properties" | "patternProperties" | "$defs" => {
+                    map_entries(&item.value, |property| Some(self.schema(&property.value, is_value)))
                 }
-                "items"
-                | "additionalProperties"
-                | "unevaluatedProperties"
-                | "unevaluatedItems"
-                | "propertyNames"
-                | "contains"
-                | "not"
-                | "if"
-                | "then"
-                | "else" => self.schema(&item.value),
+                "dependentSchemas" => map_entries(&item.value, |item| Some(self.schema(&item.value, false))),
+                "items" | "additionalProperties" | "unevaluatedProperties" | "unevaluatedItems" => {
+                    self.schema(&item.value, is_value)
+                }
+                "propertyNames" | "contains" | "not" | "if" | "then" | "else" => {
+                    self.schema(&item.value, false)
+                }
                 "allOf" | "oneOf" | "anyOf" | "prefixItems" => {
-                    map_items(&item.value, |part| self.schema(part))
+                    map_items(&item.value, |part| self.schema(part, is_value))
                 }
                 _ => item.value.clone(),
             })
@@ -74,7 +73,9 @@ impl Converter {
             }
             convert_bounds(&mut entries);
         }
-        imply_type(node, &mut entries);
+        if is_value {
+            imply_type(node, &mut entries);
+        }
         if self.version == Version::V30 {
             convert_nullable(&mut entries);
         }

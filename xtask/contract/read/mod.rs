@@ -16,6 +16,7 @@ mod shared;
 mod webhook;
 
 pub(crate) use header::is_header_name;
+pub(crate) use scalar::regex_problem;
 
 use super::keywords;
 use super::model::{Document, NamedSchema, Tag};

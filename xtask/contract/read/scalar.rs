@@ -4,7 +4,7 @@ use super::super::model::{EnumShape, IntegerEnumShape, NumberShape, Shape, Strin
 use super::super::node::{Node, SpannedString, Value};
 use super::super::reader::{Cursor, NodeReader};
 use super::super::source::Span;
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Diagnostic};
 
 /// The supported string formats.
 pub(crate) const STRING_FORMATS: [&str; 21] = [
@@ -115,15 +115,17 @@ fn check_enum_null(reader: &mut NodeReader<'_>, span: Span, type_allows_null: bo
 fn check_pattern(reader: &mut NodeReader<'_>, pattern: Option<&SpannedString>) {
     let Some(pattern) = pattern else { return };
     if let Err(error) = regex::Regex::new(pattern) {
-        let reason = error.to_string();
-        let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        reader.error(
-            Code::BadPattern,
-            pattern.span,
-            format!("invalid pattern for Rust's `regex` crate: {reason}"),
-            "correct the pattern; look-around and backreferences are not supported",
-        );
+        reader.diagnostics.push(regex_problem(&error, pattern.span));
     }
+}
+
+/// Returns the diagnostic about an invalid pattern.
+pub(crate) fn regex_problem(error: &regex::Error, span: Span) -> Diagnostic {
+    let reason = error.to_string();
+    let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
+    let message = format!("invalid pattern for Rust's `regex` crate: {reason}");
+    let help = "correct the pattern; look-around and backreferences are not supported";
+    Diagnostic::error(Code::BadPattern, span, message, help)
 }
 
 /// Reads the keywords of a number.

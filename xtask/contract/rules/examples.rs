@@ -90,13 +90,13 @@ impl ExampleChecker<'_> {
 }
 
 fn validator(registry: &Registry<'_>, target: &str) -> Result<Validator, String> {
-    let schema: Value = json!({ "$ref": format!("{DOCUMENT_URI}{}", encoded(target)) });
+    let schema: Value = json!({ "$ref": format!("{DOCUMENT_URI}{}", uri_fragment(target)) });
     let options = jsonschema::draft202012::options().should_validate_formats(true);
     options.with_registry(registry).build(&schema).map_err(|error| error.to_string())
 }
 
 /// Encodes a JSON pointer as a URI fragment: braces of path templates are not valid there.
-fn encoded(target: &str) -> String {
+pub(crate) fn uri_fragment(target: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"#/-._~".contains(&byte);
     let encode = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
     target.bytes().map(encode).collect()

@@ -17,6 +17,8 @@ mod spelling;
 mod unions;
 mod webhooks;
 
+pub(crate) use examples::uri_fragment;
+
 use super::model::Document;
 use super::node::Node;
 use super::{Conventions, Profile};
