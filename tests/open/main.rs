@@ -90,6 +90,19 @@ async fn a_key_in_the_query_can_be_a_declared_parameter() {
 }
 
 #[tokio::test]
+async fn a_read_only_property_is_not_required_in_requests() {
+    let replace = async |body: Value| send(Method::PUT, "/orders", &[JSON], body.to_string()).await;
+    let replaced = replace(json!({ "secret": "s", "client": "c" })).await;
+    // The property that only clients send is not required in the response.
+    assert_eq!((replaced.status, replaced.json()), (StatusCode::OK, json!({ "id": "s", "client": "c" })));
+    let sent = replace(json!({ "id": "i", "secret": "s", "client": "c" })).await;
+    assert_eq!((sent.status, sent.json()), (StatusCode::OK, json!({ "id": "i", "client": "c" })));
+    let without = replace(json!({ "id": "i" })).await;
+    let title = "/secret is required; /client is required";
+    assert_eq!((without.status, without.json()), (StatusCode::BAD_REQUEST, json!({ "title": title })));
+}
+
+#[tokio::test]
 async fn any_http_scheme_can_be_required() {
     let digest = "authorization: Digest username=\"ada\", response=\"0\"";
     let journal = send(Method::GET, "/journal", &[digest], ()).await;

@@ -22,10 +22,10 @@ use super::generated::operations_api::{
 };
 use super::generated::orders::{
     AddToJournalRequest, AddToJournalResponse, EditJournalRequest, EditJournalResponse, GetJournalRequest,
-    GetJournalResponse, ListOrdersRequest, ListOrdersResponse, Orders, WriteJournalRequest,
-    WriteJournalResponse,
+    GetJournalResponse, ListOrdersRequest, ListOrdersResponse, Orders, ReplaceOrderRequest,
+    ReplaceOrderResponse, WriteJournalRequest, WriteJournalResponse,
 };
-use super::generated::schemas::{ImportToolsOkBody, Problem, Tool};
+use super::generated::schemas::{ImportToolsOkBody, Order, Problem, Tool};
 
 /// Responds with what it received.
 #[derive(Clone, Copy)]
@@ -214,6 +214,16 @@ impl Orders for EchoService {
     ) -> Result<ListOrdersResponse, EchoError> {
         let parameters = [Some(request.api_key), request.client].into_iter().flatten();
         Ok(ListOrdersResponse::Ok(Json::Value(parameters.collect())))
+    }
+
+    async fn replace_order(
+        &self,
+        _: Call<Vec<String>>,
+        request: ReplaceOrderRequest,
+    ) -> Result<ReplaceOrderResponse, EchoError> {
+        let id = request.body.id.or(request.body.secret);
+        let order = Order { id, secret: None, ..request.body };
+        Ok(ReplaceOrderResponse::Ok(Json::Value(order)))
     }
 
     async fn get_journal(

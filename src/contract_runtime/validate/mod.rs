@@ -9,6 +9,7 @@ mod message;
 mod number_bounds;
 mod parameter_value;
 pub mod query;
+mod read_only;
 pub mod schemas;
 
 use std::borrow::Cow;

@@ -13,6 +13,7 @@ use super::message::DescribePattern;
 use super::query::{self, QueryParameter};
 use super::{
     RequestPart, Violation, Violations, date_time, header_values, message, number_bounds, parameter_value,
+    read_only,
 };
 use crate::contract::{BodyFormat, Operation, Parameter, ParameterKind, ParameterLocation};
 use crate::json::{self as strict_json, MAX_ERRORS};
@@ -46,6 +47,7 @@ pub fn compile(
 ) -> anyhow::Result<Vec<Schemas>> {
     let mut document: Value = serde_json::from_str(document).context("the contract's JSON cannot be read")?;
     number_bounds::add_bounds(&mut document);
+    read_only::make_optional(&mut document);
     let body_is_optional = |operation: &Operation| {
         operation.body.as_ref().is_some_and(|body| !is_required(&document, body.schema))
     };

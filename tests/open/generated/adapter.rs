@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 49d5f08236764cdb62d58ea1438ed06a6c8300db5c6cfb802736d306ff6207bd), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 2a67257c24b6ffbf65ddc336cbe04cef260aa5f358019c9dea959ae71fa34d0e), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 
@@ -166,6 +166,27 @@ impl<S: operations_api::OperationsApi + orders::Orders + default::Default> Works
             client: client.0,
         };
         respond_or_error(&self.0, &call, self.0.list_orders(call.clone(), request).await)
+    }
+    /// replaceOrder
+    #[oai(
+        path = "/orders",
+        method = "put",
+        operation_id = "replaceOrder",
+        tag = "Tag::Orders"
+    )]
+    async fn replace_order(
+        &self,
+        call: Call<S::Caller>,
+        body: JsonBody<schemas::Order>,
+    ) -> Responded<orders::ReplaceOrderResponse> {
+        let request = orders::ReplaceOrderRequest {
+            body: body.0,
+        };
+        respond_or_error(
+            &self.0,
+            &call,
+            self.0.replace_order(call.clone(), request).await,
+        )
     }
     /// getJournal
     #[oai(

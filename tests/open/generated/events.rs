@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 49d5f08236764cdb62d58ea1438ed06a6c8300db5c6cfb802736d306ff6207bd), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 2a67257c24b6ffbf65ddc336cbe04cef260aa5f358019c9dea959ae71fa34d0e), do not edit. Run `cargo xtask codegen`.
 
 //! The types of webhook events.
 

@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 49d5f08236764cdb62d58ea1438ed06a6c8300db5c6cfb802736d306ff6207bd), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 2a67257c24b6ffbf65ddc336cbe04cef260aa5f358019c9dea959ae71fa34d0e), do not edit. Run `cargo xtask codegen`.
 
 //! Static descriptions of the operations.
 
@@ -16,6 +16,7 @@ pub static OPERATIONS: &[&Operation] = &[
     &ADD_NOTE,
     &ATTACH,
     &LIST_ORDERS,
+    &REPLACE_ORDER,
     &GET_JOURNAL,
     &WRITE_JOURNAL,
     &ADD_TO_JOURNAL,
@@ -176,6 +177,21 @@ pub static LIST_ORDERS: Operation = Operation {
         },
     ],
     body: None,
+    statuses: &[200],
+};
+
+/// replaceOrder
+pub static REPLACE_ORDER: Operation = Operation {
+    id: "replaceOrder",
+    method: "PUT",
+    path: "/orders",
+    tag: "Orders",
+    scope: None,
+    parameters: &[],
+    body: Some(Body {
+        media_type: "application/json",
+        schema: "/paths/~1orders/put/requestBody/content/application~1json/schema",
+    }),
     statuses: &[200],
 };
 

@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 49d5f08236764cdb62d58ea1438ed06a6c8300db5c6cfb802736d306ff6207bd), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 2a67257c24b6ffbf65ddc336cbe04cef260aa5f358019c9dea959ae71fa34d0e), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `Orders`.
 
@@ -16,6 +16,12 @@ pub trait Orders: Service {
         call: Call<Self::Caller>,
         request: ListOrdersRequest,
     ) -> impl Future<Output = Result<ListOrdersResponse, Self::Error>> + Send;
+    /// replaceOrder
+    fn replace_order(
+        &self,
+        call: Call<Self::Caller>,
+        request: ReplaceOrderRequest,
+    ) -> impl Future<Output = Result<ReplaceOrderResponse, Self::Error>> + Send;
     /// getJournal
     fn get_journal(
         &self,
@@ -60,6 +66,41 @@ pub enum ListOrdersResponse {
 }
 
 impl OperationResponse for ListOrdersResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
+        match parts.status {
+            200 => Some(Self::Ok(Json::Ready(parts.body?))),
+            _ => None,
+        }
+    }
+    fn into_parts(self) -> ResponseParts {
+        match self {
+            Self::Ok(body) => {
+                ResponseParts {
+                    status: 200,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+        }
+    }
+}
+
+/// The parameters and the body of a request of `replaceOrder`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplaceOrderRequest {
+    /// The request body.
+    pub body: schemas::Order,
+}
+
+/// The responses of `replaceOrder`.
+#[derive(Debug, poem_openapi::ApiResponse)]
+pub enum ReplaceOrderResponse {
+    /// The order.
+    #[oai(status = 200)]
+    Ok(Json<schemas::Order>),
+}
+
+impl OperationResponse for ReplaceOrderResponse {
     fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             200 => Some(Self::Ok(Json::Ready(parts.body?))),

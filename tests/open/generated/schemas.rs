@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 49d5f08236764cdb62d58ea1438ed06a6c8300db5c6cfb802736d306ff6207bd), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 2a67257c24b6ffbf65ddc336cbe04cef260aa5f358019c9dea959ae71fa34d0e), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -56,6 +56,36 @@ pub struct Tool {
     #[oai(rename = "x-extra", skip_serializing_if_is_none)]
     #[serde(rename = "x-extra", skip_serializing_if = "Option::is_none")]
     pub x_extra: Option<bool>,
+}
+
+/// `Order`.
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    poem_openapi::Object,
+    serde::Serialize,
+    serde::Deserialize
+)]
+pub struct Order {
+    /// `id`.
+    #[oai(skip_serializing_if_is_none)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// `details`.
+    #[oai(skip_serializing_if_is_none)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<std::collections::BTreeMap<String, serde_json::Value>>,
+    /// `links`.
+    #[oai(skip_serializing_if_is_none)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<Vec<std::collections::BTreeMap<String, serde_json::Value>>>,
+    /// `secret`.
+    #[oai(skip_serializing_if_is_none)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+    /// `client`.
+    pub client: String,
 }
 
 /// `NewTool`.

@@ -3,8 +3,9 @@
 //! The rules of this server require that no two members declare the same property. Other contracts restrict a property
 //! of a base in this way, so the last declaration that is not a plain object or list determines the Rust type.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::directions::PropertyAccess;
 use super::lower::Lowering;
 use super::{AS_JSON, any, entry, mapping};
 use crate::node::{Entry, Node, SpannedString, Value};
@@ -46,11 +47,11 @@ pub(super) fn merged(lowering: &mut Lowering<'_>, schema: &Node) -> Option<Node>
         properties.push(Entry { key: key.clone(), value: lowering.schema(value) });
     }
     lowering.merge_depth -= 1;
-    let names = object
-        .required
-        .iter()
-        .filter(|name| properties.iter().any(|item| Some(&*item.key.text) == name.as_str()));
-    let names: Vec<Node> = names.cloned().collect();
+    let is_required = |name: &&Node| {
+        let access = name.as_str().and_then(|name| object.access.get(name));
+        access.is_some_and(|access| !lowering.directions.is_optional(schema, *access))
+    };
+    let names: Vec<Node> = object.required.iter().filter(is_required).cloned().collect();
     let span = schema.span;
     let mut entries: Vec<Entry> = ["title", "description", "deprecated"]
         .into_iter()
@@ -72,6 +73,8 @@ struct MergedObject {
     /// The spans of the bases that were added. A base that is extended twice is added once.
     bases: BTreeSet<Span>,
     properties: Vec<(SpannedString, Node)>,
+    /// Who can send each property.
+    access: BTreeMap<String, PropertyAccess>,
     required: Vec<Node>,
 }
 
@@ -105,6 +108,8 @@ impl MergedObject {
     }
 
     fn add_property(&mut self, lowering: &Lowering<'_>, property: &Entry) {
+        let access = self.access.entry(property.key.text.clone()).or_default();
+        *access = access.and(PropertyAccess::of(lowering.root, &property.value));
         let declared = self.properties.iter_mut().find(|(key, _)| key.text == property.key.text);
         let Some((_, earlier)) = declared else {
             self.properties.push((property.key.clone(), property.value.clone()));

@@ -1,6 +1,9 @@
 //! Copies a document without the constructs that the generated code ignores.
 
-use super::{AS_JSON, Notes, all_of, any, components, entry, map_entries, map_items, mapping, operations};
+use super::directions::{Directions, PropertyAccess};
+use super::{
+    AS_JSON, Notes, all_of, any, components, entry, map_entries, map_items, mapping, operations, resolve,
+};
 use crate::node::{Entry, Node, Value};
 use crate::read::scalar::STRING_FORMATS;
 
@@ -56,6 +59,8 @@ pub(super) struct Lowering<'a> {
     pub root: &'a Node,
     /// The new names of schemas of `components`.
     pub renamed: components::Renamed,
+    /// The schemas that requests and responses use.
+    pub directions: Directions,
     /// The notes.
     pub notes: &'a mut Notes,
     /// How many more schemas with `allOf` are merged. The inline schemas of a base become types again in each schema that
@@ -71,7 +76,8 @@ const MAX_MERGES: usize = 10_000;
 /// Copies a document.
 pub(super) fn document(root: &Node, notes: &mut Notes) -> Node {
     let renamed = components::renamed_schemas(root, notes);
-    let mut lowering = Lowering { root, renamed, notes, merges_left: MAX_MERGES, merge_depth: 0 };
+    let directions = Directions::of(root);
+    let mut lowering = Lowering { root, renamed, directions, notes, merges_left: MAX_MERGES, merge_depth: 0 };
     let tags = operations::tags(&lowering);
     let mut entries = Vec::new();
     for item in root.entries().unwrap_or_default() {
@@ -128,13 +134,8 @@ impl Lowering<'_> {
     }
 
     /// Returns the node that a local reference leads to, or the node itself.
-    pub(super) fn resolve<'n>(&'n self, mut node: &'n Node) -> &'n Node {
-        for _ in 0..64 {
-            let target = node.get("$ref").and_then(Node::as_str).and_then(|target| target.strip_prefix('#'));
-            let Some(target) = target.and_then(|pointer| self.root.pointer(pointer)) else { break };
-            node = target;
-        }
-        node
+    pub(super) fn resolve<'n>(&'n self, node: &'n Node) -> &'n Node {
+        resolve(self.root, node)
     }
 
     /// Copies a schema.
@@ -190,7 +191,11 @@ impl Lowering<'_> {
             _ if self.is_extension(item) || OMITTED_KEYWORDS.contains(&key) => None,
             "readOnly" | "writeOnly" => {
                 let message = format!("`{key}` is not enforced");
-                let help = "requests and responses have one type: check the property in the service";
+                let help = if key == "readOnly" {
+                    "ignore the property in requests; it is optional in types that requests use"
+                } else {
+                    "leave the property out of responses; it is optional in types that responses use"
+                };
                 self.notes.add(item.key.span, message, help);
                 None
             }
@@ -209,7 +214,7 @@ impl Lowering<'_> {
             "oneOf" | "anyOf" | "allOf" => Some(map_items(&item.value, |part| self.schema(part))),
             "discriminator" => Some(self.discriminator(&item.value))
                 .filter(|_| schema.get("oneOf").or_else(|| schema.get("anyOf")).is_some()),
-            "required" => Some(declared_names(schema, &item.value)),
+            "required" => Some(self.required_names(schema, &item.value)),
             "format" => self.format(schema, item),
             "enum" | "const" if ["boolean", "number"].contains(&declared) => {
                 let message = format!("`{key}` of type {declared} does not change the generated types");
@@ -219,6 +224,19 @@ impl Lowering<'_> {
             "default" => is_supported_default(schema, &item.value).then(|| item.value.clone()),
             _ => Some(item.value.clone()),
         }
+    }
+
+    /// Copies the names of `required` that `properties` declares and that all values contain.
+    fn required_names(&self, schema: &Node, required: &Node) -> Node {
+        let properties = schema.get("properties");
+        let is_required = |name: &&Node| {
+            let property = name.as_str().and_then(|name| properties?.get(name));
+            property.is_some_and(|property| {
+                !self.directions.is_optional(schema, PropertyAccess::of(self.root, property))
+            })
+        };
+        let names = required.items().unwrap_or_default().iter().filter(is_required).cloned();
+        Node { span: required.span, value: Value::Sequence(names.collect()) }
     }
 
     fn discriminator(&mut self, node: &Node) -> Node {
@@ -274,16 +292,6 @@ impl Lowering<'_> {
             entries.push(entry("items", node.span, Value::Bool(true)));
         }
     }
-}
-
-/// Copies the names of `required` that `properties` declares.
-fn declared_names(schema: &Node, required: &Node) -> Node {
-    let is_declared = |name: &&Node| {
-        let properties = schema.get("properties");
-        name.as_str().is_some_and(|name| properties.is_some_and(|properties| properties.get(name).is_some()))
-    };
-    let names = required.items().unwrap_or_default().iter().filter(is_declared).cloned();
-    Node { span: required.span, value: Value::Sequence(names.collect()) }
 }
 
 /// Returns whether the generated code supports a default: a scalar of the declared type, without a special Rust type.

@@ -10,6 +10,7 @@
 
 mod all_of;
 mod components;
+mod directions;
 mod lower;
 mod operations;
 mod repair;
@@ -89,6 +90,16 @@ impl Notes {
         };
         self.0.into_iter().map(with_count).collect()
     }
+}
+
+/// Returns the node that a local reference leads to, or the node itself.
+fn resolve<'n>(root: &'n Node, mut node: &'n Node) -> &'n Node {
+    for _ in 0..64 {
+        let target = node.get("$ref").and_then(Node::as_str).and_then(|target| target.strip_prefix('#'));
+        let Some(target) = target.and_then(|pointer| root.pointer(pointer)) else { break };
+        node = target;
+    }
+    node
 }
 
 /// Creates an entry that has no key of its own in the source.

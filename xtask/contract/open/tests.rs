@@ -1,7 +1,7 @@
 //! Tests contracts that do not follow the rules of this server: what is converted, noted and rejected.
 
 use crate::diagnostic::{Diagnostic, DiagnosticFormat};
-use crate::model::{Document, ResponseStatus, Shape};
+use crate::model::{Document, ObjectShape, ResponseStatus, Shape};
 use crate::source::{Source, Span};
 use crate::{Contract, Conventions, InvalidContract, Profile, read};
 
@@ -135,11 +135,45 @@ fn all_of_becomes_one_object() {
     ] {
         let contract = contract("3.1.0", &schema);
         let Shape::Object(object) = tested(&contract.document) else { panic!("{schema} is not an object") };
-        let names = contract.document.properties(object).into_iter();
-        let names =
-            names.map(|property| property.name.text.clone() + if property.required { "!" } else { "" });
-        assert_eq!(names.collect::<Vec<_>>().join(" "), expected, "{schema}");
+        assert_eq!(properties(&contract.document, object), expected, "{schema}");
     }
+}
+
+#[test]
+fn a_property_is_optional_where_one_side_does_not_send_it() {
+    let object =
+        "{ required: [r, w, b], properties: { r: { readOnly: true }, w: { writeOnly: true }, b: true } }";
+    let base = "{ required: [r], properties: { r: { type: string, readOnly: true } } }";
+    let response = "'200': { description: A., content: { application/json: { schema: SCHEMA } } }";
+    let body = "requestBody: { content: { application/json: { schema: SCHEMA } } }, responses: ";
+    for (rest, schema, expected) in [
+        (format!("{body}{{ '204': {{ description: A. }} }}"), object.to_owned(), "r w! b!"),
+        (format!("responses: {{ {response} }}"), object.to_owned(), "r! w b!"),
+        (format!("{body}{{ {response} }}"), object.to_owned(), "r w b!"),
+        (format!("{body}{{ {response} }}"), format!("{{ allOf: [{base}, {{ required: [r] }}] }}"), "r"),
+        (format!("responses: {{ {response} }}"), format!("{{ allOf: [{base}, {{ required: [r] }}] }}"), "r!"),
+    ] {
+        let operation = rest.replace("SCHEMA", "{ $ref: '#/components/schemas/Sent' }");
+        let text = format!(
+            "openapi: 3.1.0\ninfo: {{ title: T, version: '1' }}\npaths:\n  /a:\n    post: {{ {operation} }}\n\
+             components: {{ schemas: {{ Sent: {schema} }} }}\n"
+        );
+        let contract = read(Source::new("a.yaml", text), &CONVENTIONS)
+            .unwrap_or_else(|invalid| panic!("{}", invalid.render(DiagnosticFormat::Text)));
+        let document = &contract.document;
+        let Some(Shape::Object(object)) = document.schema("Sent").and_then(|schema| document.shape(schema))
+        else {
+            panic!("{schema} is not an object")
+        };
+        assert_eq!(properties(document, object), expected, "{schema} in {operation}");
+    }
+}
+
+/// Returns the names of properties. A required one has an exclamation mark.
+fn properties(document: &Document, object: &ObjectShape) -> String {
+    let names = document.properties(object).into_iter();
+    let names = names.map(|property| property.name.text.clone() + if property.required { "!" } else { "" });
+    names.collect::<Vec<_>>().join(" ")
 }
 
 #[test]
