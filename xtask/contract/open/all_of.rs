@@ -1,7 +1,8 @@
 //! Merges the members of `allOf` into one object.
 //!
 //! The rules of this server require that no two members declare the same property. Other contracts restrict a property
-//! of a base in this way, so the last declaration that is not a plain object or list determines the Rust type.
+//! of a base in this way. Objects have the properties of all declarations; otherwise, the last declaration that is not
+//! only a type determines the Rust type.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,6 +42,10 @@ pub(super) fn merged(lowering: &mut Lowering<'_>, schema: &Node) -> Option<Node>
         lowering.notes.add(schema.span, "a member of `allOf` is not an object with properties", AS_JSON);
         return Some(any(schema.span));
     }
+    for name in &object.conflicts {
+        let message = format!("the declarations of `{}` in `allOf` have different types", name.text);
+        lowering.notes.add(name.span, message, AS_JSON);
+    }
     let mut properties = Vec::new();
     lowering.merge_depth += 1;
     for (key, value) in &object.properties {
@@ -76,6 +81,8 @@ struct MergedObject {
     /// Who can send each property.
     access: BTreeMap<String, PropertyAccess>,
     required: Vec<Node>,
+    /// The properties whose declarations have different types.
+    conflicts: Vec<SpannedString>,
 }
 
 impl MergedObject {
@@ -115,30 +122,83 @@ impl MergedObject {
             self.properties.push((property.key.clone(), property.value.clone()));
             return;
         };
-        match (kind(lowering, earlier), kind(lowering, &property.value)) {
-            (left, right) if left == right || left.is_none() => {
-                if !is_plain(lowering.resolve(&property.value)) {
-                    *earlier = property.value.clone();
-                }
+        match combined(lowering, earlier, &property.value) {
+            Some(schema) => *earlier = schema,
+            None => {
+                *earlier = any(earlier.span);
+                self.conflicts.push(property.key.clone());
             }
-            (_, None) => {}
-            // No value matches both, or the types overlap in a way that no Rust type expresses.
-            _ => *earlier = any(earlier.span),
         }
     }
 }
 
-/// Returns the type of a schema, if it has exactly one.
-fn kind<'n>(lowering: &'n Lowering<'_>, schema: &'n Node) -> Option<&'n str> {
-    let schema = lowering.resolve(schema);
-    match schema.get("type") {
-        Some(name) => name.as_str(),
-        None => schema.get("allOf").map(|_| "object"),
+/// Returns a schema that allows each value that two schemas allow. Returns `None` if the schemas have different types: no
+/// value matches both.
+fn combined(lowering: &Lowering<'_>, earlier: &Node, later: &Node) -> Option<Node> {
+    let (left, right) = (lowering.resolve(earlier), lowering.resolve(later));
+    let same_type = match (kind(left), kind(right)) {
+        (Some("integer"), Some("number")) => return Some(earlier.clone()),
+        (Some("number"), Some("integer")) => return Some(later.clone()),
+        (Some(left), Some(right)) if left != right => return None,
+        (Some(left), Some(_)) => Some(left),
+        _ => None,
+    };
+    if left.span == right.span || is_plain(right) && (kind(left).is_some() || kind(right).is_none()) {
+        return Some(earlier.clone());
     }
+    if is_plain(left) || extends(lowering, right, left, 0) {
+        return Some(later.clone());
+    }
+    let list = |key: &str, value: Value| mapping(earlier.span, vec![entry(key, earlier.span, value)]);
+    match same_type {
+        Some("array") => {
+            let items = left.get("items").zip(right.get("items"));
+            let items = items.and_then(|(earlier, later)| combined(lowering, earlier, later));
+            let Some(items) = items else { return Some(later.clone()) };
+            let mut entries: Vec<Entry> = right.entries().unwrap_or_default().to_vec();
+            entries.retain(|item| item.key.text != "items");
+            entries.push(Entry {
+                key: SpannedString { text: "items".to_owned(), span: items.span },
+                value: items,
+            });
+            Some(mapping(earlier.span, entries))
+        }
+        // The properties of both. A union has no properties: the merged schema allows any value, with a note.
+        Some("object") | None => Some(list("allOf", Value::Sequence(vec![earlier.clone(), later.clone()]))),
+        Some(_) => Some(later.clone()),
+    }
+}
+
+/// Returns whether `base` is in the `allOf` of a schema, at any depth.
+fn extends(lowering: &Lowering<'_>, schema: &Node, base: &Node, depth: usize) -> bool {
+    let members = schema.get("allOf").and_then(Node::items).filter(|_| depth < MAX_DEPTH).unwrap_or_default();
+    members
+        .iter()
+        .map(|member| lowering.resolve(member))
+        .any(|member| member.span == base.span || extends(lowering, member, base, depth + 1))
+}
+
+/// Returns the type of a schema without null, if it has exactly one.
+fn kind(schema: &Node) -> Option<&str> {
+    let Some(declared) = schema.get("type") else { return schema.get("allOf").map(|_| "object") };
+    let names = declared.items().unwrap_or(std::slice::from_ref(declared)).iter().filter_map(Node::as_str);
+    let mut names = names.filter(|name| *name != "null");
+    names.next().filter(|_| names.next().is_none())
 }
 
 /// Returns whether a schema describes nothing but its JSON type.
 fn is_plain(schema: &Node) -> bool {
-    let describes = ["properties", "allOf", "oneOf", "anyOf", "enum", "const", "format", "items", "$ref"];
+    let describes = [
+        "properties",
+        "allOf",
+        "oneOf",
+        "anyOf",
+        "enum",
+        "const",
+        "format",
+        "items",
+        "additionalProperties",
+        "$ref",
+    ];
     !describes.iter().any(|key| schema.get(key).is_some())
 }

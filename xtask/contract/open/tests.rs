@@ -1,7 +1,10 @@
 //! Tests contracts that do not follow the rules of this server: what is converted, noted and rejected.
 
-use crate::diagnostic::{Diagnostic, DiagnosticFormat};
-use crate::model::{Document, ObjectShape, ResponseStatus, Shape};
+mod objects;
+mod security;
+
+use crate::diagnostic::DiagnosticFormat;
+use crate::model::{Document, ResponseStatus, Shape};
 use crate::source::{Source, Span};
 use crate::{Contract, Conventions, InvalidContract, Profile, read};
 
@@ -119,61 +122,6 @@ fn a_restriction_without_a_rust_type_leaves_the_type() {
         assert!(matches!(tested(&contract("3.1.0", schema).document), Shape::String(_)), "{schema}");
         assert_eq!(notes(schema), [note], "{schema}");
     }
-}
-
-#[test]
-fn all_of_becomes_one_object() {
-    let other = "{ $ref: '#/components/schemas/Other' }";
-    for (schema, expected) in [
-        (format!("{{ allOf: [{other}, {{ properties: {{ a: {{ type: string }} }} }}] }}"), "id a"),
-        (format!("{{ type: object, allOf: [{other}], properties: {{ b: true }}, required: [id] }}"), "id! b"),
-        (
-            format!("{{ allOf: [{other}, {{ properties: {{ id: {{ type: string, format: uuid }} }} }}] }}"),
-            "id",
-        ),
-        (format!("{{ allOf: [{{ allOf: [{other}] }}, {{ required: [id] }}] }}"), "id!"),
-    ] {
-        let contract = contract("3.1.0", &schema);
-        let Shape::Object(object) = tested(&contract.document) else { panic!("{schema} is not an object") };
-        assert_eq!(properties(&contract.document, object), expected, "{schema}");
-    }
-}
-
-#[test]
-fn a_property_is_optional_where_one_side_does_not_send_it() {
-    let object =
-        "{ required: [r, w, b], properties: { r: { readOnly: true }, w: { writeOnly: true }, b: true } }";
-    let base = "{ required: [r], properties: { r: { type: string, readOnly: true } } }";
-    let response = "'200': { description: A., content: { application/json: { schema: SCHEMA } } }";
-    let body = "requestBody: { content: { application/json: { schema: SCHEMA } } }, responses: ";
-    for (rest, schema, expected) in [
-        (format!("{body}{{ '204': {{ description: A. }} }}"), object.to_owned(), "r w! b!"),
-        (format!("responses: {{ {response} }}"), object.to_owned(), "r! w b!"),
-        (format!("{body}{{ {response} }}"), object.to_owned(), "r w b!"),
-        (format!("{body}{{ {response} }}"), format!("{{ allOf: [{base}, {{ required: [r] }}] }}"), "r"),
-        (format!("responses: {{ {response} }}"), format!("{{ allOf: [{base}, {{ required: [r] }}] }}"), "r!"),
-    ] {
-        let operation = rest.replace("SCHEMA", "{ $ref: '#/components/schemas/Sent' }");
-        let text = format!(
-            "openapi: 3.1.0\ninfo: {{ title: T, version: '1' }}\npaths:\n  /a:\n    post: {{ {operation} }}\n\
-             components: {{ schemas: {{ Sent: {schema} }} }}\n"
-        );
-        let contract = read(Source::new("a.yaml", text), &CONVENTIONS)
-            .unwrap_or_else(|invalid| panic!("{}", invalid.render(DiagnosticFormat::Text)));
-        let document = &contract.document;
-        let Some(Shape::Object(object)) = document.schema("Sent").and_then(|schema| document.shape(schema))
-        else {
-            panic!("{schema} is not an object")
-        };
-        assert_eq!(properties(document, object), expected, "{schema} in {operation}");
-    }
-}
-
-/// Returns the names of properties. A required one has an exclamation mark.
-fn properties(document: &Document, object: &ObjectShape) -> String {
-    let names = document.properties(object).into_iter();
-    let names = names.map(|property| property.name.text.clone() + if property.required { "!" } else { "" });
-    names.collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -321,96 +269,5 @@ fn other_versions_of_openapi_are_rejected() {
         let invalid = read_contract(version, "{ type: string }", "").expect_err("the contract is rejected");
         let messages: Vec<_> = invalid.diagnostics.iter().map(|error| &error.message).collect();
         assert_eq!(messages, [expected]);
-    }
-}
-
-/// Reads a contract whose only operation requires the scheme `key`. Returns the errors, or else the notes.
-fn scheme_messages(schemes: &str) -> Vec<String> {
-    let text = format!(
-        "openapi: 3.1.0\ninfo: {{ title: T, version: '1' }}\nsecurity: [{{ key: [] }}]\npaths:\n  /things:\n    get:\n\
-         \x20     operationId: list\n      responses: {{ '204': {{ description: A. }} }}\n\
-         components: {{ securitySchemes: {schemes} }}\n"
-    );
-    let (source, diagnostics) = match read(Source::new("things.yaml", text), &CONVENTIONS) {
-        Ok(contract) => (contract.source, contract.notes),
-        Err(invalid) => (invalid.source, invalid.diagnostics),
-    };
-    let message = |diagnostic: &Diagnostic| {
-        let place = source.text[diagnostic.span.start..diagnostic.span.end].trim_end();
-        format!("{:?} at {place}: {}", diagnostic.severity, diagnostic.message)
-    };
-    diagnostics.iter().map(message).collect()
-}
-
-#[test]
-fn a_security_scheme_that_cannot_be_enforced_is_rejected_with_its_place() {
-    for (scheme, place, reason) in [
-        ("{ type: mutualTLS }", "mutualTLS", "the server does not receive the certificate of the client"),
-        ("{ type: password }", "password", "unknown type `password`"),
-        ("{ scheme: bearer }", "{ scheme: bearer }", "it has no `type`"),
-        ("{ type: http }", "{ type: http }", "it has no `scheme`"),
-        ("{ type: apiKey, in: body, name: a }", "body", "API keys cannot be in `body`"),
-        ("{ type: apiKey, in: header }", "{ type: apiKey, in: header }", "it has no `name`"),
-        ("{ type: apiKey, in: header, name: a b }", "a b", "`a b` is not a valid header name"),
-        ("{ $ref: 'a.yaml#/key' }", "'a.yaml#/key'", "`a.yaml#/key` references another document"),
-        ("{ $ref: '#/none' }", "'#/none'", "unresolved reference `#/none`"),
-        (
-            "{ $ref: '#/components/securitySchemes/key' }",
-            "{ $ref: '#/components/securitySchemes/key' }",
-            "it has no `type`",
-        ),
-    ] {
-        let expected = format!("Error at {place}: the security scheme `key` cannot be enforced: {reason}");
-        assert_eq!(scheme_messages(&format!("{{ key: {scheme} }}")), [expected]);
-    }
-}
-
-#[test]
-fn security_schemes_are_resolved_and_explained() {
-    for (schemes, expected) in [
-        ("{ key: { type: http, scheme: Basic } }", &[][..]),
-        ("{ key: { type: apiKey, in: query, name: k } }", &[]),
-        (
-            "{ key: { $ref: '#/components/securitySchemes/digest' }, digest: { type: http, scheme: Digest } }",
-            &["Note at key: the security scheme `key` has the HTTP scheme `Digest`"],
-        ),
-        (
-            "{ key: { type: openIdConnect }, tls: { type: mutualTLS } }",
-            &[
-                "Note at key: the security scheme `key` has the type `openIdConnect`",
-                "Note at tls: no operation uses the security scheme `tls`",
-            ],
-        ),
-    ] {
-        assert_eq!(scheme_messages(schemes), expected, "{schemes}");
-    }
-}
-
-#[test]
-fn malformed_security_is_rejected_since_it_would_admit_every_caller() {
-    for (security, expected) in [
-        ("", "7: `security` is not a list"),
-        ("{ key: [] }", "7: `security` is not a list"),
-        ("[key]", "7: a security requirement is not a mapping"),
-        ("[{ key: read }]", "7: the scopes of a security requirement are not a list of strings"),
-        ("[{ other: [] }]", "7: the security scheme `other` is not declared"),
-    ] {
-        for (operation, document) in [(security, "[]"), ("[]", security)] {
-            let text = format!(
-                "openapi: 3.1.0\ninfo: {{ title: T, version: '1' }}\npaths:\n  /things:\n    get:\n      operationId: list\n\
-                 \x20     security: {operation}\n      responses: {{ '204': {{ description: A. }} }}\n\
-                 security: {document}\ncomponents: {{ securitySchemes: {{ key: {{ type: http, scheme: bearer }} }} }}\n"
-            );
-            let invalid =
-                read(Source::new("things.yaml", text), &CONVENTIONS).expect_err("the contract is rejected");
-            let line = |span| invalid.source.position(span).line;
-            let errors: Vec<String> = invalid
-                .diagnostics
-                .iter()
-                .map(|error| format!("{}: {}", line(error.span), error.message))
-                .collect();
-            let expected = if document == "[]" { expected.to_owned() } else { expected.replace("7:", "9:") };
-            assert_eq!(errors, [expected], "{operation} {document}");
-        }
     }
 }
