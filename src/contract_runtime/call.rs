@@ -47,8 +47,7 @@ impl Input {
     /// Takes the lines of the body out of the input.
     ///
     /// # Errors
-    /// Returns an error when they were already taken or [`Route::with_lines`](super::router::Route::with_lines) was not
-    /// called.
+    /// Returns an error when they were already taken or the operation does not read lines.
     pub(crate) fn take_lines(&self) -> poem::Result<RawLines> {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner).take();
         let missing = || std::io::Error::other("the lines of the body are missing, or were already taken");

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use poem::error::ReadBodyError;
 use poem::http::HeaderValue;
 use poem::{Endpoint, Request, Response};
@@ -91,8 +90,7 @@ impl<H: Host> ContractEndpoint<H> {
         };
         let input = if route.operation.is_streamed() {
             let body = request.take_body();
-            let input = route.validate(&request, path, Bytes::new()).map_err(Rejection::Invalid)?;
-            route.with_lines(input, body)
+            route.validate_stream(&request, path, body).map_err(Rejection::Invalid)?
         } else {
             let body = request.take_body().into_bytes_limit(self.max_body_bytes).await;
             let body = body.map_err(|error| match error {

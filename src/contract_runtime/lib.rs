@@ -9,6 +9,7 @@ pub mod endpoint;
 pub mod json;
 mod media_type;
 pub mod parameter;
+mod path_template;
 pub mod payload;
 pub mod response;
 pub mod router;

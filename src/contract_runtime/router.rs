@@ -2,7 +2,7 @@
 //! the operations.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, ensure};
 use bytes::Bytes;
@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::call::{Call, Input, PathParameters};
 use super::contract::{Contract, Operation, Parameter, ParameterLocation};
 use super::media_type;
+use super::path_template::{PathTemplate, framework_path};
 use super::payload::lines::RawLines;
 use super::security::RequiredSchemes;
 use super::validate::schemas::{self, Schemas};
@@ -22,19 +23,15 @@ use super::validate::{DescribePattern, Violations, query};
 
 /// Routes requests to the operations of a contract.
 pub struct Router {
-    paths: Vec<PathTemplate>,
+    paths: Vec<Path>,
 }
 
-struct PathTemplate {
-    segments: Vec<Segment>,
+/// The operations with the same path.
+struct Path {
+    template: PathTemplate,
     routes: Vec<Route>,
-    /// The value of the `Allow` header for this path.
+    /// The value of the `Allow` header.
     allow: HeaderValue,
-}
-
-enum Segment {
-    Literal(&'static str),
-    Parameter(&'static str),
 }
 
 /// An operation with its schemas and its implementation.
@@ -88,7 +85,7 @@ impl Router {
         api.add_routes(&mut endpoints);
         let document: Value =
             serde_json::from_str(contract.json).context("the contract's JSON cannot be read")?;
-        let mut paths: Vec<(&'static str, PathTemplate)> = Vec::new();
+        let mut paths: Vec<(&'static str, Path)> = Vec::new();
         let schemas = schemas::compile(contract.json, contract.operations, describe_pattern)?;
         for schemas in schemas {
             let operation = schemas.operation;
@@ -97,7 +94,7 @@ impl Router {
                 .and_then(|methods| methods.remove(&Method::from_bytes(operation.method.as_bytes()).ok()?))
                 .with_context(|| format!("no generated code implements {}", operation.id))?;
             let index = paths.iter().position(|(path, _)| *path == operation.path).unwrap_or_else(|| {
-                paths.push((operation.path, PathTemplate::new(operation.path)));
+                paths.push((operation.path, Path::new(operation.path)));
                 paths.len() - 1
             });
             let security = RequiredSchemes::of(&document, operation)
@@ -108,9 +105,8 @@ impl Router {
             endpoints.values().all(HashMap::is_empty),
             "the generated code implements operations that the contract does not have"
         );
-        let mut paths: Vec<PathTemplate> = paths.into_iter().map(|(_, path)| path).collect();
-        // OpenAPI 3.1, Paths Object: a concrete path is matched before a templated one. `false` sorts first.
-        paths.sort_by_key(|path| path.segments.iter().map(Segment::is_parameter).collect::<Vec<_>>());
+        let mut paths: Vec<Path> = paths.into_iter().map(|(_, path)| path).collect();
+        paths.sort_by_key(|path| path.template.order());
         for path in &mut paths {
             path.allow = path.allow_header()?;
         }
@@ -120,7 +116,7 @@ impl Router {
     /// Finds the operation for a method and an undecoded path. `HEAD` matches the operation of `GET`.
     pub fn find(&self, method: &str, path: &str) -> RouteMatch<'_> {
         let Some((path, parameters)) =
-            self.paths.iter().find_map(|candidate| Some((candidate, candidate.parameters(path)?)))
+            self.paths.iter().find_map(|candidate| Some((candidate, candidate.template.parameters(path)?)))
         else {
             return RouteMatch::NotFound;
         };
@@ -139,8 +135,44 @@ impl Route {
     /// Returns [`CallError::MediaType`] for an unsupported media type or an encoded body. Otherwise returns
     /// [`CallError::Invalid`] with all violations, in the order path, query, headers, cookies, body.
     pub fn validate(&self, request: &Request, path: PathParameters, body: Bytes) -> Result<Input, CallError> {
-        let is_streamed = self.operation.is_streamed();
-        let has_body = is_streamed || !(body.is_empty() && self.schemas.body_is_optional);
+        if self.operation.is_streamed() {
+            return self.validate_stream(request, path, Body::from_bytes(body));
+        }
+        let has_body = !(body.is_empty() && self.schemas.body_is_optional);
+        let (mut input, mut violations) = self.validate_head(request, path, has_body)?;
+        if has_body {
+            *input.value.get_mut().unwrap_or_else(PoisonError::into_inner) =
+                self.schemas.check_body(&body, &mut violations);
+        }
+        input.body = body;
+        if violations.is_empty() { Ok(input) } else { Err(CallError::Invalid(violations)) }
+    }
+
+    /// Validates a request of an operation that reads its body line by line ([`Operation::is_streamed`]). The body can
+    /// still be received, so that it need not be in memory. Lines are validated when the operation reads them.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`Route::validate`].
+    pub fn validate_stream(
+        &self,
+        request: &Request,
+        path: PathParameters,
+        body: Body,
+    ) -> Result<Input, CallError> {
+        let has_body = !(body.is_empty() && self.schemas.body_is_optional);
+        let (mut input, violations) = self.validate_head(request, path, has_body)?;
+        let lines = self.schemas.line_validator().map(|validator| RawLines::new(body, validator));
+        *input.lines.get_mut().unwrap_or_else(PoisonError::into_inner) = lines;
+        if violations.is_empty() { Ok(input) } else { Err(CallError::Invalid(violations)) }
+    }
+
+    /// Validates everything but the body. Returns the input without a body, and the violations.
+    fn validate_head(
+        &self,
+        request: &Request,
+        path: PathParameters,
+        has_body: bool,
+    ) -> Result<(Input, Violations), CallError> {
         let content_type = match self.operation.body.as_ref().filter(|_| has_body) {
             Some(body) => Some(media_type::check(request.headers(), body.media_type)?.to_owned()),
             None => None,
@@ -157,14 +189,10 @@ impl Route {
         violations.append(&mut query_violations);
         self.schemas.check_headers(request.headers(), &mut violations);
         self.schemas.check_cookies(request.headers(), &mut violations);
-        let value =
-            if has_body && !is_streamed { self.schemas.check_body(&body, &mut violations) } else { None };
-        if !violations.is_empty() {
-            return Err(CallError::Invalid(violations));
-        }
-        let lines = self.raw_lines(is_streamed, Body::from_bytes(body.clone()));
-        let (value, lines) = (Mutex::new(value), Mutex::new(lines));
-        Ok(Input { operation: self.operation, path, query, content_type, body, value, lines })
+        let (value, lines) = (Mutex::default(), Mutex::default());
+        let input =
+            Input { operation: self.operation, path, query, content_type, body: Bytes::new(), value, lines };
+        Ok((input, violations))
     }
 
     /// Returns whether a query parameter contains a credential and is not a parameter of the operation.
@@ -174,18 +202,6 @@ impl Route {
             |parameter: &Parameter| parameter.location == ParameterLocation::Query && parameter.name == name;
         schemes.any(|scheme| scheme.query_parameter() == Some(name))
             && !self.operation.parameters.iter().any(is_declared)
-    }
-
-    /// Replaces the body of an operation that reads it line by line ([`Operation::is_streamed`]) with one that is still
-    /// being received, so that it need not be in memory. Validate such a request with an empty body first. The lines are
-    /// validated when the operation reads them.
-    pub fn with_lines(&self, input: Input, body: Body) -> Input {
-        Input { lines: Mutex::new(self.raw_lines(true, body)), ..input }
-    }
-
-    fn raw_lines(&self, is_streamed: bool, body: Body) -> Option<RawLines> {
-        let validator = self.schemas.line_validator().filter(|_| is_streamed)?;
-        Some(RawLines::new(body, validator))
     }
 
     /// Calls the operation.
@@ -205,29 +221,11 @@ impl Route {
     }
 }
 
-/// Returns the path in the notation of poem's router. poem-openapi numbers the parameters: `/courses/:param0`.
-fn framework_path(path: &str) -> String {
-    let mut number = 0;
-    let segments = path.split('/').map(|segment| {
-        if !segment.starts_with('{') {
-            return segment.to_owned();
-        }
-        number += 1;
-        format!(":param{}", number - 1)
-    });
-    segments.collect::<Vec<_>>().join("/")
-}
-
-impl PathTemplate {
-    /// Parses a path template. The routes and the `Allow` header are set by [`Router::new`].
+impl Path {
+    /// Creates a path without operations. [`Router::new`] adds them, and sets the `Allow` header.
     fn new(template: &'static str) -> Self {
-        let segments = template.trim_start_matches('/').split('/').map(|segment| {
-            match segment.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) {
-                Some(name) => Segment::Parameter(name),
-                None => Segment::Literal(segment),
-            }
-        });
-        Self { segments: segments.collect(), routes: Vec::new(), allow: HeaderValue::from_static("") }
+        let template = PathTemplate::new(template);
+        Self { template, routes: Vec::new(), allow: HeaderValue::from_static("") }
     }
 
     /// Returns the value of the `Allow` header. It contains `HEAD` if the path supports `GET`.
@@ -238,30 +236,6 @@ impl PathTemplate {
         }
         let methods: Vec<&str> = methods.into_iter().collect();
         Ok(HeaderValue::from_str(&methods.join(", "))?)
-    }
-
-    /// Returns the path parameters, or `None` when the path does not match. A path with an empty or malformed parameter
-    /// does not match.
-    fn parameters(&self, path: &str) -> Option<PathParameters> {
-        let mut segments = path.strip_prefix('/')?.split('/');
-        let mut parameters = PathParameters::new();
-        for segment in &self.segments {
-            let value = segments.next()?;
-            match segment {
-                Segment::Literal(literal) if *literal == value => {}
-                Segment::Literal(_) => return None,
-                Segment::Parameter(name) => {
-                    parameters.push((name, query::decode_segment(value).filter(|value| !value.is_empty())?));
-                }
-            }
-        }
-        segments.next().is_none().then_some(parameters)
-    }
-}
-
-impl Segment {
-    fn is_parameter(&self) -> bool {
-        matches!(self, Self::Parameter(_))
     }
 }
 

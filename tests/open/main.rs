@@ -7,10 +7,9 @@
 
 #[allow(dead_code, reason = "the tests do not use all generated code")]
 mod generated;
+mod lines;
 mod service;
 
-use contract_runtime::payload::MAX_LINE_BYTES;
-use futures_util::stream;
 use poem::http::{Method, StatusCode};
 use poem::{Endpoint, Request};
 use serde_json::{Value, json};
@@ -240,67 +239,6 @@ async fn a_body_without_a_schema_is_any_value() {
     let edited = edit(r#"{"any": [1, null]}"#).await;
     assert_eq!((edited.status, edited.json()), (StatusCode::OK, json!({ "any": [1, null] })));
     assert_eq!(edit("{").await.status, StatusCode::BAD_REQUEST);
-}
-
-const NDJSON: &str = "content-type: application/x-ndjson";
-
-/// Imports tools from chunks of a body, and returns the lines of the response.
-async fn import(chunks: Vec<Vec<u8>>) -> Vec<Value> {
-    let chunks = stream::iter(chunks.into_iter().map(Ok::<_, std::io::Error>));
-    let response = send(Method::POST, "/tool-import", &[NDJSON], poem::Body::from_bytes_stream(chunks)).await;
-    assert_eq!(
-        (response.status, response.content_type.as_deref()),
-        (StatusCode::OK, Some("application/x-ndjson"))
-    );
-    let lines = response.body.split_inclusive(|byte| *byte == b'\n');
-    lines.map(|line| serde_json::from_slice(line).expect("a line is JSON")).collect()
-}
-
-#[tokio::test]
-async fn lines_are_validated_one_by_one() {
-    let valid = r#"{"name": "saw", "shape": {"width": 1}}"#;
-    let body = format!("{valid}\n\n{{\"name\": \"\"}}\r\n[\n{valid}");
-    let expected = [
-        json!({ "line": 1, "name": "saw" }),
-        json!({ "line": 3, "error": "/shape is required; /name must not be empty" }),
-        json!({ "line": 4, "error": "/0 is incomplete: the JSON ends at column 1" }),
-        json!({ "line": 5, "name": "saw" }),
-    ];
-    assert_eq!(import(vec![body.clone().into_bytes()]).await, expected);
-    // The chunks of the body do not matter.
-    assert_eq!(import(body.bytes().map(|byte| vec![byte]).collect()).await, expected);
-    assert_eq!(import(vec![]).await, [Value::Null; 0]);
-    let wrong = send(Method::POST, "/tool-import", &[JSON], valid).await;
-    assert_eq!(wrong.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
-}
-
-#[tokio::test]
-async fn the_length_of_a_line_is_limited() {
-    let line = |length: usize| {
-        let (start, end) = (r#"{"shape": {"width": 1}, "name": ""#, "\"}");
-        format!("{start}{}{end}\n", "a".repeat(length - start.len() - end.len())).into_bytes()
-    };
-    let longest = import(vec![line(MAX_LINE_BYTES), line(100)]).await;
-    assert_eq!(
-        (longest.len(), longest[0]["line"].as_u64(), longest[1]["line"].as_u64()),
-        (2, Some(1), Some(2))
-    );
-    // The following lines are not read.
-    let too_long = import(vec![line(100), line(MAX_LINE_BYTES + 1), line(100)]).await;
-    assert_eq!(too_long.len(), 2);
-    assert_eq!(too_long[1], json!({ "line": 2, "error": " is longer than 262144 bytes" }));
-    // A line without an end is rejected before the whole body was received.
-    let endless = import(vec![vec![b' '; MAX_LINE_BYTES], vec![b' '; 1], line(100)]).await;
-    assert_eq!(endless, [json!({ "line": 1, "error": " is longer than 262144 bytes" })]);
-}
-
-#[tokio::test]
-async fn a_lost_connection_is_an_error_of_the_line() {
-    let chunks = [Ok("{}\n{"), Err(std::io::Error::other("lost"))];
-    let body = poem::Body::from_bytes_stream(stream::iter(chunks));
-    let response = send(Method::POST, "/tool-import", &[NDJSON], body).await;
-    let text = String::from_utf8(response.body).expect("UTF-8");
-    assert!(text.ends_with("{\"line\":2,\"error\":\" is incomplete: the connection failed\"}\n"), "{text}");
 }
 
 #[test]

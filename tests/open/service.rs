@@ -17,8 +17,9 @@ use super::generated::adapter::Workshop;
 use super::generated::default::{Default as DefaultTag, GetStatusRequest, GetStatusResponse};
 use super::generated::operations::CONTRACT;
 use super::generated::operations_api::{
-    AddNoteRequest, AddNoteResponse, AttachRequest, AttachResponse, CreateToolRequest, CreateToolResponse,
-    GetToolsRequest, GetToolsResponse, ImportToolsRequest, ImportToolsResponse, OperationsApi,
+    AddNoteRequest, AddNoteResponse, AttachRequest, AttachResponse, CheckToolsRequest, CheckToolsResponse,
+    CreateToolRequest, CreateToolResponse, GetToolsRequest, GetToolsResponse, ImportToolsRequest,
+    ImportToolsResponse, OperationsApi,
 };
 use super::generated::orders::{
     AddToJournalRequest, AddToJournalResponse, EditJournalRequest, EditJournalResponse, GetJournalRequest,
@@ -180,6 +181,18 @@ impl OperationsApi for EchoService {
             Some((result, (tools, line)))
         });
         Ok(ImportToolsResponse::Ok(LineStream::new(results)))
+    }
+
+    async fn check_tools(
+        &self,
+        _: Call<Vec<String>>,
+        request: CheckToolsRequest,
+    ) -> Result<CheckToolsResponse, EchoError> {
+        let names = stream::unfold(request.body, async |mut tools| {
+            let name = tools.next().await?.map(|tool| tool.name);
+            Some((name.map_err(|error| format!("line {} is invalid", error.line)), tools))
+        });
+        Ok(CheckToolsResponse::Ok(LineStream::try_new(names)))
     }
 
     async fn add_note(

@@ -181,18 +181,34 @@ impl<T> fmt::Debug for LineStream<T> {
 }
 
 impl<T: Serialize> LineStream<T> {
-    /// Creates a body from a stream of values.
+    /// Creates a body from a stream of values that cannot fail.
     ///
     /// # Panics
     /// The stream panics when serialization fails. It cannot fail for generated types, whose maps have string keys.
     pub fn new(values: impl Stream<Item = T> + Send + 'static) -> Self {
-        let lines = values.map(|value| {
-            let mut line = serde_json::to_vec(&value).expect("generated types can be serialized");
-            line.push(b'\n');
-            Ok(Bytes::from(line))
-        });
+        Self { lines: Box::pin(values.map(|value| Ok(serialize(&value)))), value: PhantomData }
+    }
+
+    /// Creates a body from a stream that can fail. The first error ends the stream: the server closes the connection
+    /// without the end of the body, so clients do not take the lines before for the whole response. To tell clients the
+    /// reason, send it as the last line before the error.
+    ///
+    /// # Panics
+    /// See [`LineStream::new`].
+    pub fn try_new<E>(values: impl Stream<Item = Result<T, E>> + Send + 'static) -> Self
+    where
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let lines = values.map(|value| value.map(|value| serialize(&value)).map_err(std::io::Error::other));
         Self { lines: Box::pin(lines), value: PhantomData }
     }
+}
+
+/// Returns the line of a value.
+fn serialize(value: &impl Serialize) -> Bytes {
+    let mut line = serde_json::to_vec(value).expect("generated types can be serialized");
+    line.push(b'\n');
+    line.into()
 }
 
 impl<T> LineStream<T> {
@@ -216,6 +232,11 @@ impl<T: Type> Payload for LineStream<T> {
 
 impl<T: Send> IntoResponse for LineStream<T> {
     fn into_response(self) -> Response {
-        Response::builder().content_type(NDJSON).body(Body::from_bytes_stream(self.lines))
+        Response::builder().content_type(NDJSON).extension(Streamed).body(Body::from_bytes_stream(self.lines))
     }
 }
+
+/// The extension of responses whose body is a stream. Middleware must not read such a body: it can be endless, and its
+/// lines are sent when they are ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Streamed;

@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 2a67257c24b6ffbf65ddc336cbe04cef260aa5f358019c9dea959ae71fa34d0e), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 26ccfa7552052c3ab5df37f54467d53f75116ab12798085521eef6e1deca2c5d), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 
@@ -105,6 +105,23 @@ impl<S: operations_api::OperationsApi + orders::Orders + default::Default> Works
             &call,
             self.0.import_tools(call.clone(), request).await,
         )
+    }
+    /// checkTools
+    #[oai(
+        path = "/tool-checks",
+        method = "post",
+        operation_id = "checkTools",
+        tag = "Tag::OperationsApi"
+    )]
+    async fn check_tools(
+        &self,
+        call: Call<S::Caller>,
+        body: Lines<schemas::NewTool>,
+    ) -> Responded<operations_api::CheckToolsResponse> {
+        let request = operations_api::CheckToolsRequest {
+            body,
+        };
+        respond_or_error(&self.0, &call, self.0.check_tools(call.clone(), request).await)
     }
     /// addNote
     #[oai(

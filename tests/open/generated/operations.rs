@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 2a67257c24b6ffbf65ddc336cbe04cef260aa5f358019c9dea959ae71fa34d0e), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 26ccfa7552052c3ab5df37f54467d53f75116ab12798085521eef6e1deca2c5d), do not edit. Run `cargo xtask codegen`.
 
 //! Static descriptions of the operations.
 
@@ -13,6 +13,7 @@ pub static OPERATIONS: &[&Operation] = &[
     &GET_TOOLS,
     &CREATE_TOOL,
     &IMPORT_TOOLS,
+    &CHECK_TOOLS,
     &ADD_NOTE,
     &ATTACH,
     &LIST_ORDERS,
@@ -103,6 +104,21 @@ pub static IMPORT_TOOLS: Operation = Operation {
     body: Some(Body {
         media_type: "application/x-ndjson",
         schema: "/paths/~1tool-import/post/requestBody/content/application~1x-ndjson/schema",
+    }),
+    statuses: &[200],
+};
+
+/// checkTools
+pub static CHECK_TOOLS: Operation = Operation {
+    id: "checkTools",
+    method: "POST",
+    path: "/tool-checks",
+    tag: "Operations API",
+    scope: None,
+    parameters: &[],
+    body: Some(Body {
+        media_type: "application/x-ndjson",
+        schema: "/paths/~1tool-checks/post/requestBody/content/application~1x-ndjson/schema",
     }),
     statuses: &[200],
 };

@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 2a67257c24b6ffbf65ddc336cbe04cef260aa5f358019c9dea959ae71fa34d0e), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 26ccfa7552052c3ab5df37f54467d53f75116ab12798085521eef6e1deca2c5d), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `Operations API`.
 
@@ -28,6 +28,12 @@ pub trait OperationsApi: Service {
         call: Call<Self::Caller>,
         request: ImportToolsRequest,
     ) -> impl Future<Output = Result<ImportToolsResponse, Self::Error>> + Send;
+    /// checkTools
+    fn check_tools(
+        &self,
+        call: Call<Self::Caller>,
+        request: CheckToolsRequest,
+    ) -> impl Future<Output = Result<CheckToolsResponse, Self::Error>> + Send;
     /// addNote
     fn add_note(
         &self,
@@ -187,6 +193,41 @@ pub enum ImportToolsResponse {
 }
 
 impl OperationResponse for ImportToolsResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
+        match parts.status {
+            200 => Some(Self::Ok(LineStream::from_bytes(parts.body?))),
+            _ => None,
+        }
+    }
+    fn into_parts(self) -> ResponseParts {
+        match self {
+            Self::Ok(_) => {
+                ResponseParts {
+                    status: 200,
+                    headers: Vec::new(),
+                    body: None,
+                }
+            }
+        }
+    }
+}
+
+/// The parameters and the body of a request of `checkTools`.
+#[derive(Debug)]
+pub struct CheckToolsRequest {
+    /// The request body.
+    pub body: Lines<schemas::NewTool>,
+}
+
+/// The responses of `checkTools`.
+#[derive(Debug, poem_openapi::ApiResponse)]
+pub enum CheckToolsResponse {
+    /// The names of the tools, until one cannot be checked.
+    #[oai(status = 200)]
+    Ok(LineStream<String>),
+}
+
+impl OperationResponse for CheckToolsResponse {
     fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             200 => Some(Self::Ok(LineStream::from_bytes(parts.body?))),

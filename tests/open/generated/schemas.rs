@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 2a67257c24b6ffbf65ddc336cbe04cef260aa5f358019c9dea959ae71fa34d0e), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 26ccfa7552052c3ab5df37f54467d53f75116ab12798085521eef6e1deca2c5d), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
