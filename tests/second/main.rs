@@ -8,6 +8,7 @@
 mod bodies;
 #[allow(dead_code, reason = "the tests do not use all generated code")]
 mod generated;
+mod lines;
 mod parameters;
 mod server;
 mod service;

@@ -76,6 +76,11 @@ impl TestServer {
         Self { service, secret, base_url, http, _folder: folder }
     }
 
+    /// Returns the address of the server, without the scheme.
+    pub fn address(&self) -> &str {
+        self.base_url.trim_start_matches("http://")
+    }
+
     /// Builds a request without an API key.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base_url))

@@ -4,13 +4,15 @@ use std::sync::{Arc, Mutex};
 
 use api::call::{Call, Caller};
 use api::error::{ApiError, Reply};
-use contract_runtime::payload::{Bytes, Json, Text};
+use contract_runtime::payload::{Bytes, Json, LineStream, Text};
 use contract_runtime::response::ResponseParts;
 use contract_runtime::service::Service;
+use futures_util::stream;
 use poem_openapi::types::MaybeUndefined;
 
 use super::generated::schemas::{
-    ChangeThingOkBody, Kind, LargeThing, Level, PayOkBody, Payment, Place, Reference, Thing, ThingBox,
+    ChangeThingOkBody, ImportNotesOkBody, Kind, LargeThing, Level, PayOkBody, Payment, Place, Reference,
+    Thing, ThingBox,
 };
 use super::generated::things::{
     ChangeThingRequest, ChangeThingResponse, CreateThingRequest, CreateThingResponse, DeleteThingRequest,
@@ -18,7 +20,8 @@ use super::generated::things::{
     Things,
 };
 use super::generated::r#type::{
-    NoteRequest, NoteResponse, PayRequest, PayResponse, Type, UploadRequest, UploadResponse,
+    ImportNotesRequest, ImportNotesResponse, NoteRequest, NoteResponse, PayRequest, PayResponse, Type,
+    UploadRequest, UploadResponse,
 };
 
 /// Records the requests of two operations.
@@ -157,6 +160,17 @@ impl Type for RecordingService {
 
     async fn note(&self, _: Call, request: NoteRequest) -> Reply<NoteResponse> {
         Ok(NoteResponse::Ok(Text(request.body.to_uppercase())))
+    }
+
+    async fn import_notes(&self, _: Call, request: ImportNotesRequest) -> Reply<ImportNotesResponse> {
+        let results = stream::unfold((request.body, 1), async |(mut notes, line)| {
+            let result = match notes.next().await? {
+                Ok(note) => Ok(ImportNotesOkBody { line, text: note.text.to_uppercase() }),
+                Err(error) => Err(format!("line {} is not valid", error.line)),
+            };
+            Some((result, (notes, line + 1)))
+        });
+        Ok(ImportNotesResponse::Ok(LineStream::try_new(results)))
     }
 
     async fn upload(&self, _: Call, request: UploadRequest) -> Reply<UploadResponse> {

@@ -10,6 +10,7 @@ mod service;
 // The generated code uses these crates, but is not part of this package's source.
 use bytes as _;
 use contract_runtime as _;
+use futures_util as _;
 use serde as _;
 use serde_json::Value;
 

@@ -50,11 +50,12 @@ enum XtaskCommand {
     /// depends on the crates contract_runtime (use a path dependency on src/contract_runtime), poem_openapi, serde,
     /// serde_json and bytes. Implement the traits and `contract_runtime::service::Service`, and pass the adapter to
     /// `contract_runtime::router::Router`. `contract_runtime::endpoint::ContractEndpoint` serves the router as a poem
-    /// endpoint; its trait `Host` authenticates callers and chooses the form of error responses. tests/open is an
-    /// example.
+    /// endpoint. It evaluates the alternatives of `security`; its trait `Host` checks the credentials of one alternative
+    /// with the scopes that they must have, and chooses the form of error responses. tests/open is an example.
     ///
     /// In both profiles, the schema of a body of the type application/x-ndjson describes one line. The operation reads
-    /// and writes such bodies as streams (`contract_runtime::payload::Lines` and `LineStream`).
+    /// and writes such bodies as streams (`contract_runtime::payload::Lines` and `LineStream`). If a stream of a response
+    /// fails, the connection is closed without the end of the body. An operation with a stream has no idempotency key.
     ///
     /// tests/second shows how to serve a second version beside v1. The paths of a version begin with /api/, the name of
     /// the contract and a slash. This is not checked with --contract.

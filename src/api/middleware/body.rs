@@ -1,11 +1,11 @@
-//! Reads request bodies with a size limit and a timeout.
+//! Reads request bodies with a size limit and a timeout, and streams with a timeout only.
 
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use futures_util::StreamExt;
-use poem::Request;
+use futures_util::{StreamExt, stream};
 use poem::http::{HeaderMap, HeaderValue, header};
+use poem::{Body, Request};
 
 use crate::error::ApiError;
 use contract_runtime::validate::{RequestPart, Violation};
@@ -14,6 +14,29 @@ use contract_runtime::validate::{RequestPart, Violation};
 pub const MAX_BYTES: usize = 256 * 1024;
 /// Maximum time until a body has arrived completely.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The body of a request.
+pub(super) enum RequestBody {
+    /// The whole body.
+    Whole(Bytes),
+    /// A body that the operation reads line by line.
+    Stream(Body),
+}
+
+/// Takes the body of a request without reading it. Reading fails if the next part does not arrive within
+/// [`READ_TIMEOUT`]; its size is not limited.
+pub(super) fn stream(request: &mut Request) -> Body {
+    let body = request.take_body();
+    if body.is_empty() {
+        return body;
+    }
+    let parts = stream::unfold(body.into_bytes_stream(), async |mut parts| {
+        let next = tokio::time::timeout(READ_TIMEOUT, parts.next()).await;
+        let part = next.unwrap_or_else(|elapsed| Some(Err(elapsed.into())))?;
+        Some((part, parts))
+    });
+    Body::from_bytes_stream(parts)
+}
 
 /// Reads the whole body of a request. A body that is too large is rejected without reading the rest; the connection
 /// discards what the client still sends for a short time, and is then closed.

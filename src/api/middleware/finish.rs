@@ -10,6 +10,7 @@ use super::{CallContext, throttle};
 use crate::error::ApiError;
 use crate::state::ApiState;
 use contract_runtime::contract::JSON;
+use contract_runtime::payload::Streamed;
 use rate_limit::RateLimitStatus;
 use web::compress::Compressible;
 use web::etag;
@@ -59,14 +60,19 @@ pub(super) fn operation_response(response: Response) -> Result<Response, ApiErro
 
 /// Adds the `ETag` and the common headers to a response. Replaces the response with 304 if the client has the current
 /// one. Also stores the response in the cache if it has a slot, allows its compression, and keeps the body of an error
-/// for the request log.
+/// for the request log. A stream only gets the common headers.
 pub(super) async fn finish(
     state: &ApiState,
     request_context: &RequestContext,
     call_context: &mut CallContext,
     conditions: &Conditions,
-    response: Response,
+    mut response: Response,
 ) -> Response {
+    if response.extensions().get::<Streamed>().is_some() {
+        response.headers_mut().insert(header::CACHE_CONTROL, NO_STORE);
+        set_common_headers(state, call_context, response.headers_mut());
+        return response;
+    }
     let (mut parts, body) = response.into_parts();
     let mut body = body.into_bytes().await.unwrap_or_default();
     let headers = &mut parts.headers;
@@ -98,6 +104,16 @@ pub(super) async fn finish(
     if let Some(tag) = tag {
         headers.insert(header::ETAG, tag);
     }
+    set_common_headers(state, call_context, headers);
+    request_context.allow_compression(match &call_context.cached_response {
+        Some(cached) => Compressible::Cached(Arc::clone(&cached.body)),
+        None => Compressible::Once,
+    });
+    Response::from_parts(parts, Body::from_bytes(body))
+}
+
+/// Sets the headers of all responses: the rate limit, and whether the response is repeated or the API is deprecated.
+fn set_common_headers(state: &ApiState, call_context: &CallContext, headers: &mut HeaderMap) {
     let rate_limit_status = call_context
         .rate_limit_status
         .unwrap_or_else(|| RateLimitStatus::unused(state.settings.address_limits, state.app.clock.now_ms()));
@@ -114,9 +130,4 @@ pub(super) async fn finish(
             headers.append(header::LINK, link.clone());
         }
     }
-    request_context.allow_compression(match &call_context.cached_response {
-        Some(cached) => Compressible::Cached(Arc::clone(&cached.body)),
-        None => Compressible::Once,
-    });
-    Response::from_parts(parts, Body::from_bytes(body))
 }

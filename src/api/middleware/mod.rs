@@ -1,6 +1,7 @@
 //! Processes requests in this order: body size, authentication, rate limit, route, scope, response cache, media type,
 //! validation, operation, response headers. A request without a valid key is rejected with 401 after the rate limit of
 //! its client address was checked, so an exhausted limit returns 429. A cached response is returned without validation.
+//! Bodies that are streams of lines are neither read nor stored here: the operation reads and sends line by line.
 //!
 //! [`RequestPipeline`] handles all paths under `/api`. Every error, including errors of the HTTP framework and panics,
 //! becomes an API response with the error envelope and all headers.
@@ -22,6 +23,7 @@ use poem::{Endpoint, IntoResponse, Request, Response};
 use poem_openapi::OpenApi;
 
 pub use body::MAX_BYTES as MAX_BODY_BYTES;
+use body::RequestBody;
 
 use super::call::Caller;
 use super::error::ApiError;
@@ -96,7 +98,7 @@ impl RequestPipeline {
             call_context.rate_limit_status = Some(decision.status());
             return Err(error);
         }
-        let body = body::read(&mut request).await;
+        let body = self.receive_body(&mut request).await;
         let (principal, pending_lookup) =
             authenticate::principal(state, &request, request_context.client).await?;
         call_context.log_entry = principal
@@ -142,7 +144,10 @@ impl RequestPipeline {
             ResponseLookup::Uncacheable => {}
         }
 
-        let input = route.validate(&request, path_parameters, body)?;
+        let input = match body {
+            RequestBody::Whole(body) => route.validate(&request, path_parameters, body)?,
+            RequestBody::Stream(body) => route.validate_stream(&request, path_parameters, body)?,
+        };
         let caller = Caller::new(Arc::clone(state), &principal, request_context.request_id.clone());
         let caller = call_context.caller.insert(Arc::new(caller));
         match route.call(Arc::clone(caller), input, request).await {
@@ -151,6 +156,16 @@ impl RequestPipeline {
                 Err(ApiError::internal(anyhow::anyhow!("{error}")))
             }
             Err(error) => finish::operation_response(error.into_response()),
+        }
+    }
+
+    /// Reads the body of a request, unless its operation reads it line by line.
+    async fn receive_body(&self, request: &mut Request) -> Result<RequestBody, ApiError> {
+        match self.router.find(request.method().as_str(), request.uri().path()) {
+            RouteMatch::Operation(route, _) if route.operation.is_streamed() => {
+                Ok(RequestBody::Stream(body::stream(request)))
+            }
+            _ => body::read(request).await.map(RequestBody::Whole),
         }
     }
 }

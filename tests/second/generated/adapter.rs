@@ -1,4 +1,4 @@
-// Generated from tests/second/contract.yaml (sha256 3c49e1db57e4cdf1df34a89106cf23b2281c06b336c203f121e811032ba40d56), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 221fcb7b9c5d8092ebb88e25a0129702cccee4308623135bbe10e543c7590b7b), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 
@@ -8,7 +8,7 @@ use super::schemas;
 use super::{things, r#type};
 use contract_runtime::call::Call;
 use contract_runtime::parameter::{Cookie, Header, Path, Query};
-use contract_runtime::payload::{Bytes, JsonBody, Text};
+use contract_runtime::payload::{Bytes, JsonBody, Lines, Text};
 use contract_runtime::scalar::{Date, Timestamp};
 use contract_runtime::security::{SecurityRequirement, SecurityScheme};
 use contract_runtime::service::respond;
@@ -263,6 +263,23 @@ impl<S: things::Things + r#type::Type> V2<S> {
             body: body.0,
         };
         respond(&self.0, &call, self.0.note(call.clone(), request).await)
+    }
+    /// importNotes
+    #[oai(
+        path = "/api/v2/imports",
+        method = "post",
+        operation_id = "importNotes",
+        tag = "Tag::Type"
+    )]
+    async fn import_notes(
+        &self,
+        #[oai(scope = "Scope::WriteStudents")]
+        _key: SecurityRequirement<Keys>,
+        call: Call<S::Caller>,
+        body: Lines<schemas::ImportNotesBody>,
+    ) -> r#type::ImportNotesResponse {
+        let request = r#type::ImportNotesRequest { body };
+        respond(&self.0, &call, self.0.import_notes(call.clone(), request).await)
     }
     /// upload
     #[oai(

@@ -1,4 +1,4 @@
-// Generated from tests/second/contract.yaml (sha256 3c49e1db57e4cdf1df34a89106cf23b2281c06b336c203f121e811032ba40d56), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 221fcb7b9c5d8092ebb88e25a0129702cccee4308623135bbe10e543c7590b7b), do not edit. Run `cargo xtask codegen`.
 
 //! The text of the contract, in the formats that the server serves.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Constructs";
 pub const VERSION: &str = "2.0.0";
 
 /// The SHA-256 digest of the contract's text, in hexadecimal.
-pub const SHA256: &str = "3c49e1db57e4cdf1df34a89106cf23b2281c06b336c203f121e811032ba40d56";
+pub const SHA256: &str = "221fcb7b9c5d8092ebb88e25a0129702cccee4308623135bbe10e543c7590b7b";
 
 /// The original contract: OpenAPI 3.1 in YAML.
 pub const YAML: &str = include_str!("../contract.yaml");

@@ -1,4 +1,4 @@
-// Generated from tests/second/contract.yaml (sha256 3c49e1db57e4cdf1df34a89106cf23b2281c06b336c203f121e811032ba40d56), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 221fcb7b9c5d8092ebb88e25a0129702cccee4308623135bbe10e543c7590b7b), do not edit. Run `cargo xtask codegen`.
 
 //! Static descriptions of the operations.
 
@@ -17,6 +17,7 @@ pub static OPERATIONS: &[&Operation] = &[
     &DELETE_THING,
     &PAY,
     &NOTE,
+    &IMPORT_NOTES,
     &UPLOAD,
 ];
 
@@ -298,6 +299,21 @@ pub static NOTE: Operation = Operation {
         schema: "/paths/~1api~1v2~1notes/post/requestBody/content/text~1plain/schema",
     }),
     statuses: &[200, 401, 403, 413, 415, 422, 429, 500],
+};
+
+/// importNotes
+pub static IMPORT_NOTES: Operation = Operation {
+    id: "importNotes",
+    method: "POST",
+    path: "/api/v2/imports",
+    tag: "type",
+    scope: Some("write:students"),
+    parameters: &[],
+    body: Some(Body {
+        media_type: "application/x-ndjson",
+        schema: "/paths/~1api~1v2~1imports/post/requestBody/content/application~1x-ndjson/schema",
+    }),
+    statuses: &[200, 401, 403, 415, 422, 429, 500],
 };
 
 /// upload

@@ -1,4 +1,4 @@
-// Generated from tests/second/contract.yaml (sha256 3c49e1db57e4cdf1df34a89106cf23b2281c06b336c203f121e811032ba40d56), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 221fcb7b9c5d8092ebb88e25a0129702cccee4308623135bbe10e543c7590b7b), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `type`.
 
@@ -6,7 +6,7 @@ use super::schemas;
 use contract_runtime::response::{OperationResponse, ResponseParts};
 use contract_runtime::call::Call;
 use contract_runtime::service::Service;
-use contract_runtime::payload::{Bytes, Json, Text};
+use contract_runtime::payload::{Bytes, Json, LineStream, Lines, Text};
 
 /// The operations of `type`.
 pub trait Type: Service {
@@ -22,6 +22,12 @@ pub trait Type: Service {
         call: Call<Self::Caller>,
         request: NoteRequest,
     ) -> impl Future<Output = Result<NoteResponse, Self::Error>> + Send;
+    /// importNotes
+    fn import_notes(
+        &self,
+        call: Call<Self::Caller>,
+        request: ImportNotesRequest,
+    ) -> impl Future<Output = Result<ImportNotesResponse, Self::Error>> + Send;
     /// upload
     fn upload(
         &self,
@@ -218,6 +224,107 @@ impl OperationResponse for NoteResponse {
             Self::PayloadTooLarge(body) => {
                 ResponseParts {
                     status: 413,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::UnsupportedMediaType(body) => {
+                ResponseParts {
+                    status: 415,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::UnprocessableEntity(body) => {
+                ResponseParts {
+                    status: 422,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::TooManyRequests(body) => {
+                ResponseParts {
+                    status: 429,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::InternalServerError(body) => {
+                ResponseParts {
+                    status: 500,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+        }
+    }
+}
+
+/// The parameters and the body of a request of `importNotes`.
+#[derive(Debug)]
+pub struct ImportNotesRequest {
+    /// The request body.
+    pub body: Lines<schemas::ImportNotesBody>,
+}
+
+/// The responses of `importNotes`.
+#[derive(Debug, poem_openapi::ApiResponse)]
+pub enum ImportNotesResponse {
+    /// One line for each note, until one is not valid.
+    #[oai(status = 200)]
+    Ok(LineStream<schemas::ImportNotesOkBody>),
+    /// An error.
+    #[oai(status = 401)]
+    Unauthorized(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 403)]
+    Forbidden(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 415)]
+    UnsupportedMediaType(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 422)]
+    UnprocessableEntity(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 429)]
+    TooManyRequests(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 500)]
+    InternalServerError(Json<schemas::Error>),
+}
+
+impl OperationResponse for ImportNotesResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
+        match parts.status {
+            200 => Some(Self::Ok(LineStream::from_bytes(parts.body?))),
+            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
+            415 => Some(Self::UnsupportedMediaType(Json::Ready(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            _ => None,
+        }
+    }
+    fn into_parts(self) -> ResponseParts {
+        match self {
+            Self::Ok(_) => {
+                ResponseParts {
+                    status: 200,
+                    headers: Vec::new(),
+                    body: None,
+                }
+            }
+            Self::Unauthorized(body) => {
+                ResponseParts {
+                    status: 401,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::Forbidden(body) => {
+                ResponseParts {
+                    status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }

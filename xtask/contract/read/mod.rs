@@ -18,6 +18,8 @@ mod webhook;
 pub(crate) use header::is_header_name;
 pub(crate) use scalar::regex_problem;
 
+use jiff::civil::Date;
+
 use super::keywords;
 use super::model::{Document, NamedSchema, Tag};
 use super::reader::{Cursor, NodeReader};
@@ -113,8 +115,8 @@ fn check_sunset<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) {
     let is_number =
         |part: &str, count: usize| part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit());
     let parts: Vec<&str> = text.split('-').collect();
-    if !matches!(parts[..], [year, month, day] if is_number(year, 4) && is_number(month, 2) && is_number(day, 2))
-    {
+    let has_form = matches!(parts[..], [year, month, day] if is_number(year, 4) && is_number(month, 2) && is_number(day, 2));
+    if !has_form || text.parse::<Date>().is_err() {
         let message = "`x-sunset` is not a date";
         reader.error(
             Code::UnsupportedKeyword,

@@ -17,7 +17,14 @@ pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
         let is_documented = |status: &&u16| {
             operation.responses.iter().any(|response| response.status.code() == Some(**status))
         };
-        let body_statuses = operation.body.iter().flat_map(|_| &BODY_STATUSES);
+        let body = operation.body.as_ref();
+        let is_stream = body.is_some_and(|body| body.content.media_type == MediaType::Lines);
+        let body_statuses = match body {
+            None => &[],
+            // The length of a stream is not limited.
+            Some(_) if is_stream => &BODY_STATUSES[1..],
+            Some(_) => &BODY_STATUSES[..],
+        };
         let missing: Vec<_> = COMMON_STATUSES
             .iter()
             .chain(body_statuses)

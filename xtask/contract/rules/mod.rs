@@ -14,6 +14,7 @@ mod references;
 pub(crate) mod schema_locations;
 mod security;
 mod spelling;
+mod streams;
 mod unions;
 mod webhooks;
 
@@ -39,6 +40,7 @@ pub(crate) fn check(
         errors::check(document, diagnostics);
         spelling::check(root, document, conventions.spelling_exceptions, diagnostics);
         security::check(document, diagnostics);
+        streams::check(document, diagnostics);
     }
     names::check_operations(document, diagnostics);
     if !references_are_valid {
