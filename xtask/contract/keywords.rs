@@ -16,6 +16,13 @@ pub(crate) struct ObjectKind {
     unsupported_keywords: &'static [(&'static str, &'static str)],
 }
 
+impl ObjectKind {
+    /// Returns whether the generator supports a keyword.
+    pub(crate) fn supports(&self, key: &str) -> bool {
+        self.supported_keywords.contains(&key)
+    }
+}
+
 const UNSUPPORTED: &str = "remove it; the generator does not support it";
 /// The remedy for security schemes that issue tokens.
 pub(crate) const USE_KEYS: &str = "use `http` or `apiKey`: the server does not issue tokens";
@@ -307,7 +314,7 @@ pub(crate) const DISCRIMINATOR: ObjectKind = ObjectKind {
 pub(crate) fn check(node: &Node, kind: &ObjectKind, diagnostics: &mut Vec<Diagnostic>) {
     for entry in node.entries().unwrap_or_default() {
         let key = &*entry.key;
-        if kind.supported_keywords.contains(&key) {
+        if kind.supports(key) {
             continue;
         }
         let unsupported_keyword = kind.unsupported_keywords.iter().find(|(name, _)| *name == key);

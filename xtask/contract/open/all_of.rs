@@ -37,6 +37,7 @@ pub(super) fn merged(lowering: &mut Lowering<'_>, schema: &Node) -> Option<Node>
         return Some(any(schema.span));
     }
     lowering.merges_left -= 1;
+    lowering.note_default(schema);
     let mut object = MergedObject::default();
     if object.add(lowering, schema, 0).is_none() {
         lowering.notes.add(schema.span, "a member of `allOf` is not an object with properties", AS_JSON);

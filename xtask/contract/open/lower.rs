@@ -4,42 +4,12 @@ use super::directions::{Directions, PropertyAccess};
 use super::{
     AS_JSON, Notes, all_of, any, components, entry, map_entries, map_items, mapping, operations, resolve,
 };
+use crate::keywords;
 use crate::node::{Entry, Node, Value};
 use crate::read::scalar::STRING_FORMATS;
 
-/// Keywords of schemas that the copy keeps. The server validates requests with the original schemas.
-const SCHEMA_KEYWORDS: [&str; 28] = [
-    "$ref",
-    "type",
-    "title",
-    "description",
-    "deprecated",
-    "default",
-    "enum",
-    "const",
-    "format",
-    "pattern",
-    "minLength",
-    "maxLength",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "items",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "properties",
-    "required",
-    "additionalProperties",
-    "oneOf",
-    "anyOf",
-    "allOf",
-    "discriminator",
-];
-/// Keywords that the copy omits without a note: they do not determine the Rust type, and the server validates requests with the
-/// original schemas.
+/// Keywords that the copy omits without a note: they do not determine the Rust type, and the server validates requests
+/// with the original schemas. The copy keeps the other keywords that the reader supports.
 const OMITTED_KEYWORDS: [&str; 10] = [
     "example",
     "examples",
@@ -87,7 +57,12 @@ pub(super) fn document(root: &Node, notes: &mut Notes) -> Node {
             "paths" => operations::paths(&mut lowering, &item.value, &tags),
             "webhooks" => operations::webhooks(&mut lowering, &item.value, &tags),
             "components" => components::lower(&mut lowering, &item.value),
-            "servers" | "security" | "tags" | "externalDocs" | "jsonSchemaDialect" => continue,
+            "servers" => {
+                let help = "the server serves the paths as they are: mount it at the path of the server's URL, if it has one";
+                lowering.notes.add(item.key.span, "`servers` is ignored", help);
+                continue;
+            }
+            "security" | "tags" | "externalDocs" | "jsonSchemaDialect" => continue,
             _ if lowering.is_extension(item) => continue,
             _ => item.value.clone(),
         };
@@ -108,8 +83,8 @@ impl Lowering<'_> {
         is_extension
     }
 
-    /// Copies the entries whose keys are in `kept`. The others are ignored with a note, unless they are in `silent`.
-    /// Unknown keywords stay, so that they are reported.
+    /// Copies a node without extensions and without the entries whose keys are in `ignored` or `silent`. Only `silent` ones
+    /// have no note. Unknown keywords stay, so that they are reported.
     pub(super) fn without(&mut self, node: &Node, ignored: &[&str], silent: &[&str]) -> Node {
         map_entries(node, |item| {
             let key = &*item.key;
@@ -152,6 +127,7 @@ impl Lowering<'_> {
         let is_typed =
             ["type", "enum", "const", "oneOf", "anyOf", "allOf"].iter().any(|key| node.get(key).is_some());
         if !is_typed {
+            self.note_default(node);
             return any(node.span);
         }
         if let (Some(_), Some(values)) = (node.get("properties"), node.entry("additionalProperties"))
@@ -171,8 +147,17 @@ impl Lowering<'_> {
         mapping(node.span, copied)
     }
 
+    /// Adds a note about the default of a schema, which the copy does not have.
+    pub(super) fn note_default(&mut self, schema: &Node) {
+        if let Some(default) = schema.entry("default") {
+            let help = "the value is absent in the service if a request does not contain it";
+            self.notes.add(default.key.span, "a default that has no Rust expression is ignored", help);
+        }
+    }
+
     /// Copies a reference, with the new name of its target.
     fn reference(&mut self, node: &Node, reference: &Entry) -> Node {
+        self.note_default(node);
         let target = reference.value.as_str().map(|target| self.renamed.reference(target));
         let value = target.map_or_else(|| reference.value.value.clone(), Value::String);
         let mut entries =
@@ -199,7 +184,7 @@ impl Lowering<'_> {
                 self.notes.add(item.key.span, message, help);
                 None
             }
-            _ if !SCHEMA_KEYWORDS.contains(&key) => {
+            _ if !keywords::SCHEMA.supports(key) => {
                 let message = format!("`{key}` does not change the generated types");
                 self.notes.add(item.key.span, message, "requests are still validated against the schema");
                 None
@@ -221,7 +206,11 @@ impl Lowering<'_> {
                 self.notes.add(item.key.span, message, "requests are still validated against the schema");
                 None
             }
-            "default" => is_supported_default(schema, &item.value).then(|| item.value.clone()),
+            "default" if is_supported_default(schema, &item.value) => Some(item.value.clone()),
+            "default" => {
+                self.note_default(schema);
+                None
+            }
             _ => Some(item.value.clone()),
         }
     }

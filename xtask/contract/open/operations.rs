@@ -146,11 +146,11 @@ fn with_schema(lowering: &mut Lowering<'_>, node: &Node, without_default: bool) 
             return Some(item.value.clone());
         }
         let schema = lowering.schema(&item.value);
-        Some(if without_default {
-            map_entries(&schema, |item| (item.key.text != "default").then(|| item.value.clone()))
-        } else {
-            schema
-        })
+        let default = schema.entry("default").filter(|_| without_default);
+        let Some(default) = default else { return Some(schema) };
+        let help = "requests always contain the parameter";
+        lowering.notes.add(default.key.span, "the default of a required parameter is ignored", help);
+        Some(map_entries(&schema, |item| (item.key.text != "default").then(|| item.value.clone())))
     })
 }
 

@@ -143,6 +143,29 @@ fn responses_can_have_ranges_and_a_default() {
 }
 
 #[test]
+fn defaults_and_servers_that_are_ignored_have_notes() {
+    let ignored = "a default that has no Rust expression is ignored";
+    for schema in [
+        "{ type: object, properties: { a: { type: object, default: { b: 1 } } } }",
+        "{ type: object, properties: { a: { type: string, format: date, default: '2026-01-01' } } }",
+        "{ type: object, properties: { a: { $ref: '#/components/schemas/Other', default: {} } } }",
+        "{ type: object, properties: { a: { default: 1 } } }",
+        "{ allOf: [{ properties: { a: true } }], properties: { b: true }, default: {} }",
+    ] {
+        assert_eq!(notes(schema), [ignored], "{schema}");
+    }
+    assert_eq!(notes("{ type: object, properties: { a: { type: string, default: b } } }"), [""; 0]);
+    let parameters =
+        "parameters: [{ name: a, in: query, required: true, schema: { type: integer, default: 1 } }]";
+    let rest = format!(
+        "  /a:\n    get:\n      operationId: a\n      {parameters}\n      responses: {{ '204': {{ description: A. }} }}\nservers: [{{ url: /v1 }}]\n"
+    );
+    let contract = read_contract("3.1.0", "true", &rest).expect("the contract is valid");
+    let notes: Vec<_> = contract.notes.iter().map(|note| &*note.message).collect();
+    assert_eq!(notes, ["the default of a required parameter is ignored", "`servers` is ignored"]);
+}
+
+#[test]
 fn text_and_ranges_of_media_types_have_notes() {
     for (content, expected) in [
         (
