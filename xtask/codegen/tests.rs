@@ -218,6 +218,39 @@ fn a_property_can_have_the_name_of_a_variable_of_the_derive_macro() {
 }
 
 #[test]
+fn null_is_kept_at_every_reference() {
+    let schemas = "  schemas:\n    Outer: { $ref: '#/components/schemas/Middle' }\n    \
+                   Middle: { anyOf: [{ $ref: '#/components/schemas/Inner' }, { type: 'null' }] }\n    \
+                   Inner: { $ref: '#/components/schemas/Size' }\n    Size: { type: [integer, 'null'] }\n    \
+                   Plain: { type: integer }\n    Nullable: { oneOf: [{ $ref: '#/components/schemas/Plain' }, { type: 'null' }] }\n";
+    let text = contract_with("  schemas:\n", schemas);
+    for (schema, expected) in [
+        // An absent property and null are both `None`.
+        ("{ $ref: '#/components/schemas/Outer' }", "Option < i64 >"),
+        (
+            "{ type: array, items: { $ref: '#/components/schemas/Nullable' } }",
+            "Option < Vec < Option < i64 > > >",
+        ),
+        ("{ type: array, items: { $ref: '#/components/schemas/Plain' } }", "Option < Vec < i64 > >"),
+        (
+            "{ type: object, additionalProperties: { $ref: '#/components/schemas/Outer' } }",
+            "Option < std :: collections :: BTreeMap < String , Option < i64 > > >",
+        ),
+    ] {
+        let text = text.replace("        size: {", &format!("        tested: {schema}\n        size: {{"));
+        let schemas = generate_file(&text, "schemas.rs");
+        let field = schemas.items.iter().find_map(|item| match item {
+            syn::Item::Struct(item) if item.ident == "Thing" => {
+                item.fields.iter().find(|field| field.ident.as_ref().is_some_and(|ident| ident == "tested"))
+            }
+            _ => None,
+        });
+        let ty = quote::ToTokens::to_token_stream(&field.expect("the field exists").ty).to_string();
+        assert_eq!(ty, expected, "{schema}");
+    }
+}
+
+#[test]
 fn the_default_of_an_integer_can_be_written_with_a_zero_fraction() {
     let parameter =
         |name: &str, schema: &str| format!("        - {{ name: {name}, in: query, schema: {schema} }}\n");

@@ -99,6 +99,19 @@ fn a_contract_with_other_rules_requires_the_open_profile() {
 }
 
 #[test]
+fn a_contract_whose_security_cannot_be_enforced_is_a_finding() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let operation =
+        "{ get: { security: [{ key: [] }], responses: { default: { description: Anything. } } } }";
+    let text = format!("openapi: 3.1.0\ninfo: {{ title: A, version: '1' }}\npaths: {{ /a: {operation} }}\n");
+    std::fs::write(folder.path().join("other.yaml"), text).expect("the file is writable");
+    let args = ["codegen", "--contract", "other.yaml", "--out", "out", "--profile", "open"];
+    let args = CodegenCommandLine::try_parse_from(args).expect("valid arguments").args;
+    let outcome = crate::generate_external(folder.path(), "other.yaml".as_ref(), "out".as_ref(), &args);
+    assert_eq!(outcome.expect("the contract can be read"), CodegenOutcome::Findings);
+}
+
+#[test]
 fn outdated_generated_files_are_removed_and_other_files_are_kept() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let write = |path: &str, text: &str| {

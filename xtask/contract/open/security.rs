@@ -62,22 +62,23 @@ fn check_alternatives<'n>(
     errors: &mut Vec<Diagnostic>,
 ) {
     let Some(alternatives) = security.items() else {
-        return errors.push(error(security.span, "`security` is not a list"));
+        return errors.push(error(Code::WrongType, security.span, "`security` is not a list"));
     };
     for alternative in alternatives {
         let Some(requirements) = alternative.entries() else {
-            errors.push(error(alternative.span, "a security requirement is not a mapping"));
+            errors.push(error(Code::WrongType, alternative.span, "a security requirement is not a mapping"));
             continue;
         };
         for requirement in requirements {
             used.push(&requirement.key.text);
             if !schemes.iter().any(|scheme| scheme.key.text == requirement.key.text) {
                 let message = format!("the security scheme `{}` is not declared", requirement.key.text);
-                errors.push(error(requirement.key.span, message));
+                errors.push(error(Code::UnresolvedRef, requirement.key.span, message));
             }
             let is_list = requirement.value.items().is_some_and(|scopes| scopes.iter().all(is_text));
             if !is_list {
                 errors.push(error(
+                    Code::WrongType,
                     requirement.value.span,
                     "the scopes of a security requirement are not a list of strings",
                 ));
@@ -157,6 +158,6 @@ fn is_text(node: &Node) -> bool {
     matches!(node.value, Value::String(_))
 }
 
-fn error(span: Span, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::error(Code::Syntax, span, message, FORM)
+fn error(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(code, span, message, FORM)
 }
