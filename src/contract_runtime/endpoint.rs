@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use poem::error::ReadBodyError;
-use poem::http::HeaderValue;
+use poem::http::{HeaderValue, StatusCode, header};
 use poem::{Endpoint, Request, Response};
 
 use super::router::{CallError, RouteMatch, Router};
@@ -74,6 +74,24 @@ impl<H: Host> ContractEndpoint<H> {
         Self { max_body_bytes, ..self }
     }
 
+    /// Returns the response of the host. Adds the challenges that a response with status 401 must have (RFC 9110, section
+    /// 11.6.1), unless the host has set them.
+    fn reject(&self, rejection: Rejection) -> Response {
+        let challenges = match &rejection {
+            Rejection::Unauthenticated(security) => security.challenges(),
+            _ => Vec::new(),
+        };
+        let mut response = self.host.reject(rejection);
+        if response.status() == StatusCode::UNAUTHORIZED
+            && !response.headers().contains_key(header::WWW_AUTHENTICATE)
+        {
+            for challenge in challenges {
+                response.headers_mut().append(header::WWW_AUTHENTICATE, challenge);
+            }
+        }
+        response
+    }
+
     async fn handle(&self, mut request: Request) -> Result<Response, Rejection> {
         let (route, path) = match self.router.find(request.method().as_str(), request.uri().path()) {
             RouteMatch::Operation(route, path) => (route, path),
@@ -111,6 +129,6 @@ impl<H: Host> Endpoint for ContractEndpoint<H> {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        Ok(self.handle(request).await.unwrap_or_else(|rejection| self.host.reject(rejection)))
+        Ok(self.handle(request).await.unwrap_or_else(|rejection| self.reject(rejection)))
     }
 }

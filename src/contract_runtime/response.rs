@@ -56,6 +56,6 @@ pub trait OperationResponse: Sized {
     /// operation, or when the body or a required header is missing or malformed.
     fn from_parts(parts: ResponseParts) -> Option<Self>;
 
-    /// Returns the parts of the response.
+    /// Returns the parts of the response. The parts of a stream have no body.
     fn into_parts(self) -> ResponseParts;
 }

@@ -19,6 +19,7 @@ struct HttpResponse {
     status: StatusCode,
     content_type: Option<String>,
     header: Option<String>,
+    challenge: Vec<String>,
     body: Vec<u8>,
 }
 
@@ -39,8 +40,10 @@ async fn send(method: Method, path: &str, headers: &[&str], body: impl Into<poem
     let header =
         |name: &str| Some(response.headers().get(name)?.to_str().expect("a header is ASCII").to_owned());
     let (content_type, header) = (header("content-type"), header("x-total"));
+    let challenges = response.headers().get_all("www-authenticate").iter();
+    let challenge = challenges.map(|value| value.to_str().expect("a header is ASCII").to_owned()).collect();
     let body = response.take_body().into_vec().await.expect("the body is complete");
-    HttpResponse { status: response.status(), content_type, header, body }
+    HttpResponse { status: response.status(), content_type, header, challenge, body }
 }
 
 const TOKEN: &str = "authorization: Bearer read write admin";
@@ -59,6 +62,7 @@ async fn the_security_of_the_document_applies_to_an_operation_without_its_own() 
     assert_eq!(without.status, StatusCode::UNAUTHORIZED);
     assert_eq!(without.content_type.as_deref(), Some("application/problem+json"));
     assert_eq!(without.json(), json!({ "title": "oauth [read] or keyInQuery []" }));
+    assert_eq!(without.challenge, ["Bearer", "ApiKey"]);
     // Each alternative is sufficient. A key in the query is not an unknown parameter.
     assert_eq!(send(Method::GET, "/Tools", &[TOKEN], ()).await.status, StatusCode::OK);
     assert_eq!(send(Method::GET, "/Tools?api_key=k", &[], ()).await.status, StatusCode::OK);

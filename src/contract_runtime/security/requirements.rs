@@ -1,15 +1,17 @@
 //! What the contract requires of the callers of an operation (`security`), read from the contract's JSON.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use poem::Request;
+use poem::http::HeaderValue;
 use serde_json::Value;
 
 use super::{authorization, exactly_one};
-use crate::contract::Operation;
+use crate::contract::{Credential, Operation};
 use crate::json;
 use crate::validate::{Violations, header_values, query};
 
@@ -101,6 +103,15 @@ impl RequiredSchemes {
         self.alternatives.iter().any(Vec::is_empty)
     }
 
+    /// Returns the values of `WWW-Authenticate` for a response with status 401, one for each kind of credential.
+    pub fn challenges(&self) -> Vec<HeaderValue> {
+        let schemes = self.alternatives.iter().flatten();
+        let mut challenges: Vec<_> = schemes.filter_map(|scheme| scheme.place.challenge()).collect();
+        let mut seen = BTreeSet::new();
+        challenges.retain(|challenge| seen.insert(challenge.as_bytes().to_vec()));
+        challenges
+    }
+
     /// Returns the caller of a request. Calls `verify` with the credentials of each alternative that the request
     /// satisfies, in the order of the contract, until one is accepted. If anonymous callers are allowed, the last call
     /// has no credentials.
@@ -137,7 +148,7 @@ impl RequiredSchemes {
 /// Reads one alternative.
 fn required_schemes(document: &Value, alternative: &Value) -> anyhow::Result<Vec<RequiredScheme>> {
     let schemes = alternative.as_object().context("a security requirement is not an object")?;
-    let schemes = schemes.iter().map(|(name, scopes)| {
+    let required = schemes.iter().map(|(name, scopes)| {
         let scopes = scopes.as_array().and_then(|scopes| {
             scopes.iter().map(|scope| scope.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
         });
@@ -146,7 +157,11 @@ fn required_schemes(document: &Value, alternative: &Value) -> anyhow::Result<Vec
             .with_context(|| format!("the security scheme `{name}` cannot be used"))?;
         Ok(RequiredScheme { name: name.clone(), scopes, place })
     });
-    schemes.collect()
+    let required = required.collect::<anyhow::Result<Vec<_>>>()?;
+    let in_authorization = required.iter().filter_map(|scheme| scheme.place.authorization_scheme());
+    let distinct: BTreeSet<&str> = in_authorization.collect();
+    ensure!(distinct.len() <= 1, "no request has several schemes in `Authorization`");
+    Ok(required)
 }
 
 impl RequiredScheme {
@@ -188,6 +203,27 @@ impl RequiredScheme {
 const MAX_REFERENCES: usize = 64;
 
 impl CredentialPlace {
+    /// Returns the scheme in `Authorization`, which can have only one.
+    fn authorization_scheme(&self) -> Option<&str> {
+        match self {
+            Self::Authorization(scheme) => Some(scheme),
+            Self::Basic => Some("basic"),
+            Self::Header(_) | Self::Cookie(_) | Self::Query(_) => None,
+        }
+    }
+
+    /// Returns the challenge for a response with status 401. Returns `None` for a scheme whose challenge the service must
+    /// create, such as `Digest`.
+    fn challenge(&self) -> Option<HeaderValue> {
+        let credential = match self {
+            Self::Authorization(scheme) if scheme == "bearer" => Credential::Bearer,
+            Self::Authorization(_) => return None,
+            Self::Basic => Credential::Basic,
+            Self::Header(_) | Self::Cookie(_) | Self::Query(_) => Credential::None,
+        };
+        Some(credential.challenge())
+    }
+
     /// Returns the place of a scheme in `components.securitySchemes`.
     fn of(document: &Value, name: &str) -> anyhow::Result<Self> {
         let pointer = format!("/components/securitySchemes/{}", json::escape(name));
@@ -279,6 +315,7 @@ mod tests {
                 json!([{ "missing": [] }]),
                 "the security scheme `missing` cannot be used: its reference does not resolve",
             ),
+            (json!([{ "bearer": [], "digest": [] }]), "no request has several schemes in `Authorization`"),
             (json!([{ "cycle": [] }]), "the security scheme `cycle` cannot be used: it has no `type`"),
         ] {
             let error = required(security.clone()).expect_err("the requirement is rejected");
@@ -339,6 +376,14 @@ mod tests {
                 "{headers:?} {uri}"
             );
         }
+    }
+
+    #[test]
+    fn a_challenge_names_each_kind_of_credential_once() {
+        let security =
+            json!([{ "bearer": [], "header": [] }, { "shared": [] }, { "digest": [] }, { "query": [] }]);
+        let challenges = required(security).expect("the requirement is valid").challenges();
+        assert_eq!(challenges, ["Bearer", "ApiKey"]);
     }
 
     #[tokio::test]

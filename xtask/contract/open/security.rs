@@ -1,7 +1,9 @@
 //! Checks `security` and the security schemes. The server reads them at run time, and must be able to enforce each
 //! requirement: a malformed one would admit every caller or none.
 
-use super::Notes;
+use std::collections::BTreeSet;
+
+use super::{Notes, resolve};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::node::{Entry, Node, Value, escape_pointer_token};
 use crate::read::is_header_name;
@@ -21,18 +23,21 @@ const MAX_REFERENCES: usize = 64;
 /// schemes that no requirement names, and about those whose credentials the service must interpret.
 pub(super) fn check(root: &Node, notes: &mut Notes) -> Vec<Diagnostic> {
     let schemes = root.pointer("/components/securitySchemes").and_then(Node::entries).unwrap_or_default();
-    let paths = root.get("paths").and_then(Node::entries).unwrap_or_default();
-    let operations = paths
-        .iter()
-        .flat_map(|path| path.value.entries().unwrap_or_default())
-        .map(|operation| &operation.value);
     let (mut errors, mut used) = (Vec::new(), Vec::new());
-    for node in std::iter::once(root).chain(operations) {
-        if let Some(security) = node.get("security") {
-            check_alternatives(security, schemes, &mut used, &mut errors);
-        }
+    for security in requirements(root) {
+        check_alternatives(security, schemes, &mut used, &mut errors);
     }
     let targets: Vec<&str> = schemes.iter().filter_map(|scheme| scheme.value.get("$ref")?.as_str()).collect();
+    for alternative in alternatives_of(root) {
+        let schemes = alternative.entries().unwrap_or_default();
+        let authorization = schemes.iter().filter_map(|scheme| authorization_scheme(root, &scheme.key.text));
+        if authorization.collect::<BTreeSet<_>>().len() > 1 {
+            let message = "no request has several schemes in `Authorization`";
+            let help =
+                "make them alternatives, or send one of the credentials in another header as an `apiKey`";
+            errors.push(Diagnostic::error(Code::UnsupportedKeyword, alternative.span, message, help));
+        }
+    }
     for scheme in schemes {
         let (name, span) = (&scheme.key.text, scheme.key.span);
         if !used.contains(&&**name) {
@@ -53,6 +58,32 @@ pub(super) fn check(root: &Node, notes: &mut Notes) -> Vec<Diagnostic> {
         }
     }
     errors
+}
+
+/// Returns `security` of the document and of all operations.
+fn requirements(root: &Node) -> impl Iterator<Item = &Node> {
+    let paths = root.get("paths").and_then(Node::entries).unwrap_or_default();
+    let operations = paths
+        .iter()
+        .flat_map(|path| path.value.entries().unwrap_or_default())
+        .map(|operation| &operation.value);
+    std::iter::once(root).chain(operations).filter_map(|node| node.get("security"))
+}
+
+/// Returns the alternatives of all requirements.
+fn alternatives_of(root: &Node) -> impl Iterator<Item = &Node> {
+    requirements(root).flat_map(|security| security.items().unwrap_or_default())
+}
+
+/// Returns the scheme in `Authorization` that a security scheme uses, in lowercase.
+fn authorization_scheme(root: &Node, name: &str) -> Option<String> {
+    let pointer = format!("/components/securitySchemes/{}", escape_pointer_token(name));
+    let scheme = resolve(root, root.pointer(&pointer)?);
+    match scheme.get("type").and_then(Node::as_str)? {
+        "http" => Some(scheme.get("scheme").and_then(Node::as_str)?.to_ascii_lowercase()),
+        "oauth2" | "openIdConnect" => Some("bearer".to_owned()),
+        _ => None,
+    }
 }
 
 fn check_alternatives<'n>(

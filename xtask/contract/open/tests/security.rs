@@ -47,6 +47,26 @@ fn a_security_scheme_that_cannot_be_enforced_is_rejected_with_its_place() {
 }
 
 #[test]
+fn several_schemes_in_one_header_are_rejected() {
+    let schemes = "key: { type: http, scheme: Basic }, token: { type: oauth2 }, same: { type: http, scheme: bearer }, \
+                   device: { type: apiKey, in: header, name: X-Device }";
+    for (security, is_valid) in
+        [("[{ key: [], token: [] }]", false), ("[{ key: [], device: [] }, { token: [], same: [] }]", true)]
+    {
+        let text = format!(
+            "openapi: 3.1.0\ninfo: {{ title: T, version: '1' }}\npaths:\n  /things:\n    get:\n      operationId: list\n\
+             \x20     security: {security}\n      responses: {{ '204': {{ description: A. }} }}\n\
+             components: {{ securitySchemes: {{ {schemes} }} }}\n"
+        );
+        let errors = read(Source::new("things.yaml", text), &CONVENTIONS)
+            .err()
+            .map(|invalid| invalid.diagnostics.iter().map(|error| error.message.clone()).collect::<Vec<_>>());
+        let expected = "no request has several schemes in `Authorization`".to_owned();
+        assert_eq!(errors, (!is_valid).then(|| vec![expected]), "{security}");
+    }
+}
+
+#[test]
 fn security_schemes_are_resolved_and_explained() {
     for (schemes, expected) in [
         ("{ key: { type: http, scheme: Basic } }", &[][..]),
