@@ -85,16 +85,26 @@ fn internal_server_error() -> Response {
         .body("The server failed. Try again in a moment.\n")
 }
 
-/// Compresses the body of a response if allowed, and removes it for `HEAD`.
+/// The extension of responses whose body is a stream. The layer never reads such a body.
+#[derive(Debug, Clone, Copy)]
+pub struct Streamed;
+
+/// Compresses the body of a response if allowed, and removes it for `HEAD`. The length of a stream is not known.
 ///
 /// # Errors
 /// Returns an error when the body cannot be read.
 async fn encode_body(
-    response: Response,
+    mut response: Response,
     compressible: Option<&Compressible>,
     coding: Option<Coding>,
     is_head: bool,
 ) -> Result<Response, ReadBodyError> {
+    if response.extensions().get::<Streamed>().is_some() {
+        if is_head {
+            response.set_body(Body::empty());
+        }
+        return Ok(response);
+    }
     if compressible.is_none() && !is_head {
         return Ok(response);
     }
@@ -222,5 +232,19 @@ mod tests {
         assert_eq!(head.headers()["content-length"], compressed_length.to_string());
         let not_modified = respond(Method::HEAD, &[], |_| StatusCode::NOT_MODIFIED.into()).await;
         assert!(!not_modified.headers().contains_key("content-length"));
+    }
+
+    #[tokio::test]
+    async fn a_stream_is_not_read() {
+        let endless = |request: Request| {
+            request_context::of(&request).allow_compression(Compressible::Once);
+            let chunks = futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>(Bytes::from("line\n")));
+            Response::builder().extension(Streamed).body(Body::from_bytes_stream(chunks))
+        };
+        let get = respond(Method::GET, &[("accept-encoding", "gzip")], endless).await;
+        assert!(!get.headers().contains_key("content-encoding"));
+        let head = respond(Method::HEAD, &[], endless).await;
+        assert!(!head.headers().contains_key("content-length"));
+        assert_eq!(body(head).await, b"");
     }
 }
