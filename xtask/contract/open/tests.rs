@@ -166,6 +166,18 @@ fn defaults_and_servers_that_are_ignored_have_notes() {
 }
 
 #[test]
+fn a_shared_response_can_have_the_name_of_a_keyword() {
+    let text = "openapi: 3.1.0\ninfo: { title: T, version: '1' }\npaths:\n  /a:\n    get:\n      responses:\n        \
+                '200': { $ref: '#/components/responses/content' }\ncomponents:\n  responses:\n    \
+                content: { description: A., content: { application/json: {} } }\n";
+    let contract = read(Source::new("a.yaml", text), &CONVENTIONS)
+        .unwrap_or_else(|invalid| panic!("{}", invalid.render(DiagnosticFormat::Text)));
+    let content = contract.root.pointer("/components/responses/content").expect("the response exists");
+    let expected = r#"{"description":"A.","content":{"application/json":{"schema":true}}}"#;
+    assert_eq!(serde_json::to_string(content).expect("JSON"), expected);
+}
+
+#[test]
 fn text_and_ranges_of_media_types_have_notes() {
     for (content, expected) in [
         (

@@ -25,7 +25,15 @@ impl Converter {
         match key {
             "schema" => self.schema(value, true),
             "schemas" => map_entries(value, |item| Some(self.schema(&item.value, true))),
-            "content" => map_entries(value, |item| Some(self.media_type(&item.value))),
+            "content" => map_entries(value, |item| {
+                // A response can also have the name `content`.
+                let is_media_type = item.key.contains('/');
+                Some(if is_media_type {
+                    self.media_type(&item.value)
+                } else {
+                    self.entry(&item.key, &item.value)
+                })
+            }),
             "example" | "examples" => value.clone(),
             _ if key.starts_with("x-") => value.clone(),
             _ if value.items().is_some() => map_items(value, |item| self.entry("", item)),
