@@ -9,6 +9,7 @@
 mod generated;
 mod lines;
 mod service;
+mod startup;
 
 use poem::http::{Method, StatusCode};
 use poem::{Endpoint, Request};
