@@ -168,6 +168,19 @@ pub async fn any_due<C: ConnectionTrait>(conn: &C, due_by: i64) -> Result<bool, 
     Ok(conn.query_one(&due.into_query()).await?.is_some())
 }
 
+/// Returns the number of mails that are to be sent, and when the earliest is due, in milliseconds since the epoch.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn queue_status<C: ConnectionTrait>(conn: &C) -> Result<(i64, Option<i64>), DbErr> {
+    let pending = Entity::find().select_only().column_as(Column::Id.count(), "count");
+    let pending = pending.column_as(Column::DueAt.min(), "due").filter(Column::DueAt.is_not_null());
+    match conn.query_one(&pending.into_query()).await? {
+        Some(row) => Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)),
+        None => Ok((0, None)),
+    }
+}
+
 /// Claims up to `limit` mails that are due at `due_by`, earliest due time first. Call it in a transaction.
 ///
 /// On PostgreSQL, skips rows that another worker is claiming. On SQLite, the write transaction is exclusive.

@@ -101,6 +101,14 @@ impl Migrator {
         Ok(self.not_in(&applied).collect())
     }
 
+    /// Returns the number of migrations that were applied, by this version or another one.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when a query fails.
+    pub async fn applied_count(&self, connection: &impl ConnectionTrait) -> Result<usize, DbErr> {
+        Ok(applied(connection).await?.len())
+    }
+
     fn not_in(&self, applied: &BTreeSet<String>) -> impl Iterator<Item = &'static Migration> {
         self.migrations.iter().filter(|migration| !applied.contains(migration.name))
     }

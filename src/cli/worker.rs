@@ -9,6 +9,7 @@ use super::{file_limit, output, serve, signals, start};
 use crate::server::Monitoring;
 use domain::processes::Roles;
 use foundation::config::{Config, WORKER_SETTINGS, flags};
+use foundation::telemetry::metrics::ProcessKind;
 
 /// The flags of `worker`.
 #[derive(Debug, clap::Args)]
@@ -44,7 +45,8 @@ pub(super) async fn run(mut config: Config, args: WorkerArgs) -> Result<CommandO
     }
     output::print("sending webhooks and mail")?;
     let monitoring = listener.map(|listener| {
-        tokio::spawn(Monitoring::new(app.clone()).with_delivery(background.progress()).run(listener, stop))
+        let monitoring = Monitoring::new(app.clone(), ProcessKind::Worker);
+        tokio::spawn(monitoring.with_delivery(background.progress()).run(listener, stop))
     });
     let result = background.wait_or_fail().await;
     if let Some(monitoring) = monitoring {

@@ -73,6 +73,7 @@ where
                     && started.elapsed() < MAX_RETRY_TIME
                     && wait_budget_left().is_none_or(|left| left > MIN_TIME_LEFT) =>
             {
+                metrics::counter!("database_retried_transactions_total").increment(1);
                 tokio::time::sleep(Duration::from_millis(delay_ms)).await;
             }
             outcome => return outcome,

@@ -90,6 +90,14 @@ pub async fn enqueue(
     Ok(id)
 }
 
+/// Returns the number of mails that are to be sent, and when the earliest is due, in milliseconds since the epoch.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn status(db: &Database) -> Result<(i64, Option<i64>), DbErr> {
+    mails::queue_status(db.read()).await
+}
+
 /// Attempts to send all mail that is due now, one after another and each mail once. Returns the number of mails sent.
 ///
 /// # Errors
@@ -180,6 +188,12 @@ async fn deliver_next(
     let sent = outcome.is_ok();
     let write = context.db.begin_write(context.clock).await?;
     let outcome = mail_outcome(&mail, outcome, write.now_ms());
+    let label = match outcome {
+        MailOutcome::Sent(_) => "sent",
+        MailOutcome::Retry { .. } => "retry",
+        MailOutcome::Dead(_) => "dead",
+    };
+    metrics::counter!("mail_attempts_total", "outcome" => label).increment(1);
     if mails::record_outcome(write.conn(), mail.id, token, outcome).await? {
         write.commit().await?;
     } else {

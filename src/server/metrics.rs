@@ -1,5 +1,6 @@
-//! `/metrics` for Prometheus. The delivery queue is counted on request, and a count is reused for one second.
+//! `/metrics` for Prometheus. The gauges of the database are read on request, and reused for one second.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use poem::Response;
@@ -9,40 +10,68 @@ use tokio::sync::Mutex;
 use super::page;
 use domain::app::App;
 use domain::webhooks::{self, QueueStatus};
+use foundation::database::PoolStatus;
 use foundation::telemetry::metrics as recorder;
 
-/// How long a count of the queue is reused. The cost of counting grows with the length of the queue.
-const QUEUE_MAX_AGE: Duration = Duration::from_secs(1);
+/// How long the gauges of the database are reused. The cost of counting grows with the length of the queue.
+const MAX_AGE: Duration = Duration::from_secs(1);
 
-/// The states of counted deliveries, as label values, in the order of the counts in [`set_queue`].
+/// The states of counted deliveries, as label values, in the order of the counts in [`set_deliveries`].
 const STATES: [&str; 4] = ["pending", "in_flight", "held", "dead"];
 
 /// The page `/metrics`.
 #[derive(Debug, Default)]
 pub(super) struct MetricsPage {
-    /// When the queue was last counted successfully. `None` before the first count.
-    queue_counted_at: Mutex<Option<Instant>>,
+    /// When the gauges of the database were last read successfully. `None` before the first time.
+    read_at: Mutex<Option<Instant>>,
+}
+
+/// Gauges whose values are in the database.
+struct Stored {
+    deliveries: QueueStatus,
+    mails: i64,
+    earliest_mail_ms: Option<i64>,
+    schema_version: usize,
+}
+
+impl Stored {
+    async fn read(app: &App) -> anyhow::Result<Self> {
+        let deliveries = webhooks::queue_status(app).await?;
+        let (mails, earliest_mail_ms) = mail::queue::status(&app.db).await?;
+        Ok(Self { deliveries, mails, earliest_mail_ms, schema_version: app.db.schema_version().await? })
+    }
+
+    fn set(&self, now_ms: i64) {
+        set_deliveries(&self.deliveries, now_ms);
+        metrics::gauge!("mail_queue_length").set(self.mails as f64);
+        metrics::gauge!("mail_oldest_due_seconds").set(seconds_since(self.earliest_mail_ms, now_ms));
+        metrics::gauge!("database_schema_version").set(self.schema_version as f64);
+    }
 }
 
 impl MetricsPage {
-    /// Returns the metrics of this process and of the delivery queue.
+    /// Returns the metrics of this process and of the queues in the database.
     pub(super) async fn response(&self, app: &App) -> Response {
-        // Concurrent requests wait for this count instead of starting another one.
-        let mut counted_at = self.queue_counted_at.lock().await;
-        if counted_at.is_none_or(|at| at.elapsed() >= QUEUE_MAX_AGE) {
-            match webhooks::queue_status(app).await {
-                Ok(queue) => {
-                    set_queue(&queue, app.clock.now_ms());
-                    *counted_at = Some(Instant::now());
+        // Concurrent requests wait for this one instead of reading the gauges again.
+        let mut read_at = self.read_at.lock().await;
+        if read_at.is_none_or(|at| at.elapsed() >= MAX_AGE) {
+            match Stored::read(app).await {
+                Ok(stored) => {
+                    stored.set(app.clock.now_ms());
+                    *read_at = Some(Instant::now());
                 }
                 Err(error) => {
-                    // The metrics of this process are still valid, but the previous count of the queue is outdated.
-                    tracing::warn!(%error, "the webhook delivery queue could not be counted");
-                    set_queue_unknown();
+                    // The metrics of this process are still valid, but the previous gauges are outdated.
+                    let error = format!("{error:#}");
+                    tracing::warn!(error, "the metrics of the database could not be read");
+                    set_unknown();
                 }
             }
         }
-        drop(counted_at);
+        drop(read_at);
+        set_pool(app.db.pool_status());
+        set_free_space(&app.config.storage.data_dir);
+        metrics::gauge!("build_info", "version" => env!("CARGO_PKG_VERSION")).set(1);
         let response = Response::builder()
             .content_type("text/plain; version=0.0.4; charset=utf-8")
             .header(header::CACHE_CONTROL, "no-store")
@@ -51,20 +80,45 @@ impl MetricsPage {
     }
 }
 
-/// Sets the gauges of the queue. The age of the oldest due delivery is 0 if none is due.
-fn set_queue(queue: &QueueStatus, now_ms: i64) {
+/// Sets the gauges of the delivery queue.
+fn set_deliveries(queue: &QueueStatus, now_ms: i64) {
     let QueueStatus { pending, in_flight, held, dead, earliest_due_ms } = *queue;
     for (state, count) in STATES.into_iter().zip([pending, in_flight, held, dead]) {
         metrics::gauge!("webhook_deliveries", "state" => state).set(count as f64);
     }
-    let seconds = earliest_due_ms.map_or(0, |due| (now_ms - due).max(0)) as f64 / 1000.0;
-    metrics::gauge!("webhook_oldest_due_seconds").set(seconds);
+    metrics::gauge!("webhook_oldest_due_seconds").set(seconds_since(earliest_due_ms, now_ms));
 }
 
-/// Sets the gauges of the queue to `NaN`: their values are unknown.
-fn set_queue_unknown() {
+/// Returns the time since the earliest due time, in seconds; 0 if nothing is due.
+fn seconds_since(earliest_due_ms: Option<i64>, now_ms: i64) -> f64 {
+    earliest_due_ms.map_or(0, |due| (now_ms - due).max(0)) as f64 / 1000.0
+}
+
+/// Sets the gauges of the database to `NaN`: their values are unknown.
+fn set_unknown() {
     for state in STATES {
         metrics::gauge!("webhook_deliveries", "state" => state).set(f64::NAN);
     }
-    metrics::gauge!("webhook_oldest_due_seconds").set(f64::NAN);
+    for name in [
+        "webhook_oldest_due_seconds",
+        "mail_queue_length",
+        "mail_oldest_due_seconds",
+        "database_schema_version",
+    ] {
+        metrics::gauge!(name).set(f64::NAN);
+    }
+}
+
+fn set_pool(pool: PoolStatus) {
+    for (state, count) in [("in_use", pool.in_use), ("idle", pool.idle)] {
+        metrics::gauge!("database_connections", "state" => state).set(count as f64);
+    }
+    metrics::gauge!("database_connections_max").set(pool.max as f64);
+}
+
+/// Sets the free space of the data folder, as far as this user may use it. A worker on PostgreSQL may have no data folder.
+fn set_free_space(data_folder: &Path) {
+    let bytes = rustix::fs::statvfs(data_folder)
+        .map_or(f64::NAN, |status| (status.f_bavail * status.f_frsize) as f64);
+    metrics::gauge!("data_folder_free_bytes").set(bytes);
 }

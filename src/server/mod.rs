@@ -33,6 +33,7 @@ use domain::app::App;
 use foundation::config::ServerConfig;
 use foundation::id::RequestId;
 use foundation::secret::MasterKey;
+use foundation::telemetry::metrics::ProcessKind;
 use maintenance::MaintenanceContext;
 use rate_limit::LimitStore;
 use web::layer::RequestLayer;
@@ -71,7 +72,7 @@ impl Server {
         let dashboard = Dashboard::new(request_app.clone(), master, limit_store.clone());
         let api_state =
             ApiState::new(request_app.clone(), settings, master, limit_store, &operations::CONTRACT);
-        let monitoring = Monitoring::new(app.clone());
+        let monitoring = Monitoring::new(app.clone(), ProcessKind::Server);
         let maintenance = MaintenanceContext { app, limiter: Arc::clone(&api_state.limiter) };
         let pipeline = RequestPipeline::new(
             Arc::clone(&api_state),

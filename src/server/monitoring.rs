@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use super::health::{self, Readiness};
 use super::{connections, layer, metrics, page, rejection};
 use domain::app::App;
-use foundation::telemetry::metrics as recorder;
+use foundation::telemetry::metrics::{self as recorder, ProcessKind};
 use webhooks::Progress;
 
 /// How often the metrics are aggregated, in addition to each request for them.
@@ -27,9 +27,9 @@ pub struct Monitoring {
 }
 
 impl Monitoring {
-    /// Creates the endpoints and starts to record metrics.
-    pub fn new(app: App) -> Self {
-        recorder::install();
+    /// Creates the endpoints and starts to record the metrics of this kind of process.
+    pub fn new(app: App, process: ProcessKind) -> Self {
+        recorder::install(process);
         let readiness = Readiness::new(app.clone());
         Self { app, readiness, metrics_page: metrics::MetricsPage::default() }
     }

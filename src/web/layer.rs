@@ -33,17 +33,25 @@ impl<E> RequestLayer<E> {
     }
 }
 
-/// Writes the access log line of a request, if it has one, on drop. It is also dropped when the client disconnects and
-/// the request is canceled.
-struct AccessLogGuard {
+/// A request in progress. Records its metrics and writes its access log line, if it has one, on drop. It is also dropped when the
+/// client disconnects and the request is canceled.
+struct ActiveRequest {
     context: Arc<RequestContext>,
     /// The status of the response. `None` until the response is complete.
     status: Option<StatusCode>,
 }
 
-impl Drop for AccessLogGuard {
+impl ActiveRequest {
+    fn start(context: Arc<RequestContext>) -> Self {
+        metrics::gauge!("http_server_active_requests").increment(1);
+        Self { context, status: None }
+    }
+}
+
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
-        self.context.log(self.status);
+        metrics::gauge!("http_server_active_requests").decrement(1);
+        self.context.end(self.status);
     }
 }
 
@@ -57,21 +65,21 @@ impl<E: Endpoint> Endpoint for RequestLayer<E> {
         let context =
             Arc::new(RequestContext::new(&request, id, client::address(&request, &self.trusted_proxies)));
         request.extensions_mut().insert(Arc::clone(&context));
-        let mut access_log = AccessLogGuard { context, status: None };
+        let mut active = ActiveRequest::start(context);
         let outcome = catch_panic(async {
             let response = match self.inner.call(request).await {
                 Ok(response) => response.into_response(),
                 Err(error) => error.into_response(),
             };
-            let compressible = access_log.context.compressible();
+            let compressible = active.context.compressible();
             encode_body(response, compressible, coding, is_head).await.map_err(|error| error.to_string())
         });
         let mut response = outcome.await.flatten().unwrap_or_else(|error| {
-            tracing::error!(request.id = access_log.context.request_id, error, "the request failed");
+            tracing::error!(request.id = active.context.request_id, error, "the request failed");
             internal_server_error()
         });
-        request_id::set_header(&mut response, &access_log.context.request_id);
-        access_log.status = Some(response.status());
+        request_id::set_header(&mut response, &active.context.request_id);
+        active.status = Some(response.status());
         Ok(response)
     }
 }

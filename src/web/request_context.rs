@@ -54,6 +54,29 @@ pub enum LogSubject {
     },
 }
 
+impl LogSubject {
+    /// Returns the value of the label `operation`.
+    fn operation(&self) -> &'static str {
+        match self {
+            Self::Call { operation: Some(operation), .. } => operation,
+            Self::Page { .. } => "dashboard",
+            Self::Call { operation: None, .. } | Self::Silent | Self::Rejected { .. } => "other",
+        }
+    }
+}
+
+/// Returns the value of the label `status`.
+fn status_class(status: Option<StatusCode>) -> &'static str {
+    match status.map(|status| status.as_u16() / 100) {
+        None => "canceled",
+        Some(1) => "1xx",
+        Some(2) => "2xx",
+        Some(3) => "3xx",
+        Some(4) => "4xx",
+        Some(_) => "5xx",
+    }
+}
+
 impl RequestContext {
     pub(crate) fn new(request: &Request, request_id: String, client: IpAddr) -> Self {
         let is_head = request.method() == Method::HEAD;
@@ -86,10 +109,17 @@ impl RequestContext {
         u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
-    /// Writes the access log line. `status` is `None` if the client disconnected before the response.
-    pub(crate) fn log(&self, status: Option<StatusCode>) {
+    /// Records the metrics of the request, and writes its access log line. `status` is `None` if the client disconnected before
+    /// the response.
+    pub(crate) fn end(&self, status: Option<StatusCode>) {
         let duration_us = self.duration_us();
         let subject = std::mem::take(&mut *self.subject.lock().unwrap_or_else(PoisonError::into_inner));
+        metrics::histogram!(
+            "http_server_request_duration_seconds",
+            "operation" => subject.operation(),
+            "status" => status_class(status),
+        )
+        .record(duration_us as f64 / 1e6);
         match (subject, status.map(|status| status.as_u16())) {
             (LogSubject::Silent, _) | (LogSubject::Page { .. } | LogSubject::Rejected { .. }, None) => {}
             (LogSubject::Call { operation, key }, status) => tracing::info!(

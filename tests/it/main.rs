@@ -50,6 +50,7 @@ mod malformed;
 mod masked_ids;
 mod member_races;
 mod members;
+mod metrics;
 mod orders;
 mod outage;
 mod pagination;

@@ -34,7 +34,7 @@ use contract_runtime::contract::{Contract, Operation};
 use contract_runtime::router::{RouteMatch, Router};
 use domain::scope::Scope;
 use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
-use rate_limit::{Decision, RateLimitStatus};
+use rate_limit::{Decision, RateLimitStatus, Window};
 use record::RequestLogEntry;
 use web::layer::catch_panic;
 use web::rejection::Rejection;
@@ -112,9 +112,16 @@ impl RequestPipeline {
         request_context.set_log_subject(LogSubject::Call { operation: None, key });
         let body = body?;
         if let Decision::Rejected { status, exhausted, retry_after } = decision {
+            count_rejection(match exhausted {
+                Window::Minute => "minute_limit",
+                Window::Day => "day_limit",
+            });
             return Err(throttle::rejection(status, exhausted, retry_after));
         }
-        let principal = principal.ok_or_else(|| ApiError::unauthorized(state.credential))?;
+        let Some(principal) = principal else {
+            count_rejection("unauthorized");
+            return Err(ApiError::unauthorized(state.credential));
+        };
 
         let (route, path_parameters) = match self.router.find(request.method().as_str(), request.uri().path())
         {
@@ -126,6 +133,7 @@ impl RequestPipeline {
         request_context.set_log_subject(LogSubject::Call { operation: call_context.operation, key });
         let scope = required_scope(route.operation).map_err(|error| ApiError::internal(error.into()))?;
         if let Some(scope) = scope.filter(|scope| !principal.scopes.contains(*scope)) {
+            count_rejection("forbidden");
             return Err(ApiError::forbidden(scope.as_str()));
         }
 
@@ -168,6 +176,11 @@ impl RequestPipeline {
             _ => body::read(request).await.map(RequestBody::Whole),
         }
     }
+}
+
+/// Counts a request that was rejected for this reason.
+fn count_rejection(reason: &'static str) {
+    metrics::counter!("api_rejected_requests_total", "reason" => reason).increment(1);
 }
 
 /// Returns the scope that an operation requires, if any.

@@ -129,5 +129,6 @@ pub async fn append(
         body,
     };
     deliveries::append(app, write, row).await?;
+    metrics::counter!("events_appended_total").increment(1);
     Ok(id)
 }

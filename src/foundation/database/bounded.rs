@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::errors::failure_reason;
 use sea_orm::prelude::async_trait::async_trait;
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult,
@@ -93,7 +94,24 @@ async fn within<T>(
     cancellations: &Cancellations,
     call: impl Future<Output = Result<T, DbErr>>,
 ) -> Result<T, DbErr> {
-    let Some(timeout) = timeout else { return call.await };
+    let started = Instant::now();
+    let result = match timeout {
+        None => call.await,
+        Some(timeout) => within_timeout(timeout, cancellations, call).await,
+    };
+    metrics::histogram!("database_call_duration_seconds").record(started.elapsed());
+    if let Err(error) = &result {
+        metrics::counter!("database_failed_calls_total", "reason" => failure_reason(error)).increment(1);
+    }
+    result
+}
+
+/// Like [`within`], without metrics.
+async fn within_timeout<T>(
+    timeout: Duration,
+    cancellations: &Cancellations,
+    call: impl Future<Output = Result<T, DbErr>>,
+) -> Result<T, DbErr> {
     if timeout.is_zero() {
         // Polling the call could send it.
         let message = "the request has waited too long for the database".to_owned();

@@ -151,6 +151,26 @@ pub fn is_retryable(error: &DbErr) -> bool {
         .is_some_and(|code| matches!(code.as_ref(), "40P01" | "40001" | "55P03" | "5" | "517"))
 }
 
+/// Returns the value of the label `reason` of the metric `database_failed_calls_total`.
+pub(super) fn failure_reason(error: &DbErr) -> &'static str {
+    match error {
+        // A call that timed out, see `bounded`.
+        DbErr::Conn(RuntimeErr::Internal(_)) | DbErr::ConnectionAcquire(_) => "timeout",
+        DbErr::Conn(_) => "connection",
+        _ if is_retryable(error) => {
+            let code = driver_error(error).and_then(|error| error.code());
+            if code.is_some_and(|code| code == "40P01") { "deadlock" } else { "conflict" }
+        }
+        _ if error.sql_err().is_some() => "constraint",
+        DbErr::Exec(RuntimeErr::SqlxError(_)) | DbErr::Query(RuntimeErr::SqlxError(_))
+            if driver_error(error).is_none() =>
+        {
+            "connection"
+        }
+        _ => "other",
+    }
+}
+
 /// Returns whether PostgreSQL canceled the statement: after its timeout, or at the request of an administrator.
 pub(super) fn is_canceled(error: &DbErr) -> bool {
     driver_error(error).and_then(|error| error.code()).is_some_and(|code| code == "57014")

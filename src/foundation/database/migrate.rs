@@ -86,6 +86,14 @@ impl Database {
         })
     }
 
+    /// Returns the number of migrations that were applied to the database.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when a query fails.
+    pub async fn schema_version(&self) -> Result<usize, DbErr> {
+        self.inner.migrator.applied_count(&self.reader).await
+    }
+
     /// Applies all pending migrations. See [`Self::migrate_phase`].
     ///
     /// # Errors

@@ -13,6 +13,7 @@ mod migrate;
 mod notifications;
 mod options;
 mod partitions;
+mod pool_status;
 mod running_writes;
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,7 @@ pub use errors::{ConnectError, MigrateError, UniqueConstraint, is_retryable, is_
 pub use migrate::{MigrationReport, SchemaState};
 pub use notifications::Notifications;
 pub use options::{DatabaseOptions, DatabaseSource};
+pub use pool_status::PoolStatus;
 pub use write::Write;
 
 use crate::clock::Clock;

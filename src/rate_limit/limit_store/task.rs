@@ -152,9 +152,11 @@ impl StoreTask {
     /// Counts the requests, and sends them the results.
     async fn count(&mut self, mut groups: HashMap<String, Group>) -> anyhow::Result<()> {
         let requests: Vec<SubjectRequests> = groups.values().map(Group::all_requests).collect();
-        let (now, before_ms) = (self.now(), self.clock.now_ms());
+        let (now, before_ms, started) = (self.now(), self.clock.now_ms(), Instant::now());
         let results = self.backend.admit(&requests, now, self.timeout);
-        let results = within(ROUND_TRIP_TIMEOUT.max(self.timeout), results).await?;
+        let results = within(ROUND_TRIP_TIMEOUT.max(self.timeout), results).await;
+        metrics::histogram!("rate_limit_store_duration_seconds").record(started.elapsed());
+        let results = results?;
         if let Some(result) = results.first().filter(|_| now.is_none()) {
             self.guard.0.record_time(result.now, (before_ms, self.clock.now_ms()));
         }

@@ -96,7 +96,7 @@ impl EventFigures {
 pub async fn run(args: &EventsArgs) -> Result<()> {
     let source = Arc::new(EventSource::open(&args.folder, &args.url, &args.workspace).await?);
     let _log = telemetry::start(&source.app.config.log);
-    telemetry::metrics::install();
+    telemetry::metrics::install(telemetry::metrics::ProcessKind::Server);
     let permits = args.rate.is_none().then(|| Arc::new(Semaphore::new(0)));
     let receiver = BenchReceiver::start(permits.clone())?;
     for _ in 0..args.subscriptions {

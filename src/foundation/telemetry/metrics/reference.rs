@@ -1,0 +1,105 @@
+//! All metrics. README.md contains this table.
+
+use super::ProcessKind;
+
+/// The type of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricKind {
+    /// A number that only increases while the process runs.
+    Counter,
+    /// A number that increases and decreases.
+    Gauge,
+    /// The number of observed values in each bucket.
+    Histogram,
+}
+
+impl MetricKind {
+    /// Returns the name of the type in the Prometheus text format.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Counter => "counter",
+            Self::Gauge => "gauge",
+            Self::Histogram => "histogram",
+        }
+    }
+}
+
+/// A metric.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// The name. It ends in the base unit, if it has one.
+    pub name: &'static str,
+    /// The type.
+    pub kind: MetricKind,
+    /// The labels and their values. The values of `operation` are not listed: the operation ids of the contract, `dashboard` and
+    /// `other`. No client determines a value.
+    pub labels: &'static [(&'static str, &'static [&'static str])],
+    /// What it measures.
+    pub description: &'static str,
+    /// Whether a worker without a server records it.
+    in_worker: bool,
+}
+
+impl Metric {
+    /// Returns whether this kind of process records the metric.
+    pub fn is_in(&self, process: ProcessKind) -> bool {
+        process == ProcessKind::Server || self.in_worker
+    }
+}
+
+/// Declares metrics: `server` metrics are recorded by servers only, `every` metrics by servers and workers.
+macro_rules! metrics {
+    ($($place:ident $kind:ident $name:literal { $($label:literal: [$($value:literal),*]),* } $description:literal;)*) => {
+        &[$(Metric {
+            name: $name,
+            kind: MetricKind::$kind,
+            labels: &[$(($label, &[$($value),*])),*],
+            description: $description,
+            in_worker: metrics!(@in_worker $place),
+        }),*]
+    };
+    (@in_worker server) => { false };
+    (@in_worker every) => { true };
+}
+
+/// All metrics, grouped by subject.
+pub const METRICS: &[Metric] = metrics! {
+    every Histogram "http_server_request_duration_seconds"
+        { "operation": [], "status": ["1xx", "2xx", "3xx", "4xx", "5xx", "canceled"] }
+        "Duration of requests until the response was ready, by operation and class of the status. `canceled`: the client disconnected before.";
+    every Gauge "http_server_active_requests" {} "Requests that are being processed.";
+    server Counter "api_rejected_requests_total" { "reason": ["unauthorized", "forbidden", "minute_limit", "day_limit"] }
+        "Requests to the API that were rejected: without a valid key, without the scope of the operation, or over a rate limit.";
+    server Gauge "rate_limit_store_available" {}
+        "1 if requests are counted in the shared limit store, 0 if this process counts alone because the store is not available. Missing without a shared store.";
+    server Counter "rate_limit_local_decisions_total" {}
+        "Rate limit decisions of this process alone, because the shared limit store was not available.";
+    server Histogram "rate_limit_store_duration_seconds" {} "Duration of round trips to the shared limit store.";
+    server Counter "request_log_dropped_total" {} "Requests not written to the request log because they exceeded its rate.";
+    every Histogram "database_call_duration_seconds" {} "Duration of calls of the database, including the wait for a connection.";
+    every Counter "database_failed_calls_total" { "reason": ["timeout", "connection", "deadlock", "conflict", "constraint", "other"] }
+        "Calls of the database that failed. `conflict`: another transaction was in the way, and the transaction is retried. `constraint`: a value exists already or refers to a missing row.";
+    every Counter "database_retried_transactions_total" {} "Transactions that were retried after a conflict with another one.";
+    every Gauge "database_connections" { "state": ["in_use", "idle"] } "Connections of this process to the database.";
+    every Gauge "database_connections_max" {} "Maximum number of connections of this process to the database.";
+    every Gauge "database_schema_version" {} "Number of migrations that were applied to the database.";
+    every Counter "events_appended_total" {} "Events that were appended to the outbox, including those of transactions that failed later.";
+    every Gauge "webhook_deliveries" { "state": ["pending", "in_flight", "held", "dead"] } "Deliveries in the queue.";
+    every Gauge "webhook_oldest_due_seconds" {} "Time since the oldest due delivery became due.";
+    every Counter "webhook_attempts_total" { "outcome": ["delivered", "retry", "dead", "lost"] }
+        "Delivery attempts. `lost`: the lease expired before the outcome was recorded, so the delivery is sent again.";
+    every Histogram "webhook_attempt_seconds" {} "Duration of delivery attempts.";
+    every Gauge "mail_queue_length" {} "Mails that are to be sent.";
+    every Gauge "mail_oldest_due_seconds" {} "Time since the oldest due mail became due.";
+    every Counter "mail_attempts_total" { "outcome": ["sent", "retry", "dead"] } "Attempts to send a mail.";
+    every Gauge "data_folder_free_bytes" {} "Free space of the file system with the data folder.";
+    every Gauge "build_info" { "version": [] } "1, with the version of the program.";
+    every Counter "process_cpu_seconds_total" {} "Processor time of this process.";
+    every Gauge "process_resident_memory_bytes" {} "Memory of this process that is in RAM.";
+    every Gauge "process_virtual_memory_bytes" {} "Address space of this process.";
+    every Gauge "process_virtual_memory_max_bytes" {} "Limit of the address space of this process.";
+    every Gauge "process_open_fds" {} "Open file descriptors of this process.";
+    every Gauge "process_max_fds" {} "Maximum number of open file descriptors of this process.";
+    every Gauge "process_threads" {} "Threads of this process.";
+    every Gauge "process_start_time_seconds" {} "Start of this process, as a Unix time.";
+};
