@@ -101,12 +101,12 @@ impl Migrator {
         Ok(self.not_in(&applied).collect())
     }
 
-    /// Returns the number of migrations that were applied, by this version or another one.
+    /// Returns the names of the migrations that were applied by this version or another one, sorted.
     ///
     /// # Errors
     /// Returns [`DbErr`] when a query fails.
-    pub async fn applied_count(&self, connection: &impl ConnectionTrait) -> Result<usize, DbErr> {
-        Ok(applied(connection).await?.len())
+    pub async fn applied_names(&self, connection: &impl ConnectionTrait) -> Result<Vec<String>, DbErr> {
+        Ok(applied(connection).await?.into_iter().collect())
     }
 
     fn not_in(&self, applied: &BTreeSet<String>) -> impl Iterator<Item = &'static Migration> {

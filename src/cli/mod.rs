@@ -3,6 +3,7 @@
 mod apply;
 mod audited;
 mod background;
+mod backup;
 mod config;
 mod demo;
 mod file_limit;
@@ -89,6 +90,16 @@ enum Command {
     ///
     /// The key of the workspace is `synthetic`. If writing to the database is interrupted, run the same command again.
     Generate(generate::GenerateArgs),
+    /// Copy the SQLite database to a file, while the server runs
+    ///
+    /// The file is consistent, and readable only by its owner. It contains no master key, which is required to restore it:
+    /// store the key in another place. For PostgreSQL, use pg_dump or continuous archiving.
+    Backup(backup::BackupArgs),
+    /// Create the SQLite database from a file that `backup` created
+    ///
+    /// The folder must not contain a database, and must contain the master key, unless you specify it with
+    /// --master-key-file. A damaged file, or one with another master key, changes nothing.
+    Restore(backup::RestoreArgs),
     /// Check the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -128,6 +139,8 @@ fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<Comm
         Command::Keys(command) => run_async(flags, |config| keys::run(config, command)),
         Command::Webhooks(command) => run_async(flags, |config| webhooks::run(config, command)),
         Command::Apply(args) => run_async(flags, |config| apply::run(config, args)),
+        Command::Backup(args) => run_async(flags, |config| backup::run(config, args)),
+        Command::Restore(args) => run_async(flags, |config| backup::restore(config, args)),
         Command::Generate(args) => run_async(flags, |config| generate::run(config, args)),
     }
 }

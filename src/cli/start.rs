@@ -17,7 +17,7 @@ use foundation::secret::{KEY_FILE, MasterKey};
 use super::outcome::CommandError;
 
 /// Name of the `server_state` row that stores the fingerprint of the master key.
-const FINGERPRINT_KEY: &str = "master_key_fingerprint";
+pub(super) const FINGERPRINT_KEY: &str = "master_key_fingerprint";
 
 /// Connects to the database without applying migrations.
 pub(super) async fn connect(config: &Config) -> Result<Database, CommandError> {
@@ -130,7 +130,7 @@ pub(super) async fn check_connections(app: &App, roles: Roles) -> Result<(), Com
     )))
 }
 
-fn build_app(config: Config, db: Database) -> App {
+pub(super) fn build_app(config: Config, db: Database) -> App {
     let parts = AppParts {
         config,
         clock: Clock::system(),

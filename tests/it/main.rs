@@ -10,6 +10,7 @@ mod activity;
 mod analytics;
 mod apply;
 mod authentication;
+mod backup;
 mod bodies;
 mod browser;
 mod cli;

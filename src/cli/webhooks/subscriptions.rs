@@ -212,8 +212,11 @@ pub(super) async fn test(
     Ok(())
 }
 
-pub(super) async fn pause(app: &App, id: SubscriptionId) -> Result<(), CommandError> {
-    let subscription = find(app, id).await?;
+/// Pauses a subscription, with an entry in the audit log.
+pub(in crate::cli) async fn pause_subscription(
+    app: &App,
+    subscription: &Subscription,
+) -> Result<(), CommandError> {
     let mut write = app.begin_write().await?;
     if webhooks::pause(&mut write, subscription.workspace, subscription.id).await?.changed {
         audited::commit(
@@ -224,6 +227,11 @@ pub(super) async fn pause(app: &App, id: SubscriptionId) -> Result<(), CommandEr
         )
         .await?;
     }
+    Ok(())
+}
+
+pub(super) async fn pause(app: &App, id: SubscriptionId) -> Result<(), CommandError> {
+    pause_subscription(app, &find(app, id).await?).await?;
     output::eprint(format_args!(
         "{id} is paused; its deliveries are held until `creator-api webhooks enable {id}`"
     ));

@@ -122,6 +122,16 @@ fn sqlite_readers(path: &Path, options: &DatabaseOptions) -> ConnectOptions {
     readers
 }
 
+/// Returns the options of a connection that copies the database.
+pub(super) fn sqlite_copier(path: &Path) -> ConnectOptions {
+    let path = path.to_owned();
+    let mut copier = sqlite();
+    copier
+        .max_connections(1)
+        .map_sqlx_sqlite_opts(move |sqlite| sqlite.filename(&path).busy_timeout(WRITER_TIMEOUT));
+    copier
+}
+
 /// Returns the options that the writer and the readers share. The path is set separately, since a URL cannot express every
 /// path.
 fn sqlite() -> ConnectOptions {

@@ -86,12 +86,12 @@ impl Database {
         })
     }
 
-    /// Returns the number of migrations that were applied to the database.
+    /// Returns the names of the migrations that were applied to the database, sorted.
     ///
     /// # Errors
     /// Returns [`DbErr`] when a query fails.
-    pub async fn schema_version(&self) -> Result<usize, DbErr> {
-        self.inner.migrator.applied_count(&self.reader).await
+    pub async fn applied_migrations(&self) -> Result<Vec<String>, DbErr> {
+        self.inner.migrator.applied_names(&self.reader).await
     }
 
     /// Applies all pending migrations. See [`Self::migrate_phase`].

@@ -3,6 +3,7 @@
 //! On SQLite, one connection writes and a pool of connections reads. On PostgreSQL, one pool does both. All changes are made
 //! in a [`Write`] transaction. [`Database::horizon`] returns the time up to which no running write will add rows.
 
+mod backup;
 mod bounded;
 mod connect;
 mod delete;
@@ -26,6 +27,7 @@ use migration::Migrator;
 pub use migration::Phase;
 use sea_orm::{DbBackend, DbErr, TransactionOptions};
 
+pub use backup::TableCount;
 use bounded::Cancellations;
 pub use bounded::{
     Bounded, BoundedConnection, BoundedTransaction, inherit_wait_budget, wait_budget_left, with_wait_budget,

@@ -1,0 +1,144 @@
+//! The format of a backup file: an SQLite database, followed by a line with the manifest in JSON.
+//!
+//! SQLite ignores what follows the database, so its tools can open the file. A file that was cut short has no manifest.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// The version of the format.
+pub(super) const FORMAT: u32 = 1;
+/// Maximum length of the manifest, with its line breaks.
+const MAX_MANIFEST_BYTES: u64 = 1 << 20;
+
+/// What a backup contains.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    /// The version of the format.
+    pub format: u32,
+    /// The version of the program that wrote the backup.
+    pub program: String,
+    /// When the backup was made, in RFC 3339.
+    pub created_at: String,
+    /// The names of the migrations that were applied to the database.
+    pub migrations: Vec<String>,
+    /// The fingerprint of the master key; `None` if the database was never used by a server.
+    pub master_key_fingerprint: Option<String>,
+    /// The number of rows of each table.
+    pub rows: Vec<(String, i64)>,
+    /// The length of the database in bytes.
+    pub database_bytes: u64,
+    /// The SHA-256 of the database, in hexadecimal digits.
+    pub database_sha256: String,
+}
+
+/// Why a file is not a backup.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BackupFileError {
+    #[error("is not a backup, or was cut short: it has no manifest")]
+    NoManifest,
+    #[error("has the format {0}, which this version does not know; use a newer version")]
+    Format(u32),
+    #[error("is damaged: its database does not have the length of the manifest")]
+    Length,
+    #[error("is damaged: its database does not have the checksum of the manifest")]
+    Checksum,
+    #[error("cannot be read: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Returns the length and the SHA-256 of a file.
+///
+/// # Errors
+/// Returns the error of the system.
+pub(super) fn digest(path: &Path) -> io::Result<(u64, String)> {
+    let mut hash = Sha256::new();
+    let bytes = io::copy(&mut File::open(path)?, &mut HashWriter { hash: &mut hash, copy: io::sink() })?;
+    Ok((bytes, hex(hash)))
+}
+
+/// Appends the manifest to the copy of the database, and waits until the file is on disk.
+///
+/// # Errors
+/// Returns the error of the system.
+pub(super) fn append_manifest(path: &Path, manifest: &Manifest) -> io::Result<()> {
+    let mut file = File::options().append(true).open(path)?;
+    let line = format!("\n{}\n", serde_json::to_string(manifest)?);
+    file.write_all(line.as_bytes())?;
+    file.sync_all()
+}
+
+/// Reads the manifest at the end of a backup.
+///
+/// # Errors
+/// Returns an error when the file cannot be read, is no backup, or has another length than the manifest says.
+pub(super) fn read_manifest(file: &mut File) -> Result<Manifest, BackupFileError> {
+    let length = file.metadata()?.len();
+    let start = length.saturating_sub(MAX_MANIFEST_BYTES);
+    file.seek(SeekFrom::Start(start))?;
+    let mut end = Vec::new();
+    file.take(MAX_MANIFEST_BYTES).read_to_end(&mut end)?;
+    let text = end.strip_suffix(b"\n").ok_or(BackupFileError::NoManifest)?;
+    let line = text.iter().rposition(|byte| *byte == b'\n').ok_or(BackupFileError::NoManifest)?;
+    let json: serde_json::Value =
+        serde_json::from_slice(&text[line + 1..]).map_err(|_| BackupFileError::NoManifest)?;
+    // Another format may have other fields.
+    let format = json["format"].as_u64().and_then(|format| u32::try_from(format).ok());
+    match format {
+        Some(FORMAT) => {}
+        Some(other) => return Err(BackupFileError::Format(other)),
+        None => return Err(BackupFileError::NoManifest),
+    }
+    let manifest: Manifest = serde_json::from_value(json).map_err(|_| BackupFileError::NoManifest)?;
+    if start + line as u64 != manifest.database_bytes {
+        return Err(BackupFileError::Length);
+    }
+    Ok(manifest)
+}
+
+/// Copies the database of a backup to a file.
+///
+/// # Errors
+/// Returns an error when a file cannot be read or written, or when the database does not have the checksum of the manifest.
+pub(super) fn extract(
+    backup: &mut File,
+    manifest: &Manifest,
+    target: &mut File,
+) -> Result<(), BackupFileError> {
+    backup.seek(SeekFrom::Start(0))?;
+    let mut hash = Sha256::new();
+    io::copy(
+        &mut backup.take(manifest.database_bytes),
+        &mut HashWriter { hash: &mut hash, copy: &mut *target },
+    )?;
+    if hex(hash) != manifest.database_sha256 {
+        return Err(BackupFileError::Checksum);
+    }
+    target.sync_all()?;
+    Ok(())
+}
+
+/// Writes to a copy, and hashes what was written.
+struct HashWriter<'a, W> {
+    hash: &'a mut Sha256,
+    copy: W,
+}
+
+impl<W: Write> Write for HashWriter<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.copy.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.copy.flush()
+    }
+}
+
+fn hex(hash: Sha256) -> String {
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

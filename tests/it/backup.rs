@@ -1,0 +1,198 @@
+//! `creator-api backup` and `creator-api restore`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+use crate::program::{CommandOutput, TestProgram};
+
+/// A program with a workspace, an API key and a backup.
+struct BackedUp {
+    program: TestProgram,
+    secret: String,
+    file: PathBuf,
+}
+
+impl BackedUp {
+    /// Returns `None` on PostgreSQL.
+    async fn new() -> Option<Self> {
+        let program = TestProgram::new().await;
+        if program.app.uses_postgres() {
+            return None;
+        }
+        let secret = program.create_key("read:courses,read:students,write:students").await;
+        let server = program.serve(&["serve", "--no-worker"]).await;
+        let key = server.key(&program.app, &secret);
+        key.post("/api/v1/students", json!({"email": "ada@example.com"})).await.assert_status(201);
+        let file = program.app.folder().join("backup.db");
+        let backup = program.run(&["backup", "backup.db"]).await;
+        assert_eq!(backup.code, Some(0), "{backup:?}");
+        // What is written after the backup is not in it.
+        key.post("/api/v1/students", json!({"email": "bob@example.com"})).await.assert_status(201);
+        assert_eq!(server.stop().await, Some(0));
+        Some(Self { program, secret, file })
+    }
+
+    /// Creates a data folder that contains only the master key.
+    fn folder_with_key(&self) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::copy(self.program.app.folder().join("master.key"), folder.path().join("master.key")).unwrap();
+        folder
+    }
+
+    fn command(&self, folder: &Path, args: &[&str]) -> Command {
+        let mut command = self.program.command_without_config(args);
+        command.env("CREATOR_API_DATA_DIR", folder);
+        command
+    }
+
+    async fn restore(&self, folder: &Path, args: &[&str]) -> CommandOutput {
+        let args = [&["restore", self.file.to_str().unwrap()][..], args].concat();
+        self.program.run_command(self.command(folder, &args)).await
+    }
+
+    /// Asserts that a restore fails with this message and leaves nothing behind.
+    async fn assert_refused(&self, folder: &Path, message: &str) {
+        let before = names(folder);
+        let refused = self.restore(folder, &[]).await;
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        assert!(refused.stderr.contains(message), "{message:?} is not in {refused:?}");
+        assert_eq!(names(folder), before);
+    }
+
+    /// Changes the manifest of the backup.
+    fn edit_manifest(&self, edit: impl FnOnce(&mut Value)) {
+        let bytes = fs::read(&self.file).unwrap();
+        let end = bytes.len() - 1;
+        let start = bytes[..end].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+        let mut manifest: Value = serde_json::from_slice(&bytes[start..end]).unwrap();
+        edit(&mut manifest);
+        let line = format!("{manifest}\n");
+        fs::write(&self.file, [&bytes[..start], line.as_bytes()].concat()).unwrap();
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn a_backup_of_a_running_server_is_restored_into_an_empty_folder() {
+    let Some(backed_up) = BackedUp::new().await else { return };
+    let mode = fs::metadata(&backed_up.file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let folder = backed_up.folder_with_key();
+    let restored = backed_up.restore(folder.path(), &[]).await;
+    assert_eq!(restored.code, Some(0), "{restored:?}");
+    assert_eq!(names(folder.path()), ["creator-api.db", "master.key"]);
+
+    let mut serve = backed_up.command(folder.path(), &["serve", "--no-worker"]);
+    serve.env("CREATOR_API_LISTEN", "127.0.0.1:0");
+    let server = backed_up.program.start_server(serve).await;
+    let key = server.key(&backed_up.program.app, &backed_up.secret);
+    let students = key.get("/api/v1/students").await.assert_status(200).json();
+    let emails: Vec<&str> =
+        students["data"].as_array().unwrap().iter().map(|row| row["email"].as_str().unwrap()).collect();
+    assert_eq!(emails, ["ada@example.com"]);
+    assert_eq!(server.stop().await, Some(0));
+
+    backed_up.assert_refused(folder.path(), "already exists; specify an empty folder").await;
+}
+
+#[tokio::test]
+async fn a_damaged_backup_or_one_with_another_key_restores_nothing() {
+    let Some(backed_up) = BackedUp::new().await else { return };
+    let content = fs::read(&backed_up.file).unwrap();
+    let folder = backed_up.folder_with_key();
+    for length in [0, 1, 100, content.len() / 2, content.len() - 100, content.len() - 1] {
+        fs::write(&backed_up.file, &content[..length]).unwrap();
+        backed_up.assert_refused(folder.path(), "is not a backup, or was cut short").await;
+    }
+    let mut damaged = content.clone();
+    damaged[content.len() / 3] ^= 1;
+    fs::write(&backed_up.file, &damaged).unwrap();
+    backed_up.assert_refused(folder.path(), "does not have the checksum").await;
+    fs::write(&backed_up.file, &content[4096..]).unwrap();
+    backed_up.assert_refused(folder.path(), "does not have the length").await;
+    fs::write(&backed_up.file, &content).unwrap();
+    backed_up.edit_manifest(|manifest| manifest["format"] = json!(2));
+    backed_up.assert_refused(folder.path(), "has the format 2").await;
+    fs::write(&backed_up.file, &content).unwrap();
+    backed_up.edit_manifest(|manifest| {
+        manifest["migrations"].as_array_mut().unwrap().push(json!("m9999_later"));
+    });
+    backed_up.assert_refused(folder.path(), "is newer than this one (migration m9999_later)").await;
+
+    fs::write(&backed_up.file, &content).unwrap();
+    let without_key = tempfile::tempdir().unwrap();
+    backed_up.assert_refused(without_key.path(), "the master key is missing").await;
+    fs::write(without_key.path().join("master.key"), "ab".repeat(32)).unwrap();
+    backed_up.assert_refused(without_key.path(), "was encrypted with another master key").await;
+    fs::remove_file(&backed_up.file).unwrap();
+    backed_up.assert_refused(folder.path(), "cannot be read: No such file or directory").await;
+}
+
+#[tokio::test]
+async fn restored_deliveries_can_be_held() {
+    let Some(backed_up) = BackedUp::new().await else { return };
+    let program = &backed_up.program;
+    let create = [
+        "webhooks",
+        "create",
+        "--workspace",
+        "acme",
+        "--url",
+        "https://hooks.example/a",
+        "--event",
+        "student.created",
+    ];
+    let created = program.run(&create).await;
+    assert_eq!(created.code, Some(0), "{created:?}");
+    fs::remove_file(&backed_up.file).unwrap();
+    assert_eq!(program.run(&["backup", "backup.db"]).await.code, Some(0));
+    for (args, state) in [(&[][..], "enabled"), (&["--hold-deliveries"], "paused")] {
+        let folder = backed_up.folder_with_key();
+        let restored = backed_up.restore(folder.path(), args).await;
+        assert_eq!(restored.code, Some(0), "{restored:?}");
+        assert_eq!(restored.stderr.contains("1 webhook is paused"), state == "paused", "{restored:?}");
+        let list = ["webhooks", "list", "--workspace", "acme", "--json"];
+        let listed = program.run_command(backed_up.command(folder.path(), &list)).await;
+        let subscriptions: Value = serde_json::from_str(&listed.stdout).unwrap();
+        assert_eq!(subscriptions[0]["state"], state, "{subscriptions}");
+    }
+}
+
+#[tokio::test]
+async fn a_backup_that_cannot_be_written_leaves_nothing() {
+    let program = TestProgram::new().await;
+    if program.app.uses_postgres() {
+        let refused = program.run(&["backup", "backup.db"]).await;
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.stderr.contains("use pg_dump and pg_restore"), "{refused:?}");
+        return;
+    }
+    let before = names(program.app.folder());
+    let missing = program.run(&["backup", "missing/backup.db"]).await;
+    assert_eq!(missing.code, Some(1), "{missing:?}");
+    assert!(missing.stderr.contains("cannot write to missing: No such file"), "{missing:?}");
+    // As on a full disk.
+    let full = program.command_after("ulimit -f 64 && trap '' XFSZ", &["backup", "backup.db"]);
+    let full = program.run_command(full).await;
+    assert_eq!(full.code, Some(1), "{full:?}");
+    let refused = program.run(&["backup", "creator-api.db"]).await;
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("creator-api.db already exists"), "{refused:?}");
+    assert_eq!(names(program.app.folder()), before);
+    let elsewhere = program.command_without_config(&["backup", "backup.db", "--data-dir", "elsewhere"]);
+    let elsewhere = program.run_command(elsewhere).await;
+    assert_eq!(elsewhere.code, Some(1), "{elsewhere:?}");
+    assert!(elsewhere.stderr.contains("there is no database at elsewhere/creator-api.db"), "{elsewhere:?}");
+    assert_eq!(names(program.app.folder()), before);
+}
