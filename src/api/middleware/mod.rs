@@ -34,7 +34,7 @@ use contract_runtime::contract::{Contract, Operation};
 use contract_runtime::router::{RouteMatch, Router};
 use domain::scope::Scope;
 use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
-use rate_limit::{Decision, RateLimitStatus, Window};
+use rate_limit::{Decision, RateLimitStatus};
 use record::RequestLogEntry;
 use web::layer::catch_panic;
 use web::rejection::Rejection;
@@ -112,10 +112,6 @@ impl RequestPipeline {
         request_context.set_log_subject(LogSubject::Call { operation: None, key });
         let body = body?;
         if let Decision::Rejected { status, exhausted, retry_after } = decision {
-            count_rejection(match exhausted {
-                Window::Minute => "minute_limit",
-                Window::Day => "day_limit",
-            });
             return Err(throttle::rejection(status, exhausted, retry_after));
         }
         let Some(principal) = principal else {

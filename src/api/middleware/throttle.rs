@@ -21,12 +21,13 @@ pub(super) fn subject(state: &ApiState, client: IpAddr, principal: Option<&Princ
     }
 }
 
-/// Creates the 429 error, whose message names the exhausted window. `retry_after` is in seconds.
+/// Counts the rejection, and creates the 429 error, whose message names the exhausted window. `retry_after` is in seconds.
 pub(super) fn rejection(status: RateLimitStatus, exhausted: Window, retry_after: i64) -> ApiError {
-    let (limit, window) = match exhausted {
-        Window::Minute => (status.limits.per_minute, "minute"),
-        Window::Day => (status.limits.per_day, "day"),
+    let (limit, window, reason) = match exhausted {
+        Window::Minute => (status.limits.per_minute, "minute", "minute_limit"),
+        Window::Day => (status.limits.per_day, "day", "day_limit"),
     };
+    super::count_rejection(reason);
     ApiError::rate_limited(
         format!("The rate limit of {limit} requests per {window} is exhausted."),
         retry_after,

@@ -5,12 +5,12 @@ mod restore;
 
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use sea_orm::DbBackend;
 
 use super::outcome::{CommandError, CommandOutcome};
 use super::{output, start};
 use file::Manifest;
+use foundation::clock::Clock;
 use foundation::config::Config;
 use foundation::database::{Database, DatabaseOptions, DatabaseSource, TableCount};
 
@@ -114,7 +114,7 @@ async fn describe(copy: &Path) -> Result<Manifest, CommandError> {
     Ok(Manifest {
         format: file::FORMAT,
         program: env!("CARGO_PKG_VERSION").to_owned(),
-        created_at: Timestamp::now().to_string(),
+        created_at: Clock::system().now().to_string(),
         migrations,
         master_key_fingerprint,
         rows: rows.into_iter().map(|TableCount { table, rows }| (table, rows)).collect(),
