@@ -42,6 +42,7 @@ mod database_waits;
 mod delta_sync;
 mod enrollments;
 mod events;
+mod failover;
 mod idempotency;
 mod limit_stores;
 mod limits;
@@ -56,6 +57,8 @@ mod orders;
 mod outage;
 mod pagination;
 mod paths;
+#[path = "../fleet/ports.rs"]
+mod ports;
 mod process;
 mod program;
 mod request_log;

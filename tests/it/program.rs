@@ -15,6 +15,8 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 pub struct TestProgram {
     /// Reads what the processes have written. The server in it is stopped.
     pub app: TestApp,
+    /// The database of the processes, if it is not that of `app`.
+    pub database_url: Option<String>,
 }
 
 /// The output and exit code of a process.
@@ -31,7 +33,7 @@ impl TestProgram {
     pub async fn new() -> Self {
         let mut app = TestApp::start().await;
         app.stop().await;
-        Self { app }
+        Self { app, database_url: None }
     }
 
     /// Builds a command that runs the program with these arguments. The only environment variables are those of the
@@ -68,7 +70,8 @@ impl TestProgram {
 
     /// Sets the environment variables of the data folder and the database.
     fn on_database(&self, mut command: Command) -> Command {
-        command.env("CREATOR_API_DATA_DIR", self.app.folder()).env("DATABASE_URL", self.app.database_url());
+        let url = self.database_url.clone().unwrap_or_else(|| self.app.database_url());
+        command.env("CREATOR_API_DATA_DIR", self.app.folder()).env("DATABASE_URL", url);
         command
     }
 

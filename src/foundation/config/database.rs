@@ -1,9 +1,9 @@
 //! The setting for the database URL.
 
 use secrecy::{ExposeSecret, SecretString};
-use url::Url;
 
 use super::value::SettingValue;
+use crate::database::PostgresUrl;
 
 /// The URL of a database. Its password is masked when shown.
 #[derive(Debug, Clone)]
@@ -18,28 +18,22 @@ impl DatabaseUrl {
 
 impl SettingValue for DatabaseUrl {
     const SECRET: bool = true;
-    const EXPECTED: &str = "sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME";
+    const EXPECTED: &str = "sqlite:PATH, postgres://USER:PASSWORD@HOST/NAME, or several hosts as in postgres://USER@HOST1:5432,HOST2:5432/NAME";
 
     fn parse(text: &str) -> Option<Self> {
-        let schemes = ["sqlite:", "postgres://", "postgresql://"];
-        schemes.iter().any(|scheme| text.starts_with(scheme)).then(|| Self(SecretString::from(text)))
+        let is_valid = text.starts_with("sqlite:") || PostgresUrl::parse(text).is_ok();
+        is_valid.then(|| Self(SecretString::from(text)))
+    }
+
+    fn problem(text: &str) -> Option<String> {
+        let is_postgres = text.starts_with("postgres://") || text.starts_with("postgresql://");
+        PostgresUrl::parse(text).err().filter(|_| is_postgres).map(|problem| format!("the URL {problem}"))
     }
 
     fn show(&self) -> String {
-        if self.expose().starts_with("sqlite:") {
-            return self.expose().to_owned();
+        match PostgresUrl::parse(self.expose()) {
+            Ok(url) => url.masked(),
+            Err(_) => self.expose().to_owned(),
         }
-        let Ok(mut url) = Url::parse(self.expose()) else { return "****".to_owned() };
-        if url.password().is_some() {
-            let _ = url.set_password(Some("****"));
-        }
-        let is_secret = |name: &str| name == "password";
-        let parameters: Vec<(String, String)> = url.query_pairs().into_owned().collect();
-        if parameters.iter().any(|(name, _)| is_secret(name)) {
-            let masked =
-                parameters.iter().map(|(name, value)| (name, if is_secret(name) { "****" } else { value }));
-            url.query_pairs_mut().clear().extend_pairs(masked);
-        }
-        url.to_string()
     }
 }

@@ -41,9 +41,11 @@ impl RawSettings {
                 self.lines.push((heading, format!("{line:<48} # {source}")));
             }
             None => {
+                let problem = T::problem(text).map(|problem| format!(": {problem}")).unwrap_or_default();
                 let text = if T::SECRET { String::new() } else { format!(" {text:?}") };
+                let expected = T::EXPECTED;
                 self.errors
-                    .push(format!("{source}: invalid value{text} for `{key}`; expected {}", T::EXPECTED));
+                    .push(format!("{source}: invalid value{text} for `{key}`{problem}; expected {expected}"));
             }
         }
         value

@@ -129,7 +129,8 @@ settings! {
 
     /// The database connection.
     database: DatabaseConfig, "Database" {
-        /// Database URL, `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`. By default, SQLite in the data folder.
+        /// Database URL, `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`. By default, SQLite in the data folder. Of
+        /// several PostgreSQL servers, `postgres://USER:PASSWORD@HOST1:5432,HOST2:5432/NAME`, the one that accepts writes is used.
         database_url: Option<DatabaseUrl> = None, "DATABASE_URL", "URL";
         /// Maximum number of PostgreSQL connections of this process, besides up to three for heartbeats, rate
         /// limits and notifications

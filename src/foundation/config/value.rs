@@ -57,6 +57,12 @@ pub(super) trait SettingValue: Sized {
     /// Parses the value. Returns `None` if it is invalid.
     fn parse(text: &str) -> Option<Self>;
 
+    /// Returns why an invalid value is invalid, as a sentence without the value of a secret and without a period. Returns `None` if
+    /// [`EXPECTED`](Self::EXPECTED) says enough.
+    fn problem(_text: &str) -> Option<String> {
+        None
+    }
+
     /// Formats the value, with secrets masked.
     fn show(&self) -> String;
 
@@ -76,6 +82,10 @@ impl<T: SettingValue> SettingValue for Option<T> {
 
     fn parse(text: &str) -> Option<Self> {
         T::parse(text).map(Some)
+    }
+
+    fn problem(text: &str) -> Option<String> {
+        T::problem(text)
     }
 
     fn show(&self) -> String {

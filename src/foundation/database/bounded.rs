@@ -12,6 +12,8 @@ use sea_orm::{
     RuntimeErr, Statement, TransactionOptions, TransactionTrait,
 };
 
+use super::primary::PrimaryHosts;
+
 /// How long a commit may take even if the request has waited too long before.
 pub(super) const MIN_COMMIT_TIMEOUT: Duration = Duration::from_millis(300);
 
@@ -29,14 +31,22 @@ pub type BoundedTransaction = Bounded<DatabaseTransaction>;
 pub struct Bounded<C> {
     connection: C,
     timeout: Option<Duration>,
-    cancellations: Arc<Cancellations>,
+    pool: Arc<PoolContext>,
+}
+
+/// What the connections of a pool share.
+#[derive(Debug, Default)]
+pub(super) struct PoolContext {
+    pub(super) cancellations: Cancellations,
+    /// The hosts of the database URL, if there are several.
+    pub(super) hosts: Option<Arc<PrimaryHosts>>,
 }
 
 impl<C: ConnectionTrait> Bounded<C> {
     /// Adds the timeout to the calls of a connection, unless it is a SQLite connection.
-    pub(super) fn new(connection: C, timeout: Duration, cancellations: Arc<Cancellations>) -> Self {
+    pub(super) fn new(connection: C, timeout: Duration, pool: Arc<PoolContext>) -> Self {
         let is_server = connection.get_database_backend() == DbBackend::Postgres;
-        Self { connection, timeout: is_server.then_some(timeout), cancellations }
+        Self { connection, timeout: is_server.then_some(timeout), pool }
     }
 
     /// Returns the timeout of the next call; `None` on SQLite.
@@ -45,7 +55,7 @@ impl<C: ConnectionTrait> Bounded<C> {
     }
 
     async fn call<T>(&self, call: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
-        within(self.timeout(), &self.cancellations, call).await
+        within(self.timeout(), &self.pool, call).await
     }
 }
 
@@ -53,12 +63,12 @@ impl BoundedConnection {
     /// Begins a transaction with the same timeout.
     pub(super) async fn begin(&self, options: TransactionOptions) -> Result<BoundedTransaction, DbErr> {
         let connection = self.call(self.connection.begin_with_options(options)).await?;
-        Ok(Bounded { connection, timeout: self.timeout, cancellations: Arc::clone(&self.cancellations) })
+        Ok(Bounded { connection, timeout: self.timeout, pool: Arc::clone(&self.pool) })
     }
 
     /// Returns the same connections with another timeout.
     pub(super) fn with_timeout(&self, timeout: Duration) -> Self {
-        Self::new(self.connection.clone(), timeout, Arc::clone(&self.cancellations))
+        Self::new(self.connection.clone(), timeout, Arc::clone(&self.pool))
     }
 
     /// Returns the pool, whose calls have no timeout.
@@ -75,7 +85,7 @@ impl BoundedTransaction {
     pub async fn commit(self) -> Result<(), DbErr> {
         // With less time, a commit would often be canceled although it takes effect.
         let timeout = self.timeout().map(|timeout| timeout.max(MIN_COMMIT_TIMEOUT));
-        within(timeout, &self.cancellations, self.connection.commit()).await
+        within(timeout, &self.pool, self.connection.commit()).await
     }
 
     /// Rolls back and waits until that is done.
@@ -83,7 +93,7 @@ impl BoundedTransaction {
     /// # Errors
     /// Returns [`DbErr`] when the connection fails.
     pub async fn rollback(self) -> Result<(), DbErr> {
-        within(self.timeout(), &self.cancellations, self.connection.rollback()).await
+        within(self.timeout(), &self.pool, self.connection.rollback()).await
     }
 }
 
@@ -91,7 +101,7 @@ impl BoundedTransaction {
 /// connection is released.
 async fn within<T>(
     timeout: Option<Duration>,
-    cancellations: &Cancellations,
+    pool: &PoolContext,
     call: impl Future<Output = Result<T, DbErr>>,
 ) -> Result<T, DbErr> {
     let started = Instant::now();
@@ -118,9 +128,14 @@ async fn within_timeout<T>(
         return Err(DbErr::Conn(RuntimeErr::Internal(message)));
     }
     let _in_progress = CallInProgress::start();
-    let call = pin!(call);
+    let call = pin!(async {
+        match &pool.hosts {
+            Some(hosts) => hosts.observe(call).await,
+            None => call.await,
+        }
+    });
     // Dropped before the call, which releases the connection.
-    let mut guard = CancellationGuard { cancellations, has_completed: false };
+    let mut guard = CancellationGuard { cancellations: &pool.cancellations, has_completed: false };
     match tokio::time::timeout(timeout, call).await {
         Ok(result) => {
             guard.has_completed = true;
@@ -331,9 +346,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_without_time_left_is_not_started() {
-        let cancellations = Cancellations::default();
+        let pool = PoolContext::default();
         let call = async { panic!("started") };
-        let result: Result<(), DbErr> = within(Some(Duration::ZERO), &cancellations, call).await;
-        assert!(result.is_err() && !cancellations.is_recent());
+        let result: Result<(), DbErr> = within(Some(Duration::ZERO), &pool, call).await;
+        assert!(result.is_err() && !pool.cancellations.is_recent());
     }
 }

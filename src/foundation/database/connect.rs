@@ -5,12 +5,15 @@ use std::{fs, path::Path, sync::Arc, time::Duration};
 use sea_orm::{
     ConnectOptions, DatabaseConnection, DbErr,
     sqlx::{
-        Connection, PgConnection, Row, raw_sql,
+        self, ConnectOptions as _, Connection, PgConnection, Row,
+        postgres::{PgConnectOptions, PgPoolOptions},
+        raw_sql,
         sqlite::{SqliteJournalMode, SqliteSynchronous},
     },
 };
 
-use super::bounded::Cancellations;
+use super::bounded::PoolContext;
+use super::primary::PrimaryHosts;
 use super::{ConnectError, DatabaseOptions, DatabaseSource};
 
 /// The number of prepared statements cached by each connection: more than the server has distinct queries.
@@ -25,7 +28,7 @@ const UNTESTED_IDLE: Duration = Duration::from_secs(1);
 /// Opens the connections for reading and those for writing.
 pub(super) async fn open(
     options: &DatabaseOptions,
-    cancellations: &Arc<Cancellations>,
+    context: &Arc<PoolContext>,
 ) -> Result<(DatabaseConnection, DatabaseConnection), ConnectError> {
     match &options.source {
         DatabaseSource::Sqlite { path } => {
@@ -40,13 +43,12 @@ pub(super) async fn open(
             Ok((reader, writer))
         }
         DatabaseSource::Postgres { url } => {
-            let pool =
-                sea_orm::Database::connect(postgres(url, options, cancellations)).await.map_err(|cause| {
-                    ConnectError::Unreachable {
-                        location: options.source.location(),
-                        cause: cause.to_string(),
-                    }
-                })?;
+            let url = context.hosts.as_ref().map_or(url.as_str(), |hosts| hosts.url());
+            let pool = sea_orm::Database::connect(postgres(url, options, context)).await;
+            let pool = pool.map_err(|cause| ConnectError::Unreachable {
+                location: options.source.location(),
+                cause: cause.to_string(),
+            })?;
             Ok((pool.clone(), pool))
         }
     }
@@ -151,30 +153,64 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(1);
 /// The driver tests each connection that is returned to the pool, without a timeout: a connection that never responds
 /// would occupy a place in the pool until TCP reports an error. So after a canceled call, each connection is first
 /// tested with a timeout. A connection that breaks during the driver's test still occupies its place.
-fn postgres(url: &str, options: &DatabaseOptions, cancellations: &Arc<Cancellations>) -> ConnectOptions {
-    let cancellations = Arc::clone(cancellations);
+fn postgres(url: &str, options: &DatabaseOptions, context: &Arc<PoolContext>) -> ConnectOptions {
+    let context = Arc::clone(context);
     let mut server = ConnectOptions::new(url);
     server
         .max_connections(options.max_connections)
         .acquire_timeout(options.acquire_timeout)
         .test_before_acquire(false)
-        .map_sqlx_postgres_pool_opts(move |pool| {
-            let cancellations = Arc::clone(&cancellations);
-            pool.before_acquire(|connection, state| {
-                Box::pin(async move { Ok(state.idle_for < UNTESTED_IDLE || responds(connection).await) })
-            })
-            .after_release(move |connection, _| {
-                let may_be_broken = cancellations.is_recent();
-                Box::pin(async move { Ok(!may_be_broken || is_usable(connection).await) })
-            })
-        })
-        .set_application_name("creator-api")
-        .map_sqlx_postgres_opts(|server| server.statement_cache_capacity(STATEMENT_CACHE_CAPACITY));
+        .map_sqlx_postgres_pool_opts(move |pool| test_connections(pool, &context))
+        .map_sqlx_postgres_opts(with_server_options);
     if !options.connections_expire {
         server.idle_timeout(None).max_lifetime(None);
     }
     disable_logging(&mut server);
     server
+}
+
+/// Adds the tests of connections to the options of a pool.
+fn test_connections(pool: PgPoolOptions, context: &Arc<PoolContext>) -> PgPoolOptions {
+    let hosts = context.hosts.clone();
+    let is_outdated = move |age| hosts.as_ref().is_some_and(|hosts| hosts.is_outdated(age));
+    let (was_outdated, context) = (is_outdated.clone(), Arc::clone(context));
+    let pool = match &context.hosts {
+        None => pool,
+        Some(hosts) => check_new_connections(pool, hosts),
+    };
+    pool.before_acquire(move |connection, state| {
+        let is_outdated = is_outdated(state.age);
+        Box::pin(
+            async move { Ok(!is_outdated && (state.idle_for < UNTESTED_IDLE || responds(connection).await)) },
+        )
+    })
+    .after_release(move |connection, state| {
+        let (is_outdated, may_be_broken) = (was_outdated(state.age), context.cancellations.is_recent());
+        Box::pin(async move { Ok(!is_outdated && (!may_be_broken || is_usable(connection).await)) })
+    })
+}
+
+/// Makes a pool discard new connections to a server that does not accept writes.
+fn check_new_connections(pool: PgPoolOptions, hosts: &Arc<PrimaryHosts>) -> PgPoolOptions {
+    let hosts = Arc::clone(hosts);
+    pool.after_connect(move |connection, _| {
+        let hosts = Arc::clone(&hosts);
+        Box::pin(async move { hosts.check_new(connection).await })
+    })
+}
+
+/// Returns the driver's options for the server of a URL with one host.
+pub(super) fn server_options(url: &str) -> Result<PgConnectOptions, sqlx::Error> {
+    Ok(with_server_options(url.parse::<PgConnectOptions>()?).disable_statement_logging())
+}
+
+/// Sets the options that all connections share.
+pub(super) fn with_server_options(server: PgConnectOptions) -> PgConnectOptions {
+    // The driver does not remove the brackets of an IPv6 address.
+    let host = server.get_host().trim_matches(['[', ']']).to_owned();
+    let is_socket = server.get_socket().is_some();
+    let server = if is_socket { server } else { server.host(&host) };
+    server.application_name("creator-api").statement_cache_capacity(STATEMENT_CACHE_CAPACITY)
 }
 
 /// Returns whether a connection responds in time and is in no transaction: a canceled `BEGIN` may have started one that the

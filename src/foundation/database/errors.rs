@@ -176,6 +176,21 @@ pub(super) fn is_canceled(error: &DbErr) -> bool {
     driver_error(error).and_then(|error| error.code()).is_some_and(|code| code == "57014")
 }
 
+/// Returns whether an error can mean that the PostgreSQL server is down or no longer accepts writes: the connection broke or is not
+/// possible, the server is shutting down or starting (57P01 to 57P03), or it is read-only (25006).
+pub(super) fn may_be_failover(error: &DbErr) -> bool {
+    let (DbErr::Exec(RuntimeErr::SqlxError(cause)) | DbErr::Query(RuntimeErr::SqlxError(cause))) = error
+    else {
+        return matches!(error, DbErr::Conn(_) | DbErr::ConnectionAcquire(_));
+    };
+    match cause.as_ref() {
+        sqlx::Error::Database(error) => {
+            error.code().is_some_and(|code| matches!(code.as_ref(), "25006" | "57P01" | "57P02" | "57P03"))
+        }
+        error => matches!(error, sqlx::Error::Io(_) | sqlx::Error::Protocol(_)),
+    }
+}
+
 /// Returns the error that the database reported, if any.
 fn driver_error(error: &DbErr) -> Option<&dyn sqlx::error::DatabaseError> {
     let (DbErr::Conn(RuntimeErr::SqlxError(cause))

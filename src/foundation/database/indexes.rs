@@ -8,20 +8,21 @@ use sea_orm::{
     TransactionTrait,
 };
 
+use super::MigrateError;
+use super::connect::with_server_options;
 use super::errors::is_canceled;
-use super::{DatabaseSource, MigrateError};
 
 /// How often the transaction that holds the lock executes a statement, so that no proxy closes its idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
-/// Executes `CREATE INDEX` statements concurrently, on a connection of its own, while the transaction holds the lock of the
+/// Executes `CREATE INDEX` statements concurrently, on a connection of its own to the server of this URL, while the transaction holds the lock of the
 /// migrations. Skips valid indexes, and first drops an invalid one, which remains when creating it failed.
 pub(super) async fn create(
-    source: &DatabaseSource,
+    url: &str,
     statements: &[&str],
     lock: &DatabaseTransaction,
 ) -> Result<(), MigrateError> {
-    let session = connect(source).await?;
+    let session = connect(url).await?;
     let create_all = async {
         for create in statements {
             create_one(&session, create).await?;
@@ -42,15 +43,16 @@ pub(super) async fn create(
 
 /// Connects without timeouts. pgbouncer rejects their settings: then those of the role apply, since a `SET` through pgbouncer
 /// would change the connection of another client.
-async fn connect(source: &DatabaseSource) -> Result<DatabaseConnection, DbErr> {
-    let DatabaseSource::Postgres { url } = source else {
-        return Err(DbErr::Custom("only PostgreSQL creates indexes concurrently".to_owned()));
-    };
+async fn connect(url: &str) -> Result<DatabaseConnection, DbErr> {
     let mut options = ConnectOptions::new(url);
-    options.max_connections(1).sqlx_logging(false).set_application_name("creator-api");
+    options.max_connections(1).sqlx_logging(false).map_sqlx_postgres_opts(with_server_options);
     let mut without_timeouts = options.clone();
     without_timeouts.map_sqlx_postgres_opts(|server| {
-        server.options([("statement_timeout", "0"), ("lock_timeout", "0"), ("idle_session_timeout", "0")])
+        with_server_options(server).options([
+            ("statement_timeout", "0"),
+            ("lock_timeout", "0"),
+            ("idle_session_timeout", "0"),
+        ])
     });
     match sea_orm::Database::connect(without_timeouts).await {
         Ok(session) => Ok(session),

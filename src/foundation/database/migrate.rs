@@ -167,9 +167,10 @@ impl Database {
         let started = Instant::now();
         let creates_concurrently =
             !migration.concurrent_indexes.is_empty() && migration.changes(self.backend());
-        let outcome = if self.backend() == DbBackend::Postgres && creates_concurrently {
+        let server_url = self.inner.server_url().filter(|_| creates_concurrently);
+        let outcome = if let Some(url) = server_url {
             // The transaction holds the lock meanwhile.
-            indexes::create(&self.inner.source, migration.concurrent_indexes, &transaction).await?;
+            indexes::create(url, migration.concurrent_indexes, &transaction).await?;
             migration::record(&transaction, migration).await?;
             StepOutcome::Applied
         } else {

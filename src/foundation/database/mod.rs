@@ -15,6 +15,8 @@ mod notifications;
 mod options;
 mod partitions;
 mod pool_status;
+mod postgres_url;
+mod primary;
 mod running_writes;
 #[cfg(test)]
 mod tests;
@@ -28,7 +30,7 @@ pub use migration::Phase;
 use sea_orm::{DbBackend, DbErr, TransactionOptions};
 
 pub use backup::TableCount;
-use bounded::Cancellations;
+use bounded::PoolContext;
 pub use bounded::{
     Bounded, BoundedConnection, BoundedTransaction, inherit_wait_budget, wait_budget_left, with_wait_budget,
 };
@@ -38,10 +40,12 @@ pub use migrate::{MigrationReport, SchemaState};
 pub use notifications::Notifications;
 pub use options::{DatabaseOptions, DatabaseSource};
 pub use pool_status::PoolStatus;
+pub use postgres_url::{InvalidPostgresUrl, PostgresUrl};
 pub use write::Write;
 
 use crate::clock::Clock;
 use partitions::KnownPartitions;
+use primary::{PoolFollower, PrimaryHosts};
 use running_writes::RunningWrites;
 
 /// How long all calls of a request together wait for PostgreSQL, see [`with_wait_budget`].
@@ -69,25 +73,68 @@ struct DatabaseInner {
     next_shard: AtomicU16,
     migrator: Migrator,
     known_partitions: KnownPartitions,
+    pool: Arc<PoolContext>,
+    /// Makes the pool connect to the server that accepts writes, if the URL lists several.
+    _follower: Option<PoolFollower>,
+}
+
+impl DatabaseInner {
+    /// Returns the URL of the PostgreSQL server in use; `None` on SQLite.
+    fn server_url(&self) -> Option<&str> {
+        match (&self.source, &self.pool.hosts) {
+            (DatabaseSource::Sqlite { .. }, _) => None,
+            (DatabaseSource::Postgres { .. }, Some(hosts)) => Some(hosts.url()),
+            (DatabaseSource::Postgres { url }, None) => Some(url.as_str()),
+        }
+    }
 }
 
 impl Database {
     /// Connects to the database. Creates a missing SQLite file, but applies no migrations; see [`Self::migrate`].
     ///
+    /// If the URL lists several PostgreSQL servers, connects to the one that accepts writes. When another one does after a
+    /// failover, all connections of this database and of its [`dedicated`](Self::dedicated) ones are replaced.
+    ///
     /// # Errors
     /// Returns an error when the folder is not writable, or when the server is not available.
     pub async fn connect(options: DatabaseOptions) -> Result<Self, ConnectError> {
-        let cancellations = Arc::new(Cancellations::default());
-        let (reader, writer) = connect::open(&options, &cancellations).await?;
+        let hosts = match &options.source {
+            DatabaseSource::Sqlite { .. } => None,
+            DatabaseSource::Postgres { url } => {
+                let url = PostgresUrl::parse(url).map_err(|_| ConnectError::Url)?;
+                match url.has_several_hosts() {
+                    true => Some(find_primary(&url, &options).await?),
+                    false => None,
+                }
+            }
+        };
+        Self::open(options, hosts).await
+    }
+
+    async fn open(options: DatabaseOptions, hosts: Option<Arc<PrimaryHosts>>) -> Result<Self, ConnectError> {
+        let choice = hosts.as_ref().map(|hosts| hosts.subscribe());
+        let pool = Arc::new(PoolContext { hosts, ..PoolContext::default() });
+        let (reader, writer) = connect::open(&options, &pool).await?;
+        let follower = pool.hosts.as_ref().zip(choice).map(|(hosts, choice)| {
+            PoolFollower::start(hosts, choice, writer.get_postgres_connection_pool().clone())
+        });
         let running_writes = Arc::new(RunningWrites::default());
         let next_shard = AtomicU16::new(0);
         let DatabaseOptions { source, migrator, .. } = options;
         let known_partitions = KnownPartitions::default();
-        let inner = DatabaseInner { source, running_writes, next_shard, migrator, known_partitions };
+        let inner = DatabaseInner {
+            source,
+            running_writes,
+            next_shard,
+            migrator,
+            known_partitions,
+            pool: Arc::clone(&pool),
+            _follower: follower,
+        };
         Ok(Self {
             inner: Arc::new(inner),
-            reader: Bounded::new(reader, JOB_TIMEOUT, Arc::clone(&cancellations)),
-            writer: Bounded::new(writer, JOB_TIMEOUT, cancellations),
+            reader: Bounded::new(reader, JOB_TIMEOUT, Arc::clone(&pool)),
+            writer: Bounded::new(writer, JOB_TIMEOUT, pool),
         })
     }
 
@@ -106,11 +153,11 @@ impl Database {
     /// # Errors
     /// Returns an error when the server is not available.
     pub async fn dedicated(&self, timeout: Duration) -> Result<Self, ConnectError> {
-        let DatabaseInner { source, migrator, .. } = &*self.inner;
+        let DatabaseInner { source, migrator, pool, .. } = &*self.inner;
         let options = DatabaseOptions::new(source.clone());
         let options =
             DatabaseOptions { max_connections: 1, connections_expire: false, migrator: *migrator, ..options };
-        Ok(Self::connect(options).await?.with_timeout(timeout))
+        Ok(Self::open(options, pool.hosts.clone()).await?.with_timeout(timeout))
     }
 
     /// Returns the connections for reading. Each statement sees all transactions committed before it.
@@ -165,7 +212,11 @@ impl Database {
                 .await
                 .map_err(|error| DbErr::Custom(format!("{}: {error}", path.display())))?;
         }
-        dialect::accepts_writes(&self.reader).await
+        let accepts_writes = dialect::accepts_writes(&self.reader).await?;
+        if let Some(hosts) = self.inner.pool.hosts.as_ref().filter(|_| !accepts_writes) {
+            hosts.suspect();
+        }
+        Ok(accepts_writes)
     }
 
     /// Returns the number of connections that PostgreSQL allows, without those that it reserves. Returns `None` if connections
@@ -174,10 +225,11 @@ impl Database {
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
     pub async fn connection_limit(&self) -> Result<Option<u64>, DbErr> {
-        let Some((host, port)) = self.inner.source.address() else { return Ok(None) };
+        let options = self.inner.server_url().and_then(|url| connect::server_options(url).ok());
+        let Some(options) = options.filter(|options| options.get_socket().is_none()) else { return Ok(None) };
         let (limit, server) = dialect::connection_limit(&self.reader).await?;
         let Some(server) = server else { return Ok(None) };
-        let is_direct = match tokio::net::lookup_host((host, port)).await {
+        let is_direct = match tokio::net::lookup_host((options.get_host(), options.get_port())).await {
             Ok(mut addresses) => addresses.any(|address| address == server),
             Err(_) => false,
         };
@@ -260,4 +312,15 @@ impl Database {
             tracing::warn!("some database connections did not close in time");
         }
     }
+}
+
+/// Finds the server that accepts writes.
+async fn find_primary(
+    url: &PostgresUrl,
+    options: &DatabaseOptions,
+) -> Result<Arc<PrimaryHosts>, ConnectError> {
+    PrimaryHosts::find(url, options.acquire_timeout).await.map_err(|cause| ConnectError::Unreachable {
+        location: url.location(),
+        cause: format!("no server accepts writes: {cause}"),
+    })
 }

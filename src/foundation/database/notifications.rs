@@ -9,9 +9,11 @@ use sea_orm::{
     ConnectionTrait, DbBackend, DbErr, RuntimeErr, Statement, TransactionOptions, sqlx, sqlx::Executor as _,
 };
 use sqlx::postgres::PgListener;
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::Database;
+use super::primary::Choice;
 
 /// How long a receiver waits for a notification until it tests its connection.
 const TEST_INTERVAL: Duration = Duration::from_secs(30);
@@ -24,6 +26,8 @@ const SESSION_TESTS: usize = 5;
 #[derive(Debug)]
 pub struct Notifications {
     listener: PgListener,
+    /// Notified when the process uses another PostgreSQL server; `None` if the database URL has one host.
+    server: Option<watch::Receiver<Choice>>,
     /// The pool of the connection.
     _connection: Database,
 }
@@ -57,7 +61,8 @@ impl Database {
             listener.listen(channel).await?;
             Ok(listener)
         };
-        Ok(Some(Notifications { listener: within(listen).await?, _connection: connection }))
+        let server = connection.inner.pool.hosts.as_ref().map(|hosts| hosts.subscribe());
+        Ok(Some(Notifications { listener: within(listen).await?, server, _connection: connection }))
     }
 
     /// Returns whether the transactions of this one connection all run in the same server process. A proxy may share
@@ -84,7 +89,14 @@ impl Notifications {
     /// Returns [`DbErr`] when the connection breaks. Notifications may have been lost; open another receiver.
     pub async fn next(&mut self) -> Result<(), DbErr> {
         loop {
-            match timeout(TEST_INTERVAL, self.listener.try_recv()).await {
+            let Self { listener, server, .. } = self;
+            let received = tokio::select! {
+                received = timeout(TEST_INTERVAL, listener.try_recv()) => received,
+                () = changed(server) => {
+                    return Err(DbErr::Custom("another PostgreSQL server accepts writes".to_owned()));
+                }
+            };
+            match received {
                 Ok(Ok(Some(_))) => return Ok(()),
                 Ok(Ok(None)) => return Err(DbErr::Custom("the connection was lost".to_owned())),
                 Ok(Err(error)) => return Err(to_db_err(error)),
@@ -92,6 +104,16 @@ impl Notifications {
             }
         }
     }
+}
+
+/// Waits until the process uses another PostgreSQL server.
+async fn changed(server: &mut Option<watch::Receiver<Choice>>) {
+    if let Some(server) = server
+        && server.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending().await
 }
 
 /// Returns the id of the server process that runs the query.

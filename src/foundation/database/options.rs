@@ -6,9 +6,9 @@ use std::{
 };
 
 use migration::Migrator;
-use sea_orm::{DbBackend, sqlx::postgres::PgConnectOptions};
+use sea_orm::DbBackend;
 
-use super::ConnectError;
+use super::{ConnectError, PostgresUrl};
 
 /// Name of the SQLite file in the data folder.
 const FILE: &str = "creator-api.db";
@@ -23,7 +23,7 @@ pub enum DatabaseSource {
     },
     /// A PostgreSQL database.
     Postgres {
-        /// The URL, which can contain a password.
+        /// The URL, which can list several hosts and contain a password.
         url: String,
     },
 }
@@ -86,10 +86,7 @@ impl DatabaseSource {
             }
             return Ok(Self::Sqlite { path: path.into() });
         }
-        let is_postgres = url.starts_with("postgres://") || url.starts_with("postgresql://");
-        if !is_postgres || url.parse::<PgConnectOptions>().is_err() {
-            return Err(ConnectError::Url);
-        }
+        PostgresUrl::parse(url).map_err(|_| ConnectError::Url)?;
         Ok(Self::Postgres { url: url.to_owned() })
     }
 
@@ -101,27 +98,13 @@ impl DatabaseSource {
         }
     }
 
-    /// Returns the host and the port of a PostgreSQL server. Returns `None` for a Unix socket, and for SQLite.
-    pub(super) fn address(&self) -> Option<(String, u16)> {
-        let Self::Postgres { url } = self else { return None };
-        let server = url.parse::<PgConnectOptions>().ok().filter(|server| server.get_socket().is_none())?;
-        Some((server.get_host().to_owned(), server.get_port()))
-    }
-
     /// Returns the location for messages, without a password.
     pub fn location(&self) -> String {
         match self {
             Self::Sqlite { path } => path.display().to_string(),
-            Self::Postgres { url } => url.parse::<PgConnectOptions>().map_or_else(
-                |_| "PostgreSQL".to_owned(),
-                |server| {
-                    let database = server.get_database().unwrap_or(server.get_username());
-                    match server.get_socket() {
-                        Some(socket) => format!("{}/{database}", socket.display()),
-                        None => format!("{}:{}/{database}", server.get_host(), server.get_port()),
-                    }
-                },
-            ),
+            Self::Postgres { url } => {
+                PostgresUrl::parse(url).map_or_else(|_| "PostgreSQL".to_owned(), |url| url.location())
+            }
         }
     }
 }
@@ -146,6 +129,8 @@ mod tests {
         let server = parsed(Some("postgres://ada:secret@db.example:5433/school")).unwrap();
         assert_eq!(server.location(), "db.example:5433/school");
         assert_eq!(format!("{server:?}"), "Postgres(db.example:5433/school)");
+        let servers = parsed(Some("postgres://ada:secret@db1,db2:5433/school")).unwrap();
+        assert_eq!(servers.location(), "db1:5432,db2:5433/school");
         for invalid in ["", "mysql://x", "sqlite::memory:", "sqlite:", "postgres//x", "/data/x.db"] {
             assert!(parsed(Some(invalid)).is_err(), "{invalid}");
         }

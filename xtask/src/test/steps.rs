@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use super::chromium::BrowserPrograms;
-use super::{StepContext, licenses, redis};
+use super::{StepContext, licenses, postgres, redis};
 
 /// A step of `cargo xtask test`.
 pub(super) struct TestStep {
@@ -118,7 +118,9 @@ fn test_on_sqlite(_: &StepContext) -> Result<()> {
 
 fn test_on_postgres(context: &StepContext) -> Result<()> {
     let selection = [&["--test", "it"], &WITHOUT_BROWSER[..]].concat();
-    run(&mut with_redis(context, test_command(&selection, Some(context.postgres_url()?)))?)
+    let mut command = with_redis(context, test_command(&selection, Some(context.postgres_url()?)))?;
+    // Tests of standbys start servers of their own.
+    run(command.env("TEST_POSTGRES_PROGRAMS", postgres::find_or_install(context.install)?))
 }
 
 fn test_in_browser(context: &StepContext) -> Result<()> {

@@ -1,0 +1,198 @@
+//! A PostgreSQL server of a test with a streaming standby.
+
+use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use sea_orm::{ConnectOptions, ConnectionTrait, DatabaseConnection, Statement, TryGetable};
+
+use super::wait_until;
+use crate::ports::free_port;
+
+/// The environment variable with the folder of the server programs. `cargo xtask test` sets it.
+const PROGRAMS_VARIABLE: &str = "TEST_POSTGRES_PROGRAMS";
+
+/// Starts the server, waits until the pipe closes, and stops the server without a checkpoint, like a crash.
+const SUPERVISOR: &str = r#"
+"$BIN/postgres" -D "$DATA" -p "$PORT" >>"$DATA/server.log" 2>&1 </dev/null &
+server=$!
+read -r _
+kill -QUIT "$server" 2>/dev/null
+wait "$server"
+"#;
+
+/// The name of the role and of the database. The role is no superuser.
+const NAME: &str = "creator";
+
+/// The name of the standby in `synchronous_standby_names`.
+const STANDBY: &str = "standby";
+
+/// A primary and its standby. Dropping it stops both.
+pub struct PostgresPair {
+    pub primary: PostgresServer,
+    pub standby: PostgresServer,
+    _folder: tempfile::TempDir,
+}
+
+impl PostgresPair {
+    /// Starts both servers with an empty database. If `is_synchronous`, commits wait for the standby. Returns `None` without the
+    /// programs, as in a plain `cargo test`.
+    pub async fn start(is_synchronous: bool) -> Option<Self> {
+        let Some(programs) = std::env::var_os(PROGRAMS_VARIABLE) else {
+            eprintln!("skipped, because {PROGRAMS_VARIABLE} is not set; `cargo xtask test` sets it");
+            return None;
+        };
+        let programs = PathBuf::from(programs);
+        let folder = tempfile::Builder::new().prefix("creator-api-pair-").tempdir().expect("a folder");
+        let user = server_user(folder.path());
+        if let Some((user, group)) = user {
+            chown(folder.path(), Some(user), Some(group)).expect("the folder can be given to the user");
+        }
+        let new = |name| PostgresServer::new(&programs, folder.path().join(name), user);
+        let (mut primary, mut standby) = (new("primary"), new("standby"));
+        primary.tool("initdb", &["--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8"]);
+        let settings = "listen_addresses = '127.0.0.1'\nunix_socket_directories = ''\nfsync = off\nmax_wal_size = '1GB'\n\
+                        wal_retrieve_retry_interval = '200ms'\n";
+        append(&primary.data.join("postgresql.conf"), settings);
+        primary.start().await;
+        let admin = primary.connect("postgres").await;
+        admin.execute_unprepared(&format!("CREATE ROLE {NAME} LOGIN")).await.expect("a role");
+        admin.execute_unprepared(&format!("CREATE DATABASE {NAME} OWNER {NAME}")).await.expect("a database");
+        let source = format!("host=127.0.0.1 port={} user=postgres application_name={STANDBY}", primary.port);
+        let copy = ["--no-sync", "--checkpoint=fast", "--wal-method=stream", "--write-recovery-conf"];
+        standby.tool("pg_basebackup", &[&copy[..], &["--dbname", &source]].concat());
+        standby.start().await;
+        if is_synchronous {
+            let names = format!("ALTER SYSTEM SET synchronous_standby_names = '{STANDBY}'");
+            admin.execute_unprepared(&names).await.expect("the setting is stored");
+            admin.execute_unprepared("SELECT pg_reload_conf()").await.expect("the setting applies");
+        }
+        let state = if is_synchronous { "sync" } else { "async" };
+        let streaming = format!(
+            "SELECT count(*) = 1 FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = '{state}'"
+        );
+        wait_until("the standby streams", async || query::<bool>(&admin, &streaming).await).await;
+        Some(Self { primary, standby, _folder: folder })
+    }
+
+    /// Returns the URL with both servers, the standby first.
+    pub fn url(&self) -> String {
+        format!("postgres://{NAME}@127.0.0.1:{},127.0.0.1:{}/{NAME}", self.standby.port, self.primary.port)
+    }
+}
+
+/// A PostgreSQL server, which can be stopped.
+pub struct PostgresServer {
+    programs: PathBuf,
+    data: PathBuf,
+    user: Option<(u32, u32)>,
+    port: u16,
+    supervisor: Option<Child>,
+}
+
+impl PostgresServer {
+    fn new(programs: &Path, data: PathBuf, user: Option<(u32, u32)>) -> Self {
+        let port = free_port().expect("a free port");
+        Self { programs: programs.to_owned(), data, user, port, supervisor: None }
+    }
+
+    /// Returns the URL of the database on this server.
+    pub fn url(&self) -> String {
+        format!("postgres://{NAME}@127.0.0.1:{}/{NAME}", self.port)
+    }
+
+    /// Starts the server and waits until it accepts connections.
+    pub async fn start(&mut self) {
+        let mut command = self.command("/bin/sh");
+        command.args(["-c", SUPERVISOR]).env("BIN", &self.programs).env("DATA", &self.data);
+        // In a separate process group, so that Ctrl+C reaches the server only through the supervisor.
+        command.env("PORT", self.port.to_string()).process_group(0).stdin(Stdio::piped());
+        self.supervisor = Some(command.spawn().expect("the shell starts"));
+        let ready = self.programs.join("pg_isready");
+        wait_until("PostgreSQL accepts connections", async || {
+            let mut ready = tokio::process::Command::new(&ready);
+            ready.args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()]);
+            ready.status().await.expect("pg_isready runs").success()
+        })
+        .await;
+    }
+
+    /// Stops the server without a checkpoint. All connections break.
+    pub fn kill(&mut self) {
+        if let Some(mut supervisor) = self.supervisor.take() {
+            drop(supervisor.stdin.take());
+            let _ = supervisor.wait();
+        }
+    }
+
+    /// Makes the standby a primary.
+    pub async fn promote(&self) {
+        self.execute("SELECT pg_promote(true, 60)").await;
+    }
+
+    /// Runs a statement as the superuser.
+    pub async fn execute(&self, statement: &str) {
+        self.connect(NAME).await.execute_unprepared(statement).await.expect("the statement runs");
+    }
+
+    /// Returns the single value of a query, as the superuser.
+    pub async fn query<T: TryGetable>(&self, sql: &str) -> T {
+        query(&self.connect(NAME).await, sql).await
+    }
+
+    async fn connect(&self, database: &str) -> DatabaseConnection {
+        let url = format!("postgres://postgres@127.0.0.1:{}/{database}", self.port);
+        let mut options = ConnectOptions::new(url);
+        options.max_connections(1).sqlx_logging(false);
+        sea_orm::Database::connect(options).await.expect("the server accepts a connection")
+    }
+
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        if let Some((user, group)) = self.user {
+            command.uid(user).gid(group);
+        }
+        command.current_dir("/");
+        command
+    }
+
+    /// Runs a program that creates the data folder.
+    fn tool(&self, name: &str, args: &[&str]) {
+        let mut command = self.command(self.programs.join(name));
+        let output = command.args(args).arg("--pgdata").arg(&self.data).output().expect("the program runs");
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+async fn query<T: TryGetable>(connection: &DatabaseConnection, sql: &str) -> T {
+    let statement = Statement::from_string(connection.get_database_backend(), sql);
+    let row = connection.query_one_raw(statement).await.expect("the query succeeds").expect("a row");
+    row.try_get_by_index(0).expect("a value")
+}
+
+/// Returns the ids of the user and the group that run the servers, if this process is root: PostgreSQL does not run as root.
+fn server_user(own_file: &Path) -> Option<(u32, u32)> {
+    if std::fs::metadata(own_file).expect("the file exists").uid() != 0 {
+        return None;
+    }
+    let users = std::fs::read_to_string("/etc/passwd").expect("the list of users can be read");
+    let ids = |name: &str| {
+        let line = users.lines().find(|line| line.split(':').next() == Some(name))?;
+        let mut fields = line.split(':').skip(2);
+        Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+    };
+    Some(ids("postgres").or_else(|| ids("nobody")).expect("a user that can run PostgreSQL"))
+}
+
+fn append(path: &Path, text: &str) {
+    let mut content = std::fs::read_to_string(path).expect("the file can be read");
+    content.push_str(text);
+    std::fs::write(path, content).expect("the file can be written");
+}
