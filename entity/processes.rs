@@ -41,9 +41,9 @@ pub struct Roles {
 /// The result of a heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
-    /// Whether this process is registered. Otherwise it has not registered yet, or another process has removed it as
-    /// dead.
-    pub is_registered: bool,
+    /// The time that was stored, by the clock of the database. `None` if this process is not registered: it has not registered
+    /// yet, or another process has removed it as dead.
+    pub stored_at: Option<i64>,
     /// Whether the previous heartbeat of this process is older than the maximum age.
     pub was_silent: bool,
     /// Other processes whose last heartbeat is older than the maximum age.
@@ -84,16 +84,16 @@ pub async fn heartbeat<C: ConnectionTrait>(conn: &C, id: i64, max_age_ms: i64) -
     let (leads_servers, leads_workers) = (leads("serves"), leads("runs_worker"));
     // The second SELECT does not see the update, so it compares the previous heartbeat of this process.
     let sql = format!(
-        "WITH updated AS (UPDATE processes SET heartbeat_at = {NOW_MS} WHERE id = $1 RETURNING id, serves, runs_worker)
-        SELECT true AS is_updated, id, serves AND {leads_servers}, runs_worker AND {leads_workers} FROM updated
-        UNION ALL SELECT false, id, false, false FROM processes WHERE heartbeat_at < {NOW_MS} - $2"
+        "WITH updated AS (UPDATE processes SET heartbeat_at = {NOW_MS} WHERE id = $1 RETURNING id, serves, runs_worker, heartbeat_at)
+        SELECT true AS is_updated, id, serves AND {leads_servers}, runs_worker AND {leads_workers}, heartbeat_at FROM updated
+        UNION ALL SELECT false, id, false, false, heartbeat_at FROM processes WHERE heartbeat_at < {NOW_MS} - $2"
     );
     let (silent, leads) = (Vec::new(), Roles::default());
-    let mut heartbeat = Heartbeat { is_registered: false, was_silent: false, silent, leads };
+    let mut heartbeat = Heartbeat { stored_at: None, was_silent: false, silent, leads };
     for row in conn.query_all_raw(statement::raw(conn, &sql, [id.into(), max_age_ms.into()])).await? {
         match (row.try_get_by_index(0)?, row.try_get_by_index::<i64>(1)?) {
             (true, _) => {
-                heartbeat.is_registered = true;
+                heartbeat.stored_at = Some(row.try_get_by_index(4)?);
                 heartbeat.leads =
                     Roles { serves: row.try_get_by_index(2)?, runs_worker: row.try_get_by_index(3)? };
             }
@@ -102,6 +102,16 @@ pub async fn heartbeat<C: ConnectionTrait>(conn: &C, id: i64, max_age_ms: i64) -
         }
     }
     Ok(heartbeat)
+}
+
+/// Returns the time of the last heartbeat of a process, by the clock of the database. `None` if it is not registered.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn heartbeat_at<C: ConnectionTrait>(conn: &C, id: i64) -> Result<Option<i64>, DbErr> {
+    let sql = "SELECT heartbeat_at FROM processes WHERE id = $1";
+    let row = conn.query_one_raw(statement::raw(conn, sql, [id.into()])).await?;
+    row.map(|row| row.try_get_by_index(0)).transpose()
 }
 
 /// Removes a process that has sent no heartbeat for `max_age_ms`. Returns `false` when it has sent one, or when another

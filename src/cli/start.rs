@@ -24,7 +24,9 @@ pub(super) async fn connect(config: &Config) -> Result<Database, CommandError> {
     let url = config.database.database_url.as_ref().map(|url| url.expose());
     let source = DatabaseSource::new(url, &config.storage.data_dir)?;
     let max_connections = config.database.database_max_connections.get();
-    Ok(Database::connect(DatabaseOptions { max_connections, ..DatabaseOptions::new(source) }).await?)
+    let read_url = config.database.database_read_url.as_ref().map(|url| url.expose().to_owned());
+    let options = DatabaseOptions { max_connections, read_url, ..DatabaseOptions::new(source) };
+    Ok(Database::connect(options).await?)
 }
 
 /// How often a process that waits for migrations checks whether some are pending.

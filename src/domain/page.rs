@@ -78,6 +78,12 @@ impl PageRequest {
         Self { sort: Sort { key: SortKey::CreatedAt, descending: true }, after, to: None, limit }
     }
 
+    /// Returns whether this page may lag. A client that reads changes must not miss one, so a page that is sorted or filtered by time
+    /// of update may not.
+    pub(crate) fn may_lag(self, updated: TimeSpan) -> bool {
+        self.sort.key == SortKey::CreatedAt && updated == TimeSpan::default()
+    }
+
     /// Returns the query arguments for this page. The query reads one row more than the page, to detect whether there
     /// is a next page. `column` maps a sort key to a column, or to `None` if the list cannot be sorted by that key.
     ///

@@ -14,7 +14,7 @@ use std::time::Duration;
 use entity::processes;
 pub use entity::processes::Roles;
 use foundation::config::LimitStoreSetting;
-use foundation::database::{Database, Write};
+use foundation::database::{Database, SentHeartbeat, Write};
 use sea_orm::DbBackend;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
@@ -184,15 +184,21 @@ pub async fn unregister(app: &App) -> Result<()> {
 /// Returns [`crate::Error::Internal`] when a statement fails.
 async fn heartbeat(db: &Database, app: &App, roles: Roles) -> Result<Option<Vec<i64>>> {
     let process = app.process();
+    let horizon = if app.db.has_standby() { db.horizon(&app.clock).await.ok() } else { None };
+    let sent = std::time::Instant::now();
     let heartbeat = processes::heartbeat(db.read(), process.id, max_silence_ms()).await?;
     process.set_leads(heartbeat.leads);
-    if !heartbeat.is_registered {
+    if let Some((stored_at, horizon)) = heartbeat.stored_at.zip(horizon) {
+        app.db.record_heartbeat(SentHeartbeat { process: process.id, stored_at, sent, horizon });
+    }
+    let is_registered = heartbeat.stored_at.is_some();
+    if !is_registered {
         tracing::warn!(
             "this process was not registered, perhaps because another one declared it dead; registering it again"
         );
         processes::register(db.read(), process.id, roles, max_connections(app, roles)).await?;
     }
-    Ok((heartbeat.is_registered && !heartbeat.was_silent).then_some(heartbeat.silent))
+    Ok((is_registered && !heartbeat.was_silent).then_some(heartbeat.silent))
 }
 
 async fn release_all(app: &App, silent: &[i64]) {

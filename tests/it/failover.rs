@@ -47,7 +47,7 @@ async fn student_emails(server: &ServerProcess, program: &TestProgram, secret: &
 #[tokio::test]
 async fn processes_follow_a_promoted_standby_and_ignore_the_previous_primary() {
     let Some(mut pair) = PostgresPair::start(true).await else { return };
-    let (program, secret) = migrated(&pair).await;
+    let (mut program, secret) = migrated(&pair).await;
     let endpoint = Endpoint::start().await;
     let allow = ["--webhook-allow", "127.0.0.0/8"];
     let hook = endpoint.url();
@@ -65,6 +65,7 @@ async fn processes_follow_a_promoted_standby_and_ignore_the_previous_primary() {
 
     // Both accept writes now, as when a service manager starts the previous primary again.
     pair.primary.start().await;
+    program.database_url = Some(pair.url_with_primary_first());
     let restarted = program.serve(&["serve", "--no-worker"]).await;
     assert_eq!(student_emails(&restarted, &program, &secret).await.len(), 2);
     assert_eq!(restarted.stop().await, Some(0));

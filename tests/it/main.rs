@@ -66,6 +66,7 @@ mod retention;
 mod revenue;
 mod rolling_upgrade;
 mod server;
+mod standby_reads;
 mod student_list;
 mod students;
 mod support;

@@ -27,7 +27,7 @@ impl Orders for Handlers {
             paid: time_spans.between("paid", request.paid_after, request.paid_before),
         };
         time_spans.check()?;
-        let list = orders::list(&self.app, call.workspace, &filter, page).await?;
+        let list = orders::list_lagging(&self.app, call.workspace, &filter, page).await?;
         let (pagination, link) = paging::next_page(&call, sort, list.next);
         let data = list.items.into_iter().map(Into::into).collect();
         Ok(ListOrdersResponse::Ok(Json::Value(OrderList { data, pagination }), link))

@@ -30,7 +30,7 @@ impl Students for Handlers {
             updated: time_spans.between("updated", request.updated_after, request.updated_before),
         };
         time_spans.check()?;
-        let list = students::list(&self.app, call.workspace, &filter, page).await?;
+        let list = students::list_lagging(&self.app, call.workspace, &filter, page).await?;
         let (pagination, link) = paging::next_page(&call, sort, list.next);
         let data = list.items.into_iter().map(Into::into).collect();
         Ok(ListStudentsResponse::Ok(Json::Value(StudentList { data, pagination }), link))

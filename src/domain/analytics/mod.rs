@@ -128,7 +128,8 @@ pub struct Revenue {
     pub refunds: i64,
 }
 
-/// Returns the figures of the workspace over the window of the query.
+/// Returns the figures of the workspace over the window of the query. They may lag by up to
+/// [`MAX_LAG`](foundation::database::MAX_LAG), as `data_as_of` shows.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] with every invalid field among `from`, `to` and `timezone`, and [`Error::Internal`] when a query
@@ -140,9 +141,8 @@ pub async fn summarize(app: &App, workspace: WorkspaceId, query: AnalyticsQuery)
         Some(interval) => intervals::bounds(from, to, interval, &zone)?,
         None => vec![from.as_millisecond(), to.as_millisecond()],
     };
-    // Determined before any row is read, because a write that is running now may commit after the rows are read.
-    let visible_until_ms = app.db.visible_until(&app.clock).await?;
-    let spans = read::spans(app, workspace, query.course, &bounds, now.as_millisecond()).await?;
+    let (visible_until_ms, spans) =
+        read_spans(app, workspace, query.course, &bounds, now.as_millisecond()).await?;
     let series = match query.interval {
         Some(_) => points(&bounds, &spans),
         None => Vec::new(),
@@ -155,6 +155,26 @@ pub async fn summarize(app: &App, workspace: WorkspaceId, query: AnalyticsQuery)
         series,
         data_as_of: foundation::clock::from_ms(visible_until_ms.min(now.as_millisecond())),
     })
+}
+
+/// Reads the sums of the spans from the standby, otherwise from the primary. Also returns a time before which everything is
+/// counted, in milliseconds since the epoch.
+async fn read_spans(
+    app: &App,
+    workspace: WorkspaceId,
+    course: Option<CourseId>,
+    bounds: &[i64],
+    now_ms: i64,
+) -> Result<(i64, Vec<SpanSums>)> {
+    if let Some(standby) = app.db.standby()
+        && let Some(spans) =
+            standby.attempt(read::spans(standby.connection(), workspace, course, bounds, now_ms)).await
+    {
+        return Ok((standby.visible_until(), spans));
+    }
+    // Determined before any row is read, because a write that is running now may commit after the rows are read.
+    let visible_until_ms = app.db.visible_until(&app.clock).await?;
+    Ok((visible_until_ms, read::spans(app.db.read(), workspace, course, bounds, now_ms).await?))
 }
 
 /// Returns the start and the end of the requested or default window, and the time zone.

@@ -9,8 +9,7 @@ use uuid::Uuid;
 use super::SpanSums;
 use super::plan::Plan;
 use crate::Result;
-use crate::app::App;
-use foundation::database::BoundedTransaction;
+use foundation::database::{BoundedConnection, BoundedTransaction};
 use foundation::id::{CourseId, WorkspaceId};
 
 /// The sums of each part of a [`Plan`], indexed by part.
@@ -21,7 +20,7 @@ struct PartSums {
 
 /// Returns the sums of each span between two adjacent bounds. `now_ms` determines which enrollments have expired.
 pub(super) async fn spans(
-    app: &App,
+    connection: &BoundedConnection,
     workspace: WorkspaceId,
     course: Option<CourseId>,
     bounds: &[i64],
@@ -29,7 +28,7 @@ pub(super) async fn spans(
 ) -> Result<Vec<SpanSums>> {
     let (workspace, course) = (workspace.uuid(), course.map(CourseId::uuid));
     let plan = Plan::new(bounds);
-    let snapshot = app.db.snapshot().await?;
+    let snapshot = connection.snapshot().await?;
     let parts = read_parts(&snapshot, workspace, course, &plan, bounds[0]).await?;
     let expired = count_expired(&snapshot, workspace, course, bounds, now_ms).await?;
     snapshot.rollback().await?;

@@ -8,6 +8,7 @@ use super::super::records::{self, not_found};
 use super::row::{stored_status, with_details};
 use super::{Order, OrderFilter};
 use crate::app::App;
+use foundation::database::BoundedConnection;
 use foundation::id::{Order as OrderIdKind, OrderId, WorkspaceId};
 
 /// Returns a page of the orders of a workspace, each with its items, refunds and entitlements.
@@ -20,9 +21,39 @@ pub async fn list(
     filter: &OrderFilter,
     page: PageRequest,
 ) -> Result<Page<Order>> {
+    read_page(app, app.db.read(), workspace, filter, page).await
+}
+
+/// Like [`list`], but the orders may lag by up to [`MAX_LAG`](foundation::database::MAX_LAG), except in a page that is sorted by
+/// another time than that of creation, or filtered by time of update.
+///
+/// # Errors
+/// Returns the same errors as [`list`].
+pub async fn list_lagging(
+    app: &App,
+    workspace: WorkspaceId,
+    filter: &OrderFilter,
+    page: PageRequest,
+) -> Result<Page<Order>> {
+    if page.may_lag(filter.updated)
+        && let Some(standby) = app.db.standby()
+        && let Some(page) =
+            standby.attempt(read_page(app, standby.connection(), workspace, filter, page)).await
+    {
+        return Ok(page);
+    }
+    list(app, workspace, filter, page).await
+}
+
+async fn read_page(
+    app: &App,
+    conn: &BoundedConnection,
+    workspace: WorkspaceId,
+    filter: &OrderFilter,
+    page: PageRequest,
+) -> Result<Page<Order>> {
     let keyset = page.keyset(app, column).await?;
     let now_ms = app.clock.now_ms();
-    let conn = app.db.read();
     let rows = orders::in_workspace(workspace.uuid()).page(conn, &row_filter(filter), keyset).await?;
     let (rows, next) = page.trim_to_page(rows, |row, key| {
         let at = match key {

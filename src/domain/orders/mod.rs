@@ -13,7 +13,7 @@ mod pay;
 mod refund;
 mod row;
 
-pub use list::{get, list, search_end};
+pub use list::{get, list, list_lagging, search_end};
 pub use pay::pay;
 pub use refund::refund;
 

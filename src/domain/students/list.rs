@@ -10,6 +10,7 @@ use super::super::page::{MAX_SCANNED_ROWS, Page, PageRequest, Position, SortKey}
 use super::super::records::{self, not_found};
 use super::{Student, StudentFilter, fold_email, summary};
 use crate::app::App;
+use foundation::database::BoundedConnection;
 use foundation::id::{Student as StudentIdKind, StudentId, WorkspaceId};
 
 /// Returns a page of the students of a workspace, each with the complete enrollment history.
@@ -23,9 +24,39 @@ pub async fn list(
     filter: &StudentFilter,
     page: PageRequest,
 ) -> Result<Page<Student>> {
+    read_page(app, app.db.read(), workspace, filter, page).await
+}
+
+/// Like [`list`], but the students may lag by up to [`MAX_LAG`](foundation::database::MAX_LAG), except in a page that is sorted or
+/// filtered by time of update.
+///
+/// # Errors
+/// Returns the same errors as [`list`].
+pub async fn list_lagging(
+    app: &App,
+    workspace: WorkspaceId,
+    filter: &StudentFilter,
+    page: PageRequest,
+) -> Result<Page<Student>> {
+    if page.may_lag(filter.updated)
+        && let Some(standby) = app.db.standby()
+        && let Some(page) =
+            standby.attempt(read_page(app, standby.connection(), workspace, filter, page)).await
+    {
+        return Ok(page);
+    }
+    list(app, workspace, filter, page).await
+}
+
+async fn read_page(
+    app: &App,
+    conn: &BoundedConnection,
+    workspace: WorkspaceId,
+    filter: &StudentFilter,
+    page: PageRequest,
+) -> Result<Page<Student>> {
     let keyset = page.keyset(app, column).await?;
     let now_ms = app.clock.now_ms();
-    let conn = app.db.read();
     let rows = students::in_workspace(workspace.uuid());
     let rows = rows.page(conn, &row_filter(filter, now_ms), keyset).await?;
     let (rows, next) = page.trim_to_page(rows, |row, key| {

@@ -15,7 +15,7 @@ mod row;
 mod write;
 
 pub use email::fold_email;
-pub use list::{get, list, search_end};
+pub use list::{get, list, list_lagging, search_end};
 pub(crate) use row::summary;
 pub use write::{create, delete, upsert};
 

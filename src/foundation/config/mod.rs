@@ -17,7 +17,7 @@ mod settings;
 mod source;
 mod value;
 
-pub use database::DatabaseUrl;
+pub use database::{DatabaseReadUrl, DatabaseUrl};
 pub use error::{ConfigErrors, suggestion};
 pub use flags::{
     ENDPOINT_SETTINGS, LINK_SETTINGS, SERVER_SETTINGS, WORKER_SETTINGS, common_flags, flag_values, flags,
@@ -71,6 +71,7 @@ impl Config {
     fn parse(settings: &mut RawSettings) -> Result<Self, ConfigErrors> {
         let config = Self::parse_fields(settings);
         if let Some(config) = &config {
+            config.database.check(settings);
             config.deprecation.check(settings);
         }
         match config {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use lettre::message::Mailbox;
 
-use super::database::DatabaseUrl;
+use super::database::{DatabaseReadUrl, DatabaseUrl};
 use super::limits::LimitStoreSetting;
 use super::log::{LogFilter, LogFormat};
 use super::mail::SmtpUrl;
@@ -132,8 +132,11 @@ settings! {
         /// Database URL, `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`. By default, SQLite in the data folder. Of
         /// several PostgreSQL servers, `postgres://USER:PASSWORD@HOST1:5432,HOST2:5432/NAME`, the one that accepts writes is used.
         database_url: Option<DatabaseUrl> = None, "DATABASE_URL", "URL";
+        /// URL of a PostgreSQL standby, `postgres://USER:PASSWORD@HOST/NAME`, for reads of the API that may lag by up to 10
+        /// seconds: analytics, and lists of students and orders by creation time
+        database_read_url: Option<DatabaseReadUrl> = None, "CREATOR_API_DATABASE_READ_URL", "URL";
         /// Maximum number of PostgreSQL connections of this process, besides up to three for heartbeats, rate
-        /// limits and notifications
+        /// limits and notifications. A server has as many to the standby.
         database_max_connections: NonZeroU32 = Some("16"), "CREATOR_API_DATABASE_MAX_CONNECTIONS", "CONNECTIONS";
     }
 

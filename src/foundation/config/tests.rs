@@ -117,6 +117,31 @@ fn an_invalid_secret_is_not_shown() {
 }
 
 #[test]
+fn database_urls_are_masked_and_their_errors_name_the_reason() {
+    let variables = [
+        ("DATABASE_URL", "postgres://ada:love@db1:5433,[::1]/app?sslmode=require"),
+        ("CREATOR_API_DATABASE_READ_URL", "postgres://ada:love@db2/app"),
+    ];
+    let (_, settings) = read(&[], &variables, "").unwrap();
+    let report = settings.report();
+    assert!(report.contains("postgres://ada:****@db1:5433,[::1]/app?sslmode=require"), "{report}");
+    assert!(report.contains("postgres://ada:****@db2/app") && !report.contains("love"), "{report}");
+    let list = "postgres://ada:love@db1,db2/app";
+    insta::assert_snapshot!(
+        errors(&[("database_read_url", list)], &[("DATABASE_URL", "postgres://ada:love@db1,/app")], ""),
+        @r"
+    DATABASE_URL: invalid value for `database_url`: the URL lists a host without a name before, after or between commas; expected sqlite:PATH, postgres://USER:PASSWORD@HOST/NAME, or several hosts as in postgres://USER@HOST1:5432,HOST2:5432/NAME
+    --database-read-url: invalid value for `database_read_url`: the URL lists several hosts, but only one standby can be used; expected postgres://USER:PASSWORD@HOST/NAME
+    "
+    );
+    let standby = [("CREATOR_API_DATABASE_READ_URL", "postgres://ada:love@db1/app")];
+    insta::assert_snapshot!(
+        errors(&[("database_url", "sqlite:a.db")], &standby, ""),
+        @"CREATOR_API_DATABASE_READ_URL: `database_read_url` requires a PostgreSQL server in `database_url`, since SQLite has no standby; remove it, or set `database_url` to the URL of the primary"
+    );
+}
+
+#[test]
 fn a_value_and_a_file_with_it_conflict() {
     insta::assert_snapshot!(
         errors(&[], &[("DATABASE_URL", "sqlite:a.db"), ("DATABASE_URL_FILE", "/nowhere")], ""),

@@ -12,6 +12,7 @@ use sea_orm::{
     RuntimeErr, Statement, TransactionOptions, TransactionTrait,
 };
 
+use super::dialect;
 use super::primary::PrimaryHosts;
 
 /// How long a commit may take even if the request has waited too long before.
@@ -64,6 +65,16 @@ impl BoundedConnection {
     pub(super) async fn begin(&self, options: TransactionOptions) -> Result<BoundedTransaction, DbErr> {
         let connection = self.call(self.connection.begin_with_options(options)).await?;
         Ok(Bounded { connection, timeout: self.timeout, pool: Arc::clone(&self.pool) })
+    }
+
+    /// Begins a read transaction in which all queries see the same snapshot.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn snapshot(&self) -> Result<BoundedTransaction, DbErr> {
+        let transaction = self.begin(TransactionOptions::default()).await?;
+        dialect::start_snapshot(&transaction).await?;
+        Ok(transaction)
     }
 
     /// Returns the same connections with another timeout.

@@ -12,8 +12,9 @@ use sea_orm::{
     },
 };
 
-use super::bounded::PoolContext;
+use super::bounded::{Bounded, BoundedConnection, PoolContext};
 use super::primary::PrimaryHosts;
+use super::standby::STANDBY_TIMEOUT;
 use super::{ConnectError, DatabaseOptions, DatabaseSource};
 
 /// The number of prepared statements cached by each connection: more than the server has distinct queries.
@@ -52,6 +53,18 @@ pub(super) async fn open(
             Ok((pool.clone(), pool))
         }
     }
+}
+
+/// Opens a pool for a standby. It connects when it is first used, since the standby can be down.
+pub(super) async fn open_standby(
+    url: &str,
+    options: &DatabaseOptions,
+) -> Result<BoundedConnection, ConnectError> {
+    let context = Arc::new(PoolContext::default());
+    let mut pool = postgres(url, options, &context);
+    pool.connect_lazy(true).acquire_timeout(STANDBY_TIMEOUT);
+    let pool = sea_orm::Database::connect(pool).await.map_err(|_| ConnectError::Url)?;
+    Ok(Bounded::new(pool, STANDBY_TIMEOUT, context))
 }
 
 /// Creates the folder and the file, readable only by this user, so that errors contain the system's message.

@@ -18,6 +18,7 @@ mod pool_status;
 mod postgres_url;
 mod primary;
 mod running_writes;
+mod standby;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -27,7 +28,7 @@ use std::time::Duration;
 
 use migration::Migrator;
 pub use migration::Phase;
-use sea_orm::{DbBackend, DbErr, TransactionOptions};
+use sea_orm::{DbBackend, DbErr};
 
 pub use backup::TableCount;
 use bounded::PoolContext;
@@ -41,12 +42,14 @@ pub use notifications::Notifications;
 pub use options::{DatabaseOptions, DatabaseSource};
 pub use pool_status::PoolStatus;
 pub use postgres_url::{InvalidPostgresUrl, PostgresUrl};
+pub use standby::{MAX_LAG, SentHeartbeat, StandbyReader};
 pub use write::Write;
 
 use crate::clock::Clock;
 use partitions::KnownPartitions;
 use primary::{PoolFollower, PrimaryHosts};
 use running_writes::RunningWrites;
+use standby::Standby;
 
 /// How long all calls of a request together wait for PostgreSQL, see [`with_wait_budget`].
 pub const REQUEST_TIMEOUT: Duration = Duration::from_millis(2_200);
@@ -74,6 +77,7 @@ struct DatabaseInner {
     migrator: Migrator,
     known_partitions: KnownPartitions,
     pool: Arc<PoolContext>,
+    standby: Option<Arc<Standby>>,
     /// Makes the pool connect to the server that accepts writes, if the URL lists several.
     _follower: Option<PoolFollower>,
 }
@@ -118,6 +122,12 @@ impl Database {
         let follower = pool.hosts.as_ref().zip(choice).map(|(hosts, choice)| {
             PoolFollower::start(hosts, choice, writer.get_postgres_connection_pool().clone())
         });
+        let standby = match &options.read_url {
+            Some(url) => {
+                Some(Arc::new(Standby::new(connect::open_standby(url, &options).await?, options.migrator)))
+            }
+            None => None,
+        };
         let running_writes = Arc::new(RunningWrites::default());
         let next_shard = AtomicU16::new(0);
         let DatabaseOptions { source, migrator, .. } = options;
@@ -129,6 +139,7 @@ impl Database {
             migrator,
             known_partitions,
             pool: Arc::clone(&pool),
+            standby,
             _follower: follower,
         };
         Ok(Self {
@@ -170,9 +181,25 @@ impl Database {
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
     pub async fn snapshot(&self) -> Result<BoundedTransaction, DbErr> {
-        let transaction = self.reader.begin(TransactionOptions::default()).await?;
-        dialect::start_snapshot(&transaction).await?;
-        Ok(transaction)
+        self.reader.snapshot().await
+    }
+
+    /// Returns a reader of the standby, for reads that may lag by up to [`MAX_LAG`]. Returns `None` if there is no standby or if it
+    /// cannot be used now. Read from the primary then, and also when the read fails.
+    pub fn standby(&self) -> Option<StandbyReader> {
+        self.inner.standby.as_ref().and_then(Standby::reader)
+    }
+
+    /// Returns whether the process has a standby, which needs [`record_heartbeat`](Self::record_heartbeat).
+    pub fn has_standby(&self) -> bool {
+        self.inner.standby.is_some()
+    }
+
+    /// Records a heartbeat that the primary has stored. The standby is used when it has replayed a recent one.
+    pub fn record_heartbeat(&self, heartbeat: SentHeartbeat) {
+        if let Some(standby) = &self.inner.standby {
+            standby.record(heartbeat);
+        }
     }
 
     /// Begins a transaction whose statements the server ends within the timeout of a call. It is not a [`Write`]: use
@@ -307,6 +334,9 @@ impl Database {
             // Closing does not return errors.
             let _ = self.reader.pool().close_by_ref().await;
             let _ = self.writer.pool().close_by_ref().await;
+            if let Some(standby) = &self.inner.standby {
+                standby.close().await;
+            }
         };
         if tokio::time::timeout(CLOSE_TIMEOUT, close).await.is_err() {
             tracing::warn!("some database connections did not close in time");

@@ -33,9 +33,12 @@ pub enum DatabaseSource {
 pub struct DatabaseOptions {
     /// The location of the data.
     pub source: DatabaseSource,
+    /// The URL of a standby of the PostgreSQL server for reads that may lag, see
+    /// [`Database::standby`](super::Database::standby). It has one host.
+    pub read_url: Option<String>,
     /// The number of connections for reading. SQLite only.
     pub readers: u32,
-    /// The maximum number of connections. PostgreSQL only.
+    /// The maximum number of connections, and as many to the standby. PostgreSQL only.
     pub max_connections: u32,
     /// Whether connections are closed after a while, also when they are idle. PostgreSQL only.
     pub connections_expire: bool,
@@ -58,6 +61,7 @@ impl DatabaseOptions {
         let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
         Self {
             source,
+            read_url: None,
             readers: u32::try_from(cores * 2).unwrap_or(4).max(4),
             max_connections: 16,
             connections_expire: true,

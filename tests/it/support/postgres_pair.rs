@@ -78,8 +78,17 @@ impl PostgresPair {
 
     /// Returns the URL with both servers, the standby first.
     pub fn url(&self) -> String {
-        format!("postgres://{NAME}@127.0.0.1:{},127.0.0.1:{}/{NAME}", self.standby.port, self.primary.port)
+        url_with([&self.standby, &self.primary])
     }
+
+    /// Returns the URL with both servers, the primary first.
+    pub fn url_with_primary_first(&self) -> String {
+        url_with([&self.primary, &self.standby])
+    }
+}
+
+fn url_with([first, second]: [&PostgresServer; 2]) -> String {
+    format!("postgres://{NAME}@127.0.0.1:{},127.0.0.1:{}/{NAME}", first.port, second.port)
 }
 
 /// A PostgreSQL server, which can be stopped.

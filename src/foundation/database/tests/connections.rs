@@ -6,6 +6,7 @@ use entity::server_state;
 use sea_orm::{ConnectionTrait, DbBackend, Statement};
 
 use super::{EmptyDatabase, at};
+use crate::database::connect::server_options;
 use crate::database::{ConnectError, Database, DatabaseOptions, DatabaseSource};
 
 #[tokio::test]
@@ -48,6 +49,12 @@ async fn the_error_for_an_unavailable_server_omits_the_password() {
     options.acquire_timeout = Duration::from_millis(300);
     let error = Database::connect(options).await.unwrap_err().to_string();
     assert!(error.contains("127.0.0.1:1/school") && !error.contains("secret"), "{error}");
+}
+
+#[test]
+fn the_driver_gets_an_ipv6_address_without_brackets() {
+    let options = server_options("postgres://ada@[::1]:5433/school").unwrap();
+    assert_eq!((options.get_host(), options.get_port()), ("::1", 5433));
 }
 
 #[tokio::test]
