@@ -177,6 +177,12 @@ log_min_messages = warning
         format!("postgres://{ROLE}@127.0.0.1:{port}/{ROLE}")
     }
 
+    /// Returns the URL of the fleet's database that lists servers on these ports.
+    pub fn url_with_ports(ports: &[u16]) -> String {
+        let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
+        format!("postgres://{ROLE}@{}/{ROLE}", hosts.join(","))
+    }
+
     /// Returns the URL of the fleet's database.
     pub fn url(&self) -> String {
         Self::url_with_port(self.port)

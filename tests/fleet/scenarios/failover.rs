@@ -19,17 +19,40 @@ pub const NAME: &str = "failover";
 /// How long the fleet is observed after the promotion.
 const OBSERVATION: Duration = Duration::from_secs(20);
 
+/// How the processes find the server that accepts writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Discovery {
+    /// A proxy leads to it.
+    Proxy,
+    /// Their database URL lists both servers.
+    Hosts,
+}
+
 /// Kills the primary under load and promotes the standby. A proxy leads to the server that accepts writes.
 ///
 /// # Errors
 /// Returns an error when a part of the fleet does not start.
 pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
+    promote_standby(context, report, Discovery::Proxy).await
+}
+
+/// Kills the primary under load and promotes the standby.
+///
+/// # Errors
+/// Returns an error when a part of the fleet does not start.
+pub async fn promote_standby(context: &Context, report: &mut Report, discovery: Discovery) -> Result<()> {
     let options = FleetOptions::default();
     let mut database = FleetDatabase::start(context, &options).await?;
     let standby = database.standby.take().context("the fleet has no standby")?;
-    let proxy = Haproxy::find_primary(context, &[database.primary.port, standby.port]).await?;
+    let ports = [database.primary.port, standby.port];
+    let proxy = match discovery {
+        Discovery::Proxy => Some(Haproxy::find_primary(context, &ports).await?),
+        Discovery::Hosts => None,
+    };
     let receiver = WebhookReceiver::start(&database.commands, 1, Duration::ZERO).await?;
-    let url = Postgres::url_with_port(proxy.port);
+    let url = proxy
+        .as_ref()
+        .map_or_else(|| Postgres::url_with_ports(&ports), |proxy| Postgres::url_with_port(proxy.port));
     let mut fleet = Fleet::start_on(context, database, options, &url).await?;
     let targets = fleet.server_urls();
     let load = Load::start(

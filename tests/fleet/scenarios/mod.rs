@@ -12,6 +12,7 @@ mod clock_skew;
 mod connection_exhaustion;
 mod database_restart;
 mod failover;
+mod failover_hosts;
 mod idle;
 mod killed_server;
 mod killed_workers;
@@ -22,6 +23,7 @@ mod rate_limit;
 mod retention;
 mod rolling_upgrade;
 mod silent_connections;
+mod standby_reads;
 mod suspended_server;
 
 /// A scenario: its name and its function, which adds figures to the report.
@@ -49,6 +51,8 @@ pub const ALL: &[Scenario] = &[
     scenario!(killed_server),
     scenario!(database_restart),
     scenario!(failover),
+    scenario!(failover_hosts),
+    scenario!(standby_reads),
     scenario!(pgbouncer_restart),
     scenario!(pgbouncer_suite),
     scenario!(connection_exhaustion),

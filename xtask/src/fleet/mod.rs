@@ -32,6 +32,11 @@ const SCENARIOS: &[(&str, &str)] = &[
         "while PostgreSQL does not respond, requests fail with a 500 within 3 s; nothing is lost",
     ),
     ("failover", "the promotion of a synchronous standby loses no acknowledged write and no event"),
+    ("failover-hosts", "as failover, with database URLs that list both servers instead of a proxy"),
+    (
+        "standby-reads",
+        "lists from a standby lag by at most 10 s, and a standby that is killed fails no request",
+    ),
     ("pgbouncer-restart", "the fleet serves again after a restart of pgbouncer; nothing is lost"),
     ("pgbouncer-suite", "the integration tests pass through pgbouncer in transaction mode"),
     ("connection-exhaustion", "without free PostgreSQL connections, requests fail with a 500 within 3 s"),
