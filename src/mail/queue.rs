@@ -8,6 +8,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use entity::mails::{self, MailLease, MailOutcome, MailState, Model};
+use entity::rollups::DAY_MS;
 use sea_orm::DbErr;
 use tokio::time::MissedTickBehavior;
 
@@ -30,7 +31,6 @@ const _: () = assert!(LEASE.as_secs() >= TIMEOUT.as_secs() + 30);
 
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
-const DAY_MS: i64 = 24 * HOUR_MS;
 
 /// Delays between attempts. If the attempt after the last delay fails, the mail is dead-lettered, about 27 hours after
 /// the first attempt.

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use entity::rollups::DAY_MS;
+
 use super::outbound::ATTEMPT_TIMEOUT;
 
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
-const DAY_MS: i64 = 24 * HOUR_MS;
 
 /// The delays between one attempt and the next, counted from the end of the failed one.
 const RETRY_DELAYS_MS: [i64; 6] =
