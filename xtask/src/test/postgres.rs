@@ -65,6 +65,9 @@ impl Durability {
 /// The time limit for the start of a server.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// The line of the file `postmaster.pid` that contains the state of the server, from 0.
+const STATE_LINE: usize = 7;
+
 /// A running server. It is stopped and its folder is removed on drop.
 pub(crate) struct PostgresServer {
     supervisor: Child,
@@ -116,7 +119,7 @@ impl PostgresServer {
         // From here on the supervisor removes the folder.
         let folder = folder.keep();
         let server = Self { supervisor, url: format!("postgres://postgres@127.0.0.1:{port}/postgres") };
-        match wait_until_ready(programs, &folder, port) {
+        match wait_until_ready(&folder) {
             Ok(()) => Ok(server),
             Err(log) => bail!("PostgreSQL failed to start: {}", log.trim()),
         }
@@ -136,14 +139,15 @@ impl Drop for PostgresServer {
 }
 
 /// Waits until the server accepts connections. Returns the log if the server fails or exceeds the time limit.
-fn wait_until_ready(programs: &Path, folder: &Path, port: u16) -> Result<(), String> {
+///
+/// A server on the same port that another process has started is not mistaken for this one.
+fn wait_until_ready(folder: &Path) -> Result<(), String> {
     let start = Instant::now();
     let log = || fs::read_to_string(folder.join("server.log")).unwrap_or_default();
     while start.elapsed() < START_TIMEOUT {
-        let status = Command::new(programs.join("pg_isready"))
-            .args(["-q", "-h", "127.0.0.1", "-p", &port.to_string()])
-            .status();
-        if status.is_ok_and(|status| status.success()) {
+        // The server writes its state into the last line.
+        let state = fs::read_to_string(folder.join("data/postmaster.pid")).unwrap_or_default();
+        if state.lines().nth(STATE_LINE).is_some_and(|state| state.trim() == "ready") {
             return Ok(());
         }
         if log().contains("FATAL") {
@@ -219,7 +223,7 @@ pub(crate) fn find_or_install(install: bool) -> Result<PathBuf> {
     find_programs().context("PostgreSQL is installed, but its programs were not found; add them to PATH")
 }
 
-/// Returns the folder that contains `initdb`, `postgres` and `pg_isready`: a folder in `PATH`, or else that of the
+/// Returns the folder that contains the server's programs: a folder in `PATH`, or else that of the
 /// newest Debian package.
 fn find_programs() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -235,7 +239,9 @@ fn find_programs() -> Option<PathBuf> {
         // The programs in `PATH` can be symbolic links. Also try the folder of the link target.
         let program = fs::canonicalize(folder.join("postgres")).ok()?;
         let is_complete = |folder: &Path| {
-            ["initdb", "postgres", "pg_isready"].iter().all(|name| folder.join(name).exists())
+            ["initdb", "postgres", "pg_basebackup", "pg_isready"]
+                .iter()
+                .all(|name| folder.join(name).exists())
         };
         [folder, program.parent()?.to_owned()].into_iter().find(|folder| is_complete(folder))
     })
