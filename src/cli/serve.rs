@@ -30,22 +30,22 @@ pub(super) struct ServeArgs {
 
 pub(super) async fn run(config: Config, args: ServeArgs) -> Result<CommandOutcome, CommandError> {
     file_limit::raise();
-    let listen = config.server.listen;
-    let (listener, app) = if args.wait_for_migrations {
-        // Until it can respond, the process accepts no connections.
-        let app = start::open_app_when_migrated(config).await?;
-        (bind(listen, "--listen")?, app)
-    } else {
-        (bind(listen, "--listen")?, start::open_app(config).await?)
+    let socket = bind(config.server.listen, "--listen")?;
+    let address = socket.local_addr()?;
+    let app = match args.wait_for_migrations {
+        true => start::open_app_when_migrated(config).await?,
+        false => start::open_app(config).await?,
     };
-    let address = listener.local_addr()?;
     let master = start::load_master_key(&app).await?;
     let stop = signals::listen("waiting for requests in flight")?;
     let server = build_server(&app, &master, address)?;
     let stop_background = signals::delayed(&stop, drain_time(&app.config.server));
     start::warn_without_statement_timeout(&app).await?;
+    start::check_ownership(&app).await?;
     let roles = Roles { serves: true, runs_worker: !args.no_worker };
     start::check_connections(&app, roles).await?;
+    // Until it can respond, the process accepts no connections.
+    let listener = listen(socket, "--listen")?;
     let heartbeats = Heartbeats::start(&app, roles, &stop).await;
     let background =
         (!args.no_worker).then(|| Background::start(&app, &master, &stop_background)).transpose()?;
@@ -82,29 +82,40 @@ pub(super) fn build_server(
 /// one second.
 const BACKLOG: u32 = 4096;
 
-fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
+/// Reserves the address of a setting, without accepting connections. `flag` is its name in error messages.
+pub(super) fn bind(address: SocketAddr, flag: &str) -> Result<TcpSocket, CommandError> {
+    let bind = || {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        Ok(socket)
+    };
+    bind().map_err(|error| unusable(address, flag, &error))
 }
 
-/// Listens on the address of a setting. `flag` is its name in error messages.
-pub(super) fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, CommandError> {
-    listen(address).map_err(|error| {
-        let problem = match error.kind() {
-            ErrorKind::AddrInUse => {
-                let free = SocketAddr::new(address.ip(), 0);
-                format!("is in use; stop the process that listens on it, or choose a free port with `{flag} {free}`")
-            }
-            ErrorKind::PermissionDenied => {
-                format!("requires privileges; choose a port of at least 1024 with {flag}")
-            }
-            ErrorKind::AddrNotAvailable => {
-                format!("is not an address of this machine; choose another address with {flag}")
-            }
-            _ => format!("cannot be used ({error}); choose another address with {flag}"),
-        };
-        CommandError::new(format!("{address} {problem}"))
-    })
+/// Accepts connections on a reserved address. `flag` is the name of its setting in error messages.
+pub(super) fn listen(socket: TcpSocket, flag: &str) -> Result<TcpListener, CommandError> {
+    let address = socket.local_addr()?;
+    // Another process that has reserved the address may listen on it already.
+    socket.listen(BACKLOG).map_err(|error| unusable(address, flag, &error))
+}
+
+/// Returns the error for an address that cannot be used.
+fn unusable(address: SocketAddr, flag: &str, error: &std::io::Error) -> CommandError {
+    let problem = match error.kind() {
+        ErrorKind::AddrInUse => {
+            let free = SocketAddr::new(address.ip(), 0);
+            format!(
+                "is in use; stop the process that listens on it, or choose a free port with `{flag} {free}`"
+            )
+        }
+        ErrorKind::PermissionDenied => {
+            format!("requires privileges; choose a port of at least 1024 with {flag}")
+        }
+        ErrorKind::AddrNotAvailable => {
+            format!("is not an address of this machine; choose another address with {flag}")
+        }
+        _ => format!("cannot be used ({error}); choose another address with {flag}"),
+    };
+    CommandError::new(format!("{address} {problem}"))
 }

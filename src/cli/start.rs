@@ -101,6 +101,18 @@ pub(super) async fn warn_without_statement_timeout(app: &App) -> Result<(), Comm
     Ok(())
 }
 
+/// Checks that the PostgreSQL role can create and drop the partitions of each day, which requires the privileges of their owner.
+///
+/// # Errors
+/// Returns an error that contains the role and the table if it cannot.
+pub(super) async fn check_ownership(app: &App) -> Result<(), CommandError> {
+    let Some((role, table)) = app.db.role_without_ownership().await? else { return Ok(()) };
+    Err(CommandError::new(format!(
+        "the PostgreSQL role {role} does not own the table {table}, so it can neither create nor drop its partitions; use the role \
+         that runs `creator-api migrate`, or grant {role} membership in it"
+    )))
+}
+
 /// How long a starting process waits for connections: longer than those of a killed process are counted.
 const CONNECTIONS_TIMEOUT: Duration = Duration::from_secs(12);
 

@@ -11,6 +11,9 @@ use domain::processes::Roles;
 use foundation::config::{Config, WORKER_SETTINGS, flags};
 use foundation::telemetry::metrics::ProcessKind;
 
+/// The flag of the address for monitoring, in error messages.
+const METRICS_FLAG: &str = "--metrics-listen";
+
 /// The flags of `worker`.
 #[derive(Debug, clap::Args)]
 #[command(args = flags(WORKER_SETTINGS))]
@@ -25,10 +28,8 @@ pub(super) async fn run(mut config: Config, args: WorkerArgs) -> Result<CommandO
     // Nothing is bound to this address. It marks the server as not reachable: this process serves no pages, so links in
     // mail exist only if a public URL is configured.
     config.server.listen = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-    let listener = match config.worker.metrics_listen {
-        Some(address) => Some(serve::bind(address, "--metrics-listen")?),
-        None => None,
-    };
+    let socket =
+        config.worker.metrics_listen.map(|address| serve::bind(address, METRICS_FLAG)).transpose()?;
     let app = match args.wait_for_migrations {
         true => start::open_app_when_migrated(config).await?,
         false => start::open_app(config).await?,
@@ -37,7 +38,9 @@ pub(super) async fn run(mut config: Config, args: WorkerArgs) -> Result<CommandO
     let stop = signals::listen("waiting for webhooks and mail in flight")?;
     start::warn_without_statement_timeout(&app).await?;
     let roles = Roles { serves: false, runs_worker: true };
+    start::check_ownership(&app).await?;
     start::check_connections(&app, roles).await?;
+    let listener = socket.map(|socket| serve::listen(socket, METRICS_FLAG)).transpose()?;
     let heartbeats = Heartbeats::start(&app, roles, &stop).await;
     let background = Background::start(&app, &master, &stop)?;
     if let Some(listener) = &listener {

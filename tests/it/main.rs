@@ -67,6 +67,7 @@ mod revenue;
 mod rolling_upgrade;
 mod server;
 mod standby_reads;
+mod start_checks;
 mod student_list;
 mod students;
 mod support;

@@ -39,8 +39,8 @@ const KEY_FILE: &str = "demo.key";
 
 pub(super) async fn run(mut config: Config) -> Result<CommandOutcome, CommandError> {
     file_limit::raise();
-    let listener = serve::bind(config.server.listen, "--listen")?;
-    let address = listener.local_addr()?;
+    let socket = serve::bind(config.server.listen, "--listen")?;
+    let address = socket.local_addr()?;
     let data_dir = config.storage.data_dir.clone();
     config
         .webhooks
@@ -53,6 +53,7 @@ pub(super) async fn run(mut config: Config) -> Result<CommandOutcome, CommandErr
     let secret = ensure_key(&app, &data_dir).await?;
     let login = login::ensure(&app, &data_dir).await?;
     let webhook = webhook::ensure(&app, &master, &data_dir, address).await?;
+    let listener = serve::listen(socket, "--listen")?;
     let stop = signals::listen("waiting for requests in flight")?;
     let stop_background = signals::delayed(&stop, drain_time(&app.config.server));
     let heartbeats = Heartbeats::start(&app, Roles { serves: true, runs_worker: true }, &stop).await;

@@ -210,6 +210,19 @@ pub(super) async fn role_without_statement_timeout(
     row.map(|row| row.try_get_by_index(0)).transpose()
 }
 
+/// Returns the role of the session and a partitioned table of the schema, if the role has not the privileges of the table's owner.
+/// PostgreSQL only.
+pub(super) async fn role_without_ownership(
+    reader: &BoundedConnection,
+) -> Result<Option<(String, String)>, DbErr> {
+    let query = "SELECT quote_ident(current_user), relname::text FROM pg_class
+        WHERE relkind = 'p' AND relnamespace = to_regnamespace(current_schema())
+          AND NOT pg_has_role(current_user, relowner, 'USAGE')
+        ORDER BY relname LIMIT 1";
+    let row = reader.query_one_raw(Statement::from_string(DbBackend::Postgres, query)).await?;
+    row.map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).transpose()
+}
+
 /// Returns the number of connections that PostgreSQL allows, without reserved ones, and the address of the server as it sees
 /// it; `None` for a Unix socket. PostgreSQL only.
 pub(super) async fn connection_limit(reader: &BoundedConnection) -> Result<(u64, Option<SocketAddr>), DbErr> {

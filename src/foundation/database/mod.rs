@@ -274,6 +274,17 @@ impl Database {
         }
     }
 
+    /// Returns the PostgreSQL role of this server and a partitioned table, if the role has not the privileges of the table's owner.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn role_without_ownership(&self) -> Result<Option<(String, String)>, DbErr> {
+        match self.backend() {
+            DbBackend::Postgres => dialect::role_without_ownership(&self.reader).await,
+            _ => Ok(None),
+        }
+    }
+
     /// Returns the horizon of a delta sync: no running or later write commits a row with an earlier `updated_at`.
     ///
     /// Uses the same clock as [`begin_write`](Self::begin_write). Call it before reading the page.

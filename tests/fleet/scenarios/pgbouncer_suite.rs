@@ -18,11 +18,13 @@ const MAX_CONNECTIONS: u32 = 500;
 /// connections than this, so that its transactions take turns.
 const POOL_SIZE: u32 = 5;
 
-/// Tests that do not apply: those in a browser, and those of checks that a server cannot perform through a proxy.
+/// Tests that do not apply: those in a browser, and those of checks that a server cannot perform through a proxy, or need a role that it does not know.
 const SKIPPED: &[&str] = &[
     "browser",
     "process::a_postgresql_role_without_a_statement_timeout_is_reported",
     "process::a_process_refuses_to_start_when_postgresql_allows_too_few_connections",
+    "start_checks::a_server_accepts_no_connections_before_it_can_respond",
+    "start_checks::a_process_refuses_to_start_as_a_role_that_cannot_drop_partitions",
 ];
 
 /// Runs the tests.
