@@ -1,7 +1,8 @@
 //! Integration tests of the server on a real database, mainly through its HTTP interface and its command line.
 //!
 //! They use SQLite by default. If `TEST_POSTGRES_URL` is set to the URL of a PostgreSQL server, they create their
-//! databases there. `cargo xtask test` runs them once on each.
+//! databases there. `cargo xtask test` runs them once on each. Tests with a standby start servers of their own, with the programs in
+//! the folder `TEST_POSTGRES_PROGRAMS`.
 
 #![allow(unreachable_pub, reason = "tests share helpers with `pub`, and a test binary exports nothing")]
 
