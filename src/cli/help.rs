@@ -8,7 +8,7 @@ use clap::Command;
 pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["demo", "serve", "worker", "migrate"]),
     ("Administer", &["workspaces", "users", "keys", "webhooks"]),
-    ("Data", &["apply", "generate"]),
+    ("Data", &["apply", "generate", "backup", "restore"]),
     ("Inspect", &["config", "openapi"]),
 ];
 

@@ -118,7 +118,7 @@ async fn within<T>(
     let started = Instant::now();
     let result = match timeout {
         None => call.await,
-        Some(timeout) => within_timeout(timeout, cancellations, call).await,
+        Some(timeout) => within_timeout(timeout, pool, call).await,
     };
     metrics::histogram!("database_call_duration_seconds").record(started.elapsed());
     if let Err(error) = &result {
@@ -130,7 +130,7 @@ async fn within<T>(
 /// Like [`within`], without metrics.
 async fn within_timeout<T>(
     timeout: Duration,
-    cancellations: &Cancellations,
+    pool: &PoolContext,
     call: impl Future<Output = Result<T, DbErr>>,
 ) -> Result<T, DbErr> {
     if timeout.is_zero() {
