@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use poem::http::HeaderValue;
+use poem::http::{HeaderMap, HeaderValue, header};
 
 use super::state::ApiState;
 use domain::keys::Principal;
@@ -22,6 +22,8 @@ pub struct Caller {
     pub key: KeyId,
     /// The request id that the response contains.
     pub request_id: String,
+    /// Whether the request has `If-None-Match`.
+    pub is_conditional: bool,
     /// The state that all calls share.
     pub(crate) state: Arc<ApiState>,
     replayed: AtomicBool,
@@ -30,11 +32,17 @@ pub struct Caller {
 
 impl Caller {
     /// Creates the caller of a request that was sent with this key.
-    pub(crate) fn new(state: Arc<ApiState>, principal: &Principal, request_id: String) -> Self {
+    pub(crate) fn new(
+        state: Arc<ApiState>,
+        principal: &Principal,
+        request_id: String,
+        headers: &HeaderMap,
+    ) -> Self {
         Self {
             workspace: principal.workspace,
             key: principal.key,
             request_id,
+            is_conditional: headers.contains_key(header::IF_NONE_MATCH),
             state,
             replayed: AtomicBool::new(false),
             etag: OnceLock::new(),

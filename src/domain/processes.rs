@@ -176,6 +176,9 @@ pub async fn unregister(app: &App) -> Result<()> {
     Ok(())
 }
 
+/// How long a heartbeat waits for the horizon that it confirms to the standby.
+const HORIZON_TIMEOUT: Duration = Duration::from_millis(300);
+
 /// Sends a heartbeat and returns the other processes that are silent. Returns `None` if this process was silent itself,
 /// or if it was not registered, because [`register`] failed or another process has declared it dead. Registers
 /// this process if it was not registered.
@@ -184,7 +187,14 @@ pub async fn unregister(app: &App) -> Result<()> {
 /// Returns [`crate::Error::Internal`] when a statement fails.
 async fn heartbeat(db: &Database, app: &App, roles: Roles) -> Result<Option<Vec<i64>>> {
     let process = app.process();
-    let horizon = if app.db.has_standby() { db.horizon(&app.clock).await.ok() } else { None };
+    let horizon = match app.db.has_standby() && roles.serves {
+        // Must not delay the heartbeat.
+        true => {
+            let horizon = tokio::time::timeout(HORIZON_TIMEOUT, db.horizon(&app.clock)).await;
+            horizon.ok().and_then(std::result::Result::ok)
+        }
+        false => None,
+    };
     let sent = std::time::Instant::now();
     let heartbeat = processes::heartbeat(db.read(), process.id, max_silence_ms()).await?;
     process.set_leads(heartbeat.leads);

@@ -152,7 +152,8 @@ impl RequestPipeline {
             RequestBody::Whole(body) => route.validate(&request, path_parameters, body)?,
             RequestBody::Stream(body) => route.validate_stream(&request, path_parameters, body)?,
         };
-        let caller = Caller::new(Arc::clone(state), &principal, request_context.request_id.clone());
+        let request_id = request_context.request_id.clone();
+        let caller = Caller::new(Arc::clone(state), &principal, request_id, request.headers());
         let caller = call_context.caller.insert(Arc::new(caller));
         match route.call(Arc::clone(caller), input, request).await {
             Ok(response) => finish::operation_response(response.into_response()),

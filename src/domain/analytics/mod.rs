@@ -20,6 +20,7 @@ pub use daily::{DayFigures, daily_figures};
 use super::text_enum::text_enum;
 use super::{Error, FieldError, Result};
 use crate::app::App;
+use foundation::database::StandbyReader;
 use foundation::id::{CourseId, WorkspaceId};
 
 /// Length of the default window in days.
@@ -68,8 +69,8 @@ pub struct AnalyticsSummary {
     pub figures: AnalyticsFigures,
     /// One point per interval that overlaps the window, oldest first. Empty if the query has no interval.
     pub series: Vec<SeriesPoint>,
-    /// Everything recorded before this time is counted. It is the time of the query, or the start of the oldest write
-    /// that was running then, if there was one.
+    /// Everything recorded before this time is counted. It is the time of the query, the start of the oldest write that was
+    /// running then, or an earlier time if the figures lag.
     pub data_as_of: Timestamp,
 }
 
@@ -128,13 +129,34 @@ pub struct Revenue {
     pub refunds: i64,
 }
 
-/// Returns the figures of the workspace over the window of the query. They may lag by up to
-/// [`MAX_LAG`](foundation::database::MAX_LAG), as `data_as_of` shows.
+/// Returns the figures of the workspace over the window of the query.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] with every invalid field among `from`, `to` and `timezone`, and [`Error::Internal`] when a query
 /// fails.
 pub async fn summarize(app: &App, workspace: WorkspaceId, query: AnalyticsQuery) -> Result<AnalyticsSummary> {
+    summarize_from(app, None, workspace, query).await
+}
+
+/// Like [`summarize`], but the figures may lag by up to [`MAX_LAG`](foundation::database::MAX_LAG), as `data_as_of` shows.
+///
+/// # Errors
+/// Returns the same errors as [`summarize`].
+pub async fn summarize_lagging(
+    app: &App,
+    workspace: WorkspaceId,
+    query: AnalyticsQuery,
+) -> Result<AnalyticsSummary> {
+    summarize_from(app, app.db.standby(), workspace, query).await
+}
+
+/// Reads from the standby if there is one, otherwise from the primary.
+async fn summarize_from(
+    app: &App,
+    standby: Option<StandbyReader>,
+    workspace: WorkspaceId,
+    query: AnalyticsQuery,
+) -> Result<AnalyticsSummary> {
     let now = app.clock.now();
     let (from, to, zone) = window(&query, now)?;
     let bounds = match query.interval {
@@ -142,7 +164,7 @@ pub async fn summarize(app: &App, workspace: WorkspaceId, query: AnalyticsQuery)
         None => vec![from.as_millisecond(), to.as_millisecond()],
     };
     let (visible_until_ms, spans) =
-        read_spans(app, workspace, query.course, &bounds, now.as_millisecond()).await?;
+        read_spans(app, standby, workspace, query.course, &bounds, now.as_millisecond()).await?;
     let series = match query.interval {
         Some(_) => points(&bounds, &spans),
         None => Vec::new(),
@@ -161,12 +183,13 @@ pub async fn summarize(app: &App, workspace: WorkspaceId, query: AnalyticsQuery)
 /// counted, in milliseconds since the epoch.
 async fn read_spans(
     app: &App,
+    standby: Option<StandbyReader>,
     workspace: WorkspaceId,
     course: Option<CourseId>,
     bounds: &[i64],
     now_ms: i64,
 ) -> Result<(i64, Vec<SpanSums>)> {
-    if let Some(standby) = app.db.standby()
+    if let Some(standby) = standby
         && let Some(spans) =
             standby.attempt(read::spans(standby.connection(), workspace, course, bounds, now_ms)).await
     {

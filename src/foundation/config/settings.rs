@@ -133,7 +133,7 @@ settings! {
         /// several PostgreSQL servers, `postgres://USER:PASSWORD@HOST1:5432,HOST2:5432/NAME`, the one that accepts writes is used.
         database_url: Option<DatabaseUrl> = None, "DATABASE_URL", "URL";
         /// URL of a PostgreSQL standby, `postgres://USER:PASSWORD@HOST/NAME`, for reads of the API that may lag by up to 10
-        /// seconds: analytics, and lists of students and orders by creation time
+        /// seconds: analytics, and lists of students and orders by creation time. It must lead to exactly one standby.
         database_read_url: Option<DatabaseReadUrl> = None, "CREATOR_API_DATABASE_READ_URL", "URL";
         /// Maximum number of PostgreSQL connections of this process, besides up to three for heartbeats, rate
         /// limits and notifications. A server has as many to the standby.

@@ -13,13 +13,19 @@ use migration::{MigrationStatus, Migrator};
 use sea_orm::DbErr;
 use tokio::time::timeout;
 
-use super::bounded::BoundedConnection;
+use super::bounded::{BoundedConnection, wait_budget_left};
 
 /// How long a write is at most missing from the standby while it is used.
 pub const MAX_LAG: Duration = Duration::from_secs(10);
 
-/// How long a read on the standby takes at most, so that a request can still read from the primary.
+/// How long a call of the standby takes at most.
 pub(super) const STANDBY_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long a read on the standby takes at most, so that a request can still read from the primary.
+const READ_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The time that a request must have left for the database to read from the standby first.
+const MIN_TIME_LEFT: Duration = Duration::from_millis(1_800);
 
 /// The time between two checks of a standby in use.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -56,8 +62,8 @@ struct StandbyState {
     replayed: Option<SentHeartbeat>,
     /// Whether the last check succeeded, and no read has failed since.
     is_usable: bool,
-    /// Why it is not usable, as logged most recently.
-    logged: Option<String>,
+    /// Whether a log line says why it is not usable.
+    is_logged: bool,
     is_checking: bool,
     next_check: Instant,
 }
@@ -80,16 +86,21 @@ impl StandbyReader {
         self.replayed.horizon
     }
 
-    /// Runs a read of [`connection`](Self::connection). Returns `None` when it fails or takes longer than a second: then read from
-    /// the primary. The standby is not used again until a check succeeds.
+    /// Runs a read of [`connection`](Self::connection). Returns `None` when it fails or takes longer than half a second, or when the
+    /// request has little time left: then read from the primary. After a failure, the standby is not used until a check succeeds.
     pub async fn attempt<T, E: Display>(&self, read: impl Future<Output = Result<T, E>>) -> Option<T> {
-        let reason = match timeout(STANDBY_TIMEOUT, read).await {
-            Ok(Ok(result)) => return Some(result),
-            Ok(Err(error)) => format!("a read failed: {error:#}"),
-            Err(_) => format!("a read took longer than {} ms", STANDBY_TIMEOUT.as_millis()),
-        };
-        self.standby.state().set_unusable(reason);
-        None
+        if wait_budget_left().is_some_and(|left| left < MIN_TIME_LEFT) {
+            return None;
+        }
+        match timeout(READ_TIMEOUT, read).await {
+            Ok(Ok(result)) => Some(result),
+            Ok(Err(error)) => {
+                self.standby.state().set_unusable(format!("a read failed: {error:#}"));
+                None
+            }
+            // A slow query, or a standby that does not respond, which the next check detects.
+            Err(_) => None,
+        }
     }
 }
 
@@ -100,7 +111,7 @@ impl Standby {
             sent: VecDeque::new(),
             replayed: None,
             is_usable: false,
-            logged: None,
+            is_logged: false,
             is_checking: false,
             next_check: Instant::now(),
         };
@@ -177,11 +188,22 @@ impl StandbyState {
     fn set_replayed(&mut self, stored_at: i64) {
         // The time must be equal: those of two primaries cannot be compared.
         let replayed = self.sent.iter().rev().find(|heartbeat| heartbeat.stored_at == stored_at).copied();
+        if let Some(previous) = self.replayed {
+            let is_earlier = match replayed {
+                Some(replayed) => replayed.sent < previous.sent,
+                None => stored_at < previous.stored_at,
+            };
+            if is_earlier {
+                self.replayed = None;
+                self.set_unusable("it shows an earlier state than before".to_owned());
+                return;
+            }
+        }
         match replayed.filter(|replayed| replayed.sent.elapsed() <= MAX_LAG) {
             Some(replayed) => {
                 self.replayed = Some(replayed);
                 if !std::mem::replace(&mut self.is_usable, true) {
-                    self.logged = None;
+                    self.is_logged = false;
                     tracing::info!("reads that may lag use the standby");
                 }
             }
@@ -191,12 +213,11 @@ impl StandbyState {
         }
     }
 
-    /// Reads from the primary until a check succeeds. Logs a reason once.
+    /// Reads from the primary until a check succeeds. Only the first reason until then is logged.
     fn set_unusable(&mut self, reason: String) {
         self.is_usable = false;
-        if self.logged.as_ref() != Some(&reason) {
+        if !std::mem::replace(&mut self.is_logged, true) {
             tracing::warn!("the standby cannot be used, and reads use the primary: {reason}");
-            self.logged = Some(reason);
         }
     }
 }
