@@ -61,6 +61,22 @@ impl Drop for KeyLookup<'_> {
     }
 }
 
+/// Requests that the shared store is asked to reserve. They are lost when this value is dropped before the store has responded,
+/// for example because the client disconnects.
+struct Reservation<'a> {
+    limiter: &'a Limiter,
+    subject: Subject,
+    count: u32,
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        if self.count > 0 {
+            self.limiter.with_usage(self.subject, |usage| usage.lose_reservation(self.count));
+        }
+    }
+}
+
 impl Limiter {
     /// Creates a limiter without counts that uses this store.
     pub fn new(store: LimitStore) -> Self {
@@ -82,13 +98,20 @@ impl Limiter {
         let decision_or_request =
             self.with_usage(subject, |usage| match usage.decide(limits, self.store.now_ms(clock)) {
                 Some(decision) => Err(decision),
-                None => Ok((subject_request(subject, limits, usage.known()), usage.to_reserve(limits))),
+                None => {
+                    Ok((subject_request(subject, limits, usage.known()), usage.begin_reservation(limits)))
+                }
             });
         let (request, reserve) = match decision_or_request {
             Ok(request) => request,
             Err(decision) => return decision,
         };
+        let mut reservation = Reservation { limiter: self, subject, count: reserve };
         let counted = shared.count(request, reserve).await;
+        if counted.is_some() {
+            reservation.count = 0;
+        }
+        drop(reservation);
         self.with_usage(subject, |usage| {
             let now_ms = self.store.now_ms(clock);
             match counted {

@@ -103,15 +103,20 @@ pub(super) struct Usage {
 
 /// The smallest limit per minute and per day for which requests are reserved.
 const MIN_RESERVED_LIMIT: u32 = 600;
-/// A process reserves one request for this many that it has admitted in the minute. Since a second reservation can be in progress
-/// before the first one is used, up to twice as many requests are reserved, and lost when the minute ends: 5 %.
-const ADMITTED_PER_RESERVED: u32 = 40;
+/// A process reserves at most one request for this many that it has admitted in the minute, so that at most 5 % are unused when the
+/// minute ends.
+const ADMITTED_PER_RESERVED: u32 = 20;
 
 /// Requests that the shared store has counted in advance for this process, so that it can admit them without asking the
 /// store again. Unused ones are lost when the minute ends or the limits change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Reserved {
     count: u32,
+    /// Whether a request to the store, which is in progress, reserves more.
+    is_requested: bool,
+    /// The number of requests in this minute that may have been reserved without this process knowing, because the store failed
+    /// or the request was canceled.
+    lost: u32,
     /// The limits under which the requests were reserved.
     limits: Limits,
 }
@@ -201,7 +206,8 @@ impl Usage {
         }
         let day = day_of(now_ms);
         if minute != self.minute || day != self.today.day {
-            (self.minute_admitted, self.reserved.count) = (0, 0);
+            self.minute_admitted = 0;
+            self.reserved = Reserved { limits: self.reserved.limits, ..Reserved::default() };
         }
         self.minute = minute;
         if day != self.today.day {
@@ -256,22 +262,41 @@ impl Usage {
         self.advance_to(now_ms);
         self.last_request_ms = now_ms;
         if self.reserved.limits != limits {
-            self.reserved = Reserved { count: 0, limits };
+            self.reserved = Reserved { limits, ..Reserved::default() };
         }
-        if self.reserved.count > 0 {
-            self.reserved.count -= 1;
-            self.minute_admitted += 1;
-            self.today.pending += 1;
-            return Some(Decision::Admitted(self.current_status(limits)));
+        if let Some(admitted) = self.admit_reserved(limits) {
+            return Some(admitted);
         }
         let status = self.current_status(limits);
         (status.minute_left == 0 || status.day_left == 0).then(|| Decision::rejected(status, now_ms))
     }
 
-    /// Returns how many requests the shared store is to reserve with the next one.
-    pub(super) fn to_reserve(&self, limits: Limits) -> u32 {
-        let may_reserve = limits.per_minute.min(limits.per_day) >= MIN_RESERVED_LIMIT;
-        if may_reserve { self.minute_admitted / ADMITTED_PER_RESERVED } else { 0 }
+    /// Admits a request that is reserved under these limits, if there is one.
+    fn admit_reserved(&mut self, limits: Limits) -> Option<Decision> {
+        if self.reserved.count == 0 || self.reserved.limits != limits {
+            return None;
+        }
+        self.reserved.count -= 1;
+        self.minute_admitted += 1;
+        self.today.pending += 1;
+        Some(Decision::Admitted(self.current_status(limits)))
+    }
+
+    /// Returns how many requests the shared store is to reserve with the next one. If it is not 0, [`Self::record`] or
+    /// [`Self::lose_reservation`] must follow; until then, it is 0 for other requests.
+    pub(super) fn begin_reservation(&mut self, limits: Limits) -> u32 {
+        if limits.per_minute.min(limits.per_day) < MIN_RESERVED_LIMIT || self.reserved.is_requested {
+            return 0;
+        }
+        let count = (self.minute_admitted / ADMITTED_PER_RESERVED).saturating_sub(self.reserved.lost);
+        self.reserved.is_requested = count > 0;
+        count
+    }
+
+    /// Records that the store may have reserved this many requests without this process knowing.
+    pub(super) fn lose_reservation(&mut self, count: u32) {
+        self.reserved.is_requested = false;
+        self.reserved.lost = self.reserved.lost.saturating_add(count);
     }
 
     /// Returns the counts in the current windows.
@@ -299,12 +324,20 @@ impl Usage {
                 }
             }
         }
+        if counted.was_reserving {
+            self.reserved.is_requested = false;
+        }
         if self.day(day).is_none() {
             self.other_days.push(DayUsage::new(day));
         }
         if let Some(usage) = self.day(day) {
             usage.shared = usage.shared.max((counted.day_used + counted.reserved).unsigned_abs());
             usage.pending += u64::from(counted.is_admitted);
+        }
+        if !counted.is_admitted
+            && let Some(admitted) = self.admit_reserved(limits)
+        {
+            return admitted;
         }
         let status = RateLimitStatus {
             limits,

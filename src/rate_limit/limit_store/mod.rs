@@ -79,6 +79,8 @@ pub(crate) struct Counted {
     /// The number of additional requests that were counted and are reserved for this process. `short_used` and `day_used` do
     /// not include them.
     pub(crate) reserved: i64,
+    /// Whether the request asked to reserve more.
+    pub(crate) was_reserving: bool,
 }
 
 impl LimitStore {

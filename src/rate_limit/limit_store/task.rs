@@ -59,9 +59,8 @@ pub(super) struct StoreTask {
 /// The requests of one subject in a batch.
 struct Group {
     requests: SubjectRequests,
-    /// How many more requests to reserve.
-    reserve: u32,
-    senders: Vec<oneshot::Sender<Counted>>,
+    /// For each request, how many more to reserve, and where to send the result.
+    senders: Vec<(u32, oneshot::Sender<Counted>)>,
 }
 
 impl StoreTask {
@@ -131,7 +130,7 @@ impl StoreTask {
                 Command::Count { sender, .. } if sender.is_closed() => {}
                 Command::Count { request, reserve, sender } => match groups.entry(request.subject.clone()) {
                     Entry::Vacant(entry) => {
-                        entry.insert(Group { requests: request, reserve, senders: vec![sender] });
+                        entry.insert(Group { requests: request, senders: vec![(reserve, sender)] });
                     }
                     Entry::Occupied(mut entry) => entry.get_mut().add(request, reserve, sender),
                 },
@@ -238,26 +237,29 @@ impl Group {
     fn add(&mut self, request: SubjectRequests, reserve: u32, sender: oneshot::Sender<Counted>) {
         let requested = self.requests.requested + request.requested;
         self.requests = SubjectRequests { requested, ..request };
-        self.reserve = self.reserve.max(reserve);
-        self.senders.push(sender);
+        self.senders.push((reserve, sender));
     }
 
     /// Returns the requests and those to be reserved.
     fn all_requests(&self) -> SubjectRequests {
         SubjectRequests {
-            requested: self.requests.requested.saturating_add(self.reserve),
+            requested: self
+                .senders
+                .iter()
+                .fold(self.requests.requested, |sum, (reserve, _)| sum.saturating_add(*reserve)),
             ..self.requests.clone()
         }
     }
 
-    /// Sends the results to the requests. The first ones were admitted. The last one that still waits receives what was reserved.
+    /// Sends the results to the requests. The first ones were admitted. Those that asked for it receive what was reserved.
     fn reply(self, result: &SubjectResult) {
-        let requested = i64::from(self.requests.requested);
-        let mut reserved = (result.admitted - requested).max(0);
-        for (number, sender) in (1..=requested).rev().zip(self.senders.into_iter().rev()) {
+        let mut left_reserved = (result.admitted - i64::from(self.requests.requested)).max(0);
+        for ((reserve, sender), number) in self.senders.into_iter().zip(1..) {
             let is_admitted = number <= result.admitted;
             // The requests that were admitted after this one, including the reserved ones.
             let later = if is_admitted { result.admitted - number } else { 0 };
+            let reserved = left_reserved.min(i64::from(reserve));
+            left_reserved -= reserved;
             let counted = Counted {
                 is_admitted,
                 short_start: result.short_start,
@@ -265,11 +267,10 @@ impl Group {
                 day_start: result.day_start,
                 day_used: result.day_used - later,
                 reserved,
+                was_reserving: reserve > 0,
             };
             // The request may have been canceled. It stays counted.
-            if sender.send(counted).is_ok() {
-                reserved = 0;
-            }
+            let _ = sender.send(counted);
         }
     }
 }

@@ -154,7 +154,8 @@ fn acquire_at_once(
         return admitted;
     }
     let left = (i64::from(limits.per_minute) - *minute).min(i64::from(limits.per_day) - *day);
-    let counted = left.min(waiting + i64::from(usage.to_reserve(limits)));
+    let reserve = usage.begin_reservation(limits);
+    let counted = left.min(waiting + i64::from(reserve));
     (*minute, *day) = (*minute + counted, *day + counted);
     for number in 1..=waiting {
         let is_admitted = number <= counted;
@@ -166,6 +167,7 @@ fn acquire_at_once(
             day_start: day_of(NOON) * DAY_MS,
             day_used: *day - later,
             reserved: if number == waiting { (counted - waiting).max(0) } else { 0 },
+            was_reserving: number == waiting && reserve > 0,
         };
         admitted += u32::from(matches!(usage.record(limits, &counted, NOON), Decision::Admitted(_)));
     }
@@ -204,11 +206,47 @@ fn reserved_requests_end_with_the_minute_and_with_a_change_of_the_limits() {
 }
 
 #[test]
+fn one_request_reserves_at_a_time_and_lost_reservations_are_not_repeated() {
+    let (mut usage, limits) = (Usage::default(), limits(10_000, 20_000));
+    let (mut minute, mut day) = (0, 0);
+    acquire_at_once(&mut usage, (&mut minute, &mut day), limits, 1_000);
+    let lost = usage.begin_reservation(limits);
+    assert_eq!((lost, usage.begin_reservation(limits)), (50, 0));
+    usage.lose_reservation(lost);
+    assert_eq!(usage.begin_reservation(limits), 0, "5 % of the admitted requests are unused");
+    acquire_at_once(&mut usage, (&mut minute, &mut day), limits, 1_000);
+    assert_eq!(usage.begin_reservation(limits), 50);
+}
+
+#[test]
+fn a_request_that_the_store_rejects_is_admitted_if_one_is_reserved() {
+    let (mut usage, limits) = (Usage::default(), limits(1_000, 20_000));
+    let (mut minute, mut day) = (0, 0);
+    acquire_at_once(&mut usage, (&mut minute, &mut day), limits, 100);
+    acquire_at_once(&mut usage, (&mut minute, &mut day), limits, 1);
+    assert_eq!(usage.reserved.count, 5);
+    let rejected = Counted {
+        is_admitted: false,
+        short_start: NOON,
+        short_used: 1_000,
+        day_start: day_of(NOON) * DAY_MS,
+        day_used: 1_000,
+        reserved: 0,
+        was_reserving: false,
+    };
+    for minute_left in (0..5).rev() {
+        let Decision::Admitted(status) = usage.record(limits, &rejected, NOON) else { panic!("rejected") };
+        assert_eq!(status.minute_left, minute_left);
+    }
+    assert!(matches!(usage.record(limits, &rejected, NOON), Decision::Rejected { .. }));
+}
+
+#[test]
 fn low_limits_are_not_reserved() {
     for limits in [limits(599, 100_000), limits(10_000, 599)] {
         let (mut usage, mut minute, mut day) = (Usage::default(), 0, 0);
         acquire_at_once(&mut usage, (&mut minute, &mut day), limits, 500);
-        assert_eq!(usage.to_reserve(limits), 0);
+        assert_eq!(usage.begin_reservation(limits), 0);
     }
 }
 
