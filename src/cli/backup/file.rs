@@ -50,14 +50,30 @@ pub(super) enum BackupFileError {
     Io(#[from] io::Error),
 }
 
+/// Why a database cannot be copied from a backup.
+pub(super) enum ExtractError {
+    /// The backup is damaged or cannot be read.
+    Backup(BackupFileError),
+    /// The copy cannot be written.
+    Target(io::Error),
+}
+
 /// Returns the length and the SHA-256 of a file.
 ///
 /// # Errors
 /// Returns the error of the system.
 pub(super) fn digest(path: &Path) -> io::Result<(u64, String)> {
-    let mut hash = Sha256::new();
-    let bytes = io::copy(&mut File::open(path)?, &mut HashWriter { hash: &mut hash, copy: io::sink() })?;
-    Ok((bytes, hex(hash)))
+    let (mut file, mut hash) = (File::open(path)?, Sha256::new());
+    let (mut bytes, mut buffer) = (0, vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok((bytes, hex(hash))),
+            read => {
+                hash.update(&buffer[..read]);
+                bytes += read as u64;
+            }
+        }
+    }
 }
 
 /// Appends the manifest to the copy of the database, and waits until the file is on disk.
@@ -103,40 +119,23 @@ pub(super) fn read_manifest(file: &mut File) -> Result<Manifest, BackupFileError
 ///
 /// # Errors
 /// Returns an error when a file cannot be read or written, or when the database does not have the checksum of the manifest.
-pub(super) fn extract(
-    backup: &mut File,
-    manifest: &Manifest,
-    target: &mut File,
-) -> Result<(), BackupFileError> {
-    backup.seek(SeekFrom::Start(0))?;
+pub(super) fn extract(backup: &mut File, manifest: &Manifest, target: &mut File) -> Result<(), ExtractError> {
+    let unreadable = |error| ExtractError::Backup(BackupFileError::Io(error));
+    backup.seek(SeekFrom::Start(0)).map_err(unreadable)?;
     let mut hash = Sha256::new();
-    io::copy(
-        &mut backup.take(manifest.database_bytes),
-        &mut HashWriter { hash: &mut hash, copy: &mut *target },
-    )?;
+    let (mut left, mut buffer) = (manifest.database_bytes, vec![0; 1 << 20]);
+    while left > 0 {
+        let length = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let part = &mut buffer[..length];
+        backup.read_exact(part).map_err(unreadable)?;
+        hash.update(&*part);
+        target.write_all(part).map_err(ExtractError::Target)?;
+        left -= part.len() as u64;
+    }
     if hex(hash) != manifest.database_sha256 {
-        return Err(BackupFileError::Checksum);
+        return Err(ExtractError::Backup(BackupFileError::Checksum));
     }
-    target.sync_all()?;
-    Ok(())
-}
-
-/// Writes to a copy, and hashes what was written.
-struct HashWriter<'a, W> {
-    hash: &'a mut Sha256,
-    copy: W,
-}
-
-impl<W: Write> Write for HashWriter<'_, W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.copy.write(bytes)?;
-        self.hash.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.copy.flush()
-    }
+    target.sync_all().map_err(ExtractError::Target)
 }
 
 fn hex(hash: Sha256) -> String {

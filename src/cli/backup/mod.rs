@@ -3,12 +3,14 @@
 mod file;
 mod restore;
 
+use std::fs::File;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use sea_orm::DbBackend;
+use tempfile::{TempDir, TempPath};
 
 use super::outcome::{CommandError, CommandOutcome};
-use super::{output, start};
+use super::{output, signals, start};
 use file::Manifest;
 use foundation::clock::Clock;
 use foundation::config::Config;
@@ -24,52 +26,63 @@ pub(super) struct BackupArgs {
     file: PathBuf,
 }
 
-/// Returns an error unless the database is SQLite.
-fn check_sqlite(config: &Config, command: &str) -> Result<(), CommandError> {
+/// Returns the path of the SQLite file of the configuration.
+///
+/// # Errors
+/// Returns an error when the database is PostgreSQL.
+fn sqlite_path(config: &Config, command: &str) -> Result<PathBuf, CommandError> {
     let url = config.database.database_url.as_ref().map(|url| url.expose());
-    let source = DatabaseSource::new(url, &config.storage.data_dir)?;
-    match (source.backend(), &source) {
-        (DbBackend::Sqlite, DatabaseSource::Sqlite { .. }) => Ok(()),
-        _ => Err(CommandError::usage(format!(
+    match DatabaseSource::new(url, &config.storage.data_dir)? {
+        DatabaseSource::Sqlite { path } => Ok(path),
+        DatabaseSource::Postgres { .. } => Err(CommandError::usage(format!(
             "`{command}` copies an SQLite database, but --database-url is a PostgreSQL server; use pg_dump and pg_restore, or \
              continuous archiving"
         ))),
     }
 }
 
+/// Runs a command until it ends or is interrupted. Then its temporary files are removed.
+async fn until_interrupted(
+    command: impl Future<Output = Result<CommandOutcome, CommandError>>,
+) -> Result<CommandOutcome, CommandError> {
+    let stop = signals::listen("removing temporary files")?;
+    tokio::select! {
+        outcome = command => outcome,
+        () = stop => Err(CommandError::new("interrupted; nothing was created")),
+    }
+}
+
 pub(super) async fn run(config: Config, args: BackupArgs) -> Result<CommandOutcome, CommandError> {
-    check_sqlite(&config, "backup")?;
-    if args.file.exists() {
+    until_interrupted(create(config, args)).await
+}
+
+async fn create(config: Config, args: BackupArgs) -> Result<CommandOutcome, CommandError> {
+    let source = sqlite_path(&config, "backup")?;
+    if args.file.symlink_metadata().is_ok() {
         return Err(CommandError::usage(format!(
             "{} already exists; choose another file",
             args.file.display()
         )));
     }
-    if let Some(path) = sqlite_path(&config)?.filter(|path| !path.exists()) {
+    if !source.exists() {
         return Err(CommandError::new(format!(
             "there is no database at {}; specify its folder with --data-dir",
-            path.display()
+            source.display()
         )));
     }
     let db = start::connect(&config).await?;
-    let folder = args.file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let not_writable = |error| CommandError::new(format!("cannot write to {}: {error}", folder.display()));
+    let folder = folder_of(&args.file);
     // In the folder of the backup, so that the finished file can be renamed. Only this user can read it.
-    let temporary = tempfile::Builder::new().prefix(".backup-").tempdir_in(folder).map_err(not_writable)?;
+    let temporary = temporary_folder(".backup-", folder)?;
     let copy = temporary.path().join("copy.db");
+    // The backup contains what was committed before it began.
+    let created_at = Clock::system().now().to_string();
     db.copy_to(&copy).await?;
     db.close().await;
-    let manifest = describe(&copy).await?;
-    file::append_manifest(&copy, &manifest)?;
-    set_private(&copy)?;
-    let path = tempfile::TempPath::try_from_path(&copy)?;
-    path.persist_noclobber(&args.file).map_err(|error| match error.error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            CommandError::new(format!("{} was created meanwhile; choose another file", args.file.display()))
-        }
-        _ => CommandError::from(error.error),
-    })?;
-    sync_folder(folder)?;
+    let manifest = describe(&copy, created_at).await?;
+    file::append_manifest(&copy, &manifest).map_err(|error| not_writable(folder, error))?;
+    set_private(&copy).map_err(|error| not_writable(folder, error))?;
+    move_to(&copy, &args.file)?;
     let rows: i64 = manifest.rows.iter().map(|(_, rows)| rows).sum();
     output::print(format_args!(
         "{}: {} bytes, {rows} rows, {} migrations",
@@ -83,17 +96,59 @@ pub(super) async fn run(config: Config, args: BackupArgs) -> Result<CommandOutco
     Ok(CommandOutcome::Done)
 }
 
-/// Returns the path of the SQLite file of the configuration.
-fn sqlite_path(config: &Config) -> Result<Option<PathBuf>, CommandError> {
-    let url = config.database.database_url.as_ref().map(|url| url.expose());
-    Ok(match DatabaseSource::new(url, &config.storage.data_dir)? {
-        DatabaseSource::Sqlite { path } => Some(path),
-        DatabaseSource::Postgres { .. } => None,
-    })
+/// Returns the folder of a file.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn not_writable(folder: &Path, error: io::Error) -> CommandError {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => error.into(),
+        _ => CommandError::new(format!("cannot write to {}: {error}", folder.display())),
+    }
+}
+
+/// Creates a folder in `folder` that is removed on drop. Only this user can read it.
+fn temporary_folder(prefix: &str, folder: &Path) -> Result<TempDir, CommandError> {
+    let created = tempfile::Builder::new().prefix(prefix).tempdir_in(folder);
+    created.map_err(|error| not_writable(folder, error))
+}
+
+/// Moves a complete file to a path that must not exist, and waits until the name is on disk.
+fn move_to(complete: &Path, path: &Path) -> Result<(), CommandError> {
+    let folder = folder_of(path);
+    let complete = TempPath::try_from_path(complete).map_err(|error| not_writable(folder, error))?;
+    complete.persist_noclobber(path).map_err(|error| match error.error.kind() {
+        ErrorKind::AlreadyExists => {
+            CommandError::new(format!("{} was created meanwhile; nothing was changed", path.display()))
+        }
+        _ => not_writable(folder, error.error),
+    })?;
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| not_writable(folder, error))
+}
+
+/// Closes an SQLite database that no other process uses, after which its file contains everything.
+async fn close_completely(db: &Database, path: &Path) -> Result<(), CommandError> {
+    db.close().await;
+    let journal = with_suffix(path, "-wal");
+    match journal.metadata() {
+        Ok(metadata) if metadata.len() > 0 => Err(CommandError::new(format!(
+            "cannot write {}: its journal could not be written back; free some disk space and try again",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the path of a file that SQLite creates beside the database.
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 /// Checks a copy of the database, and returns its manifest.
-async fn describe(copy: &Path) -> Result<Manifest, CommandError> {
+async fn describe(copy: &Path, created_at: String) -> Result<Manifest, CommandError> {
     let options = DatabaseOptions::new(DatabaseSource::Sqlite { path: copy.to_owned() });
     let db = Database::connect(options).await?;
     if let Some(defect) = db.first_defect().await? {
@@ -108,13 +163,12 @@ async fn describe(copy: &Path) -> Result<Manifest, CommandError> {
         true => entity::server_state::get(db.read(), start::FINGERPRINT_KEY).await?,
         false => None,
     };
-    // Writes everything into the file itself.
-    db.close().await;
+    close_completely(&db, copy).await?;
     let (database_bytes, database_sha256) = file::digest(copy)?;
     Ok(Manifest {
         format: file::FORMAT,
         program: env!("CARGO_PKG_VERSION").to_owned(),
-        created_at: Clock::system().now().to_string(),
+        created_at,
         migrations,
         master_key_fingerprint,
         rows: rows.into_iter().map(|TableCount { table, rows }| (table, rows)).collect(),
@@ -124,11 +178,6 @@ async fn describe(copy: &Path) -> Result<Manifest, CommandError> {
 }
 
 /// Makes a file readable only by this user.
-fn set_private(path: &Path) -> std::io::Result<()> {
+fn set_private(path: &Path) -> io::Result<()> {
     std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))
-}
-
-/// Waits until the names in a folder are on disk.
-fn sync_folder(folder: &Path) -> std::io::Result<()> {
-    std::fs::File::open(folder)?.sync_all()
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::outcome::{CommandError, CommandOutcome};
 use super::super::{output, start, webhooks};
-use super::file::{self, Manifest};
+use super::file::{self, ExtractError, Manifest};
 use domain::webhooks::SubscriptionState;
 use foundation::config::Config;
 use foundation::database::{DatabaseOptions, DatabaseSource};
@@ -17,7 +17,7 @@ pub(in crate::cli) struct RestoreArgs {
     /// File that `creator-api backup` created
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Pause all webhooks, so that deliveries that were sent after the backup are not sent again
+    /// Pause all webhooks, so that deliveries that were sent after the backup are not sent again. Mail that was pending is sent
     #[arg(long)]
     hold_deliveries: bool,
 }
@@ -26,14 +26,12 @@ pub(in crate::cli) async fn restore(
     config: Config,
     args: RestoreArgs,
 ) -> Result<CommandOutcome, CommandError> {
-    super::check_sqlite(&config, "restore")?;
-    let Some(target) = super::sqlite_path(&config)? else { return Ok(CommandOutcome::Done) };
-    if target.exists() {
-        return Err(CommandError::new(format!(
-            "{} already exists; specify an empty folder with --data-dir, or move the file away",
-            target.display()
-        )));
-    }
+    super::until_interrupted(create(config, args)).await
+}
+
+async fn create(config: Config, args: RestoreArgs) -> Result<CommandOutcome, CommandError> {
+    let target = super::sqlite_path(&config, "restore")?;
+    check_is_free(&target)?;
     let invalid =
         |error: file::BackupFileError| CommandError::new(format!("{} {error}", args.file.display()));
     let mut backup = File::open(&args.file).map_err(|error| invalid(error.into()))?;
@@ -41,25 +39,22 @@ pub(in crate::cli) async fn restore(
     check_migrations(&manifest)?;
     check_master_key(&config, &manifest)?;
 
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let not_writable = |error| CommandError::new(format!("cannot write to {}: {error}", folder.display()));
+    let folder = super::folder_of(&target);
+    let not_writable = |error| super::not_writable(folder, error);
     std::fs::create_dir_all(folder).map_err(not_writable)?;
     // The database appears when it is complete.
-    let temporary = tempfile::Builder::new().prefix(".restore-").tempdir_in(folder).map_err(not_writable)?;
+    let temporary = super::temporary_folder(".restore-", folder)?;
     let copy = temporary.path().join("creator-api.db");
-    let mut extracted = File::create_new(&copy)?;
-    super::set_private(&copy)?;
-    file::extract(&mut backup, &manifest, &mut extracted).map_err(invalid)?;
+    let mut extracted = File::create_new(&copy).map_err(not_writable)?;
+    super::set_private(&copy).map_err(not_writable)?;
+    file::extract(&mut backup, &manifest, &mut extracted).map_err(|error| match error {
+        ExtractError::Backup(error) => invalid(error),
+        ExtractError::Target(error) => not_writable(error),
+    })?;
     drop(extracted);
     let paused = prepare(config, &copy, args.hold_deliveries).await?;
-    let path = tempfile::TempPath::try_from_path(&copy)?;
-    path.persist_noclobber(&target).map_err(|error| match error.error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            CommandError::new(format!("{} was created meanwhile; nothing was changed", target.display()))
-        }
-        _ => CommandError::from(error.error),
-    })?;
-    super::sync_folder(folder)?;
+    check_is_free(&target)?;
+    super::move_to(&copy, &target)?;
     let rows: i64 = manifest.rows.iter().map(|(_, rows)| rows).sum();
     output::print(format_args!("{}: {rows} rows from {}", target.display(), manifest.created_at))?;
     if paused > 0 {
@@ -70,6 +65,19 @@ pub(in crate::cli) async fn restore(
         ));
     }
     Ok(CommandOutcome::Done)
+}
+
+/// Returns an error when a database exists, or a file that SQLite would read together with the restored one.
+fn check_is_free(target: &Path) -> Result<(), CommandError> {
+    let files = ["", "-wal", "-shm", "-journal"].map(|suffix| super::with_suffix(target, suffix));
+    match files.iter().find(|file| file.symlink_metadata().is_ok()) {
+        None => Ok(()),
+        Some(file) => Err(CommandError::new(format!(
+            "{} already exists; specify an empty folder with --data-dir, or move all files whose names begin with {} away",
+            file.display(),
+            target.display()
+        ))),
+    }
 }
 
 /// Returns an error when the backup has a migration that this version does not contain.
@@ -126,7 +134,6 @@ async fn prepare(mut config: Config, copy: &Path, hold_deliveries: bool) -> Resu
             }
         }
     }
-    // Writes everything into the file itself.
-    app.db.close().await;
+    super::close_completely(&app.db, copy).await?;
     Ok(paused)
 }

@@ -27,8 +27,8 @@ impl Database {
         let path = path.to_str().ok_or_else(|| DbErr::Custom("the path is not UTF-8".to_owned()))?;
         let copy = Statement::from_sql_and_values(DbBackend::Sqlite, "VACUUM INTO ?", [path.into()]);
         let copied = connection.execute_raw(copy).await.map(drop);
-        connection.close().await?;
-        copied
+        let closed = connection.close().await;
+        copied.and(closed)
     }
 
     /// Checks the structure of an SQLite database. Returns the first defect, or `None` if there is none.
