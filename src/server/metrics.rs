@@ -1,6 +1,6 @@
 //! `/metrics` for Prometheus. The gauges of the database are read on request, and reused for one second.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use poem::Response;
@@ -75,7 +75,7 @@ impl MetricsPage {
         }
         drop(read_at);
         set_pool(app.db.pool_status());
-        set_free_space(&app.config.storage.data_dir);
+        set_free_space(app.db.folder().unwrap_or(&app.config.storage.data_dir).to_owned()).await;
         metrics::gauge!("build_info", "version" => env!("CARGO_PKG_VERSION")).set(1);
         let response = Response::builder()
             .content_type("text/plain; version=0.0.4; charset=utf-8")
@@ -121,9 +121,11 @@ fn set_pool(pool: PoolStatus) {
     metrics::gauge!("database_connections_max").set(pool.max as f64);
 }
 
-/// Sets the free space of the data folder, as far as this user may use it. A worker on PostgreSQL may have no data folder.
-fn set_free_space(data_folder: &Path) {
-    let bytes = rustix::fs::statvfs(data_folder)
-        .map_or(f64::NAN, |status| (status.f_bavail * status.f_frsize) as f64);
+/// Sets the free space of a folder, as far as this user may use it. A worker on PostgreSQL may have no data folder.
+async fn set_free_space(folder: PathBuf) {
+    let free_bytes =
+        move || rustix::fs::statvfs(&folder).map(|status| (status.f_bavail * status.f_frsize) as f64);
+    // A remote file system may not respond at once.
+    let bytes = tokio::task::spawn_blocking(free_bytes).await.ok().and_then(Result::ok).unwrap_or(f64::NAN);
     metrics::gauge!("data_folder_free_bytes").set(bytes);
 }

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use sea_orm::{DbErr, RuntimeErr, SqlErr, sqlx};
+use sea_orm::{ConnAcquireErr, DbErr, RuntimeErr, SqlErr, sqlx};
 
 /// The error of opening a database.
 #[derive(Debug, thiserror::Error)]
@@ -155,13 +155,21 @@ pub fn is_retryable(error: &DbErr) -> bool {
 pub(super) fn failure_reason(error: &DbErr) -> &'static str {
     match error {
         // A call that timed out, see `bounded`.
-        DbErr::Conn(RuntimeErr::Internal(_)) | DbErr::ConnectionAcquire(_) => "timeout",
-        DbErr::Conn(_) => "connection",
+        DbErr::Conn(RuntimeErr::Internal(_)) | DbErr::ConnectionAcquire(ConnAcquireErr::Timeout) => "timeout",
+        _ if is_canceled(error) => "timeout",
+        DbErr::Conn(_) | DbErr::ConnectionAcquire(_) => "connection",
         _ if is_retryable(error) => {
             let code = driver_error(error).and_then(|error| error.code());
             if code.is_some_and(|code| code == "40P01") { "deadlock" } else { "conflict" }
         }
         _ if error.sql_err().is_some() => "constraint",
+        // The server is shutting down, has crashed or is starting.
+        _ if driver_error(error)
+            .and_then(|error| error.code())
+            .is_some_and(|code| code.starts_with("57P")) =>
+        {
+            "connection"
+        }
         DbErr::Exec(RuntimeErr::SqlxError(_)) | DbErr::Query(RuntimeErr::SqlxError(_))
             if driver_error(error).is_none() =>
         {

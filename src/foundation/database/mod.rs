@@ -23,6 +23,7 @@ mod standby;
 mod tests;
 mod write;
 
+use std::path::Path;
 use std::sync::{Arc, atomic::AtomicU16};
 use std::time::Duration;
 
@@ -221,6 +222,14 @@ impl Database {
     /// Returns the kind of database.
     pub fn backend(&self) -> DbBackend {
         self.inner.source.backend()
+    }
+
+    /// Returns the folder of an SQLite database.
+    pub fn folder(&self) -> Option<&Path> {
+        match &self.inner.source {
+            DatabaseSource::Sqlite { path } => path.parent().filter(|folder| !folder.as_os_str().is_empty()),
+            DatabaseSource::Postgres { .. } => None,
+        }
     }
 
     /// Returns the location of the data for messages, without a password.

@@ -113,10 +113,14 @@ async fn drop_ended(server: &str) {
         }
         std::mem::take(&mut *ended)
     };
+    let options = sea_orm::ConnectOptions::new(server);
+    let connection = sea_orm::Database::connect(options).await.expect("the server accepts a connection");
     for name in ended {
-        // A test can leave a process or a task with a connection.
-        execute(server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
+        // A test can leave a process or a task with a connection. If the database is still in use, it remains.
+        let drop = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+        let _ = connection.execute_unprepared(&drop).await;
     }
+    connection.close().await.expect("the connection closes");
 }
 
 /// Creates a database from a template that is migrated once for all tests.

@@ -66,7 +66,7 @@ macro_rules! metrics {
 pub const METRICS: &[Metric] = metrics! {
     every Histogram "http_server_request_duration_seconds"
         { "operation": [], "status": ["1xx", "2xx", "3xx", "4xx", "5xx", "canceled"] }
-        "Duration of requests until the response was ready, by operation and class of the status. `canceled`: the client disconnected before.";
+        "Duration of requests until the response was ready. `operation`: the operation id of the contract, `dashboard`, or `other`, which includes API requests that are rejected before their operation is known. `canceled`: the client disconnected before.";
     every Gauge "http_server_active_requests" {} "Requests that are being processed.";
     server Counter "api_rejected_requests_total" { "reason": ["unauthorized", "forbidden", "minute_limit", "day_limit"] }
         "Requests to the API that were rejected: without a valid key, without the scope of the operation, or over a rate limit.";
@@ -78,10 +78,10 @@ pub const METRICS: &[Metric] = metrics! {
     server Counter "request_log_dropped_total" {} "Requests not written to the request log because they exceeded its rate.";
     every Histogram "database_call_duration_seconds" {} "Duration of calls of the database, including the wait for a connection.";
     every Counter "database_failed_calls_total" { "reason": ["timeout", "connection", "deadlock", "conflict", "constraint", "other"] }
-        "Calls of the database that failed. `conflict`: another transaction was in the way, and the transaction is retried. `constraint`: a value exists already or refers to a missing row.";
+        "Calls of the database that failed. `conflict`: another transaction was in the way, so the transaction can be retried. `constraint`: a value exists already or refers to a missing row.";
     every Counter "database_retried_transactions_total" {} "Transactions that were retried after a conflict with another one.";
-    every Gauge "database_connections" { "state": ["in_use", "idle"] } "Connections of this process to the database.";
-    every Gauge "database_connections_max" {} "Maximum number of connections of this process to the database.";
+    every Gauge "database_connections" { "state": ["in_use", "idle"] } "Connections in the pools of this process. Those for heartbeats, rate limits and notifications are not counted.";
+    every Gauge "database_connections_max" {} "Maximum number of connections in these pools.";
     every Gauge "database_schema_version" {} "Number of migrations that were applied to the database.";
     every Counter "events_appended_total" {} "Events that were appended to the outbox, including those of transactions that failed later.";
     every Gauge "webhook_deliveries" { "state": ["pending", "in_flight", "held", "dead"] } "Deliveries in the queue.";
@@ -92,7 +92,7 @@ pub const METRICS: &[Metric] = metrics! {
     every Gauge "mail_queue_length" {} "Mails that are to be sent.";
     every Gauge "mail_oldest_due_seconds" {} "Time since the oldest due mail became due.";
     every Counter "mail_attempts_total" { "outcome": ["sent", "retry", "dead"] } "Attempts to send a mail.";
-    every Gauge "data_folder_free_bytes" {} "Free space of the file system with the data folder.";
+    every Gauge "data_folder_free_bytes" {} "Free space of the file system with the SQLite database, or with the data folder.";
     every Gauge "build_info" { "version": [] } "1, with the version of the program.";
     every Counter "process_cpu_seconds_total" {} "Processor time of this process.";
     every Gauge "process_resident_memory_bytes" {} "Memory of this process that is in RAM.";
