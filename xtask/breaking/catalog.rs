@@ -1,10 +1,10 @@
 //! The catalog of all rules, with lookup by id.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::rule::{Rule, SchemaRule, SchemaSite};
-use super::{compare, schema};
+use super::rule::{Level, Rule, SchemaRule, SchemaSite};
+use super::{compare, schema, version};
 
 /// Returns all rules that are not schema rules.
 pub(crate) fn rules() -> impl Iterator<Item = &'static Rule> {
@@ -19,6 +19,7 @@ pub(crate) fn rules() -> impl Iterator<Item = &'static Rule> {
         compare::SECURITY_SCHEME_RULES,
         compare::SERVER_RULES,
         compare::LIFECYCLE_RULES,
+        version::RULES,
         schema::RULES,
     ]
     .into_iter()
@@ -31,15 +32,20 @@ pub(crate) fn rule(id: &str) -> Option<&'static Rule> {
     INDEX.get_or_init(|| rules().map(|rule| (rule.id, rule)).collect()).get(id).copied()
 }
 
-/// Whether a rule or a schema rule has the id.
-pub(crate) fn is_rule(id: &str) -> bool {
-    static IDS: OnceLock<HashSet<String>> = OnceLock::new();
+/// Returns the default level of the rule or schema rule with the id, or `None` if there is none.
+pub(crate) fn level(id: &str) -> Option<Level> {
+    static LEVELS: OnceLock<HashMap<String, Level>> = OnceLock::new();
     let all = || {
-        let at_sites = schema::schema_rules()
-            .flat_map(|rule| SchemaSite::ALL.into_iter().map(|site| site.id(rule.suffix)));
-        rules().map(|rule| rule.id.to_owned()).chain(at_sites).collect()
+        let mut levels: HashMap<String, Level> =
+            rules().map(|rule| (rule.id.to_owned(), rule.level)).collect();
+        for rule in schema::schema_rules() {
+            for site in SchemaSite::ALL {
+                levels.entry(site.id(rule.suffix)).or_insert_with(|| rule.level(site));
+            }
+        }
+        levels
     };
-    IDS.get_or_init(all).contains(id)
+    LEVELS.get_or_init(all).get(id).copied()
 }
 
 /// Returns the schema rule with the suffix (its id without the prefix of the site), or `None` if there is none.

@@ -9,10 +9,15 @@ use serde::Deserialize;
 use super::catalog;
 use super::compare::GracePeriods;
 use super::finding::Finding;
+use super::policies::{Policies, VERSION_RULES};
 use super::rule::Level;
 
 /// The name of the configuration file.
 pub(crate) const FILE_NAME: &str = "openapi-gate.toml";
+
+/// The impact and the remedy of a harmless change whose level was raised.
+pub(crate) const RAISED: (&str, &str) =
+    ("The configuration raised the level of this rule.", "Revert the change, or add a waiver.");
 
 /// The level of a rule in the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -39,23 +44,6 @@ pub(crate) enum FailOn {
     Warning,
 }
 
-/// Expectations beyond compatibility. Without a configuration, none applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-struct Policies {
-    sunset_days: i32,
-    beta_sunset_days: i32,
-    raised_security: bool,
-    version_bump: bool,
-}
-
-impl Default for Policies {
-    fn default() -> Self {
-        let GracePeriods { days, beta_days } = GracePeriods::NONE;
-        Self { sunset_days: days, beta_sunset_days: beta_days, raised_security: false, version_bump: false }
-    }
-}
-
 /// The settings of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -66,20 +54,16 @@ pub(crate) struct Settings {
     pub waivers: Option<String>,
     ignored_paths: Vec<String>,
     rules: BTreeMap<String, ConfiguredLevel>,
-    policies: Policies,
+    /// The policies.
+    pub policies: Policies,
 }
 
 impl Settings {
-    /// Returns the settings of this project: all policies apply.
+    /// Returns the settings of this project: all policies apply. Its version increases with a release, so the rules about
+    /// the version stay at level info: they are only part of the changelog.
     pub(crate) fn project() -> Self {
-        let GracePeriods { days, beta_days } = GracePeriods::PROJECT;
-        let policies = Policies {
-            sunset_days: days,
-            beta_sunset_days: beta_days,
-            raised_security: true,
-            version_bump: true,
-        };
-        Self { policies, ..Self::default() }
+        let rules = VERSION_RULES.map(|id| (id.to_owned(), ConfiguredLevel::Info)).into();
+        Self { policies: Policies::PROJECT, rules, ..Self::default() }
     }
 
     /// Parses a configuration file.
@@ -89,7 +73,7 @@ impl Settings {
     pub(crate) fn parse(name: &str, text: &str) -> Result<Self> {
         let settings: Self =
             toml::from_str(text).with_context(|| format!("cannot read the configuration {name}"))?;
-        if let Some(id) = settings.rules.keys().find(|id| !catalog::is_rule(id)) {
+        if let Some(id) = settings.rules.keys().find(|id| catalog::level(id).is_none()) {
             bail!("{name}: `{id}` is not a rule; `openapi-gate rules` lists all rules");
         }
         let Policies { sunset_days, beta_sunset_days, .. } = settings.policies;
@@ -102,7 +86,7 @@ impl Settings {
 
     /// Returns how long before its sunset an object must be deprecated.
     pub(crate) const fn grace_periods(&self) -> GracePeriods {
-        GracePeriods { days: self.policies.sunset_days, beta_days: self.policies.beta_sunset_days }
+        self.policies.grace_periods()
     }
 
     /// Removes the ignored paths from a document.
@@ -123,32 +107,32 @@ impl Settings {
     /// Sets the levels of findings, and removes those whose rule is off.
     pub(crate) fn apply(&self, findings: &mut Vec<Finding>) {
         findings.retain_mut(|finding| {
-            let configured = self.rules.get(&finding.id).copied();
-            let Some(level) = configured.or_else(|| self.policy_level(&finding.id)) else { return true };
-            let level = match level {
-                ConfiguredLevel::Error => Level::Error,
-                ConfiguredLevel::Warning => Level::Warning,
-                ConfiguredLevel::Info => Level::Info,
-                ConfiguredLevel::Off => return false,
-            };
-            if finding.impact.is_empty() && level > Level::Info {
-                "The configuration raised the level of this rule.".clone_into(&mut finding.impact);
-                "Revert the change, or add a waiver.".clone_into(&mut finding.remedy);
+            let level = self.level(&finding.id, finding.level);
+            finding.level = level.unwrap_or(Level::Info);
+            if finding.level == Level::Info {
+                finding.impact.clear();
+                finding.remedy.clear();
+            } else if finding.impact.is_empty() {
+                RAISED.0.clone_into(&mut finding.impact);
+                RAISED.1.clone_into(&mut finding.remedy);
             }
-            finding.level = level;
-            true
+            level.is_some()
         });
     }
 
-    /// Returns the level of a rule that belongs to a policy, if the policy does not apply.
-    fn policy_level(&self, id: &str) -> Option<ConfiguredLevel> {
-        let is_security = id.starts_with("api-security-") || id.starts_with("api-global-security-");
-        let is_version = ["api-version-not-bumped", "api-version-decreased", "api-major-version-not-bumped"];
-        match () {
-            () if is_security && !self.policies.raised_security => Some(ConfiguredLevel::Info),
-            () if is_version.contains(&id) && !self.policies.version_bump => Some(ConfiguredLevel::Off),
-            () => None,
-        }
+    /// Returns the level of a finding or a rule that has the level `level` without a configuration, or `None` if it is
+    /// not reported. A harmless change by a rule that reports breaking changes too, such as the removal of an operation
+    /// after its sunset, stays harmless.
+    pub(crate) fn level(&self, id: &str, level: Level) -> Option<Level> {
+        let Some(configured) = self.rules.get(id) else { return self.policies.level(id, level) };
+        let configured = match configured {
+            ConfiguredLevel::Error => Level::Error,
+            ConfiguredLevel::Warning => Level::Warning,
+            ConfiguredLevel::Info => Level::Info,
+            ConfiguredLevel::Off => return None,
+        };
+        let is_harmless_case = level == Level::Info && catalog::level(id) > Some(Level::Info);
+        Some(if is_harmless_case { level } else { configured })
     }
 }
 

@@ -10,8 +10,8 @@ use contract::source::Span;
 use sha2::{Digest, Sha256};
 
 use super::advice;
-use super::compare::{AffectedOperation, Comparison, DetectedChange, Origin, affected};
-use super::rule::{Direction, Level};
+use super::compare::{AffectedOperation, Comparison, DetectedChange, Origin, Positions, affected};
+use super::rule::{Direction, Level, Rule, SchemaSite};
 
 /// A change between base and revision.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ type ChangeKey<'a> = (Option<Direction>, &'a str, Span, Span, &'a str);
 pub(crate) fn merge_changes(comparison: &Comparison<'_>) -> Vec<Finding> {
     let mut changes: BTreeMap<ChangeKey<'_>, Vec<&DetectedChange>> = BTreeMap::new();
     for change in comparison.changes() {
-        let direction = change.site.map(super::rule::SchemaSite::direction);
+        let direction = change.site.map(SchemaSite::direction);
         let key = (
             direction,
             change.suffix.as_str(),
@@ -61,12 +61,42 @@ pub(crate) fn merge_changes(comparison: &Comparison<'_>) -> Vec<Finding> {
     }
     let mut findings: Vec<Finding> =
         changes.into_values().map(|changes| merge(comparison, &changes)).collect();
+    sort(&mut findings);
+    make_fingerprints_unique(&mut findings);
+    findings
+}
+
+/// Sorts findings by their position in the revision.
+pub(crate) fn sort(findings: &mut [Finding]) {
     findings.sort_by(|left, right| {
         let key = |finding: &Finding| (finding.revision.start, finding.base.start);
         (key(left), &left.id, &left.message).cmp(&(key(right), &right.id, &right.message))
     });
-    make_fingerprints_unique(&mut findings);
-    findings
+}
+
+/// Returns a finding about an object outside of operations, such as `info`.
+pub(crate) fn about_object(
+    rule: &Rule,
+    object: &str,
+    path: &str,
+    positions: Positions,
+    details: &str,
+    message: &str,
+) -> Finding {
+    let object = AffectedOperation { operation: object.to_owned(), path: object.to_owned() };
+    Finding {
+        id: rule.id.to_owned(),
+        level: rule.level,
+        message: plain_text(message),
+        impact: rule.impact.to_owned(),
+        remedy: rule.remedy.to_owned(),
+        base: positions.base,
+        revision: positions.revision,
+        path: plain_text(path),
+        operations: vec![object],
+        fingerprint: fingerprint(None, rule.id, path, details),
+        waived: None,
+    }
 }
 
 /// Merges changes with the same key into one finding.
@@ -78,9 +108,7 @@ fn merge(comparison: &Comparison<'_>, changes: &[&DetectedChange]) -> Finding {
     let path = comparison.base.path_of(change.positions.base);
     let (impact, remedy) =
         if change.level == Level::Info { Default::default() } else { advice::for_change(change) };
-    let direction = change.site.map(|site| format!("{:?}", site.direction())).unwrap_or_default();
-    let fingerprint_input =
-        [direction.as_str(), change.suffix.as_str(), path.as_str(), change.details.as_str()].join("\n");
+    let direction = change.site.map(SchemaSite::direction);
     let mut operations = affected::operations(comparison, &origins);
     for affected in &mut operations {
         affected.operation = plain_text(&affected.operation);
@@ -96,9 +124,15 @@ fn merge(comparison: &Comparison<'_>, changes: &[&DetectedChange]) -> Finding {
         revision: change.positions.revision,
         path: plain_text(&path),
         operations,
-        fingerprint: digest(&fingerprint_input),
+        fingerprint: fingerprint(direction, &change.suffix, &path, &change.details),
         waived: None,
     }
+}
+
+/// Returns the fingerprint of a change. `suffix` is the rule, without the prefix of the site.
+fn fingerprint(direction: Option<Direction>, suffix: &str, path: &str, details: &str) -> String {
+    let direction = direction.map(|direction| format!("{direction:?}")).unwrap_or_default();
+    digest(&[direction.as_str(), suffix, path, details].join("\n"))
 }
 
 /// Returns the first twelve hexadecimal digits of the SHA-256 digest of a string.

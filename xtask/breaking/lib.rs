@@ -20,12 +20,14 @@ mod git;
 mod inputs;
 mod names;
 mod output;
+mod policies;
 mod references;
 mod release;
 mod report;
 mod rule;
 mod schema;
 mod shape;
+mod version;
 mod waivers;
 
 #[cfg(test)]
@@ -175,13 +177,29 @@ fn compare_documents(
     let base = base.map_err(|_| anyhow::anyhow!("cannot read the base: the reader panicked"))?;
     let base = base.map_err(|invalid: Box<InvalidContract>| invalid_document_error(&invalid))?;
     let revision = revision.map_err(|invalid| invalid_document_error(&invalid))?;
-    let mut findings = compare::compare(&base, &revision, today, settings.grace_periods());
-    settings.apply(&mut findings);
+    let mut findings = find_changes(&base, &revision, settings, today);
     let waiver_errors = match &waivers {
         Some(waivers) => waivers::apply(waivers, &mut findings, today)?,
         None => Vec::new(),
     };
     Ok(ComparisonResult { base, revision, findings, waiver_errors })
+}
+
+/// Compares two documents. Returns the findings with the levels of the settings, sorted by position in the revision.
+fn find_changes(
+    base: &OpenApiDocument,
+    revision: &OpenApiDocument,
+    settings: &Settings,
+    today: Date,
+) -> Vec<Finding> {
+    let mut findings = compare::compare(base, revision, today, settings.grace_periods());
+    settings.apply(&mut findings);
+    // Which version is expected depends on the levels.
+    let mut version_findings = version::check(base, revision, &findings);
+    settings.apply(&mut version_findings);
+    findings.append(&mut version_findings);
+    finding::sort(&mut findings);
+    findings
 }
 
 /// The maximum number of minor errors of a document that are printed; further ones are only counted.

@@ -90,8 +90,9 @@ pub(crate) fn ensure_link_is_inside(directory: &Path, name: &str) -> Result<()> 
     Ok(())
 }
 
-/// Reads the file that an argument names: a file, or a revision that contains `path`, which is relative to `directory`.
-/// `file` is the path of the file with that name, if it exists; `content` is what the file contains.
+/// Reads the file that an argument names: a file, `REVISION:PATH`, or a revision that contains `path`, which is relative
+/// to `directory`. `file` is the path of the file with that name, if it exists; `content` is what the file contains, and
+/// the name of the argument.
 ///
 /// # Errors
 /// Returns an error with a remedy when the name is ambiguous or nothing has it, or when the file cannot be read.
@@ -107,9 +108,22 @@ pub(crate) fn read_file_or_revision(
         ensure_only_file(directory, name)?;
         return read_file(directory, &file);
     }
-    ensure_revision(directory, name).with_context(|| format!("{content} not found"))?;
-    let text = read_at_revision(directory, name, path)?;
-    text.with_context(|| format!("{content} not found: revision `{name}` does not contain {path}"))
+    ensure!(!name.contains("://"), "--{content}: {name} is a URL, and files are not downloaded");
+    let (revision, path) = match name.split_once(':') {
+        Some((revision, path)) => (revision, path.to_owned()),
+        None => (name, format!("./{path}")),
+    };
+    ensure_revision(directory, revision).with_context(|| format!("{content} not found"))?;
+    let text = read_in_revision(directory, revision, &path)?;
+    let shown_path = path.strip_prefix("./").unwrap_or(&path);
+    text.with_context(|| {
+        format!("{content} not found: {} does not contain {shown_path}", shown_revision(revision))
+    })
+}
+
+/// Returns the name of a revision in messages.
+pub(crate) fn shown_revision(revision: &str) -> String {
+    if revision.is_empty() { "the index".to_owned() } else { format!("revision `{revision}`") }
 }
 
 /// Reads a file of the file system. `name` is relative to `directory`.
@@ -127,8 +141,14 @@ pub(crate) fn read_file(directory: &Path, name: &str) -> Result<TextFile> {
 /// # Errors
 /// Returns an error if git cannot be started, or if the file is not UTF-8.
 pub(crate) fn read_at_revision(directory: &Path, revision: &str, path: &str) -> Result<Option<TextFile>> {
-    let Some(bytes) = git::contents(directory, &format!("{revision}:./{path}"))? else { return Ok(None) };
-    let name = format!("{revision}:{path}");
+    read_in_revision(directory, revision, &format!("./{path}"))
+}
+
+/// Reads a file at a revision, or returns `None` if the revision does not contain it. `path` is relative to the
+/// repository or, if it begins with `./` or `../`, to `directory`.
+fn read_in_revision(directory: &Path, revision: &str, path: &str) -> Result<Option<TextFile>> {
+    let Some(bytes) = git::contents(directory, &format!("{revision}:{path}"))? else { return Ok(None) };
+    let name = format!("{revision}:{}", path.strip_prefix("./").unwrap_or(path));
     let text = String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8"))?;
     Ok(Some(TextFile { name, text, is_from_git: true }))
 }

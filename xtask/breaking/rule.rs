@@ -309,9 +309,9 @@ pub(crate) struct Rule {
     /// The inverse rule.
     #[cfg_attr(not(test), allow(dead_code, reason = "only tests read the inverse"))]
     pub inverse: Inverse,
-    /// How clients can break; empty at level info.
+    /// How clients can break; empty at level info, unless a policy raises the level.
     pub impact: &'static str,
-    /// How to avoid the break; empty at level info.
+    /// How to avoid the break; empty at level info, unless a policy raises the level.
     pub remedy: &'static str,
 }
 
@@ -339,6 +339,16 @@ impl Rule {
     /// Creates a rule at level info.
     pub(crate) const fn info(id: &'static str, inverse: Inverse) -> Self {
         Self { id, level: Level::Info, inverse, impact: "", remedy: "" }
+    }
+
+    /// Creates a rule at level info that a policy raises.
+    pub(crate) const fn expectation(
+        id: &'static str,
+        inverse: Inverse,
+        impact: &'static str,
+        remedy: &'static str,
+    ) -> Self {
+        Self { id, level: Level::Info, inverse, impact, remedy }
     }
 }
 

@@ -147,6 +147,8 @@ const DESCRIPTIONS: &[(&str, &str)] = &[
     ("reactivated", "The deprecation was withdrawn"),
     ("request-body-added-optional", "An optional request body was added"),
     ("request-body-added-required", "A required request body was added"),
+    ("request-body-became-optional", "A required request body became optional"),
+    ("request-body-became-required", "An optional request body became required"),
     ("request-body-encoding-changed", "The `encoding` of a request body changed"),
     ("request-body-media-type-added", "A media type was added to a request body"),
     ("request-body-media-type-name-changed", "A parameter of the media type of a request body changed"),
@@ -306,13 +308,11 @@ mod tests {
             assert!(!quoted.contains('-') || quoted.starts_with("x-"), "{suffix}: {quoted} is not a keyword");
         }
         for rule in catalog::rules() {
+            let stem = rule.id.rsplit_once('-').map(|(stem, _)| stem);
+            let is_about_keyword = KEYWORDS.iter().any(|(words, _)| Some(*words) == stem);
             let is_described =
                 DESCRIPTIONS.iter().any(|(id, _)| *id == rule.id) || property_access(rule.id).is_some();
-            assert!(
-                is_described || schema::schema_rules().any(|other| rule.id.ends_with(other.suffix)),
-                "{}",
-                rule.id
-            );
+            assert!(is_described || is_about_keyword, "{} has no description", rule.id);
         }
     }
 }

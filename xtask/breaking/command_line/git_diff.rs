@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::settings::SettingsArgs;
+use super::settings::ConfigArgs;
 use crate::base::BaseInput;
 use crate::inputs::Input;
 use crate::report::{self, ComparisonResult};
@@ -49,7 +49,7 @@ fn compare(directory: &Path, path: &str, old: &str, new: &str) -> Result<Compari
         Ok(input)
     };
     let document = read(old, "a")?;
-    let (settings, _) = SettingsArgs::default().read(directory, None)?;
+    let (settings, _) = ConfigArgs::default().read(directory)?;
     let base = BaseInput { document, waivers: None, note: None };
     compare_documents(base, read(new, "b")?, &settings, today())
 }

@@ -50,7 +50,7 @@ enum GateCommand {
     },
     /// Print all changes that clients can notice, in groups.
     Changelog(ComparisonArgs),
-    /// List the rules: id, level, what a rule finds, who breaks, and how to avoid it.
+    /// List the rules: id, level according to the configuration, what a rule finds, who breaks, and how to avoid it.
     Rules(reference::RulesArgs),
     /// Print the changes of one file for `git diff`: see `diff.<driver>.command` in gitattributes(5).
     GitDiff(git_diff::GitDiffArgs),
@@ -106,7 +106,7 @@ fn run(command: &GateCommand) -> Result<Compatibility> {
             Ok(Compatibility::Compatible)
         }
         GateCommand::Rules(args) => {
-            output::print(&reference::render(args)?)?;
+            output::print(&reference::render(&directory, args)?)?;
             Ok(Compatibility::Compatible)
         }
         GateCommand::GitDiff(args) => {

@@ -1,12 +1,16 @@
 //! The reference of all rules: `openapi-gate rules`, and RULES.md.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use anyhow::{Result, bail};
 use contract::diagnostic::json_line;
 use serde::Serialize;
 
 use super::descriptions::describe;
+use super::settings::ConfigArgs;
+use crate::config::{RAISED, Settings};
+use crate::policies::Policy;
 use crate::rule::{Direction, Level, SchemaRule, SchemaSite};
 use crate::{advice, catalog, schema};
 
@@ -16,6 +20,8 @@ pub(super) struct RulesArgs {
     /// Only these rules
     #[arg(value_name = "ID")]
     ids: Vec<String>,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: RulesFormat,
@@ -24,11 +30,11 @@ pub(super) struct RulesArgs {
 /// The output format of the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum RulesFormat {
-    /// One rule per line; with IDs, everything about each.
+    /// One rule per line, and the policies; with IDs, everything about each.
     Text,
     /// One JSON object per line.
     Json,
-    /// The tables of RULES.md.
+    /// With IDs, a table; otherwise RULES.md, whose levels do not depend on the configuration.
     Markdown,
 }
 
@@ -36,7 +42,10 @@ enum RulesFormat {
 #[derive(Debug, Serialize)]
 struct ListedRule {
     id: String,
-    level: Level,
+    /// The level according to the configuration, or `off`.
+    level: String,
+    /// The policy to which the rule belongs, as in the configuration.
+    policy: Option<String>,
     finds: String,
     #[serde(rename = "who")]
     impact: String,
@@ -44,64 +53,89 @@ struct ListedRule {
     remedy: String,
 }
 
-/// Renders the rules.
+/// Renders the rules with their levels according to the configuration.
 ///
 /// # Errors
-/// Returns an error when an id is not that of a rule.
-pub(super) fn render(args: &RulesArgs) -> Result<String> {
-    if args.format == RulesFormat::Markdown {
-        return Ok(markdown());
-    }
-    let mut rules = listed_rules();
-    if let Some(id) = args.ids.iter().find(|id| !rules.contains_key(*id)) {
+/// Returns an error when an id is not that of a rule, or when the configuration cannot be read or is invalid.
+pub(super) fn render(directory: &Path, args: &RulesArgs) -> Result<String> {
+    if let Some(id) = args.ids.iter().find(|id| catalog::level(id).is_none()) {
         bail!("`{id}` is not a rule; `openapi-gate rules` lists all rules");
     }
+    if args.format == RulesFormat::Markdown && args.ids.is_empty() {
+        return Ok(markdown());
+    }
+    let (settings, config) = args.config.read(directory)?;
+    let mut rules = listed_rules(&settings);
     rules.retain(|id, _| args.ids.is_empty() || args.ids.contains(id));
-    let render = |rule: &ListedRule| match args.format {
-        RulesFormat::Json => json_line(rule),
-        _ if args.ids.is_empty() => format!("{:7} {}\n", rule.level.to_string(), rule.id),
-        _ => details(rule),
-    };
-    Ok(rules.values().map(render).collect())
+    let rules = rules.values();
+    Ok(match args.format {
+        RulesFormat::Json => rules.map(json_line).collect(),
+        RulesFormat::Markdown => TABLE_HEAD.to_owned() + &rules.map(table_row).collect::<String>(),
+        RulesFormat::Text if args.ids.is_empty() => {
+            let listed: String = rules.map(|rule| format!("{:7} {}\n", rule.level, rule.id)).collect();
+            let policies: String =
+                settings.policies.lines().iter().map(|line| format!("  {line}\n")).collect();
+            let config = config.as_deref().unwrap_or("none");
+            format!("{listed}\npolicies:\n{policies}\nconfiguration: {config}\n")
+        }
+        RulesFormat::Text => rules.map(details).collect(),
+    })
 }
 
 fn details(rule: &ListedRule) -> String {
-    let mut text = format!("{}\n  level:  {}\n  finds:  {}\n", rule.id, rule.level, rule.finds);
+    let mut text = format!("{}\n  level:  {}\n", rule.id, rule.level);
+    if let Some(policy) = &rule.policy {
+        text += &format!("  policy: {policy}\n");
+    }
+    text += &format!("  finds:  {}\n", rule.finds);
     if !rule.impact.is_empty() {
         text += &format!("  breaks: {}\n  remedy: {}\n", rule.impact, rule.remedy);
     }
     text
 }
 
+/// The first lines of a table of rules.
+const TABLE_HEAD: &str = "| rule | level | finds | who breaks | instead |\n|---|---|---|---|---|\n";
+
+fn table_row(rule: &ListedRule) -> String {
+    let ListedRule { id, level, finds, impact, remedy, .. } = rule;
+    let finds = finds.trim_end_matches('.');
+    format!("| `{id}` | {level} | {finds} | {impact} | {remedy} |\n")
+}
+
 /// Returns all rules by id. A schema rule has an id for each site.
-fn listed_rules() -> BTreeMap<String, ListedRule> {
+fn listed_rules(settings: &Settings) -> BTreeMap<String, ListedRule> {
     let mut listed = BTreeMap::new();
+    let mut add = |id: String, level: Level, finds: String, (impact, remedy): (&str, &str)| {
+        let level = settings.level(&id, level);
+        let (impact, remedy) = match level {
+            None | Some(Level::Info) => ("", ""),
+            Some(_) if impact.is_empty() => RAISED,
+            Some(_) => (impact, remedy),
+        };
+        let policy = Policy::of_rule(&id).map(|policy| policy.line(settings.policies));
+        listed.entry(id.clone()).or_insert_with(|| ListedRule {
+            id,
+            level: level.map_or_else(|| "off".to_owned(), |level| level.to_string()),
+            policy,
+            finds,
+            impact: impact.to_owned(),
+            remedy: remedy.to_owned(),
+        });
+    };
     for rule in catalog::rules() {
-        listed.insert(
-            rule.id.to_owned(),
-            ListedRule {
-                id: rule.id.to_owned(),
-                level: rule.level,
-                finds: format!("{}.", describe(rule.id)),
-                impact: rule.impact.to_owned(),
-                remedy: rule.remedy.to_owned(),
-            },
-        );
+        let finds = format!("{}.", describe(rule.id));
+        add(rule.id.to_owned(), rule.level, finds, (rule.impact, rule.remedy));
     }
     for rule in schema::schema_rules() {
         for site in SchemaSite::ALL {
-            let (id, level) = (site.id(rule.suffix), rule.level(site));
-            let (impact, remedy) = match level {
+            let level = rule.level(site);
+            let advice = match level {
                 Level::Info => ("", ""),
                 _ => advice::schema_rule_advice(rule.suffix, rule.topic, site.direction()),
             };
-            listed.entry(id.clone()).or_insert_with(|| ListedRule {
-                id,
-                level,
-                finds: format!("{}, in {}.", describe(rule.suffix), place(site)),
-                impact: impact.to_owned(),
-                remedy: remedy.to_owned(),
-            });
+            let finds = format!("{}, in {}.", describe(rule.suffix), place(site));
+            add(site.id(rule.suffix), level, finds, advice);
         }
     }
     listed
@@ -134,18 +168,16 @@ const fn place(site: SchemaSite) -> &'static str {
 fn markdown() -> String {
     let mut text = String::from(
         "# Rules\n\nGenerated by `openapi-gate rules --format markdown`; do not edit. `openapi-gate rules ID` prints the \
-         same about one rule.\n\nThe levels are those of this project. Outside of it, the rules `api-security-*` and \
-         `api-global-security-*` have the level info unless the policy `raised-security` is on, and `api-version-*` and \
-         `api-major-version-*` are off unless the policy `version-bump` is on.\n\n## Documents, operations, parameters \
-         and responses\n\n| rule | level | finds | who breaks | instead |\n|---|---|---|---|---|\n",
+         same about one rule, with the level of your configuration.\n\nThe levels are those of this project. Outside of it, \
+         the rules `api-security-*` and `api-global-security-*` have at most the level warning unless the policy \
+         `raised-security` is on (info if the change only grants access), and `api-version-*` and \
+         `api-major-version-*` are off unless the policy `version-bump` is on, which makes them warnings.\n\n## \
+         Documents, operations, parameters and responses\n\n",
     );
-    let mut rules: Vec<_> = catalog::rules().collect();
-    rules.sort_by_key(|rule| rule.id);
-    for rule in rules {
-        let finds = describe(rule.id);
-        text +=
-            &format!("| `{}` | {} | {finds} | {} | {} |\n", rule.id, rule.level, rule.impact, rule.remedy);
-    }
+    text += TABLE_HEAD;
+    let rules: BTreeMap<String, ListedRule> = listed_rules(&Settings::project());
+    let is_schema_rule = |id: &str| catalog::rule(id).is_none();
+    text.extend(rules.values().filter(|rule| !is_schema_rule(&rule.id)).map(table_row));
     text += "\n## Schemas\n\nThe id of a rule about a schema begins with the place of the schema:\n\n| begins with | place |\n|---|---|\n";
     let places: BTreeMap<&str, &str> =
         SchemaSite::ALL.iter().map(|site| (site.prefix(), place(*site))).collect();

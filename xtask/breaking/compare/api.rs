@@ -1,10 +1,8 @@
-//! Compares the roots of the documents: security schemes, paths, webhooks, removed schemas, unknown keywords and the
-//! version of the API.
+//! Compares the roots of the documents: security schemes, paths, webhooks, removed schemas and unknown keywords.
 //!
 //! Paths are matched regardless of the names of their parameters.
 
 use std::collections::{BTreeSet, HashMap};
-use std::rc::Rc;
 
 use contract::node::{Entry, Node, Value};
 use contract::source::Span;
@@ -14,8 +12,6 @@ use super::operations::{self, PathItem, compare_unknown_keywords};
 use super::{Comparison, OperationPath, Positions, lifecycle, security_schemes, servers};
 use crate::rule::{Inverse, Level, Rule};
 use crate::schema::value;
-
-const VERSION_INCREASED: Inverse = Inverse::None("an increased version is not reported");
 
 /// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[
@@ -27,12 +23,9 @@ pub(crate) const RULES: &[Rule] = &[
         "Keep sending the event, and mark it `deprecated` with an `x-sunset` date.",
     ),
     Rule::info("api-schema-removed", Inverse::None("an added schema is not reported")),
-    Rule::info("api-version-not-bumped", VERSION_INCREASED),
-    Rule::info("api-version-decreased", VERSION_INCREASED),
-    Rule::info("api-major-version-not-bumped", VERSION_INCREASED),
 ];
 
-/// Compares the two documents, except for the schemas, which are queued, and the version.
+/// Compares the two documents, except for the schemas, which are queued.
 pub(crate) fn compare(comparison: &mut Comparison<'_>) {
     security_schemes::compare(comparison);
     compare_paths(comparison);
@@ -234,57 +227,5 @@ fn report_removed_schemas(comparison: &mut Comparison<'_>) {
                 message,
             );
         }
-    }
-}
-
-/// Reports an API version that decreased, that stayed the same although there are changes, or that has the same major
-/// version although there are breaking changes.
-pub(crate) fn check_version(comparison: &mut Comparison<'_>) {
-    let version = |root: &Node| {
-        let entry = root.get("info").and_then(|info| info.entry("version"));
-        entry.map(|entry| {
-            let text = entry.value.as_str().map(str::to_owned);
-            // A version without quotes is parsed as a number.
-            (text.unwrap_or_else(|| value::display_value(&entry.value)), entry.key.span)
-        })
-    };
-    let (Some((before, base_span)), Some((after, revision_span))) =
-        (version(&comparison.base.document.root), version(&comparison.revision.document.root))
-    else {
-        return;
-    };
-    let positions = Positions::new(base_span, revision_span);
-    let operation_path: Rc<OperationPath> = OperationPath::of("info");
-    let has_breaking_change = comparison.changes().iter().any(|change| change.level == Level::Error);
-    // Trailing zeros have no effect: version 1.0 equals version 1.0.0.
-    let numbers = |version: &str| -> Vec<u64> {
-        let mut numbers: Vec<u64> =
-            version.split(['.', '-', '+']).map_while(|part| part.parse().ok()).collect();
-        let significant = numbers.iter().rposition(|number| *number > 0).map_or(0, |index| index + 1);
-        numbers.truncate(significant);
-        numbers
-    };
-    if before == after {
-        if !comparison.changes().is_empty() {
-            comparison.report(
-                "api-version-not-bumped",
-                &operation_path,
-                positions,
-                &after,
-                format!("version {after} was not increased"),
-            );
-        }
-    } else if numbers(&after) < numbers(&before) {
-        comparison.report(
-            "api-version-decreased",
-            &operation_path,
-            positions,
-            &after,
-            format!("the version decreased from {before} to {after}"),
-        );
-    }
-    if has_breaking_change && numbers(&before).first() == numbers(&after).first() {
-        let message = format!("breaking changes, but {after} has the same major version as {before}");
-        comparison.report("api-major-version-not-bumped", &operation_path, positions, &after, message);
     }
 }

@@ -225,7 +225,6 @@ pub(crate) fn compare(
         schema::compare(&mut comparison, index);
         index += 1;
     }
-    api::check_version(&mut comparison);
     finding::merge_changes(&comparison)
 }
 

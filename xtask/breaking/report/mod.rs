@@ -12,6 +12,7 @@ use contract::plain_text::plain_lines;
 use super::ReportFormat;
 use super::document::OpenApiDocument;
 use super::finding::Finding;
+use super::policies::VERSION_RULES;
 use super::rule::Level;
 
 /// The result of a comparison.
@@ -100,6 +101,7 @@ fn groups(result: &ComparisonResult) -> Vec<(&'static str, Vec<&Finding>)> {
     // Returns the index in `headings`.
     let heading_index = |finding: &Finding| match finding.level {
         Level::Error => 0,
+        Level::Warning if VERSION_RULES.contains(&finding.id.as_str()) => 5,
         Level::Warning => 1,
         Level::Info
             if ["deprecated", "sunset", "reactivated"].iter().any(|word| finding.id.contains(word)) =>

@@ -27,8 +27,9 @@ use contract::source::Source;
 use contract::yaml::{AliasPolicy, read_with};
 use jiff::civil::{Date, date};
 
-use super::compare::{self, GracePeriods};
+use super::config::Settings;
 use super::document::{self, OpenApiDocument};
+use super::find_changes;
 use super::finding::Finding;
 use super::rule::Level;
 
@@ -49,7 +50,7 @@ fn differences(base: &str, revision: &str) -> Vec<Finding> {
 
 /// Compares two documents with the policies of this project.
 fn compare(base: &OpenApiDocument, revision: &OpenApiDocument, today: Date) -> Vec<Finding> {
-    compare::compare(base, revision, today, GracePeriods::PROJECT)
+    find_changes(base, revision, &Settings::project(), today)
 }
 
 /// Returns the ids and levels of findings.

@@ -6,6 +6,7 @@ mod escaping;
 mod formats;
 mod hostile;
 mod names;
+mod policies;
 mod readme;
 mod rules;
 mod settings;

@@ -6,7 +6,9 @@ use std::path::Path;
 use contract::source::Source;
 use contract::yaml::{AliasPolicy, read_with};
 
-use crate::support::{CONTRACT, Folder, breaking_contract};
+use serde_json::Value;
+
+use crate::support::{CONTRACT, Folder, PROGRAM, breaking_contract};
 
 /// Returns the first code block of the README after a text.
 fn code_after(text: &str) -> String {
@@ -26,27 +28,90 @@ fn repository() -> Folder {
     folder
 }
 
-#[test]
-fn the_ci_step_fails_for_a_breaking_change_of_a_pull_request() {
-    let block = code_after("**In CI** (here GitHub Actions");
+/// Returns the steps of the workflow in the README.
+fn workflow_steps() -> Vec<Value> {
+    let block = code_after("**In CI** (here GitHub Actions), a complete workflow");
     let mut diagnostics = Vec::new();
-    let steps = read_with(&Source::new("steps.yaml", block), AliasPolicy::Expand, &mut diagnostics)
-        .expect("the step is YAML");
-    let script = steps.items().and_then(|steps| steps.get(1)?.get("run")?.as_str()).expect("a `run` step");
-    let origin = repository();
+    let workflow = read_with(&Source::new("workflow.yaml", block), AliasPolicy::Expand, &mut diagnostics)
+        .expect("the workflow is YAML")
+        .to_json();
+    assert_eq!(workflow["on"], "pull_request");
+    workflow["jobs"]["compare"]["steps"].as_array().expect("the job has steps").clone()
+}
+
+/// Clones a repository as the checkout step does.
+fn clone(origin: &Folder) -> Folder {
     let clone = Folder::new();
     clone.git(&["clone", "--quiet", "--depth", "1", &format!("file://{}", origin.path().display()), "."]);
     clone.git(&["config", "user.name", "T"]);
     clone.git(&["config", "user.email", "t@example.com"]);
-    let run = || clone.run_script(script, &[("GITHUB_BASE_REF", "main")]);
-    let unchanged = run();
-    assert_eq!(unchanged.code, Some(0), "{unchanged:?}");
     clone.git(&["checkout", "--quiet", "-b", "topic"]);
-    clone.write("openapi.yaml", breaking_contract());
-    clone.commit("two");
-    let breaking = run();
+    clone
+}
+
+#[test]
+fn the_workflow_fails_for_a_breaking_change_of_a_pull_request() {
+    let steps = workflow_steps();
+    let script = steps.last().and_then(|step| step["run"].as_str()).expect("a `run` step");
+    let run = |clone: &Folder| clone.run_script(script, &[("GITHUB_BASE_REF", "main"), ("CI", "true")]);
+    let origin = repository();
+    let clone_of_repository = clone(&origin);
+    let unchanged = run(&clone_of_repository);
+    assert_eq!((unchanged.code, unchanged.errors.as_str()), (Some(0), ""), "{unchanged:?}");
+    clone_of_repository.write("openapi.yaml", breaking_contract());
+    clone_of_repository.commit("two");
+    let breaking = run(&clone_of_repository);
     assert_eq!(breaking.code, Some(1), "{breaking:?}");
     assert!(breaking.output.starts_with("::error file=openapi.yaml,line=17,"), "{breaking:?}");
+    clone_of_repository.git(&["mv", "openapi.yaml", "renamed.yaml"]);
+    clone_of_repository.commit("three");
+    assert_eq!(run(&clone_of_repository).code, Some(2), "the contract cannot be moved away");
+    // The first contract.
+    let origin = Folder::repository();
+    origin.write("a.txt", "1\n");
+    origin.commit("one");
+    let clone_without_contract = clone(&origin);
+    clone_without_contract.write("openapi.yaml", CONTRACT);
+    clone_without_contract.commit("two");
+    let first = run(&clone_without_contract);
+    assert_eq!((first.code, first.errors.as_str()), (Some(0), ""), "{first:?}");
+    assert!(first.output.contains("there is nothing to compare"), "{first:?}");
+    clone_without_contract.git(&["remote", "set-url", "origin", "file:///nowhere"]);
+    assert!(
+        run(&clone_without_contract).code > Some(1),
+        "a target branch that cannot be fetched is an error"
+    );
+}
+
+#[test]
+fn the_workflow_installs_the_program_of_this_crate() {
+    let steps = workflow_steps();
+    let install = steps.iter().find_map(|step| step["run"].as_str()).expect("a `run` step");
+    let package = install.strip_prefix(r#"cargo install --locked --git "$GATE" --rev "$GATE_COMMIT" "#);
+    assert_eq!(package, Some(env!("CARGO_PKG_NAME")));
+    let program = Path::new(PROGRAM).file_stem().and_then(|name| name.to_str()).expect("a name");
+    let cached = steps.iter().find_map(|step| step["with"]["path"].as_str()).expect("a cached file");
+    assert_eq!(cached, format!("~/.cargo/bin/{program}"));
+}
+
+#[test]
+fn the_waiver_file_accepts_a_finding() {
+    let folder = repository();
+    folder.write("new.yaml", breaking_contract());
+    let args = ["check", "--base", "openapi.yaml", "new.yaml"];
+    let json = folder.run(&[&args[..], &["--format", "json"]].concat()).output;
+    let finding: Value = serde_json::from_str(json.lines().next().expect("a finding")).unwrap();
+    let example = code_after("**A waiver file**");
+    let fingerprint = finding["fingerprint"].as_str().expect("a fingerprint");
+    let waivers = example.replace("0123456789ab", fingerprint).replace("2026-12-31", "2999-12-31");
+    assert_ne!(waivers, example);
+    folder.write("openapi-gate-waivers.toml", waivers);
+    let with_waivers = || folder.run(&[&args[..], &["--waivers", "openapi-gate-waivers.toml"]].concat());
+    let waived = with_waivers();
+    assert_eq!(waived.code, Some(0), "{waived:?}");
+    assert!(waived.output.contains("waived: All clients were updated in June."), "{waived:?}");
+    folder.write("openapi-gate-waivers.toml", example);
+    assert_eq!(with_waivers().code, Some(2), "the waiver matches no finding");
 }
 
 #[test]
@@ -107,9 +172,17 @@ fn git_diff_shows_changes_of_the_api() {
 fn the_configuration_contains_all_keys_and_their_defaults() {
     let folder = repository();
     let documented = code_after("**The configuration** `openapi-gate.toml`");
-    folder.write("openapi-gate.toml", documented);
+    let defaults = folder.run(&["rules"]).output;
+    folder.write("openapi-gate.toml", &documented);
+    folder.write("openapi-gate-waivers.toml", "");
     let outcome = folder.run(&["check", "--base", "openapi.yaml", "openapi.yaml"]);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let policies = |listed: &str| listed.split("policies:").nth(1).unwrap_or_default().replace("none", "");
+    let listed = folder.run(&["rules"]).output;
+    assert_eq!(policies(&listed).replace("openapi-gate.toml", ""), policies(&defaults));
+    for policy in policies(&defaults).lines().filter(|line| line.contains(" = ")) {
+        assert!(documented.contains(policy.trim()), "{policy}");
+    }
 }
 
 #[test]

@@ -36,6 +36,10 @@ fn levels_of_rules_and_the_failing_level_are_configurable() {
     assert_eq!(check(&folder, &["--fail-on", "error"]).code, Some(0));
     folder.write("other.toml", "");
     assert_eq!(check(&folder, &["--config", "other.toml"]).code, Some(1));
+    // A finding that became harmless has no explanation who breaks.
+    configured("info");
+    let changelog = folder.run(&["changelog", "--base", "old.yaml", "new.yaml", "--format", "json"]).output;
+    assert!(changelog.contains(r#""who":"","instead":"""#), "{changelog}");
     // A harmless change can become an error. It has an explanation then.
     let folder = documents(&breaking_contract(), CONTRACT);
     folder.write(CONFIG, "[rules]\nresponse-property-max-length-decreased = 'error'\n");
@@ -54,34 +58,6 @@ fn an_unknown_rule_in_the_configuration_is_an_error() {
     assert_eq!(outcome.code, Some(2));
     assert!(outcome.errors.contains("openapi-gate.toml: `no-such-rule` is not a rule"), "{outcome:?}");
     assert_eq!(check(&folder, &["--config", "missing.toml"]).code, Some(2));
-}
-
-#[test]
-fn policies_apply_only_if_they_are_configured() {
-    let totals = |new: &str, policies: &str| {
-        let folder = documents(CONTRACT, new);
-        folder.write(CONFIG, policies);
-        let outcome = check(&folder, &[]);
-        let totals = outcome.output.rsplit(": ").next().unwrap_or_default().trim().to_owned();
-        assert!(outcome.errors.is_empty(), "{outcome:?}");
-        totals
-    };
-    let deprecated = CONTRACT.replace("operationId: getA", "operationId: getA\n      deprecated: true");
-    assert_eq!(totals(&deprecated, ""), "0 breaking changes, 0 warnings, 1 harmless change");
-    assert_eq!(
-        totals(&deprecated, "[policies]\nsunset-days = 30"),
-        "1 breaking change, 0 warnings, 0 harmless changes"
-    );
-    let secured = CONTRACT.replace("[{key: []}]", "[{key: [admin]}]");
-    assert_eq!(totals(&secured, ""), "0 breaking changes, 0 warnings, 1 harmless change");
-    assert_eq!(
-        totals(&secured, "[policies]\nraised-security = true"),
-        "1 breaking change, 0 warnings, 0 harmless changes"
-    );
-    assert_eq!(
-        totals(&secured, "[policies]\nraised-security = true\nversion-bump = true"),
-        "1 breaking change, 0 warnings, 2 harmless changes"
-    );
 }
 
 #[test]
@@ -124,6 +100,108 @@ fn waivers_apply_until_they_expire() {
 }
 
 #[test]
+fn a_waiver_file_that_the_configuration_names_must_exist() {
+    let folder = Folder::repository();
+    folder.write("old.yaml", CONTRACT);
+    folder.write("new.yaml", breaking_contract());
+    folder.write(CONFIG, "waivers = 'accepted.toml'\n");
+    let missing = check(&folder, &[]);
+    assert_eq!(missing.code, Some(2), "{missing:?}");
+    let message =
+        "error: openapi-gate.toml names the waivers accepted.toml, which do not exist; add the file";
+    assert!(missing.errors.contains(message), "{missing:?}");
+    folder.commit("one");
+    let at_revision = || folder.run(&["check", "--base", "main:old.yaml", "new.yaml"]);
+    let missing = at_revision();
+    assert_eq!(missing.code, Some(2), "{missing:?}");
+    let message = "error: main:openapi-gate.toml names the waivers accepted.toml, which revision `main` does not contain";
+    assert!(missing.errors.contains(message), "{missing:?}");
+    folder.write("accepted.toml", "");
+    assert_eq!(check(&folder, &[]).code, Some(1));
+    folder.commit("two");
+    assert_eq!(at_revision().code, Some(1));
+    let other = folder.run(&["check", "--base", "main:old.yaml", "new.yaml", "--waivers", "none.toml"]);
+    assert!(other.code == Some(2) && other.errors.contains("none.toml"), "{other:?}");
+}
+
+/// The configuration that hides the breaking change.
+const HIDING: &str = "[rules]\nresponse-property-max-length-increased = 'off'\n";
+
+#[test]
+fn the_configuration_of_a_revision_can_be_specified() {
+    let folder = Folder::repository();
+    folder.write("old.yaml", CONTRACT);
+    folder.write("new.yaml", breaking_contract());
+    folder.write(CONFIG, HIDING);
+    folder.write("settings/gate.toml", HIDING);
+    folder.commit("one");
+    folder.write(CONFIG, "");
+    let with = |name: &str| check(&folder, &["--config", name]);
+    for name in [
+        "main",
+        "main:openapi-gate.toml",
+        "main:settings/gate.toml",
+        "main:./settings/gate.toml",
+        ":openapi-gate.toml",
+    ] {
+        let outcome = with(name);
+        assert_eq!((outcome.code, outcome.errors.as_str()), (Some(0), ""), "{name}: {outcome:?}");
+    }
+    assert_eq!(with(CONFIG).code, Some(1));
+    for (name, message) in [
+        ("main:other.toml", "config not found: revision `main` does not contain other.toml"),
+        (":other.toml", "config not found: the index does not contain other.toml"),
+        ("v9:openapi-gate.toml", "`v9` is neither a file nor a git revision"),
+        ("https://example.com/gate.toml", "is a URL, and files are not downloaded"),
+        ("", "--config is empty"),
+    ] {
+        let outcome = with(name);
+        assert!(outcome.code == Some(2) && outcome.errors.contains(message), "{name}: {outcome:?}");
+    }
+    folder.write("main:openapi-gate.toml", "");
+    assert!(with("main:openapi-gate.toml").errors.contains("is ambiguous"));
+}
+
+#[test]
+fn a_change_cannot_configure_itself_if_the_base_is_a_file() {
+    let folder = Folder::repository();
+    folder.write("old.yaml", CONTRACT);
+    folder.write("new.yaml", breaking_contract());
+    folder.commit("one");
+    folder.git(&["checkout", "--quiet", "-b", "topic"]);
+    folder.write(CONFIG, HIDING);
+    folder.commit("two");
+    // A person sees what applies.
+    let local = check(&folder, &[]);
+    assert_eq!(local.code, Some(0), "{local:?}");
+    let note =
+        "note: the configuration is the file openapi-gate.toml, which the compared change may have edited";
+    assert!(local.errors.contains(note), "{local:?}");
+    let in_ci = |args: &[&str], value: &str| {
+        let fixed = ["check", "--base", "old.yaml", "new.yaml"];
+        folder.run_with_variables(&[&fixed, args].concat(), &[("CI", value)])
+    };
+    for value in ["true", "1", "yes"] {
+        let rejected = in_ci(&[], value);
+        assert_eq!((rejected.code, rejected.output.as_str()), (Some(2), ""), "{rejected:?}");
+        let message = "a change could configure its own findings away; in CI, specify a revision without the change, such as `--config origin/main`";
+        assert!(rejected.errors.contains(message), "{rejected:?}");
+    }
+    assert_eq!(in_ci(&[], "false").code, Some(0));
+    let trusted = in_ci(&["--config", CONFIG], "true");
+    assert!(trusted.code == Some(0) && trusted.errors.contains(note), "{trusted:?}");
+    let of_target = in_ci(&["--config", "main:openapi-gate.toml"], "true");
+    assert!(of_target.code == Some(2) && of_target.errors.contains("does not contain"), "{of_target:?}");
+    // The configuration is merged first.
+    folder.git(&["branch", "--quiet", "--force", "main", "topic"]);
+    let of_target = in_ci(&["--config", "main"], "true");
+    assert_eq!((of_target.code, of_target.errors.as_str()), (Some(0), ""), "{of_target:?}");
+    let of_base =
+        folder.run_with_variables(&["check", "--base", "main:old.yaml", "new.yaml"], &[("CI", "true")]);
+    assert_eq!((of_base.code, of_base.errors.as_str()), (Some(0), ""), "{of_base:?}");
+}
+
+#[test]
 fn a_change_cannot_waive_itself() {
     let folder = Folder::repository();
     let waiver = waiver(&Folder::new(), "2999-12-31");
@@ -138,7 +216,9 @@ fn a_change_cannot_waive_itself() {
         let outcome = run();
         assert_eq!(outcome.code, Some(1), "{outcome:?}");
         for name in [WAIVERS, CONFIG] {
-            let note = format!("note: {name} is ignored because `main` does not contain it; merge it before");
+            let note = format!(
+                "note: {name} is ignored because revision `main` does not contain it; merge it before"
+            );
             assert!(outcome.errors.contains(&note), "{outcome:?}");
         }
         folder.commit("two");

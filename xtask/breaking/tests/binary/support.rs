@@ -105,6 +105,13 @@ impl Folder {
         self.command(PROGRAM).args(args).output().expect("the program can be started").into()
     }
 
+    /// Runs the program with variables of the environment.
+    pub(crate) fn run_with_variables(&self, args: &[&str], variables: &[(&str, &str)]) -> Outcome {
+        let mut command = self.command(PROGRAM);
+        command.args(args).envs(variables.iter().copied());
+        command.output().expect("the program can be started").into()
+    }
+
     /// Runs the program with an input.
     pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Outcome {
         let mut command = self.command(PROGRAM);
@@ -131,7 +138,7 @@ impl Folder {
         let path = format!("{}:{}", folder_of_program.display(), std::env::var("PATH").unwrap_or_default());
         command.current_dir(self.path()).env("PATH", path).stdin(Stdio::null());
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
-        for variable in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
+        for variable in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "CI"] {
             command.env_remove(variable);
         }
         command
