@@ -4,6 +4,7 @@
 mod bad_input;
 mod escaping;
 mod formats;
+mod git_diff;
 mod hostile;
 mod names;
 mod policies;
