@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use contract::source::Source;
+use contract::source::{RepositoryPaths, Source};
 
 use super::bundle::ReferencedFiles;
 use super::{git, names};
@@ -50,10 +50,38 @@ impl Input {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let separator = if folder.is_empty() { "" } else { "/" };
         let prefix = format!("{revision}:{folder}{separator}");
-        let source = contract::source_from_bytes(&name.replacen(":./", ":", 1), bytes)?;
+        let mut source = contract::source_from_bytes(&name.replacen(":./", ":", 1), bytes)?;
+        source.set_paths(RepositoryPaths::None);
         let files =
             ReferencedFiles::Revision { directory: directory.to_owned(), prefix, reader: None.into() };
         Ok(Self { source, files })
+    }
+
+    /// Sets the paths of the files in the repository, which services need to show annotations. `name` is that of the
+    /// document, and relative to `directory`.
+    pub(crate) fn locate(&mut self, directory: &Path, name: &DocumentName) {
+        let git_path = |option: &str| {
+            let output = git::run(directory, &["rev-parse", option]).ok().flatten()?;
+            Some(String::from_utf8(output).ok()?.trim_end_matches('\n').to_owned())
+        };
+        let paths = match name {
+            DocumentName::File(name) if Path::new(name).is_absolute() => git_path("--show-toplevel")
+                .map(|root| RepositoryPaths::Prefix { name: format!("{root}/"), folder: String::new() }),
+            DocumentName::File(_) => git_path("--show-prefix")
+                .map(|folder| RepositoryPaths::Prefix { name: String::new(), folder }),
+            DocumentName::AtRevision(revision, path) => {
+                // During a merge, `:1:PATH` to `:3:PATH` are the versions in the index.
+                let stage = ["1:", "2:", "3:"].into_iter().find(|stage| path.starts_with(stage));
+                let stage = stage.filter(|_| revision.is_empty()).unwrap_or_default();
+                let is_relative = ["./", "../"].iter().any(|start| path[stage.len()..].starts_with(start));
+                let folder = if is_relative { git_path("--show-prefix") } else { Some(String::new()) };
+                folder.map(|folder| RepositoryPaths::Prefix { name: format!("{revision}:{stage}"), folder })
+            }
+            DocumentName::StandardInput | DocumentName::Revision(_) => None,
+        };
+        if let Some(paths) = paths {
+            self.source.set_paths(paths);
+        }
     }
 
     /// Reads standard input.
@@ -62,7 +90,8 @@ impl Input {
         let limit = contract::MAX_CONTRACT_BYTES + 1;
         std::io::stdin().lock().take(limit).read_to_end(&mut bytes).context("cannot read standard input")?;
         ensure!(!bytes.is_empty(), "standard input is empty; pipe a document to it, or specify a file");
-        let source = contract::source_from_bytes("standard input", bytes)?;
+        let mut source = contract::source_from_bytes("standard input", bytes)?;
+        source.set_paths(RepositoryPaths::None);
         Ok(Self { source, files: ReferencedFiles::None })
     }
 }
@@ -103,6 +132,8 @@ impl DocumentName {
             return Ok(Self::File(file));
         }
         if let Some((revision, path)) = name.split_once(':') {
+            // `:0:PATH` is the full form of `:PATH`.
+            let path = path.strip_prefix("0:").filter(|_| revision.is_empty()).unwrap_or(path);
             return Ok(Self::AtRevision(revision.to_owned(), path.to_owned()));
         }
         if looks_like_file(name) && !git::is_revision(directory, name) {

@@ -21,6 +21,7 @@ mod inputs;
 mod names;
 mod output;
 mod policies;
+mod problems;
 mod references;
 mod release;
 mod report;
@@ -37,15 +38,14 @@ use std::path::Path;
 use std::thread;
 
 use anyhow::{Context as _, Result, ensure};
-use contract::InvalidContract;
-use contract::diagnostic::{self, DiagnosticFormat};
 use jiff::civil::Date;
 
 use self::config::{FailOn, Settings};
 use self::document::OpenApiDocument;
 use self::file_resolver::FileResolver;
 use self::finding::Finding;
-use self::inputs::Input;
+use self::inputs::{DocumentName, Input};
+use self::problems::{InvalidDocument, print_document_warnings, print_invalid_document};
 use self::report::ComparisonResult;
 use self::rule::Level;
 
@@ -83,6 +83,13 @@ pub enum ReportFormat {
     Markdown,
     /// SARIF 2.1.0 for code scanning services.
     Sarif,
+}
+
+impl ReportFormat {
+    /// Whether a service reads the format, which expects paths in the repository.
+    const fn has_paths(self) -> bool {
+        matches!(self, Self::Github | Self::Sarif)
+    }
 }
 
 /// The verdict of the breaking-change gate.
@@ -149,8 +156,12 @@ fn load_and_compare(workspace: &Path, args: &BreakingArgs) -> Result<ComparisonR
     if let Some(note) = &input.note {
         output::print_message(&format!("note: {note}\n"));
     }
-    let revision = Input::from_file(&resolver.workspace, &contract)?;
-    let result = compare_documents(input, revision, &Settings::project(), today())?;
+    let mut revision = Input::from_file(&resolver.workspace, &contract)?;
+    if args.format.has_paths() {
+        revision.locate(&resolver.workspace, &DocumentName::File(contract));
+    }
+    let result = compare_documents(input, revision, &Settings::project(), today());
+    let result = print_invalid_document(result, args.format)?;
     print_document_warnings(&result, args.format)?;
     Ok(result)
 }
@@ -175,8 +186,8 @@ fn compare_documents(
         (base.join(), revision)
     });
     let base = base.map_err(|_| anyhow::anyhow!("cannot read the base: the reader panicked"))?;
-    let base = base.map_err(|invalid: Box<InvalidContract>| invalid_document_error(&invalid))?;
-    let revision = revision.map_err(|invalid| invalid_document_error(&invalid))?;
+    let base = base.map_err(InvalidDocument)?;
+    let revision = revision.map_err(InvalidDocument)?;
     let mut findings = find_changes(&base, &revision, settings, today);
     let waiver_errors = match &waivers {
         Some(waivers) => waivers::apply(waivers, &mut findings, today)?,
@@ -200,51 +211,6 @@ fn find_changes(
     findings.append(&mut version_findings);
     finding::sort(&mut findings);
     findings
-}
-
-/// The maximum number of minor errors of a document that are printed; further ones are only counted.
-const MAX_WARNINGS: usize = 50;
-
-/// Prints the minor errors of both documents: as annotations for GitHub, otherwise to standard error. An error that
-/// both documents have at the same position is printed once.
-///
-/// # Errors
-/// Returns an error when the annotations cannot be written.
-fn print_document_warnings(result: &ComparisonResult, format: ReportFormat) -> Result<()> {
-    let render = |document: &OpenApiDocument| {
-        let format = match format {
-            ReportFormat::Github => DiagnosticFormat::Github,
-            _ => DiagnosticFormat::Text,
-        };
-        let shown = &document.warnings[..document.warnings.len().min(MAX_WARNINGS)];
-        let rendered = diagnostic::render(&document.source, shown, format);
-        let further_count = document.warnings.len() - shown.len();
-        if further_count == 0 {
-            return rendered;
-        }
-        let further = format!("{further_count} further warnings of {} are not shown", document.source.name);
-        match format {
-            DiagnosticFormat::Github => {
-                rendered + &diagnostic::annotation("warning", None, "warnings", &further)
-            }
-            _ => format!("{rendered}warning: {further}\n\n"),
-        }
-    };
-    let (base, revision) = (render(&result.base), render(&result.revision));
-    let further = if base == revision { "" } else { base.as_str() };
-    match format {
-        ReportFormat::Github => output::print(&format!("{revision}{further}")),
-        _ => {
-            output::print_message(&format!("{revision}{further}"));
-            Ok(())
-        }
-    }
-}
-
-/// Converts the diagnostics of an invalid document into an error.
-fn invalid_document_error(invalid: &InvalidContract) -> anyhow::Error {
-    let rendered = invalid.render(diagnostic::DiagnosticFormat::Text);
-    anyhow::anyhow!("cannot compare {}\n{}", invalid.source.name, rendered.trim_end())
 }
 
 /// Returns today's date (UTC). The comparison receives the date as an argument.

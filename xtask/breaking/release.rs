@@ -10,7 +10,8 @@ use anyhow::{Context as _, Result};
 
 use super::config::{FailOn, Settings};
 use super::inputs::Input;
-use super::{Compatibility, ReportFormat, base, document, invalid_document_error, output, report};
+use super::problems::InvalidDocument;
+use super::{Compatibility, ReportFormat, base, document, output, report};
 
 /// Copies the contract over the released one if each breaking change is waived. Otherwise returns
 /// [`Compatibility::Breaking`] and changes nothing. Without a released contract, the contract is validated and copied.
@@ -40,8 +41,7 @@ pub fn run(workspace: &Path) -> Result<Compatibility> {
             return Ok(Compatibility::Breaking);
         }
     } else {
-        document::read_with_files(revision.source, &revision.files)
-            .map_err(|invalid| invalid_document_error(&invalid))?;
+        document::read_with_files(revision.source, &revision.files).map_err(InvalidDocument)?;
     }
     if let Some(directory) = released.parent() {
         fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;

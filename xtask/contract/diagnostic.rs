@@ -278,15 +278,28 @@ fn json_diagnostic<'a>(source: &'a Source, diagnostic: &'a Diagnostic) -> JsonDi
 }
 
 fn github_annotation(source: &Source, diagnostic: &Diagnostic) -> String {
-    let position = source.position(diagnostic.span);
     let help =
         if diagnostic.help.is_empty() { String::new() } else { format!("\nhelp: {}", diagnostic.help) };
-    annotation(
+    annotation_at(
         diagnostic.severity.github_command(),
-        Some((source.file_name(diagnostic.span), position)),
+        (source, diagnostic.span),
         diagnostic.code.as_str(),
         &format!("{}{help}", diagnostic.message),
     )
+}
+
+/// Returns a workflow command for GitHub at the start of a span. If the span is in a file that is not part of the
+/// working tree, the position is in the message.
+pub fn annotation_at(command: &str, (source, span): (&Source, Span), title: &str, message: &str) -> String {
+    let position = source.position(span);
+    match source.path(span) {
+        Some(path) => annotation(command, Some((&path, position)), title, message),
+        None => {
+            let LineColumn { line, column } = position;
+            let message = format!("{}:{line}:{column}: {message}", source.file_name(span));
+            annotation(command, None, title, &message)
+        }
+    }
 }
 
 /// Returns an `::error` workflow command for GitHub.

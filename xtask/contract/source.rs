@@ -33,6 +33,24 @@ pub struct Source {
     pub text: String,
     line_starts: Vec<usize>,
     appended: Vec<AppendedFile>,
+    paths: RepositoryPaths,
+}
+
+/// How the names of files become paths in the repository, which services need to show annotations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RepositoryPaths {
+    /// The names are the paths.
+    #[default]
+    Names,
+    /// A prefix of the names is replaced.
+    Prefix {
+        /// The prefix of the names.
+        name: String,
+        /// The folder in the repository: empty, or with a slash at its end.
+        folder: String,
+    },
+    /// The files are not part of the working tree.
+    None,
 }
 
 /// A file that was appended to a [`Source`].
@@ -50,7 +68,7 @@ impl Source {
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
         let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Self { name: name.into(), text, line_starts, appended: Vec::new() }
+        Self { name: name.into(), text, line_starts, appended: Vec::new(), paths: RepositoryPaths::Names }
     }
 
     /// Appends a file to which this one refers. Returns the byte offset of its contents in the text.
@@ -80,6 +98,26 @@ impl Source {
         self.appended_file(span.start).map_or(&self.name, |file| &file.name)
     }
 
+    /// Sets how names become paths in the repository.
+    pub fn set_paths(&mut self, paths: RepositoryPaths) {
+        self.paths = paths;
+    }
+
+    /// Returns the path in the repository of the file that contains the start of a span, or `None` if the file is not
+    /// part of the working tree. A file outside of the repository has its name.
+    pub fn path(&self, span: Span) -> Option<String> {
+        let name = self.file_name(span);
+        match &self.paths {
+            RepositoryPaths::Names => Some(name.to_owned()),
+            RepositoryPaths::Prefix { name: prefix, folder } => {
+                let path = name.strip_prefix(prefix.as_str()).filter(|path| !path.starts_with('/'));
+                let joined = path.and_then(|path| without_dots(&format!("{folder}{path}")));
+                Some(joined.unwrap_or_else(|| name.to_owned()))
+            }
+            RepositoryPaths::None => None,
+        }
+    }
+
     /// Returns the range in the text of the file that contains an offset.
     pub fn file_range(&self, offset: usize) -> Range<usize> {
         let index = self.appended.partition_point(|file| file.start <= offset);
@@ -103,6 +141,19 @@ impl Source {
         let character = remaining.chars().next().map_or(0, char::len_utf8);
         span.start..(span.start + visible).max((span.start + character).min(line_end))
     }
+}
+
+/// Removes `.` and `..` from a path. Returns `None` if it leaves its first folder.
+fn without_dots(path: &str) -> Option<String> {
+    let mut steps = Vec::new();
+    for step in path.split('/') {
+        match step {
+            "." | "" => {}
+            ".." => drop(steps.pop()?),
+            step => steps.push(step),
+        }
+    }
+    Some(steps.join("/"))
 }
 
 #[cfg(test)]
@@ -134,6 +185,30 @@ mod tests {
             assert_eq!(&source.text[source.file_range(0)], "a: 1\nb: 2\n");
             assert_eq!(source.file_range(offsets[0]), offsets[0]..offsets[1]);
             assert_eq!(&source.text[source.file_range(offsets[1] + 2)], "d: 4\n");
+        }
+    }
+
+    #[test]
+    fn names_become_paths_in_the_repository() {
+        let prefix = |name: &str, folder: &str| RepositoryPaths::Prefix {
+            name: name.to_owned(),
+            folder: folder.to_owned(),
+        };
+        for (name, paths, path) in [
+            ("a.yaml", RepositoryPaths::Names, Some("a.yaml")),
+            ("a.yaml", RepositoryPaths::None, None),
+            ("a.yaml", prefix("", "api/v1/"), Some("api/v1/a.yaml")),
+            ("./b/a.yaml", prefix("", "api/v1/"), Some("api/v1/b/a.yaml")),
+            ("../a.yaml", prefix("", "api/v1/"), Some("api/a.yaml")),
+            ("../../a.yaml", prefix("", "api/"), Some("../../a.yaml")),
+            ("/etc/a.yaml", prefix("", "api/"), Some("/etc/a.yaml")),
+            ("/home/r/a.yaml", prefix("/home/r/", ""), Some("a.yaml")),
+            ("HEAD:b/a.yaml", prefix("HEAD:", ""), Some("b/a.yaml")),
+            (":../a.yaml", prefix(":", "api/"), Some("a.yaml")),
+        ] {
+            let mut source = Source::new(name, "a");
+            source.set_paths(paths);
+            assert_eq!(source.path(Span::default()).as_deref(), path, "{name}");
         }
     }
 }

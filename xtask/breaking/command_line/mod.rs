@@ -17,8 +17,9 @@ use self::settings::SettingsArgs;
 use super::base::BaseInput;
 use super::config::FailOn;
 use super::inputs::DocumentName;
+use super::problems::{print_document_warnings, print_invalid_document};
 use super::report::{self, ComparisonResult};
-use super::{Compatibility, ReportFormat, compare_documents, compatibility, print_document_warnings, today};
+use super::{Compatibility, ReportFormat, compare_documents, compatibility, today};
 use super::{names, output};
 
 /// Finds the changes between two OpenAPI documents that break clients.
@@ -131,11 +132,19 @@ fn compare(directory: &Path, args: &ComparisonArgs) -> Result<(ComparisonResult,
         "specify the path of the base as `--base {}:PATH`, because the new document has no path in the repository",
         args.base
     );
-    let document = base.read(directory, path.as_deref())?;
+    let mut document = base.read(directory, path.as_deref())?;
     let (settings, waivers) = args.settings.read(directory, base.revision())?;
+    let mut new_document = revision.read(directory, None)?;
+    if args.format.has_paths() {
+        new_document.locate(directory, &revision);
+        // The positions in another revision are not those in the working tree.
+        if matches!(base, DocumentName::File(_)) {
+            document.locate(directory, &base);
+        }
+    }
     let base = BaseInput { document, waivers, note: None };
-    let revision = revision.read(directory, None)?;
-    let result = compare_documents(base, revision, &settings, today())?;
+    let result = compare_documents(base, new_document, &settings, today());
+    let result = print_invalid_document(result, args.format)?;
     print_document_warnings(&result, args.format)?;
     Ok((result, settings.fail_on))
 }

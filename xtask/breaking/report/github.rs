@@ -1,7 +1,7 @@
 //! GitHub workflow commands: one annotation for each finding, at its position in the revision, and one for each waiver
 //! error.
 
-use contract::diagnostic::annotation;
+use contract::diagnostic::{annotation, annotation_at};
 
 use super::super::finding::Finding;
 use super::super::rule::Level;
@@ -22,8 +22,7 @@ pub(super) fn commands(result: &ComparisonResult, findings: &[&Finding]) -> Stri
             (false, Level::Warning) => "warning",
             (false, Level::Error) => "error",
         };
-        let place = (source.file_name(finding.revision), source.position(finding.revision));
-        text += &annotation(command, Some(place), &finding.id, &message);
+        text += &annotation_at(command, (source, finding.revision), &finding.id, &message);
     }
     for waiver_error in &result.waiver_errors {
         text += &annotation("error", None, "waivers", waiver_error);

@@ -7,6 +7,7 @@ mod markdown;
 mod sarif;
 mod text;
 
+use contract::InvalidContract;
 use contract::plain_text::plain_lines;
 
 use super::ReportFormat;
@@ -96,6 +97,11 @@ pub(crate) fn changelog(result: &ComparisonResult, format: ReportFormat) -> Stri
     }
 }
 
+/// Renders the errors of a document that cannot be compared, as SARIF.
+pub(crate) fn invalid_document(invalid: &InvalidContract) -> String {
+    sarif::invalid_document(invalid)
+}
+
 /// Groups the findings under the headings of a changelog. Empty groups are left out.
 fn groups(result: &ComparisonResult) -> Vec<(&'static str, Vec<&Finding>)> {
     // Returns the index in `headings`.
@@ -132,7 +138,7 @@ fn affected_operations(finding: &Finding) -> String {
 }
 
 /// Formats a count with its noun.
-fn count(count: usize, singular: &str, plural: &str) -> String {
+pub(crate) fn count(count: usize, singular: &str, plural: &str) -> String {
     format!("{count} {}", if count == 1 { singular } else { plural })
 }
 

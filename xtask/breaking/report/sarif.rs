@@ -1,7 +1,9 @@
-//! SARIF 2.1.0 (OASIS): one run with a result for each finding.
+//! SARIF 2.1.0 (OASIS): one run with a result for each finding, or for each error of a document that cannot be compared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use contract::InvalidContract;
+use contract::diagnostic::Diagnostic;
 use contract::source::{Source, Span};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
@@ -36,11 +38,41 @@ pub(super) fn log(result: &ComparisonResult, findings: &[&Finding]) -> String {
     let rules: BTreeMap<&str, Value> =
         findings.iter().map(|finding| (finding.id.as_str(), rule(finding))).collect();
     let results: Vec<Value> = findings.iter().map(|finding| sarif_result(result, finding)).collect();
-    let notifications: Vec<Value> = result
-        .waiver_errors
-        .iter()
-        .map(|error| json!({"level": "error", "message": {"text": error}}))
-        .collect();
+    let notifications: Vec<Value> = result.waiver_errors.iter().map(|error| notification(error)).collect();
+    let invocation = json!({
+        "executionSuccessful": notifications.is_empty(),
+        "toolConfigurationNotifications": notifications,
+    });
+    render(rules.into_values().collect(), &invocation, &results)
+}
+
+/// Returns a log with the errors of a document that cannot be compared.
+pub(super) fn invalid_document(invalid: &InvalidContract) -> String {
+    let InvalidContract { source, diagnostics } = invalid;
+    let codes: BTreeSet<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect();
+    let to_result = |diagnostic: &Diagnostic| {
+        let sentences = [&diagnostic.message, &diagnostic.help];
+        let text = located_message(source, diagnostic.span, &sentences_of(&sentences));
+        let mut value =
+            json!({"ruleId": diagnostic.code.as_str(), "level": "error", "message": {"text": text}});
+        if let Some(location) = location(source, diagnostic.span) {
+            value["locations"] = json!([location]);
+        }
+        value
+    };
+    let results: Vec<Value> = diagnostics.iter().map(to_result).collect();
+    let invocation = json!({
+        "executionSuccessful": false,
+        "toolExecutionNotifications": [notification(&format!("cannot compare {}", source.name))],
+    });
+    render(codes.into_iter().map(|code| json!({"id": code})).collect(), &invocation, &results)
+}
+
+fn notification(text: &str) -> Value {
+    json!({"level": "error", "message": {"text": text}})
+}
+
+fn render(rules: Vec<Value>, invocation: &Value, results: &[Value]) -> String {
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -48,12 +80,9 @@ pub(super) fn log(result: &ComparisonResult, findings: &[&Finding]) -> String {
             "tool": {"driver": {
                 "name": "openapi-gate",
                 "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules.into_values().collect::<Vec<_>>(),
+                "rules": rules,
             }},
-            "invocations": [{
-                "executionSuccessful": notifications.is_empty(),
-                "toolConfigurationNotifications": notifications,
-            }],
+            "invocations": [invocation],
             "columnKind": "unicodeCodePoints",
             "results": results,
         }],
@@ -75,34 +104,53 @@ fn sarif_result(result: &ComparisonResult, finding: &Finding) -> Value {
         Level::Warning => "warning",
         Level::Info => "note",
     };
-    let message = [&finding.message, &finding.impact, &finding.remedy];
-    let sentences: Vec<String> = message
-        .into_iter()
-        .filter(|sentence| !sentence.is_empty())
-        .map(|sentence| format!("{}.", sentence.trim_end_matches('.')))
-        .collect();
-    let mut base = location(&result.base.source, finding.base);
-    base["id"] = json!(0);
-    base["message"] = json!({"text": "base"});
+    let text = sentences_of(&[&finding.message, &finding.impact, &finding.remedy]);
+    let text = format!("{text} Affects: {}.", affected_operations(finding));
+    let (base, revision) = (&result.base.source, &result.revision.source);
+    let position = base.position(finding.base);
+    let name = format!("base: {}:{}:{}", base.file_name(finding.base), position.line, position.column);
+    let mut related = location(base, finding.base).unwrap_or_else(|| json!({}));
+    related["id"] = json!(0);
+    related["message"] = json!({"text": name});
     let mut value = json!({
         "ruleId": finding.id,
         "level": level,
-        "message": {"text": format!("{} Affects: {}.", sentences.join(" "), affected_operations(finding))},
-        "locations": [location(&result.revision.source, finding.revision)],
-        "relatedLocations": [base],
+        "message": {"text": located_message(revision, finding.revision, &text)},
+        "relatedLocations": [related],
         "partialFingerprints": {"openapiGate/v1": finding.fingerprint},
     });
+    if let Some(location) = location(revision, finding.revision) {
+        value["locations"] = json!([location]);
+    }
     if let Some(reason) = &finding.waived {
         value["suppressions"] = json!([{"kind": "external", "justification": reason}]);
     }
     value
 }
 
-fn location(source: &Source, span: Span) -> Value {
+/// Joins sentences, without empty ones.
+fn sentences_of(sentences: &[&String]) -> String {
+    let sentences = sentences.iter().filter(|sentence| !sentence.is_empty());
+    let ended: Vec<String> =
+        sentences.map(|sentence| format!("{}.", sentence.trim_end_matches('.'))).collect();
+    ended.join(" ")
+}
+
+/// Returns a message, with the position before it if the file is not part of the working tree.
+fn located_message(source: &Source, span: Span, message: &str) -> String {
+    if source.path(span).is_some() {
+        return message.to_owned();
+    }
     let position = source.position(span);
-    let uri = utf8_percent_encode(source.file_name(span), ESCAPED).to_string();
-    json!({"physicalLocation": {
+    format!("{}:{}:{}: {message}", source.file_name(span), position.line, position.column)
+}
+
+/// Returns the location of a span, or `None` if its file is not part of the working tree.
+fn location(source: &Source, span: Span) -> Option<Value> {
+    let position = source.position(span);
+    let uri = utf8_percent_encode(&source.path(span)?, ESCAPED).to_string();
+    Some(json!({"physicalLocation": {
         "artifactLocation": {"uri": uri},
         "region": {"startLine": position.line, "startColumn": position.column},
-    }})
+    }}))
 }

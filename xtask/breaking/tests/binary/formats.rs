@@ -40,10 +40,20 @@ fn each_line_of_json_matches_the_published_schema() {
     assert!(!jsonschema::is_valid(&schema, &incomplete), "the schema requires all fields");
 }
 
+/// Returns the schema of SARIF. One pattern, for `language`, contains a closing bracket without escape, which ECMA-262
+/// allows and `regex` does not.
+fn sarif_schema() -> String {
+    include_str!("sarif-schema-2.1.0.json").replace("{2}]?$", r"{2}\\]?$")
+}
+
+/// Asserts that a log is SARIF.
+pub(crate) fn assert_valid_sarif(log: &Value) {
+    assert_valid(&sarif_schema(), log);
+}
+
 #[test]
 fn sarif_is_valid_and_marks_waived_findings() {
-    // One pattern, for `language`, contains a closing bracket without escape, which ECMA-262 allows and `regex` does not.
-    let schema = include_str!("sarif-schema-2.1.0.json").replace("{2}]?$", r"{2}\\]?$");
+    let schema = sarif_schema();
     let schema = schema.as_str();
     let outcome = check("sarif", &[]);
     assert_eq!(outcome.code, Some(1), "{outcome:?}");

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use crate::support::{CONTRACT, Folder, Outcome};
+use crate::support::{CONTRACT, Folder, Outcome, breaking_contract};
 
 /// Compares a base with the valid document `api.yaml`. A run that takes longer than 30 seconds fails.
 fn check(folder: &Folder, base: &str) -> Outcome {
@@ -126,6 +126,58 @@ fn symbolic_links_are_followed_only_inside_of_the_folder() {
     assert_rejected(&folder, "HEAD:out.yaml", "out.yaml is a symbolic link that leads out of the repository");
     let followed = check(&folder, "HEAD:in.yaml");
     assert_eq!(followed.code, Some(0), "{followed:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn symbolic_links_in_the_index_are_followed_as_in_a_revision() {
+    use std::os::unix::fs::symlink;
+
+    let folder = Folder::repository();
+    folder.write("documents/v1/api.yaml", CONTRACT);
+    folder.write(
+        "documents/v1/parts.yaml",
+        "openapi: 3.1.0\ncomponents: {schemas: {A: {$ref: linked.yaml}}}\n",
+    );
+    folder.write("documents/v1/part.yaml", "type: string\n");
+    let link = |target: &str, name: &str| symlink(target, folder.path().join(name)).unwrap();
+    link("part.yaml", "documents/v1/linked.yaml");
+    link("documents/v1/api.yaml", "file.yaml");
+    link("file.yaml", "twice.yaml");
+    link("documents/v1", "latest");
+    link("../latest/api.yaml", "documents/up.yaml");
+    link("/etc/passwd", "absolute.yaml");
+    link("../outside.yaml", "outside.yaml");
+    link("missing.yaml", "dangling.yaml");
+    link("loop.yaml", "loop.yaml");
+    folder.commit("one");
+    for (path, code, message) in [
+        ("file.yaml", 0, ""),
+        ("twice.yaml", 0, ""),
+        ("./twice.yaml", 0, ""),
+        ("latest/api.yaml", 0, ""),
+        ("documents/up.yaml", 0, ""),
+        ("documents/v1/parts.yaml", 1, ""),
+        ("absolute.yaml", 2, "absolute.yaml is a symbolic link that leads out of the repository"),
+        ("outside.yaml", 2, "outside.yaml is a symbolic link that leads out of the repository"),
+        ("dangling.yaml", 2, "dangling.yaml is a symbolic link to a file that does not exist"),
+        ("loop.yaml", 2, "loop.yaml is a symbolic link to a file that does not exist"),
+        ("missing.yaml", 2, "does not contain missing.yaml"),
+    ] {
+        for revision in ["", ":0", "HEAD"] {
+            let outcome = folder.run(&["check", "--base", "file.yaml", &format!("{revision}:{path}")]);
+            let in_revision = format!("{revision}:{path}: {outcome:?}");
+            assert_eq!(outcome.code, Some(code), "{in_revision}");
+            assert!(outcome.errors.contains(message), "{in_revision}");
+        }
+    }
+    // In a folder of the repository, and only what is in the index counts.
+    std::fs::remove_file(folder.path().join("file.yaml")).unwrap();
+    folder.write("file.yaml", breaking_contract());
+    let script = "cd documents/v1 && openapi-gate check --base HEAD:twice.yaml :../../twice.yaml";
+    assert_eq!(folder.run_script(script, &[]).code, Some(0));
+    folder.git(&["add", "file.yaml"]);
+    assert_eq!(folder.run_script(script, &[]).code, Some(1));
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod formats;
 mod git_diff;
 mod hostile;
 mod names;
+mod places;
 mod policies;
 mod readme;
 mod rules;

@@ -1,10 +1,14 @@
 //! Runs git.
 
+mod index_links;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
+
+use self::index_links::IndexLinks;
 
 const CANNOT_START: &str = "cannot start `git`, which is needed to read a revision; specify a file instead";
 
@@ -45,6 +49,9 @@ pub(crate) struct FileReader {
     process: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
+    directory: PathBuf,
+    /// The symbolic links of the index, once a file of the index was read.
+    index_links: Option<IndexLinks>,
 }
 
 impl FileReader {
@@ -59,7 +66,7 @@ impl FileReader {
         let mut process = command.spawn().context(CANNOT_START)?;
         let input = process.stdin.take().context(CANNOT_START)?;
         let output = BufReader::new(process.stdout.take().context(CANNOT_START)?);
-        Ok(Self { process, input, output })
+        Ok(Self { process, input, output, directory: directory.to_owned(), index_links: None })
     }
 
     /// Returns the contents of a file in a revision, as [`contents`] does.
@@ -70,6 +77,24 @@ impl FileReader {
         if name.contains('\n') {
             return Ok(None);
         }
+        // git follows symbolic links in a revision, but not in the index.
+        let Some(path) = name.strip_prefix(":0:").or_else(|| name.strip_prefix(':')) else {
+            return self.read_object(name);
+        };
+        let links = match self.index_links.take() {
+            Some(links) => links,
+            None => IndexLinks::read(&self.directory)?,
+        };
+        let target = links.follow(path, name, |link| self.read_object(&format!(":0:{link}")));
+        self.index_links = Some(links);
+        let Some(target) = target? else { return self.read_object(name) };
+        let contents = self.read_object(&format!(":0:{target}"))?;
+        ensure!(contents.is_some(), "{} is a symbolic link to a file that does not exist", shown(name));
+        Ok(contents)
+    }
+
+    /// Returns the contents of a file in a revision or the index. git follows symbolic links in a revision.
+    fn read_object(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
         writeln!(self.input, "{name}").context("git ended unexpectedly")?;
         self.input.flush().context("git ended unexpectedly")?;
         let mut header = String::new();
@@ -81,7 +106,7 @@ impl FileReader {
         let kinds = ["blob", "tree", "commit", "tag", "symlink", "dangling", "loop", "notdir"];
         let kind = fields.next().filter(|kind| kinds.contains(kind));
         let (Some(size), Some(kind)) = (size, kind) else { return Ok(None) };
-        let shown_name = name.replacen(":./", ":", 1);
+        let shown_name = shown(name);
         if size > contract::MAX_CONTRACT_BYTES {
             std::io::copy(&mut self.output.by_ref().take(size + 1), &mut std::io::sink())
                 .context("git ended unexpectedly")?;
@@ -98,6 +123,11 @@ impl FileReader {
         }
         Ok((kind == "blob").then_some(contents))
     }
+}
+
+/// Returns the name of a file in messages.
+fn shown(name: &str) -> String {
+    name.replacen(":./", ":", 1)
 }
 
 impl Drop for FileReader {

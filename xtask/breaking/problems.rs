@@ -1,0 +1,94 @@
+//! Errors and warnings of the documents themselves.
+
+use std::fmt;
+
+use anyhow::Result;
+use contract::InvalidContract;
+use contract::diagnostic::{self, Diagnostic, DiagnosticFormat};
+use contract::source::Source;
+
+use super::document::OpenApiDocument;
+use super::report::{self, ComparisonResult};
+use super::{ReportFormat, output};
+
+/// The maximum number of diagnostics or findings of one kind that are shown to people; further ones are only counted.
+pub(crate) const MAX_SHOWN: usize = 50;
+
+/// A document that cannot be compared.
+#[derive(Debug)]
+pub(crate) struct InvalidDocument(pub Box<InvalidContract>);
+
+impl std::error::Error for InvalidDocument {}
+
+impl fmt::Display for InvalidDocument {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let InvalidContract { source, diagnostics } = &*self.0;
+        let rendered = render(source, diagnostics, DiagnosticFormat::Text, "errors");
+        let count = report::count(diagnostics.len(), "error", "errors");
+        write!(formatter, "cannot compare {}\n{rendered}{}: {count}", source.name, source.name)
+    }
+}
+
+/// Prints the errors of a document that cannot be compared, if a service reads the format. For people, the error itself
+/// contains them.
+///
+/// # Errors
+/// Returns the given error, or an error when the output cannot be written.
+pub(crate) fn print_invalid_document<T>(result: Result<T>, format: ReportFormat) -> Result<T> {
+    if let Err(error) = &result
+        && let Some(InvalidDocument(invalid)) = error.downcast_ref()
+    {
+        match format {
+            ReportFormat::Github => {
+                let InvalidContract { source, diagnostics } = &**invalid;
+                output::print(&render(source, diagnostics, DiagnosticFormat::Github, "errors"))?;
+            }
+            ReportFormat::Sarif => output::print(&report::invalid_document(invalid))?,
+            ReportFormat::Text | ReportFormat::Json | ReportFormat::Markdown => {}
+        }
+    }
+    result
+}
+
+/// Prints the minor errors of both documents: as annotations for GitHub, otherwise to standard error. An error that
+/// both documents have at the same position is printed once.
+///
+/// # Errors
+/// Returns an error when the annotations cannot be written.
+pub(crate) fn print_document_warnings(result: &ComparisonResult, format: ReportFormat) -> Result<()> {
+    let diagnostic_format = match format {
+        ReportFormat::Github => DiagnosticFormat::Github,
+        _ => DiagnosticFormat::Text,
+    };
+    let render = |document: &OpenApiDocument| {
+        render(&document.source, &document.warnings, diagnostic_format, "warnings")
+    };
+    let (base, revision) = (render(&result.base), render(&result.revision));
+    let further = if base == revision { "" } else { base.as_str() };
+    let text = format!("{revision}{further}");
+    match format {
+        ReportFormat::Github => output::print(&text),
+        _ => {
+            output::print_message(&text);
+            Ok(())
+        }
+    }
+}
+
+/// Renders the first diagnostics and the number of further ones. `kind` is what they are called.
+fn render(source: &Source, diagnostics: &[Diagnostic], format: DiagnosticFormat, kind: &str) -> String {
+    let mut ordered: Vec<Diagnostic> = diagnostics.to_vec();
+    ordered.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
+    let shown = &ordered[..ordered.len().min(MAX_SHOWN)];
+    let rendered = diagnostic::render(source, shown, format);
+    let further_count = ordered.len() - shown.len();
+    if further_count == 0 {
+        return rendered;
+    }
+    let further = format!("{further_count} further {kind} of {} are not shown", source.name);
+    let level = kind.trim_end_matches('s');
+    match format {
+        DiagnosticFormat::Github => rendered + &diagnostic::annotation(level, None, kind, &further),
+        _ => format!("{rendered}{level}: {further}\n\n"),
+    }
+}
