@@ -49,6 +49,17 @@ pub(crate) fn schema_rule_advice(
             "A client that does not check for `null` fails.",
             "Keep sending a value, and add a property that reports its absence.",
         ),
+        ("stability-decreased", _) => (
+            "Clients rely on the stability level that was promised.",
+            "Keep the level, and add unstable features separately.",
+        ),
+        ("sunset-deleted", _) => {
+            ("Clients know that support ends, but not when.", "Keep `x-sunset` while it is deprecated.")
+        }
+        ("sunset-date-too-small" | "sunset-date-changed-too-small", _) => (
+            "Clients have too little time to migrate.",
+            "Set `x-sunset` to a later date, which leaves clients time to migrate.",
+        ),
         (_, direction) if suffix.starts_with("discriminator") => discriminator_advice(direction),
         (_, Direction::Request) if suffix.starts_with("default-value") => (
             "A client that omits the parameter receives a different response.",
@@ -70,7 +81,7 @@ const fn topic_advice(topic: Topic, direction: Direction) -> (&'static str, &'st
     match (topic, direction) {
         (Topic::Lifecycle, _) => (
             "Clients cannot plan for the end of support.",
-            "Set `deprecated: true`, and set `x-sunset` to a date (YYYY-MM-DD) at least 180 days in the future.",
+            "Set `deprecated: true`, and set `x-sunset` to a date (YYYY-MM-DD) that leaves clients time to migrate.",
         ),
         (Topic::JsonTypes, Direction::Request) => {
             ("Requests with values that were valid are rejected.", KEEP_ACCEPTING_OLD_VALUES)

@@ -42,10 +42,9 @@ pub(crate) const SCHEMA_RULES: &[SchemaRule] = &[
 ];
 
 const SUNSET_TOO_SOON: &str = "Clients have too little time to migrate.";
-const SET_LATER_SUNSET: &str =
-    "Set `x-sunset` to a date at least 180 days in the future (31 days at stability level beta).";
+const SET_LATER_SUNSET: &str = "Set `x-sunset` to a later date, which leaves clients time to migrate.";
 const SUNSET_UNKNOWN: &str = "Clients know that support ends, but not when.";
-const SET_SUNSET: &str = "Set `x-sunset` to a date (YYYY-MM-DD) at least 180 days in the future.";
+const SET_SUNSET: &str = "Set `x-sunset` to a date (YYYY-MM-DD) that leaves clients time to migrate.";
 const STABILITY_EXPECTED: &str = "Clients rely on the stability level that was promised.";
 const KEEP_STABILITY_LEVEL: &str = "Keep the level, and add unstable features separately.";
 const NOT_REPORTED: Inverse = Inverse::None(NO_INVERSE);

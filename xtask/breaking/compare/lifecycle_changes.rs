@@ -130,7 +130,8 @@ pub(super) fn lifecycle_changes(
         }
         (false, true) => match &revision.sunset {
             None if grace_days > 0 => {
-                add("sunset-missing", positions, String::new(), "deprecated without `x-sunset`".to_owned());
+                let message = format!("deprecated without `x-sunset`, which {}", required_days(grace_days));
+                add("sunset-missing", positions, String::new(), message);
             }
             None => add("deprecated", positions, String::new(), "deprecated".to_owned()),
             Some(Err(text)) => {
@@ -182,8 +183,9 @@ fn add_sunset_change(
         }
         (Some(Ok(before)), Some(Ok(after))) if after < before && days_between(today, *after) < grace_days => {
             let message = format!(
-                "the sunset changed from {before} to {after}, which {}; it must be at least {grace_days} days away",
-                relative_days(days_between(today, *after))
+                "the sunset changed from {before} to {after}, which {}; it {}",
+                relative_days(days_between(today, *after)),
+                required_days(grace_days)
             );
             add("sunset-changed-too-small", sunset_positions, format!("{before} to {after}"), message);
         }
@@ -213,7 +215,16 @@ fn days_between(today: Date, date: Date) -> i32 {
 
 fn too_soon_message(date: Date, days: i32, grace_days: i32) -> String {
     let relative = relative_days(days);
-    format!("the sunset on {date} {relative}; it must be at least {grace_days} days away")
+    format!("the sunset on {date} {relative}; it {}", required_days(grace_days))
+}
+
+/// Describes the earliest date of a sunset.
+fn required_days(grace_days: i32) -> String {
+    match grace_days {
+        ..=0 => "must not be in the past".to_owned(),
+        1 => "must be at least 1 day away".to_owned(),
+        _ => format!("must be at least {grace_days} days away"),
+    }
 }
 
 /// Describes a date relative to today.

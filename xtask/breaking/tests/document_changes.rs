@@ -2,9 +2,12 @@
 
 use serde_json::{Value, json};
 
+use super::super::config::Settings;
+use super::super::document::OpenApiDocument;
+use super::super::find_changes;
 use super::super::rule::Level;
 use super::behavior::document_with_operation;
-use super::{differences, ids_and_levels};
+use super::{TODAY, differences, ids_and_levels, read};
 
 #[test]
 fn case_matters_except_in_header_names() {
@@ -41,6 +44,58 @@ fn a_sunset_that_is_added_later_is_reported_and_must_be_far_enough_in_the_future
     assert_eq!(reported(Some("soon"), Some("2026-03-05")), [too_soon]);
     assert_eq!(reported(None, Some("2026-12-01")), std::slice::from_ref(&announced));
     assert_eq!(reported(Some("2026-12-01"), Some("2027-01-01")), [announced]);
+}
+
+#[test]
+fn a_sunset_that_is_too_soon_is_explained_by_the_policy() {
+    let operation = |operation: Value| read("a.yaml", &document_with_operation(&json!({}), &operation));
+    let deprecated = |sunset: &str| operation(json!({"deprecated": true, "x-sunset": sunset}));
+    let messages = |base: &OpenApiDocument, revision: &OpenApiDocument, days: i32| {
+        let settings = Settings::parse("a.toml", &format!("[policies]\nsunset-days = {days}")).unwrap();
+        let findings = find_changes(base, revision, &settings, TODAY);
+        for finding in &findings {
+            // The text of a rule is the same for each policy.
+            assert!(!finding.remedy.contains(|letter: char| letter.is_ascii_digit()), "{finding:?}");
+        }
+        findings.into_iter().map(|finding| finding.message).collect::<Vec<_>>()
+    };
+    let supported = operation(json!({}));
+    for (base, revision, days, message) in [
+        (
+            &supported,
+            &deprecated("2026-02-01"),
+            0,
+            "the sunset on 2026-02-01 was 28 days ago; it must not be in the past",
+        ),
+        (
+            &supported,
+            &deprecated("2026-02-28"),
+            1,
+            "the sunset on 2026-02-28 was yesterday; it must be at least 1 day away",
+        ),
+        (
+            &supported,
+            &deprecated("2026-03-01"),
+            30,
+            "the sunset on 2026-03-01 is today; it must be at least 30 days away",
+        ),
+        (&supported, &deprecated("2026-03-01"), 0, "deprecated with sunset on 2026-03-01"),
+        (
+            &supported,
+            &operation(json!({"deprecated": true})),
+            30,
+            "deprecated without `x-sunset`, which must be at least 30 days away",
+        ),
+        (&supported, &operation(json!({"deprecated": true})), 0, "deprecated"),
+        (
+            &deprecated("2027-01-01"),
+            &deprecated("2026-02-01"),
+            0,
+            "the sunset changed from 2027-01-01 to 2026-02-01, which was 28 days ago; it must not be in the past",
+        ),
+    ] {
+        assert_eq!(messages(base, revision, days), [message]);
+    }
 }
 
 #[test]

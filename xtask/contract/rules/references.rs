@@ -216,7 +216,8 @@ fn collect_references<'a>(schema: &'a Schema, targets: &mut Vec<&'a SpannedStrin
     }
 }
 
-/// Checks the bases of `allOf`: objects that allow additional properties.
+/// Checks the bases of `allOf`: objects that allow additional properties. If all of them could be null, null would be
+/// valid for the schema that extends them, which its Rust type cannot express.
 fn check_bases(document: &Document, schema: &Schema, diagnostics: &mut Vec<Diagnostic>) {
     match &schema.shape {
         Shape::Object(object) => {
@@ -239,6 +240,14 @@ fn check_base(document: &Document, name: &SpannedString, diagnostics: &mut Vec<D
         Shape::Object(object) if object.closed => (
             format!("`{}` is extended, but rejects other properties", name.text),
             "replace its `additionalProperties: false` with `unevaluatedProperties: false` next to `allOf`",
+        ),
+        Shape::Object(_) => (
+            format!("`{}` is extended, but can be null", name.text),
+            "remove null from its type; where null is valid, write `oneOf` with the schema and `type: 'null'`",
+        ),
+        Shape::Reference(target) => (
+            format!("`{}` is extended, but is only a reference to `{}`", name.text, target.text),
+            "extend the target of the reference",
         ),
         _ => (
             format!("`{}` is extended, but is not an object with properties", name.text),
