@@ -106,7 +106,8 @@ impl Bundler<'_> {
     pub(super) fn imported_components(&mut self) -> BTreeMap<&'static str, Vec<Entry>> {
         let mut imported: BTreeMap<&'static str, Vec<Entry>> = BTreeMap::new();
         while let Some(Import { section, kind, name, target }) = self.pending.pop() {
-            let Some(mut node) = self.find(&target).cloned() else { continue };
+            let Some(span) = self.find(&target).map(|node| node.span) else { continue };
+            let Some(mut node) = self.copy(&target, span) else { continue };
             let (file, pointer) = (&self.files[target.0].tree, &target.1);
             let span = if pointer.is_empty() {
                 Span { start: file.span.start, end: file.span.start }

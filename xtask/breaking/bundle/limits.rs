@@ -8,7 +8,8 @@ use super::{Bundler, Place, Target};
 
 /// The maximum nesting of a tree into which parts of files were inserted.
 pub(super) const MAX_DEPTH: usize = 192;
-/// The maximum number of nodes that references insert. Targets that refer to others several times multiply.
+/// The maximum number of nodes that references insert, in addition to those of the files. Targets that refer to others
+/// several times multiply, and a target that contains others is copied together with them.
 pub(super) const MAX_INSERTED_NODES: usize = 1_000_000;
 
 impl Bundler<'_> {
@@ -39,7 +40,7 @@ impl Bundler<'_> {
         let found = self.find(target)?;
         let Some(remaining) = self.remaining_insertions.checked_sub(count_nodes(found)) else {
             let message = format!("references insert more than {MAX_INSERTED_NODES} values");
-            let help = "refer to schemas, which become components, instead of other values";
+            let help = "refer to components, and not to schemas inside of others";
             self.stop(Diagnostic::error(Code::CyclicRef, span, message, help));
             return None;
         };
@@ -50,7 +51,7 @@ impl Bundler<'_> {
 }
 
 /// Returns the number of nodes in a tree.
-fn count_nodes(node: &Node) -> usize {
+pub(super) fn count_nodes(node: &Node) -> usize {
     let inner: usize = match &node.value {
         Value::Mapping(entries) => entries.iter().map(|entry| count_nodes(&entry.value)).sum(),
         Value::Sequence(items) => items.iter().map(count_nodes).sum(),

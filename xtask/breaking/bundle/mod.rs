@@ -19,7 +19,7 @@ use contract::source::{Source, Span};
 
 use self::files::resolve_path;
 use self::identifiers::Identifiers;
-use self::limits::{MAX_DEPTH, MAX_INSERTED_NODES};
+use self::limits::{MAX_DEPTH, MAX_INSERTED_NODES, count_nodes};
 use super::document::component_of;
 use super::references::{DATA_KEYWORDS, target};
 use super::shape::keywords::{ObjectKind, ValueType};
@@ -38,6 +38,7 @@ pub(crate) fn bundle(
         return root;
     }
     let mut tree = root.clone();
+    let remaining_insertions = MAX_INSERTED_NODES + count_nodes(&root);
     let root_file = File { path: file_name(&source.name), identifiers: Identifiers::of(&root), tree: root };
     let mut bundler = Bundler {
         source,
@@ -48,7 +49,7 @@ pub(crate) fn bundle(
         names: HashSet::new(),
         targets: BTreeMap::new(),
         pending: Vec::new(),
-        remaining_insertions: MAX_INSERTED_NODES,
+        remaining_insertions,
         is_stopped: false,
     };
     bundler.reserve_names();
@@ -123,7 +124,7 @@ struct Bundler<'a> {
     targets: BTreeMap<(&'static str, Target), String>,
     /// The targets that become components and are not copied yet.
     pending: Vec<Import>,
-    /// The number of nodes that can still be inserted.
+    /// The number of nodes that can still be inserted: those of each file once, and [`MAX_INSERTED_NODES`].
     remaining_insertions: usize,
     /// Whether a limit was exceeded. Then no further node is inserted.
     is_stopped: bool,

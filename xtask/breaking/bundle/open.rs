@@ -6,6 +6,7 @@ use contract::yaml::{self, AliasPolicy};
 
 use super::files::{check_name, resolve_path};
 use super::identifiers::Identifiers;
+use super::limits::count_nodes;
 use super::{Bundler, File, Resolution};
 
 /// The maximum size of a document with the files to which it refers.
@@ -58,6 +59,7 @@ impl Bundler<'_> {
             return Err(Resolution::Reported);
         };
         tree.move_spans(offset);
+        self.remaining_insertions += count_nodes(&tree);
         self.files.push(File { path, identifiers: Identifiers::of(&tree), tree });
         Ok(self.files.len() - 1)
     }

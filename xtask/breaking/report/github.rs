@@ -5,12 +5,13 @@ use contract::diagnostic::{annotation, annotation_at};
 
 use super::super::finding::Finding;
 use super::super::rule::Level;
-use super::{ComparisonResult, affected_operations, summary};
+use super::{ComparisonResult, Selection, affected_operations, select, summary};
 
 pub(super) fn commands(result: &ComparisonResult, findings: &[&Finding]) -> String {
     let source = &result.revision.source;
     let mut text = String::new();
-    for finding in findings {
+    let Selection { shown, left_out } = select(findings);
+    for finding in shown {
         let mut message = format!("{} ({})", finding.message, affected_operations(finding));
         for (label, sentence) in [("", &finding.impact), ("remedy: ", &finding.remedy)] {
             if !sentence.is_empty() {
@@ -23,6 +24,9 @@ pub(super) fn commands(result: &ComparisonResult, findings: &[&Finding]) -> Stri
             (false, Level::Error) => "error",
         };
         text += &annotation_at(command, (source, finding.revision), &finding.id, &message);
+    }
+    if let Some(left_out) = left_out {
+        text += &annotation("notice", None, "findings", &left_out);
     }
     for waiver_error in &result.waiver_errors {
         text += &annotation("error", None, "waivers", waiver_error);

@@ -14,6 +14,7 @@ use super::ReportFormat;
 use super::document::OpenApiDocument;
 use super::finding::Finding;
 use super::policies::VERSION_RULES;
+use super::problems::MAX_SHOWN;
 use super::rule::Level;
 
 /// The result of a comparison.
@@ -72,7 +73,8 @@ fn position_of(document: &OpenApiDocument, span: contract::source::Span) -> Stri
     format!("{}:{}:{}", document.source.file_name(span), position.line, position.column)
 }
 
-/// Renders breaking changes and warnings, including waived ones, and the waiver errors.
+/// Renders breaking changes and warnings, including waived ones, and the waiver errors. In text and for GitHub, only the
+/// first ones are shown.
 pub(crate) fn breaking_changes(result: &ComparisonResult, format: ReportFormat) -> String {
     let findings: Vec<&Finding> =
         result.findings.iter().filter(|finding| finding.level != Level::Info).collect();
@@ -95,6 +97,49 @@ pub(crate) fn changelog(result: &ComparisonResult, format: ReportFormat) -> Stri
         ReportFormat::Markdown => plain_lines(&markdown::changelog(result)),
         ReportFormat::Sarif => sarif::log(result, &findings),
     }
+}
+
+/// The first findings of each kind, for formats that people read.
+struct Selection<'a> {
+    shown: Vec<&'a Finding>,
+    /// The number of findings that are not shown, by kind, if there are any.
+    left_out: Option<String>,
+}
+
+/// Selects the first findings of each kind: breaking changes, warnings, harmless changes and waived findings.
+fn select<'a>(findings: &[&'a Finding]) -> Selection<'a> {
+    let kind = |finding: &Finding| match (finding.waived.is_some(), finding.level) {
+        (false, Level::Error) => 0,
+        (false, Level::Warning) => 1,
+        (false, Level::Info) => 2,
+        (true, _) => 3,
+    };
+    let mut counts = [0; 4];
+    let is_shown = |finding: &&&Finding| {
+        counts[kind(finding)] += 1;
+        counts[kind(finding)] <= MAX_SHOWN
+    };
+    let shown = findings.iter().filter(is_shown).copied().collect();
+    let nouns = [
+        ("further breaking change", "further breaking changes"),
+        ("further warning", "further warnings"),
+        ("further harmless change", "further harmless changes"),
+        ("further waived finding", "further waived findings"),
+    ];
+    let mut further: Vec<String> = Vec::new();
+    let mut further_count = 0;
+    for (number, (singular, plural)) in
+        counts.into_iter().zip(nouns).filter(|(number, _)| *number > MAX_SHOWN)
+    {
+        further.push(count(number - MAX_SHOWN, singular, plural));
+        further_count += number - MAX_SHOWN;
+    }
+    let left_out = further.pop().map(|last| {
+        let list = if further.is_empty() { last } else { format!("{} and {last}", further.join(", ")) };
+        let verb = if further_count == 1 { "is" } else { "are" };
+        format!("{list} {verb} not shown; `--format json` lists all")
+    });
+    Selection { shown, left_out }
 }
 
 /// Renders the errors of a document that cannot be compared, as SARIF.

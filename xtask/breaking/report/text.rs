@@ -6,7 +6,7 @@ use contract::source::Span;
 use super::super::document::OpenApiDocument;
 use super::super::finding::Finding;
 use super::super::rule::Level;
-use super::{ComparisonResult, affected_operations, count, groups, summary};
+use super::{ComparisonResult, Selection, affected_operations, count, groups, select, summary};
 
 /// The maximum number of affected operations that are listed; further ones are only counted.
 const MAX_LISTED_OPERATIONS: usize = 3;
@@ -14,7 +14,11 @@ const MAX_LISTED_OPERATIONS: usize = 3;
 const MAX_LINE_BYTES: usize = 400;
 
 pub(super) fn breaking_changes(result: &ComparisonResult, findings: &[&Finding]) -> String {
-    let mut text: String = findings.iter().map(|finding| render(result, finding) + "\n\n").collect();
+    let Selection { shown, left_out } = select(findings);
+    let mut text: String = shown.iter().map(|finding| render(result, finding) + "\n\n").collect();
+    if let Some(left_out) = left_out {
+        text += &format!("note: {left_out}\n\n");
+    }
     for waiver_error in &result.waiver_errors {
         text += &format!("error[waiver]: {waiver_error}\n\n");
     }

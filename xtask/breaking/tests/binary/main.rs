@@ -6,6 +6,7 @@ mod escaping;
 mod formats;
 mod git_diff;
 mod hostile;
+mod limits;
 mod names;
 mod places;
 mod policies;
