@@ -1,13 +1,13 @@
 //! Errors and warnings of the documents themselves.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use anyhow::Result;
 use contract::InvalidContract;
-use contract::diagnostic::{self, Diagnostic, DiagnosticFormat};
+use contract::diagnostic::{self, Code, Diagnostic, DiagnosticFormat};
 use contract::source::Source;
 
-use super::document::OpenApiDocument;
 use super::report::{self, ComparisonResult};
 use super::{ReportFormat, output};
 
@@ -50,8 +50,8 @@ pub(crate) fn print_invalid_document<T>(result: Result<T>, format: ReportFormat)
     result
 }
 
-/// Prints the minor errors of both documents: as annotations for GitHub, otherwise to standard error. An error that
-/// both documents have at the same position is printed once.
+/// Prints the minor errors of both documents: as annotations for GitHub, otherwise to standard error. An error of the
+/// base is printed only if the revision does not have it too.
 ///
 /// # Errors
 /// Returns an error when the annotations cannot be written.
@@ -60,12 +60,13 @@ pub(crate) fn print_document_warnings(result: &ComparisonResult, format: ReportF
         ReportFormat::Github => DiagnosticFormat::Github,
         _ => DiagnosticFormat::Text,
     };
-    let render = |document: &OpenApiDocument| {
-        render(&document.source, &document.warnings, diagnostic_format, "warnings")
-    };
-    let (base, revision) = (render(&result.base), render(&result.revision));
-    let further = if base == revision { "" } else { base.as_str() };
-    let text = format!("{revision}{further}");
+    let ComparisonResult { base, revision, .. } = result;
+    let known: HashSet<_> =
+        revision.warnings.iter().map(|warning| identity(&revision.source, warning)).collect();
+    let is_new = |warning: &&Diagnostic| !known.contains(&identity(&base.source, warning));
+    let only_in_base: Vec<Diagnostic> = base.warnings.iter().filter(is_new).cloned().collect();
+    let text = render(&revision.source, &revision.warnings, diagnostic_format, "warnings")
+        + &render(&base.source, &only_in_base, diagnostic_format, "warnings");
     match format {
         ReportFormat::Github => output::print(&text),
         _ => {
@@ -73,6 +74,15 @@ pub(crate) fn print_document_warnings(result: &ComparisonResult, format: ReportF
             Ok(())
         }
     }
+}
+
+/// Returns what identifies a minor error in both documents: the message and the text of the line, because other lines
+/// may have been added before it.
+fn identity<'a>(source: &'a Source, warning: &'a Diagnostic) -> (Code, &'a str, &'a str) {
+    let at = warning.span.start;
+    let start = source.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let end = source.text[at..].find('\n').map_or(source.text.len(), |length| at + length);
+    (warning.code, &warning.message, source.text[start..end].trim())
 }
 
 /// Renders the first diagnostics and the number of further ones. `kind` is what they are called.

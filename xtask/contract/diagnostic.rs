@@ -9,7 +9,7 @@ use crate::plain_text::{plain_lines, plain_text};
 use crate::source::{LineColumn, Source, Span};
 
 /// The stable name of a kind of diagnostic. Users search for it and tests refer to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Code {
     /// The source is not valid YAML or JSON, or contains something that the parser rejects, such as an alias.
     Syntax,

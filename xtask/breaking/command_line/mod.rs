@@ -97,12 +97,12 @@ fn run(command: &GateCommand) -> Result<Compatibility> {
         .context("the current directory does not exist; change to another directory")?;
     match command {
         GateCommand::Check { comparison, fail_on } => {
-            let (result, configured) = compare(&directory, comparison)?;
+            let (result, configured) = compare(&directory, comparison, true)?;
             output::print(&report::breaking_changes(&result, comparison.format))?;
             compatibility(&result, fail_on.unwrap_or(configured))
         }
         GateCommand::Changelog(comparison) => {
-            let (result, _) = compare(&directory, comparison)?;
+            let (result, _) = compare(&directory, comparison, false)?;
             output::print(&report::changelog(&result, comparison.format))?;
             Ok(Compatibility::Compatible)
         }
@@ -117,8 +117,8 @@ fn run(command: &GateCommand) -> Result<Compatibility> {
     }
 }
 
-/// Compares the documents of the arguments. Also returns the level from which the configuration lets the gate fail.
-fn compare(directory: &Path, args: &ComparisonArgs) -> Result<(ComparisonResult, FailOn)> {
+/// Compares the documents of the arguments. `has_verdict` is false for a list of changes. Also returns the level from which the configuration lets the gate fail.
+fn compare(directory: &Path, args: &ComparisonArgs, has_verdict: bool) -> Result<(ComparisonResult, FailOn)> {
     let parse = |name: &str, argument: &str| {
         DocumentName::parse(directory, name, names::existing_file(directory, name), argument)
     };
@@ -133,7 +133,7 @@ fn compare(directory: &Path, args: &ComparisonArgs) -> Result<(ComparisonResult,
         args.base
     );
     let mut document = base.read(directory, path.as_deref())?;
-    let (settings, waivers) = args.settings.read(directory, base.revision())?;
+    let (settings, waivers) = args.settings.read(directory, base.revision(), has_verdict)?;
     let mut new_document = revision.read(directory, None)?;
     if args.format.has_paths() {
         new_document.locate(directory, &revision);

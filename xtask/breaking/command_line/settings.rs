@@ -15,7 +15,7 @@ use crate::waivers::Waivers;
 pub(super) struct ConfigArgs {
     /// The configuration: a file, `REVISION:PATH`, or a git revision with openapi-gate.toml. Default:
     /// openapi-gate.toml, from the base if that is in a git revision, otherwise from the current folder, if it exists.
-    /// If the environment variable CI is set, the default is never that of the current folder
+    /// If the environment variable CI is set, `check` does not use that of the current folder by default
     #[arg(long, value_name = "FILE|REVISION")]
     config: Option<String>,
 }
@@ -52,15 +52,20 @@ impl ConfigArgs {
     }
 
     /// Reads the configuration of a comparison. By default, it comes from the revision of the base. Otherwise a change
-    /// could configure its own findings away, so that the configuration of the current folder is reported, and in CI
-    /// it must be specified.
-    fn read_for(&self, directory: &Path, base_revision: Option<&str>) -> Result<(Settings, Option<String>)> {
+    /// could configure its own findings away, so that the configuration of the current folder is reported, and must be
+    /// specified for a verdict in CI.
+    fn read_for(
+        &self,
+        directory: &Path,
+        base_revision: Option<&str>,
+        has_verdict: bool,
+    ) -> Result<(Settings, Option<String>)> {
         let is_specified = self.config.is_some();
         if let (None, Some(revision)) = (&self.config, base_revision) {
             return parse(read_from_base(directory, revision, config::FILE_NAME)?);
         }
         let is_in_ci = is_in_ci();
-        if !is_specified && is_in_ci && directory.join(config::FILE_NAME).exists() {
+        if has_verdict && !is_specified && is_in_ci && directory.join(config::FILE_NAME).exists() {
             bail!(
                 "{file} is in the working tree, so that a change could configure its own findings away; in CI, specify \
                  a revision without the change, such as `--config origin/main`, or a file with `--config {file}`",
@@ -83,17 +88,18 @@ impl ConfigArgs {
 impl SettingsArgs {
     /// Reads the configuration and the waivers. By default, they come from the revision of the base, so that a change
     /// can neither waive nor configure its own findings away. Prints a note for each file in the current folder that is
-    /// therefore ignored.
+    /// therefore ignored. `has_verdict` is false for a list of changes.
     ///
     /// # Errors
     /// Returns an error when a file cannot be read or does not exist although the configuration names it, when the
-    /// configuration is invalid, or when it would be that of the current folder in CI.
+    /// configuration is invalid, or when it would be that of the current folder for a verdict in CI.
     pub(super) fn read(
         &self,
         directory: &Path,
         base_revision: Option<&str>,
+        has_verdict: bool,
     ) -> Result<(Settings, Option<Waivers>)> {
-        let (settings, config) = self.config.read_for(directory, base_revision)?;
+        let (settings, config) = self.config.read_for(directory, base_revision, has_verdict)?;
         let waivers_file = settings.waivers.as_deref().unwrap_or(WAIVERS);
         // A configuration that names a file expects it to exist.
         let naming_config = config.filter(|_| settings.waivers.is_some());

@@ -115,3 +115,24 @@ fn minor_errors_of_documents_are_warnings_in_each_format() {
         "{github:?}"
     );
 }
+
+#[test]
+fn a_minor_error_of_both_documents_is_printed_once() {
+    let folder = Folder::repository();
+    let document = CONTRACT.replace("name: {type: string,", "name: {type: string, required: true,");
+    folder.write("api.yaml", &document);
+    folder.commit("one");
+    folder.write("api.yaml", format!("# A comment.\n{document}"));
+    let check = |format: &str| {
+        let outcome = folder.run(&["check", "--base", "HEAD", "api.yaml", "--format", format]);
+        assert!(outcome.code < Some(2), "{outcome:?}");
+        outcome.output + &outcome.errors
+    };
+    assert_eq!(check("text").matches("warning[wrong-type]").count(), 1);
+    assert_eq!(check("github").matches("::warning ").count(), 1);
+    assert!(check("github").contains("file=api.yaml,line=18,"));
+    // An error that was corrected is one of the base.
+    folder.write("api.yaml", CONTRACT);
+    assert!(check("text").contains("--> HEAD:api.yaml:17:40"));
+    assert!(check("github").contains("::warning title=wrong-type::HEAD:api.yaml:17:40: "));
+}

@@ -87,7 +87,7 @@ fn the_workflow_fails_for_a_breaking_change_of_a_pull_request() {
 fn the_workflow_installs_the_program_of_this_crate() {
     let steps = workflow_steps();
     let install = steps.iter().find_map(|step| step["run"].as_str()).expect("a `run` step");
-    let package = install.strip_prefix(r#"cargo install --locked --git "$GATE" --rev "$GATE_COMMIT" "#);
+    let package = install.strip_prefix(r#"cargo install --locked --git "$SOURCE" --rev "$COMMIT" "#);
     assert_eq!(package, Some(env!("CARGO_PKG_NAME")));
     let program = Path::new(PROGRAM).file_stem().and_then(|name| name.to_str()).expect("a name");
     let cached = steps.iter().find_map(|step| step["with"]["path"].as_str()).expect("a cached file");

@@ -188,6 +188,8 @@ fn a_change_cannot_configure_itself_if_the_base_is_a_file() {
         assert!(rejected.errors.contains(message), "{rejected:?}");
     }
     assert_eq!(in_ci(&[], "false").code, Some(0));
+    let list = folder.run_with_variables(&["changelog", "--base", "old.yaml", "new.yaml"], &[("CI", "true")]);
+    assert!(list.code == Some(0) && list.errors.contains(note), "{list:?}");
     let trusted = in_ci(&["--config", CONFIG], "true");
     assert!(trusted.code == Some(0) && trusted.errors.contains(note), "{trusted:?}");
     let of_target = in_ci(&["--config", "main:openapi-gate.toml"], "true");
