@@ -22,6 +22,9 @@ kill -QUIT "$server" 2>/dev/null
 wait "$server"
 "#;
 
+/// The line of the file `postmaster.pid` that contains the state of the server, from 0.
+const STATE_LINE: usize = 7;
+
 /// The name of the role and of the database. The role is no superuser.
 const NAME: &str = "creator";
 
@@ -118,13 +121,9 @@ impl PostgresServer {
         // In a separate process group, so that Ctrl+C reaches the server only through the supervisor.
         command.env("PORT", self.port.to_string()).process_group(0).stdin(Stdio::piped());
         self.supervisor = Some(command.spawn().expect("the shell starts"));
-        let ready = self.programs.join("pg_isready");
-        wait_until("PostgreSQL accepts connections", async || {
-            let mut ready = tokio::process::Command::new(&ready);
-            ready.args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()]);
-            ready.status().await.expect("pg_isready runs").success()
-        })
-        .await;
+        // A server on the same port that another process has started is not mistaken for this one.
+        let is_ready = async || self.lock_file_line(STATE_LINE).is_some_and(|state| state.trim() == "ready");
+        wait_until("PostgreSQL accepts connections", is_ready).await;
     }
 
     /// Stops the server without a checkpoint. All connections break.
@@ -157,6 +156,12 @@ impl PostgresServer {
         sea_orm::Database::connect(options).await.expect("the server accepts a connection")
     }
 
+    /// Returns a line of the file that the server writes while it runs.
+    fn lock_file_line(&self, number: usize) -> Option<String> {
+        let file = std::fs::read_to_string(self.data.join("postmaster.pid")).ok()?;
+        file.lines().nth(number).map(str::to_owned)
+    }
+
     fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         if let Some((user, group)) = self.user {
@@ -177,6 +182,65 @@ impl PostgresServer {
 impl Drop for PostgresServer {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+async fn query<T: TryGetable>(&self, sql: &str) -> T {
+        query(&self.connect(NAME).await, sql).await
+    }
+
+    async fn connect(&self, database: &str) -> DatabaseConnection {
+        let url = format!("postgres://postgres@127.0.0.1:{}/{database}", self.port);
+        let mut options = ConnectOptions::new(url);
+        options.max_connections(1).sqlx_logging(false);
+        sea_orm::Database::connect(options).await.expect("the server accepts a connection")
+    }
+
+    /// Returns a line of the file that the server writes while it runs.
+    fn lock_file_line(&self, number: usize) -> Option<String> {
+        let file = std::fs::read_to_string(self.data.join("postmaster.pid")).ok()?;
+        file.lines().nth(number).map(str::to_owned)
+    }
+
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        if let Some((user, group)) = self.user {
+            command.uid(user).gid(group);
+        }
+        command.current_dir("/");
+        command
+    }
+
+    /// Runs a program that creates the data folder.
+    fn tool(&self, name: &str, args: &[&str]) {
+        let mut command = self.command(self.programs.join(name));
+        let output = command.args(args).arg("--pgdata").arg(&self.data).output().expect("the program runs");
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// A server whose processes are stopped. Dropping it continues them.
+pub struct PausedServer {
+    processes: Vec<String>,
+}
+
+impl PausedServer {
+    fn stop(&mut self, processes: &[String]) {
+        self.processes.extend_from_slice(processes);
+        let status = Command::new("kill").arg("-STOP").args(processes).status();
+        assert!(status.expect("kill runs").success(), "the processes are stopped");
+    }
+}
+
+impl Drop for PausedServer {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").arg("-CONT").args(&self.processes).status();
     }
 }
 
