@@ -14,6 +14,9 @@ const SCOPES: &str = "read:students,write:students";
 /// The longest time without writes after a promotion. PostgreSQL starts and stops within it.
 const MAX_OUTAGE: Duration = Duration::from_secs(15);
 
+/// How long the promoted server does not respond: longer than a test of the hosts.
+const OUTAGE: Duration = Duration::from_secs(4);
+
 /// Creates a migrated database on the pair, and a key.
 async fn migrated(pair: &PostgresPair) -> (TestProgram, String) {
     let mut program = TestProgram::new().await;
@@ -65,10 +68,55 @@ async fn processes_follow_a_promoted_standby_and_ignore_the_previous_primary() {
 
     // Both accept writes now, as when a service manager starts the previous primary again.
     pair.primary.start().await;
+    create_student(&key, "mary").await;
+    assert_eq!(student_emails(&server, &program, &secret).await.len(), 3);
     program.database_url = Some(pair.url_with_primary_first());
     let restarted = program.serve(&["serve", "--no-worker"]).await;
-    assert_eq!(student_emails(&restarted, &program, &secret).await.len(), 2);
+    assert_eq!(student_emails(&restarted, &program, &secret).await.len(), 3);
     assert_eq!(restarted.stop().await, Some(0));
+    assert_eq!(server.stop().await, Some(0));
+}
+
+#[tokio::test]
+async fn writes_wait_for_the_promoted_server_while_the_previous_primary_accepts_writes() {
+    let Some(mut pair) = PostgresPair::start(true).await else { return };
+    let (program, secret) = migrated(&pair).await;
+    let server = program.serve(&["serve", "--no-worker"]).await;
+    let key = server.key(&program.app, &secret);
+    create_student(&key, "ada").await;
+    pair.primary.kill();
+    pair.standby.promote().await;
+    create_student_after_failover(&key, "grace").await;
+    pair.primary.start().await;
+    // Without a standby, it could acknowledge writes.
+    pair.primary.execute("ALTER SYSTEM SET synchronous_standby_names = ''").await;
+    pair.primary.execute("SELECT pg_reload_conf()").await;
+
+    let paused = pair.standby.pause().await;
+    let started = Instant::now();
+    let mut acknowledged = vec!["grace".to_owned()];
+    for number in 0.. {
+        if started.elapsed() > OUTAGE {
+            break;
+        }
+        let name = format!("student-{number}");
+        let body = json!({"email": format!("{name}@example.com")});
+        let post = key.post_idempotent("/api/v1/students", &name, &body);
+        let response = tokio::time::timeout(Duration::from_millis(500), post).await;
+        if response.is_ok_and(|response| response.status == 201) {
+            acknowledged.push(name);
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    drop(paused);
+    create_student_after_failover(&key, "mary").await;
+    acknowledged.push("mary".to_owned());
+
+    let stale: String = pair.primary.query("SELECT string_agg(email, ' ') FROM students").await;
+    assert_eq!(stale, "ada@example.com");
+    let students = student_emails(&server, &program, &secret).await;
+    let is_stored = |name: &String| students.contains(&format!("{name}@example.com"));
+    assert!(acknowledged.iter().all(is_stored), "{acknowledged:?}, {students:?}");
     assert_eq!(server.stop().await, Some(0));
 }
 

@@ -4,6 +4,7 @@
 //! in a way that a failover can cause, or takes long. When another server accepts writes, each pool connects to it from
 //! then on, and discards its connections from before.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -30,7 +31,7 @@ const TEST_PAUSE: Duration = Duration::from_millis(500);
 /// times out.
 const SLOW_CALL: Duration = Duration::from_millis(250);
 
-/// How often a new connection to a server that does not accept writes is tested again.
+/// How long a new connection to the wrong server waits for the choice of another one, before the pool connects again.
 const NEW_CONNECTION_PAUSE: Duration = Duration::from_millis(100);
 
 /// The hosts of a database URL, and the one that the connections of this process use.
@@ -51,19 +52,22 @@ struct Host {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
     host: usize,
+    /// The highest timeline of a host that was used. A host with a lower one is a previous primary and is not used, also while
+    /// no other host accepts writes. To use such a host again, and after `pg_upgrade`, which lowers the timeline, restart the
+    /// process.
+    timeline: Timeline,
     /// When it was chosen. Earlier connections can be to another host.
     since: Instant,
 }
 
-/// The result of the test of a host that accepts writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Writable {
-    /// The timeline, which increases when a standby is promoted; 0 if it is unknown.
-    timeline: u32,
-}
+/// The timeline of a server, which increases when a standby is promoted; 0 if it is unknown.
+type Timeline = u32;
 
 impl PrimaryHosts {
     /// Finds the host that accepts writes. Tests the hosts repeatedly during this time.
+    ///
+    /// Only the hosts that respond to a test are compared. So if the primary does not respond, and a previous primary was started
+    /// again by mistake and accepts writes, the previous one is used until a later test.
     ///
     /// # Errors
     /// Returns the reason for each host when none accepts writes.
@@ -72,12 +76,12 @@ impl PrimaryHosts {
             url.host_urls().map(|url| Ok(Host { options: server_options(&url)?, url })).collect();
         let hosts = hosts.map_err(|error| error.to_string())?;
         let started = Instant::now();
-        let choice = watch::Sender::new(Choice { host: 0, since: started });
+        let choice = watch::Sender::new(Choice { host: 0, timeline: 0, since: started });
         let found = Self { hosts, choice, is_searching: AtomicBool::new(false) };
         loop {
             match found.test_all().await {
-                Ok(host) => {
-                    found.choice.send_replace(Choice { host, since: started });
+                Ok((host, timeline)) => {
+                    found.choice.send_replace(Choice { host, timeline, since: started });
                     return Ok(Arc::new(found));
                 }
                 Err(reasons) if started.elapsed() >= max_wait => return Err(reasons),
@@ -140,32 +144,34 @@ impl PrimaryHosts {
         result
     }
 
-    /// Checks that a new connection accepts writes. Otherwise waits until another host does.
+    /// Checks that a new connection accepts writes and is not to a previous primary: the pool may have begun to connect before
+    /// another host was chosen. Otherwise waits a short time for the choice of another host.
     ///
     /// # Errors
-    /// Returns an error when the connection fails, or when another host is used.
+    /// Returns an error when the connection fails, or is to the wrong server. The pool then connects again, to the host in use.
     pub(super) async fn check_new(
         self: &Arc<Self>,
         connection: &mut PgConnection,
     ) -> Result<(), sqlx::Error> {
         let mut choice = self.subscribe();
-        while !accepts_writes(connection).await? {
+        let test = test(connection).await?;
+        let known = self.choice.borrow().timeline;
+        if test != Ok(known) {
             self.suspect();
-            if timeout(NEW_CONNECTION_PAUSE, choice.changed()).await.is_ok() {
-                return Err(sqlx::Error::Protocol("another PostgreSQL server accepts writes".to_owned()));
-            }
         }
-        Ok(())
+        let Err(reason) = test.and_then(|timeline| not_before(known, timeline)) else { return Ok(()) };
+        // The receiver can have subscribed after the choice, so the pause has a limit.
+        let _ = timeout(NEW_CONNECTION_PAUSE, choice.changed()).await;
+        Err(sqlx::Error::Io(io::Error::other(format!("the PostgreSQL server {reason}"))))
     }
 
     /// Tests the hosts and uses the one that accepts writes. Returns whether one does.
     async fn search(&self) -> bool {
-        let Ok(host) = self.test_all().await else { return false };
+        let Ok((host, timeline)) = self.test_all().await else { return false };
         let is_other = |choice: &mut Choice| {
             let is_other = choice.host != host;
-            if is_other {
-                *choice = Choice { host, since: Instant::now() };
-            }
+            let since = if is_other { Instant::now() } else { choice.since };
+            *choice = Choice { host, timeline, since };
             is_other
         };
         if self.choice.send_if_modified(is_other) {
@@ -175,26 +181,28 @@ impl PrimaryHosts {
         true
     }
 
-    /// Returns the host that accepts writes. If several do, as after a failover when the previous primary was started again by
-    /// mistake, returns the one that was promoted last, otherwise the one in use.
-    async fn test_all(&self) -> Result<usize, String> {
+    /// Returns the host that accepts writes, with its timeline. If several do, as after a failover when the previous primary was
+    /// started again by mistake, returns the one that was promoted last, otherwise the one in use. Ignores previous primaries also
+    /// while the current one does not respond.
+    async fn test_all(&self) -> Result<(usize, Timeline), String> {
+        let Choice { host: in_use, timeline: known, .. } = *self.choice.borrow();
         let mut tests = JoinSet::new();
         for (number, host) in self.hosts.iter().enumerate() {
             let options = host.options.clone();
             tests.spawn(async move {
-                let result = timeout(TEST_TIMEOUT, test(&options)).await;
+                let result = timeout(TEST_TIMEOUT, test_host(&options)).await;
                 let no_response = || Err(format!("no response within {} s", TEST_TIMEOUT.as_secs()));
-                (number, result.unwrap_or_else(|_| no_response()))
+                let result = result.unwrap_or_else(|_| no_response());
+                (number, result.and_then(|timeline| not_before(known, timeline)))
             });
         }
-        let in_use = self.choice.borrow().host;
         let mut results = tests.join_all().await;
         results.sort_by_key(|(number, _)| *number);
-        let writable = results.iter().filter_map(|(number, result)| Some((*number, result.as_ref().ok()?)));
+        let writable = results.iter().filter_map(|(number, result)| Some((*number, *result.as_ref().ok()?)));
         // Of equal hosts, `max_by_key` returns the last one.
-        let best = writable.rev().max_by_key(|(number, found)| (found.timeline, *number == in_use));
-        best.map(|(number, _)| number).ok_or_else(|| {
-            let reason = |(number, result): &(usize, Result<Writable, String>)| {
+        let best = writable.rev().max_by_key(|(number, timeline)| (*timeline, *number == in_use));
+        best.ok_or_else(|| {
+            let reason = |(number, result): &(usize, Result<Timeline, String>)| {
                 let host = host_and_port(&self.hosts[*number].options);
                 format!("{host}: {}", result.as_ref().err().map_or("", String::as_str))
             };
@@ -203,31 +211,40 @@ impl PrimaryHosts {
     }
 }
 
-/// Connects to a host and returns whether it accepts writes, or the reason if it does not.
-async fn test(options: &PgConnectOptions) -> Result<Writable, String> {
+/// Connects to a host and returns its timeline if it accepts writes, or the reason if it does not.
+async fn test_host(options: &PgConnectOptions) -> Result<Timeline, String> {
     let mut connection = PgConnection::connect_with(options).await.map_err(|error| error.to_string())?;
-    let accepts_writes = accepts_writes(&mut connection).await.map_err(|error| error.to_string())?;
-    let timeline = if accepts_writes { timeline(&mut connection).await.unwrap_or(0) } else { 0 };
+    let result = test(&mut connection).await.map_err(|error| error.to_string())?;
     // The server notices also without this message that the connection has ended.
     let _ = connection.close().await;
-    match accepts_writes {
-        true => Ok(Writable { timeline }),
-        false => Err("does not accept writes, because it is a standby or read-only".to_owned()),
+    result
+}
+
+/// Returns the timeline of the server of a connection if it accepts writes, or the reason if it does not.
+async fn test(connection: &mut PgConnection) -> Result<Result<Timeline, String>, sqlx::Error> {
+    let query = "SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'";
+    if !raw_sql(query).fetch_one(&mut *connection).await?.try_get::<bool, _>(0)? {
+        return Ok(Err("does not accept writes, because it is a standby or read-only".to_owned()));
+    }
+    Ok(Ok(timeline(connection).await.unwrap_or(0)))
+}
+
+/// Returns the timeline unless it is lower than the known one. If one is known, an unknown one is lower.
+fn not_before(known: Timeline, timeline: Timeline) -> Result<Timeline, String> {
+    match timeline < known {
+        true => {
+            Err(format!("was the primary before a failover: its timeline is {timeline} instead of {known}"))
+        }
+        false => Ok(timeline),
     }
 }
 
-/// Returns whether the server of a connection accepts writes.
-async fn accepts_writes(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
-    let query = "SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'";
-    raw_sql(query).fetch_one(connection).await?.try_get(0)
-}
-
 /// Returns the timeline of a primary: the first eight digits of the names of its WAL files.
-async fn timeline(connection: &mut PgConnection) -> Option<u32> {
+async fn timeline(connection: &mut PgConnection) -> Option<Timeline> {
     let query = "SELECT pg_walfile_name(pg_current_wal_lsn())";
     let row = raw_sql(query).fetch_one(connection).await.ok()?;
     let file: String = row.try_get(0).ok()?;
-    u32::from_str_radix(file.get(..8)?, 16).ok()
+    Timeline::from_str_radix(file.get(..8)?, 16).ok()
 }
 
 /// A task that makes a pool connect to the host in use. Dropping it ends the task.

@@ -134,6 +134,18 @@ impl PostgresServer {
         }
     }
 
+    /// Stops all processes of the server with `SIGSTOP`: its connections stay open, and nothing responds.
+    pub async fn pause(&self) -> PausedServer {
+        let connection = self.connect(NAME).await;
+        let mut paused = PausedServer { processes: Vec::new() };
+        // The first process starts the others.
+        paused.stop(&[self.lock_file_line(0).expect("the server runs")]);
+        let others = "SELECT string_agg(pid::text, ' ') FROM pg_stat_activity";
+        let others: String = query(&connection, others).await;
+        paused.stop(&others.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        paused
+    }
+
     /// Makes the standby a primary.
     pub async fn promote(&self) {
         self.execute("SELECT pg_promote(true, 60)").await;
@@ -146,46 +158,6 @@ impl PostgresServer {
 
     /// Returns the single value of a query, as the superuser.
     pub async fn query<T: TryGetable>(&self, sql: &str) -> T {
-        query(&self.connect(NAME).await, sql).await
-    }
-
-    async fn connect(&self, database: &str) -> DatabaseConnection {
-        let url = format!("postgres://postgres@127.0.0.1:{}/{database}", self.port);
-        let mut options = ConnectOptions::new(url);
-        options.max_connections(1).sqlx_logging(false);
-        sea_orm::Database::connect(options).await.expect("the server accepts a connection")
-    }
-
-    /// Returns a line of the file that the server writes while it runs.
-    fn lock_file_line(&self, number: usize) -> Option<String> {
-        let file = std::fs::read_to_string(self.data.join("postmaster.pid")).ok()?;
-        file.lines().nth(number).map(str::to_owned)
-    }
-
-    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let mut command = Command::new(program);
-        if let Some((user, group)) = self.user {
-            command.uid(user).gid(group);
-        }
-        command.current_dir("/");
-        command
-    }
-
-    /// Runs a program that creates the data folder.
-    fn tool(&self, name: &str, args: &[&str]) {
-        let mut command = self.command(self.programs.join(name));
-        let output = command.args(args).arg("--pgdata").arg(&self.data).output().expect("the program runs");
-        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-}
-
-impl Drop for PostgresServer {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-async fn query<T: TryGetable>(&self, sql: &str) -> T {
         query(&self.connect(NAME).await, sql).await
     }
 
