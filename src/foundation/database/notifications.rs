@@ -49,6 +49,8 @@ impl Database {
     /// # Errors
     /// Returns [`DbErr`] when the connection fails.
     pub async fn listen(&self, channel: &str) -> Result<Option<Notifications>, DbErr> {
+        // Before connecting, so that no change is missed.
+        let server = self.inner.pool.hosts.as_ref().map(|hosts| hosts.subscribe());
         let connection = self.dedicated(TIMEOUT).await.map_err(|error| DbErr::Custom(error.to_string()))?;
         if !self.keeps_server_process(&connection).await? {
             return Ok(None);
@@ -61,7 +63,6 @@ impl Database {
             listener.listen(channel).await?;
             Ok(listener)
         };
-        let server = connection.inner.pool.hosts.as_ref().map(|hosts| hosts.subscribe());
         Ok(Some(Notifications { listener: within(listen).await?, server, _connection: connection }))
     }
 
