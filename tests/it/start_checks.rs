@@ -38,11 +38,15 @@ async fn a_process_refuses_to_start_as_a_role_that_cannot_drop_partitions() {
     }
     let role = format!("guest_{}", std::process::id());
     let read = program.app.app.db.read();
-    for statement in
-        [format!("CREATE ROLE {role} LOGIN"), format!("GRANT ALL ON ALL TABLES IN SCHEMA public TO {role}")]
-    {
-        read.execute_unprepared(&statement).await.expect("the statement runs");
-    }
+    // The name of the schema needs quotes.
+    let statements = format!(
+        r#"CREATE ROLE {role} LOGIN;
+        ALTER ROLE {role} SET search_path = "School";
+        ALTER SCHEMA public RENAME TO "School";
+        GRANT USAGE ON SCHEMA "School" TO {role};
+        GRANT ALL ON ALL TABLES IN SCHEMA "School" TO {role}"#
+    );
+    read.execute_unprepared(&statements).await.expect("the statements run");
     let mut url: reqwest::Url = program.app.database_url().parse().expect("a URL");
     url.set_username(&role).expect("a user");
     program.database_url = Some(url.to_string());
@@ -56,4 +60,6 @@ async fn a_process_refuses_to_start_as_a_role_that_cannot_drop_partitions() {
     }
     // Other commands need no partitions.
     assert_eq!(program.run(&["workspaces", "list"]).await.code, Some(0));
+    let drop = format!("DROP OWNED BY {role}; DROP ROLE {role}");
+    program.app.app.db.read().execute_unprepared(&drop).await.expect("the role is dropped");
 }

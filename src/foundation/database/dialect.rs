@@ -216,7 +216,7 @@ pub(super) async fn role_without_ownership(
     reader: &BoundedConnection,
 ) -> Result<Option<(String, String)>, DbErr> {
     let query = "SELECT quote_ident(current_user), relname::text FROM pg_class
-        WHERE relkind = 'p' AND relnamespace = to_regnamespace(current_schema())
+        WHERE relkind = 'p' AND relnamespace = to_regnamespace(quote_ident(current_schema()))
           AND NOT pg_has_role(current_user, relowner, 'USAGE')
         ORDER BY relname LIMIT 1";
     let row = reader.query_one_raw(Statement::from_string(DbBackend::Postgres, query)).await?;
