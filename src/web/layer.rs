@@ -95,7 +95,7 @@ fn internal_server_error() -> Response {
 
 /// The extension of responses whose body is a stream. The layer never reads such a body.
 #[derive(Debug, Clone, Copy)]
-pub struct Streamed;
+pub struct Unbuffered;
 
 /// Compresses the body of a response if allowed, and removes it for `HEAD`. The length of a stream is not known.
 ///
@@ -107,7 +107,7 @@ async fn encode_body(
     coding: Option<Coding>,
     is_head: bool,
 ) -> Result<Response, ReadBodyError> {
-    if response.extensions().get::<Streamed>().is_some() {
+    if response.extensions().get::<Unbuffered>().is_some() {
         if is_head {
             response.set_body(Body::empty());
         }
@@ -247,7 +247,7 @@ mod tests {
         let endless = |request: Request| {
             request_context::of(&request).allow_compression(Compressible::Once);
             let chunks = futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>(Bytes::from("line\n")));
-            Response::builder().extension(Streamed).body(Body::from_bytes_stream(chunks))
+            Response::builder().extension(Unbuffered).body(Body::from_bytes_stream(chunks))
         };
         let get = respond(Method::GET, &[("accept-encoding", "gzip")], endless).await;
         assert!(!get.headers().contains_key("content-encoding"));

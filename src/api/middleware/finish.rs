@@ -69,7 +69,7 @@ pub(super) async fn finish(
     mut response: Response,
 ) -> Response {
     if response.extensions().get::<Streamed>().is_some() {
-        response.extensions_mut().insert(web::layer::Streamed);
+        response.extensions_mut().insert(web::layer::Unbuffered);
         response.headers_mut().insert(header::CACHE_CONTROL, NO_STORE);
         set_common_headers(state, call_context, response.headers_mut());
         return response;

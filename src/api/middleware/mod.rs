@@ -1,6 +1,7 @@
-//! Processes requests in this order: body size, authentication, rate limit, route, scope, response cache, media type,
-//! validation, operation, response headers. A request without a valid key is rejected with 401 after the rate limit of
-//! its client address was checked, so an exhausted limit returns 429. A cached response is returned without validation.
+//! Finds the operation of a request, then checks in this order: body size, authentication, rate limit, whether the operation
+//! exists, scope, response cache, media type, validation; then calls the operation and sets the response headers. A request
+//! without a valid key is rejected with 401 after the rate limit of its client address was checked, so an exhausted limit returns
+//! 429. A cached response is returned without validation.
 //! Bodies that are streams of lines are neither read nor stored here: the operation reads and sends line by line.
 //!
 //! [`RequestPipeline`] handles all paths under `/api`. Every error, including errors of the HTTP framework and panics,
@@ -98,7 +99,8 @@ impl RequestPipeline {
             call_context.rate_limit_status = Some(decision.status());
             return Err(error);
         }
-        let body = self.receive_body(&mut request).await;
+        let route = self.router.find(request.method().as_str(), request.uri().path());
+        let body = receive_body(&route, &mut request).await;
         let (principal, pending_lookup) =
             authenticate::principal(state, &request, request_context.client).await?;
         call_context.log_entry = principal
@@ -119,8 +121,7 @@ impl RequestPipeline {
             return Err(ApiError::unauthorized(state.credential));
         };
 
-        let (route, path_parameters) = match self.router.find(request.method().as_str(), request.uri().path())
-        {
+        let (route, path_parameters) = match route {
             RouteMatch::Operation(route, path_parameters) => (route, path_parameters),
             RouteMatch::MethodNotAllowed(allow) => return Err(ApiError::method_not_allowed(allow)),
             RouteMatch::NotFound => return Err(ApiError::unknown_path()),
@@ -163,15 +164,15 @@ impl RequestPipeline {
             Err(error) => finish::operation_response(error.into_response()),
         }
     }
+}
 
-    /// Reads the body of a request, unless its operation reads it line by line.
-    async fn receive_body(&self, request: &mut Request) -> Result<RequestBody, ApiError> {
-        match self.router.find(request.method().as_str(), request.uri().path()) {
-            RouteMatch::Operation(route, _) if route.operation.is_streamed() => {
-                Ok(RequestBody::Stream(body::stream(request)))
-            }
-            _ => body::read(request).await.map(RequestBody::Whole),
+/// Reads the body of a request, unless its operation reads it line by line.
+async fn receive_body(route: &RouteMatch<'_>, request: &mut Request) -> Result<RequestBody, ApiError> {
+    match route {
+        RouteMatch::Operation(route, _) if route.operation.is_streamed() => {
+            Ok(RequestBody::Stream(body::stream(request)))
         }
+        _ => body::read(request).await.map(RequestBody::Whole),
     }
 }
 
