@@ -139,8 +139,8 @@ pub(super) struct OperationNode<'a, 'n> {
     pub span: Span,
 }
 
-/// Compares the operations of two path items, one of which can be missing. Findings then use its position in
-/// `positions`.
+/// Compares the operations of two path items, one of which can be missing. In the document that lacks it, findings are reported
+/// at the position in `positions`.
 pub(super) fn compare<'n>(
     comparison: &mut Comparison<'n>,
     base: Option<&PathItem<'n>>,
@@ -223,6 +223,7 @@ fn report_removed(
             (format!("{id_prefix}-removed-before-sunset"), format!(" before its sunset on {date}"))
         }
         lifecycle::RemovalStatus::InvalidSunset(text) => {
+            // The same id, whether or not the path still has other operations.
             ("api-path-sunset-parse".to_owned(), format!("; its sunset `{text}` is not a date"))
         }
     };

@@ -40,7 +40,7 @@ fn each_pair_has_exactly_the_expected_breaking_changes() {
 }
 
 #[test]
-fn alternatives_patterns_and_plain_text_are_judged_by_their_values() {
+fn alternatives_patterns_parameters_and_headers_are_judged_by_the_values_that_can_be_sent() {
     check_pairs(&yaml(include_str!("cases/verdicts.yaml")));
 }
 
