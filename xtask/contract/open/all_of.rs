@@ -142,9 +142,15 @@ fn combined(lowering: &Lowering<'_>, earlier: &Node, later: &Node) -> Option<Nod
         (Some("number"), Some("integer")) => return Some(later.clone()),
         (Some(left), Some(right)) if left != right => return None,
         (Some(left), Some(_)) => Some(left),
+        // Without a type, the other declaration only restricts the values.
+        (Some(left), None) if is_scalar(left) => return Some(earlier.clone()),
+        (None, Some(right)) if is_scalar(right) => return Some(later.clone()),
         _ => None,
     };
     if left.span == right.span || is_plain(right) && (kind(left).is_some() || kind(right).is_none()) {
+        return Some(earlier.clone());
+    }
+    if extends(lowering, left, right, 0) {
         return Some(earlier.clone());
     }
     if is_plain(left) || extends(lowering, right, left, 0) {
@@ -185,6 +191,10 @@ fn kind(schema: &Node) -> Option<&str> {
     let names = declared.items().unwrap_or(std::slice::from_ref(declared)).iter().filter_map(Node::as_str);
     let mut names = names.filter(|name| *name != "null");
     names.next().filter(|_| names.next().is_none())
+}
+
+fn is_scalar(kind: &str) -> bool {
+    ["string", "integer", "number", "boolean"].contains(&kind)
 }
 
 /// Returns whether a schema describes nothing but its JSON type.

@@ -37,6 +37,7 @@ fn declarations_of_the_same_property_are_merged() {
         ("{ $ref: '#/components/schemas/Other' }", wide, "{id: string, a: string, deep: {x: any}}"),
         ("{ $ref: '#/components/schemas/Other' }", "{ $ref: '#/components/schemas/Other' }", "Other"),
         ("{ $ref: '#/components/schemas/Other' }", "{ $ref: '#/components/schemas/Derived' }", "Derived"),
+        ("{ $ref: '#/components/schemas/Derived' }", "{ $ref: '#/components/schemas/Other' }", "Derived"),
         (
             "{ type: array, items: { properties: { a: { type: string } } } }",
             "{ type: array, items: { properties: { b: { type: string } } } }",
@@ -49,6 +50,11 @@ fn declarations_of_the_same_property_are_merged() {
         ("{ type: string, minLength: 1 }", "{ type: [string, 'null'], enum: [a, null] }", "enum"),
         ("{ type: number }", "{ type: integer }", "integer"),
         ("{ description: A. }", "{ type: string }", "string"),
+        // The scalar type, if only one declaration has a type.
+        ("{ type: string, enum: [cat, dog] }", "{ const: dog }", "enum"),
+        ("{ const: dog }", "{ type: string, enum: [cat, dog] }", "enum"),
+        ("{ type: string, pattern: '^a' }", "{ format: email }", "string"),
+        ("{ format: email }", "{ type: string }", "string"),
         // No Rust type: a note explains it.
         ("{ type: string }", "{ type: integer }", "any"),
         (wide, "{ oneOf: [{ type: string }, { type: integer }] }", "any"),
