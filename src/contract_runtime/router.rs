@@ -23,11 +23,11 @@ use super::validate::{DescribePattern, Violations, query};
 
 /// Routes requests to the operations of a contract.
 pub struct Router {
-    paths: Vec<Path>,
+    paths: Vec<PathRoutes>,
 }
 
 /// The operations with the same path.
-struct Path {
+struct PathRoutes {
     template: PathTemplate,
     routes: Vec<Route>,
     /// The value of the `Allow` header.
@@ -85,7 +85,7 @@ impl Router {
         api.add_routes(&mut endpoints);
         let document: Value =
             serde_json::from_str(contract.json).context("the contract's JSON cannot be read")?;
-        let mut paths: Vec<(&'static str, Path)> = Vec::new();
+        let mut paths: Vec<(&'static str, PathRoutes)> = Vec::new();
         let schemas = schemas::compile(contract.json, contract.operations, describe_pattern)?;
         for schemas in schemas {
             let operation = schemas.operation;
@@ -94,7 +94,7 @@ impl Router {
                 .and_then(|methods| methods.remove(&Method::from_bytes(operation.method.as_bytes()).ok()?))
                 .with_context(|| format!("no generated code implements {}", operation.id))?;
             let index = paths.iter().position(|(path, _)| *path == operation.path).unwrap_or_else(|| {
-                paths.push((operation.path, Path::new(operation.path)));
+                paths.push((operation.path, PathRoutes::new(operation.path)));
                 paths.len() - 1
             });
             let security = RequiredSchemes::of(&document, operation)
@@ -105,7 +105,7 @@ impl Router {
             endpoints.values().all(HashMap::is_empty),
             "the generated code implements operations that the contract does not have"
         );
-        let mut paths: Vec<Path> = paths.into_iter().map(|(_, path)| path).collect();
+        let mut paths: Vec<PathRoutes> = paths.into_iter().map(|(_, path)| path).collect();
         paths.sort_by_key(|path| path.template.order());
         for path in &mut paths {
             path.allow = path.allow_header()?;
@@ -138,9 +138,9 @@ impl Route {
         if self.operation.is_streamed() {
             return self.validate_stream(request, path, Body::from_bytes(body));
         }
-        let has_body = !(body.is_empty() && self.schemas.body_is_optional);
-        let (mut input, mut violations) = self.validate_head(request, path, has_body)?;
-        if has_body {
+        let is_omitted = body.is_empty() && self.schemas.body_is_optional;
+        let (mut input, mut violations) = self.validate_head(request, path, is_omitted)?;
+        if !is_omitted {
             *input.value.get_mut().unwrap_or_else(PoisonError::into_inner) =
                 self.schemas.check_body(&body, &mut violations);
         }
@@ -159,27 +159,28 @@ impl Route {
         path: PathParameters,
         body: Body,
     ) -> Result<Input, CallError> {
-        let has_body = !(body.is_empty() && self.schemas.body_is_optional);
-        let (mut input, violations) = self.validate_head(request, path, has_body)?;
+        let is_omitted = body.is_empty() && self.schemas.body_is_optional;
+        let (mut input, violations) = self.validate_head(request, path, is_omitted)?;
         let lines = self.schemas.line_validator().map(|validator| RawLines::new(body, validator));
         *input.lines.get_mut().unwrap_or_else(PoisonError::into_inner) = lines;
         if violations.is_empty() { Ok(input) } else { Err(CallError::Invalid(violations)) }
     }
 
-    /// Validates everything but the body. Returns the input without a body, and the violations.
+    /// Validates everything but the body. `is_omitted` is whether the request omits an optional body. Returns the input without a body, and the violations.
     fn validate_head(
         &self,
         request: &Request,
         path: PathParameters,
-        has_body: bool,
+        is_omitted: bool,
     ) -> Result<(Input, Violations), CallError> {
-        let content_type = match self.operation.body.as_ref().filter(|_| has_body) {
+        let content_type = match self.operation.body.as_ref().filter(|_| !is_omitted) {
             Some(body) => Some(media_type::check(request.headers(), body.media_type)?.to_owned()),
             None => None,
         };
         let mut violations = Violations::new();
         self.schemas.check_path(&path, &mut violations);
-        // Collected separately, because the parser counts violations that exist already toward its limit of parameters.
+        // `query::parse` counts each violation in this list as one parameter of the query string, so violations of the
+        // path must not be in it.
         let mut query_violations = Violations::new();
         let query_string = request.uri().query().unwrap_or_default();
         let mut query =
@@ -221,7 +222,7 @@ impl Route {
     }
 }
 
-impl Path {
+impl PathRoutes {
     /// Creates a path without operations. [`Router::new`] adds them, and sets the `Allow` header.
     fn new(template: &'static str) -> Self {
         let template = PathTemplate::new(template);
@@ -268,7 +269,11 @@ mod tests {
         stem: "v1",
         title: "Things",
         yaml: "",
-        json: "{}",
+        json: r#"{ "paths": {
+            "/api/v1/things/{id}": { "get": {} },
+            "/api/v1/things": { "get": {}, "post": {} },
+            "/api/v1/things/newest": { "get": {} }
+        } }"#,
         json_path: "",
         json_3_0: "",
         operations: &[&GET, &LIST, &CREATE, &NEWEST],
@@ -361,7 +366,7 @@ mod tests {
 
     #[test]
     fn security_that_cannot_be_enforced_is_rejected() {
-        let json = r#"{ "security": [{ "key": [] }] }"#;
+        let json = r#"{ "paths": { "/api/v1/things/{id}": { "get": {} } }, "security": [{ "key": [] }] }"#;
         let error = Router::new(&Contract { json, ..CONTRACT }, TestApi, |_| None).err();
         assert_eq!(
             format!("{:#}", error.expect("the router must reject the contract")),

@@ -32,7 +32,7 @@ mod things {
         stem: "v1",
         title: "Things",
         yaml: "",
-        json: r#"{ "schemas": {
+        json: r#"{ "paths": { "/boxes/{box}/things/{thing}": { "post": {} } }, "schemas": {
             "text": { "type": "string", "minLength": 1 },
             "count": { "type": "integer", "format": "int32", "maximum": 9 },
             "list": { "type": "array", "items": { "type": "integer", "format": "int32" } },

@@ -1,4 +1,4 @@
-//! The law of the generator: the server starts with each contract that the generator accepts.
+//! Checks that the server starts with each contract that the generator accepts.
 
 use contract::source::Source;
 use contract::{Conventions, Profile};

@@ -72,13 +72,14 @@ impl RequiredSchemes {
     /// Reads the requirements of an operation from the contract's JSON.
     ///
     /// # Errors
-    /// Returns an error for malformed requirements, for undeclared schemes, and for schemes whose credential is not in
+    /// Returns an error if the document does not have the operation, for malformed requirements, for undeclared schemes, and for schemes whose credential is not in
     /// the request.
     pub(crate) fn of(document: &Value, operation: &Operation) -> anyhow::Result<Self> {
         let method = operation.method.to_ascii_lowercase();
-        let declared =
-            document.pointer(&format!("/paths/{}/{method}/security", json::escape(operation.path)));
-        let Some(security) = declared.or_else(|| document.get("security")) else {
+        let declared = document
+            .pointer(&format!("/paths/{}/{method}", json::escape(operation.path)))
+            .context("the contract's JSON does not have the operation")?;
+        let Some(security) = declared.get("security").or_else(|| document.get("security")) else {
             return Ok(Self { alternatives: vec![Vec::new()] });
         };
         let alternatives = security.as_array().context("`security` is not a list")?;

@@ -30,7 +30,7 @@ pub struct Schemas {
     parameters: Vec<Validator>,
     /// The validator of the body. `None` without a body, and for bytes, which no schema describes.
     body: Option<Arc<Validator>>,
-    /// Whether requests without a body are valid.
+    /// Whether the operation has a body that requests may omit.
     pub(crate) body_is_optional: bool,
     describe_pattern: DescribePattern,
 }

@@ -140,3 +140,15 @@ async fn anonymous_access_is_the_last_alternative() {
     assert_eq!((calls, &*outcome), (vec!["digest [] invalid".to_owned(), String::new()], "Ok(())"));
     assert!(required(json!([])).expect("the requirement is valid").is_public());
 }
+
+#[test]
+fn an_operation_that_the_document_does_not_have_is_rejected() {
+    for document in [
+        json!({ "security": [] }),
+        json!({ "paths": { "/things": { "post": {} } }, "security": [] }),
+        json!({ "paths": { "/other": { "get": {} } } }),
+    ] {
+        let error = RequiredSchemes::of(&document, &OPERATION).expect_err("the document is rejected");
+        assert_eq!(error.to_string(), "the contract's JSON does not have the operation", "{document}");
+    }
+}
