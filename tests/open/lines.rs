@@ -1,7 +1,7 @@
 //! Tests of bodies that are streams of JSON lines.
 
 use contract_runtime::payload::{MAX_LINE_BYTES, Streamed};
-use futures_util::stream;
+use futures_util::{FutureExt, StreamExt, stream};
 use poem::http::{Method, StatusCode};
 use poem::listener::{Acceptor, Listener, TcpListener};
 use poem::{Endpoint, Request, Server};
@@ -70,6 +70,31 @@ async fn a_lost_connection_is_an_error_of_the_line() {
     let response = send(Method::POST, "/tool-import", &[NDJSON], body).await;
     let text = String::from_utf8(response.body).expect("UTF-8");
     assert!(text.ends_with("{\"line\":2,\"error\":\" is incomplete: the connection failed\"}\n"), "{text}");
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_arrive_in_time_is_an_error_of_the_line() {
+    let chunks = [Ok("{}\n{"), Err(std::io::Error::from(std::io::ErrorKind::TimedOut))];
+    let body = poem::Body::from_bytes_stream(stream::iter(chunks));
+    let response = send(Method::POST, "/tool-import", &[NDJSON], body).await;
+    let text = String::from_utf8(response.body).expect("UTF-8");
+    assert!(
+        text.ends_with("{\"line\":2,\"error\":\" is incomplete: it did not arrive in time\"}\n"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn other_tasks_run_between_many_empty_lines() {
+    let body = format!("{}{{}}\n", "\n".repeat(1000));
+    let request = Request::builder().method(Method::POST).uri_str("/tool-import");
+    let request = request.content_type("application/x-ndjson").body(body);
+    let response = service::endpoint().get_response(request).await;
+    let mut lines = response.into_body().into_bytes_stream();
+    assert!(lines.next().now_or_never().is_none(), "the empty lines must not be skipped in one poll");
+    let line = lines.next().await.expect("a line").expect("the body does not fail");
+    let line: Value = serde_json::from_slice(&line).expect("JSON");
+    assert_eq!(line["line"], 1001);
 }
 
 #[tokio::test]
@@ -151,5 +176,18 @@ async fn a_response_that_fails_is_not_complete() {
     let response = String::from_utf8(response).expect("UTF-8");
     assert!(response.starts_with("HTTP/1.1 200 OK\r\n"), "{response}");
     // The last chunk of a complete body has the length 0.
+    assert!(response.ends_with("\r\n6\r\n\"saw\"\n\r\n"), "{response}");
+}
+
+#[tokio::test]
+async fn the_line_before_an_error_is_sent_if_both_are_ready() {
+    let mut connection = connect().await;
+    send_head(&mut connection, "/tool-checks").await;
+    send_line(&mut connection, "{\"name\": \"saw\", \"shape\": {\"width\": 1}}\n{}").await;
+    connection.write_all(b"0\r\n\r\n").await.expect("the connection is open");
+    let mut response = Vec::new();
+    // The server can also reset the connection.
+    let _ = connection.read_to_end(&mut response).await;
+    let response = String::from_utf8(response).expect("UTF-8");
     assert!(response.ends_with("\r\n6\r\n\"saw\"\n\r\n"), "{response}");
 }

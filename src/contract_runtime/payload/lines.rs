@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::task::Poll;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::stream::{self, Stream, StreamExt};
@@ -22,6 +23,9 @@ use crate::validate::{RequestPart, Violation, Violations};
 
 /// The maximum length of a line in a request, in bytes, without the line break: 256 KiB.
 pub const MAX_LINE_BYTES: usize = 256 * 1024;
+
+/// The number of empty lines in a row after which other tasks can run.
+const MAX_EMPTY_LINES: usize = 1_000;
 
 type ByteStream = Pin<Box<dyn Stream<Item = std::io::Result<Bytes>> + Send>>;
 
@@ -50,12 +54,16 @@ pub struct LineError {
     pub line: u64,
     /// What is wrong. The fields are JSON pointers into the line.
     pub violations: Violations,
-    /// Whether the following lines cannot be read: the line is too long, or the connection failed.
+    /// Whether the following lines cannot be read: the line is too long, did not arrive in time, or the connection
+    /// failed.
     pub is_final: bool,
 }
 
 /// The request body of an operation that reads one JSON value from each line. Lines are read when the operation asks for
 /// them, so a slow operation slows the client down, and memory use does not depend on the number of lines.
+///
+/// The server's time limit of a request for waits for the database applies to all lines together. Commit the lines in
+/// transactions of a limited size.
 pub struct Lines<T> {
     raw: RawLines,
     buffer: BytesMut,
@@ -83,12 +91,18 @@ impl<T: DeserializeOwned> Lines<T> {
     /// # Cancellation
     /// If the future is dropped, no line is lost.
     pub async fn next(&mut self) -> Option<Result<T, LineError>> {
+        let mut empty_lines = 0;
         loop {
+            if empty_lines == MAX_EMPTY_LINES {
+                yield_now().await;
+                empty_lines = 0;
+            }
             let line = match self.next_line().await? {
                 Ok(line) => line,
                 Err(error) => return Some(Err(error)),
             };
             if line.iter().all(u8::is_ascii_whitespace) {
+                empty_lines += 1;
                 continue;
             }
             let value = self.raw.validator.parse(&line).and_then(|value| {
@@ -120,6 +134,9 @@ impl<T: DeserializeOwned> Lines<T> {
             }
             match self.raw.bytes.next().await {
                 Some(Ok(bytes)) => self.buffer.extend_from_slice(&bytes),
+                Some(Err(error)) if error.kind() == std::io::ErrorKind::TimedOut => {
+                    return Some(Err(self.final_error("is incomplete: it did not arrive in time")));
+                }
                 Some(Err(_)) => return Some(Err(self.final_error("is incomplete: the connection failed"))),
                 None => self.is_ended = true,
             }
@@ -190,8 +207,12 @@ impl<T: Serialize> LineStream<T> {
     }
 
     /// Creates a body from a stream that can fail. The first error ends the stream: the server closes the connection
-    /// without the end of the body, so clients do not take the lines before for the whole response. To tell clients the
-    /// reason, send it as the last line before the error.
+    /// without the end of the body, so clients do not take the lines before for the whole response. To report the reason
+    /// to clients, send it as the last line before the error. The server tries to send this line before it closes the
+    /// connection.
+    ///
+    /// For an HTTP/1.0 client, the end of the connection is the end of the body, so a failed stream looks complete. Some
+    /// proxies are such clients, such as nginx without `proxy_http_version 1.1`.
     ///
     /// # Panics
     /// See [`LineStream::new`].
@@ -199,9 +220,32 @@ impl<T: Serialize> LineStream<T> {
     where
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let lines = values.map(|value| value.map(|value| serialize(&value)).map_err(std::io::Error::other));
+        let lines = values.then(|value| {
+            let line = value.map(|value| serialize(&value)).map_err(std::io::Error::other);
+            async move {
+                if line.is_err() {
+                    // hyper drops lines that it has not written when the body fails. It writes them when the body is
+                    // not ready.
+                    yield_now().await;
+                }
+                line
+            }
+        });
         Self { lines: Box::pin(lines), value: PhantomData }
     }
+}
+
+/// Lets other tasks run once.
+async fn yield_now() {
+    let mut has_yielded = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut has_yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// Returns the line of a value.
