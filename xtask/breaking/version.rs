@@ -34,8 +34,8 @@ const MAJOR_NOT_BUMPED: Rule = Rule::expectation(
 /// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[NOT_BUMPED, DECREASED, MAJOR_NOT_BUMPED];
 
-/// Reports a version that decreased, that stayed the same although there are findings, or that has the same major version
-/// although there are breaking changes. `findings` have the levels of the configuration.
+/// Reports a version that decreased, that has the same text although there are findings, or that has the same major version
+/// although there are breaking changes. The configuration was already applied to the levels of `findings`.
 pub(crate) fn check(
     base: &OpenApiDocument,
     revision: &OpenApiDocument,
@@ -55,7 +55,7 @@ pub(crate) fn check(
         violations.push((DECREASED, format!("the version decreased from {before} to {after}")));
     }
     let has_breaking_change = findings.iter().any(|finding| finding.level == Level::Error);
-    if has_breaking_change && numbers(&before).first() == numbers(&after).first() {
+    if has_breaking_change && major(&before) == major(&after) {
         let message = format!("breaking changes, but {after} has the same major version as {before}");
         violations.push((MAJOR_NOT_BUMPED, message));
     }
@@ -78,7 +78,13 @@ fn version_of(root: &Node) -> Option<(String, Span)> {
     Some((text.unwrap_or_else(|| value::display_value(&entry.value)), entry.key.span))
 }
 
-/// Returns the numbers of a version. Trailing zeros have no effect: version 1.0 equals version 1.0.0.
+/// Returns the major version; 0 if the version does not begin with a number.
+fn major(version: &str) -> u64 {
+    numbers(version).first().copied().unwrap_or(0)
+}
+
+/// Returns the leading numbers of a version, without trailing zeros, to compare which of two versions is lower: 1.0, 1.0.0 and
+/// 1.0.0-beta have the same.
 fn numbers(version: &str) -> Vec<u64> {
     let mut numbers: Vec<u64> = version.split(['.', '-', '+']).map_while(|part| part.parse().ok()).collect();
     let significant = numbers.iter().rposition(|number| *number > 0).map_or(0, |index| index + 1);
