@@ -36,7 +36,8 @@ pub struct LockSet<'a> {
     pub live_session_keys: Vec<&'a str>,
 }
 
-/// Locks the records of all workspaces in lock order. Call this on PostgreSQL only: SQLite runs one write at a time.
+/// Locks the records in `locks`, kind by kind over all its workspaces, in the order that [`retry`](super::retry) documents. Call
+/// this on PostgreSQL only: SQLite runs one write at a time.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when a query fails.

@@ -1,6 +1,6 @@
-//! The in-flight set: the attempts that are running, their slots, and their completions.
+//! The in-flight set: the deliveries that are being sent or wait for their endpoint, their slots, and their completions.
 //!
-//! Limits how many attempts run at once, in total and to one endpoint. Reads only targets from the database. A delivery
+//! Limits the number of these deliveries in total, and of concurrent requests to one endpoint. Reads only targets from the database. A delivery
 //! is either claimed from the queue, or pre-leased: committed under this worker's lease and passed to it by the fast
 //! path, with a permit.
 
@@ -63,11 +63,12 @@ struct EndpointSlot {
     target: CachedTarget,
 }
 
-/// A delivery that has left the in-flight set. Dropping it frees the slot of the delivery.
+/// A delivery that has left the in-flight set, or could not enter it. Dropping it frees the slot of the delivery, if it has one.
 pub(super) struct Completion {
     /// The attempt, or the delivery when it was not sent.
     pub(super) outcome: Result<CompletedAttempt, LeasedDelivery>,
-    /// The slot of a claimed delivery. `None` for a pre-leased delivery, or if no slot was free.
+    /// The slot of a claimed delivery. `None` for a pre-leased delivery, or if the delivery never had a slot: none was free, or its
+    /// claim returned an error.
     slot: Option<DeliverySlot>,
     /// The permit of a pre-leased delivery, which includes a slot. `None` for a claimed delivery.
     permit: Option<FastPathPermit>,

@@ -173,7 +173,7 @@ async fn no_operation_returns_data_of_another_workspace() {
                 assert!(response.assert_status(200).ids().is_empty())
             }
             "getCourse" | "createEnrollment" => drop(assert_error(&response, 404, "not_found")),
-            // Created in the other workspace; checked below.
+            // Created in `globex`, the workspace of the key. Below, the test checks that `acme` did not get the student.
             "createStudent" => drop(response.assert_status(201)),
             "getAnalyticsSummary" => {
                 let summary = response.assert_status(200).json();
@@ -247,9 +247,9 @@ async fn provoke(
             call.send_with(app, &key).await
         }
         500 => {
-            // The server caches the key, so authentication needs no database.
+            // With this request, the server caches the key, so that authentication needs no database during the outage.
             key.get("/api/v1/nothing").await.assert_status(404);
-            // A cached page of the catalog is valid for half a second without a query.
+            // For half a second, a cached response of `getCourse` is used without a query.
             app.clock.advance(Duration::from_millis(600));
             let outage = outage::begin(app).await;
             let response = call.send_with(app, &key).await;

@@ -1,8 +1,8 @@
 //! Reads and validates OpenAPI contracts.
 //!
 //! The source is parsed into a tree with spans ([`yaml`]), the tree is read into a model ([`model`]), and the `rules`
-//! check the model. All problems are reported as [`diagnostic`]s at once. Code generation and comparison are in other
-//! crates.
+//! check the model. Problems are reported as [`diagnostic`]s, as many as possible at once: after a syntax error, or when an
+//! earlier rule fails, the checks that depend on it do not run. Code generation and comparison are in other crates.
 
 pub mod diagnostic;
 mod json;

@@ -49,10 +49,10 @@ pub fn is_identifier(name: &str) -> bool {
     syn::parse_str::<syn::Ident>(name).is_ok()
 }
 
-/// Returns the name of the function that creates the default of a field. `owner` is the name that the type of the field
-/// has if its schema is inline.
-pub fn default_function(owner: &str) -> String {
-    snake_case(owner) + "_default"
+/// Returns the name of the function that creates the default of a field. `type_name` is the name that an inline type of this field
+/// gets, or would get: the name of the struct followed by that of the field, such as `StudentTags`.
+pub fn default_function(type_name: &str) -> String {
+    snake_case(type_name) + "_default"
 }
 
 /// Returns the name of the function that creates the default of a parameter.

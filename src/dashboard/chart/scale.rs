@@ -1,4 +1,5 @@
-//! The vertical axis: a few round steps that include zero, the minimum and the maximum of the values.
+//! The vertical axis: a few round steps from at or below the minimum of the values to at or above the maximum, with a line at
+//! zero.
 
 /// Maximum number of steps of an axis without negative values.
 const MAX_STEPS: f64 = 4.0;

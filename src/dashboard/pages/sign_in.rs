@@ -86,7 +86,7 @@ async fn login(request: PublicRequest, form: Form) -> PageResponse {
 }
 
 /// Starts a session and returns its token. Ends the browser's previous session, if any. Returns `None` when the password was
-/// changed in the meantime.
+/// changed or the user was removed in the meantime.
 async fn start_session(context: &BrowserContext, verified: &VerifiedUser) -> Result<Option<SecretString>> {
     let (app, user) = (context.app(), &verified.user);
     let mut write = app.begin_write().await?;

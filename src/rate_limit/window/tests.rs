@@ -112,7 +112,7 @@ fn the_counts_of_a_past_day_are_still_written() {
     pending.sort_unstable();
     assert_eq!(pending, [(day, 1), (day + 1, 2)]);
 
-    // The second day is confirmed. The clock returns to the first day while its request is in flight.
+    // The count of the second day is confirmed. The clock returns to the first day while that day's count is still being written.
     usage.confirm(day + 1, 2, Some(2));
     usage.drop_saved_days();
     assert!(usage.has_stored_count(NOON));
@@ -125,7 +125,7 @@ fn the_counts_of_a_past_day_are_still_written() {
 }
 
 #[test]
-fn a_stored_count_replaces_the_count_of_this_process() {
+fn the_total_that_a_write_returns_includes_the_written_requests() {
     let mut usage = Usage::default();
     let day = day_of(NOON);
     usage.acquire(limits(60, 20), NOON);
@@ -250,7 +250,8 @@ fn low_limits_are_not_reserved() {
     }
 }
 
-/// Generates a step of a clock: mostly a small step forward, sometimes a jump to another time.
+/// Generates a step of a clock, each kind equally often: less than 20 s forward, up to 90 s in either direction, or up to 3 days
+/// in either direction.
 fn step() -> impl Strategy<Value = i64> {
     prop_oneof![0..20_000_i64, -90_000..90_000_i64, -3 * DAY_MS..3 * DAY_MS]
 }

@@ -18,7 +18,8 @@ use crate::compare::MeasuredSide;
 use crate::keys::id;
 use crate::measurement::Measurement;
 
-/// Makes the running write visible to other processes, as the server does. PostgreSQL only.
+/// Takes the lock by which the server makes a running write visible to other processes. The server's statement also sets
+/// timeouts and reads the clock of PostgreSQL. PostgreSQL only.
 const ANNOUNCE_LOCK: &str = "SELECT pg_advisory_xact_lock_shared($1)";
 
 /// The upper 16 bits of the lock that announces a write. The other bits are the time in milliseconds.

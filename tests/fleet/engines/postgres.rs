@@ -28,10 +28,8 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Starts a primary with an empty database. If `with_standby`, commits wait for a standby once [`start_standby`] has started
+    /// Starts a primary with an empty database of the fleet. Commits wait for no standby until [`Self::start_standby`] has started
     /// one.
-    ///
-    /// [`start_standby`]: Self::start_standby
     ///
     /// # Errors
     /// Returns an error when PostgreSQL does not start.

@@ -11,8 +11,8 @@ use crate::document::{component_of, decode_step};
 use crate::shape::keywords::ObjectKind;
 
 impl Bundler<'_> {
-    /// Collects the names of the components. The components or a section of them can be in another file. A component
-    /// that is only a reference to another file is that file under its own name.
+    /// Collects the names of the components. The components or a section of them can be in another file. If a component is only a
+    /// reference, its target gets the name of this component, so that other references to the target lead to this component.
     pub(super) fn reserve_names(&mut self) {
         let start = (0, "/components".to_owned());
         let Some(components) = self.follow(start) else { return };
@@ -62,8 +62,9 @@ impl Bundler<'_> {
         }
     }
 
-    /// Returns the name of the component that a target becomes: the last segment of the pointer or the name of the
-    /// file; if that name is taken, together with the path of the file.
+    /// Returns the name of the component that a target becomes, and remembers to add it if it has no name yet. A new name is the
+    /// last segment of the pointer, or the name of the file without its extension; if that is taken or a number, the path of the
+    /// file and the whole pointer; if that is taken, too, followed by a number.
     pub(super) fn component_name(
         &mut self,
         section: &'static str,
@@ -147,8 +148,8 @@ fn entries_of(node: &mut Node) -> Option<&mut Vec<Entry>> {
     if let Value::Mapping(entries) = &mut node.value { Some(entries) } else { None }
 }
 
-/// Returns the node under a key, to which an empty mapping is added if it does not exist. Returns `None` if the parent
-/// is not a mapping.
+/// Returns the value of a key, of any type. If the key does not exist, adds it with an empty mapping. Returns `None` if `node` is
+/// not a mapping.
 fn child_mapping<'n>(node: &'n mut Node, key: &str, span: Span) -> Option<&'n mut Node> {
     let entries = entries_of(node)?;
     let index = entries.iter().position(|entry| entry.key.text == key).unwrap_or_else(|| {

@@ -98,14 +98,14 @@ fn is_timestamp_valid(text: &str) -> bool {
     text.parse::<Timestamp>().is_ok() || text.parse::<DateTime>().is_ok()
 }
 
-/// A change of the lifecycle. The rule depends on `kind` and on the object: see [`compare_operation`] and
-/// [`rule_suffix`].
+/// A change of the lifecycle. The rule depends on `kind` and on the object: see `compare_operation` and `rule_suffix` in
+/// `lifecycle.rs`.
 pub(super) struct LifecycleChange {
-    /// The kind of change, from which the rule follows.
+    /// The kind of change, such as `sunset-missing`.
     pub kind: &'static str,
     /// The positions in both documents.
     pub positions: Positions,
-    /// The details of the fingerprint.
+    /// What distinguishes this change from others of the same rule and path in the finding's fingerprint, such as the dates.
     pub details: String,
     /// What changed.
     pub message: String,

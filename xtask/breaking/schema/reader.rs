@@ -20,7 +20,7 @@ pub(super) struct SchemaReader<'a, 'n> {
     view: SchemaView<'n>,
     /// The alternatives that replace their lists.
     selected: &'a [SelectedAlternative<'n>],
-    /// Whether lists with a single alternative are kept instead of merged.
+    /// Whether lists that are written with a single alternative are kept instead of merged.
     keeps_single_alternatives: bool,
     types: JsonTypes,
     /// Nodes that are not read yet, the next one last. An explicit stack is used so that long chains of references do
@@ -41,7 +41,8 @@ struct PendingNode<'n> {
 /// How a node is included in the schema.
 #[derive(Clone, Copy)]
 struct Inclusion {
-    /// Whether an enclosing schema accepts `null`, so that the node's own constraints on `null` do not apply.
+    /// Whether `nullable: true` (OpenAPI 3.0) of an enclosing schema, or a `null` alternative next to this one, accepts `null`, so
+    /// that the node's own constraints on `null` do not apply.
     null_allowed: bool,
     /// Whether a named schema inherits the node by `allOf`.
     inherited: bool,
@@ -178,8 +179,9 @@ impl<'a, 'n> SchemaReader<'a, 'n> {
         }
     }
 
-    /// Reads `oneOf` or `anyOf`. An alternative that accepts only `null` is left out, and the others need not accept
-    /// `null` then. A single remaining alternative is merged, and constants become an enum.
+    /// Reads `oneOf` or `anyOf`. An alternative that accepts only `null` is left out, and the others need not accept `null` then. A
+    /// single remaining alternative is merged, unless it was the only one from the start and `keeps_single_alternatives` is set.
+    /// Constants become an enum.
     fn read_alternatives(&mut self, entry: &'n Entry, inclusion: Inclusion, null_only: bool) {
         let all = entry.value.items().unwrap_or_default();
         let members: Vec<&Node> =

@@ -7,7 +7,7 @@ use super::super::file_resolver::FileResolver;
 use super::gate::repository;
 
 #[test]
-fn a_file_with_the_name_of_a_revision_replaces_neither_the_base_nor_the_waivers() {
+fn a_name_of_both_a_file_and_a_revision_is_an_error_for_the_base_and_the_waivers() {
     let repository = repository();
     let path = repository.path();
     for name in ["HEAD", "HEAD:openapi/v1.yaml"] {

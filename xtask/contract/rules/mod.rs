@@ -1,6 +1,6 @@
 //! Rules that a contract must follow beyond the syntax of OpenAPI.
 //!
-//! Each rule reads the document or its model, and adds diagnostics. Rules are independent, except that some run only if
+//! Each rule reads the tree of the contract or its model, and adds diagnostics. Rules are independent, except that some run only if
 //! others report nothing.
 
 mod envelope;
@@ -25,7 +25,7 @@ use super::node::Node;
 use super::{Conventions, Profile};
 use crate::diagnostic::Diagnostic;
 
-/// Checks a document against every rule.
+/// Checks the tree and the model of a contract against the rules of its profile.
 pub(crate) fn check(
     root: &Node,
     document: &Document,
