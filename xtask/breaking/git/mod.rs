@@ -77,6 +77,7 @@ impl FileReader {
         if name.contains('\n') {
             return Ok(None);
         }
+        let name = &self.without_work_tree(name)?;
         // git follows symbolic links in a revision, but not in the index.
         let Some(path) = name.strip_prefix(":0:").or_else(|| name.strip_prefix(':')) else {
             return self.read_object(name);
@@ -91,6 +92,20 @@ impl FileReader {
         let contents = self.read_object(&format!(":0:{target}"))?;
         ensure!(contents.is_some(), "{} is a symbolic link to a file that does not exist", shown(name));
         Ok(contents)
+    }
+
+    /// Returns the name without a leading `./` of its path if the directory is in no work tree, as in a bare repository: git
+    /// then rejects paths that are relative to the directory.
+    fn without_work_tree(&self, name: &str) -> Result<String> {
+        if !name.contains(":./") {
+            return Ok(name.to_owned());
+        }
+        let has_work_tree = run(&self.directory, &["rev-parse", "--is-inside-work-tree"])?;
+        Ok(if has_work_tree.as_deref() == Some(b"true\n") {
+            name.to_owned()
+        } else {
+            name.replacen(":./", ":", 1)
+        })
     }
 
     /// Returns the contents of a file in a revision or the index. git follows symbolic links in a revision.

@@ -40,6 +40,20 @@ fn a_file_with_the_name_of_a_revision_does_not_replace_the_base() {
 }
 
 #[test]
+fn revisions_of_a_bare_repository_are_compared() {
+    let folder = Folder::repository();
+    folder.write("api.yaml", CONTRACT);
+    folder.commit("one");
+    folder.write("api.yaml", breaking_contract());
+    folder.commit("two");
+    folder.git(&["clone", "--quiet", "--bare", ".", "bare"]);
+    let compare = "cd bare && openapi-gate check --base main~1:api.yaml main:api.yaml";
+    let outcome = folder.run_script(compare, &[]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.output.contains("1 breaking change, 0 warnings"), "{outcome:?}");
+}
+
+#[test]
 fn a_file_with_the_name_of_a_revision_does_not_replace_the_waivers() {
     let folder = repository();
     let base = "refs/remotes/origin/main";
