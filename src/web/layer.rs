@@ -14,6 +14,7 @@ use foundation::config::Network;
 
 use super::compress::{Coding, Compressible};
 use super::request_context::RequestContext;
+use super::request_metrics::RequestMetrics;
 use super::{client, request_id};
 
 /// Generates the id of a request without a valid `X-Request-Id`.
@@ -23,35 +24,37 @@ pub type RequestIdGenerator = Box<dyn Fn() -> String + Send + Sync>;
 pub struct RequestLayer<E> {
     new_request_id: RequestIdGenerator,
     trusted_proxies: Vec<Network>,
+    metrics: RequestMetrics,
     inner: E,
 }
 
 impl<E> RequestLayer<E> {
-    /// Wraps an endpoint. `X-Forwarded-For` is used only if `trusted_proxies` contains the peer's address.
+    /// Wraps an endpoint. Install the recorder of metrics before. `X-Forwarded-For` is used only if `trusted_proxies` contains the peer's address.
     pub fn new(new_request_id: RequestIdGenerator, trusted_proxies: Vec<Network>, inner: E) -> Self {
-        Self { new_request_id, trusted_proxies, inner }
+        Self { new_request_id, trusted_proxies, metrics: RequestMetrics::new(), inner }
     }
 }
 
 /// A request in progress. Records its metrics and writes its access log line, if it has one, on drop. It is also dropped when the
 /// client disconnects and the request is canceled.
-struct ActiveRequest {
+struct ActiveRequest<'a> {
+    metrics: &'a RequestMetrics,
     context: Arc<RequestContext>,
     /// The status of the response. `None` until the response is complete.
     status: Option<StatusCode>,
 }
 
-impl ActiveRequest {
-    fn start(context: Arc<RequestContext>) -> Self {
-        metrics::gauge!("http_server_active_requests").increment(1);
-        Self { context, status: None }
+impl<'a> ActiveRequest<'a> {
+    fn start(metrics: &'a RequestMetrics, context: Arc<RequestContext>) -> Self {
+        metrics.active.increment(1);
+        Self { metrics, context, status: None }
     }
 }
 
-impl Drop for ActiveRequest {
+impl Drop for ActiveRequest<'_> {
     fn drop(&mut self) {
-        metrics::gauge!("http_server_active_requests").decrement(1);
-        self.context.end(self.status);
+        self.metrics.active.decrement(1);
+        self.context.end(self.metrics, self.status);
     }
 }
 
@@ -65,7 +68,7 @@ impl<E: Endpoint> Endpoint for RequestLayer<E> {
         let context =
             Arc::new(RequestContext::new(&request, id, client::address(&request, &self.trusted_proxies)));
         request.extensions_mut().insert(Arc::clone(&context));
-        let mut active = ActiveRequest::start(context);
+        let mut active = ActiveRequest::start(&self.metrics, context);
         let outcome = catch_panic(async {
             let response = match self.inner.call(request).await {
                 Ok(response) => response.into_response(),

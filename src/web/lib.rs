@@ -10,3 +10,4 @@ pub mod layer;
 pub mod rejection;
 pub mod request_context;
 mod request_id;
+mod request_metrics;

@@ -13,6 +13,7 @@ use poem::http::{Method, StatusCode};
 use foundation::id::KeyId;
 
 use super::compress::Compressible;
+use super::request_metrics::RequestMetrics;
 
 /// The context of a request. Use [`of`] to get it.
 #[derive(Debug)]
@@ -111,15 +112,10 @@ impl RequestContext {
 
     /// Records the metrics of the request, and writes its access log line. `status` is `None` if the client disconnected before
     /// the response.
-    pub(crate) fn end(&self, status: Option<StatusCode>) {
+    pub(crate) fn end(&self, metrics: &RequestMetrics, status: Option<StatusCode>) {
         let duration_us = self.duration_us();
         let subject = std::mem::take(&mut *self.subject.lock().unwrap_or_else(PoisonError::into_inner));
-        metrics::histogram!(
-            "http_server_request_duration_seconds",
-            "operation" => subject.operation(),
-            "status" => status_class(status),
-        )
-        .record(duration_us as f64 / 1e6);
+        metrics.record(subject.operation(), status_class(status), duration_us as f64 / 1e6);
         match (subject, status.map(|status| status.as_u16())) {
             (LogSubject::Silent, _) | (LogSubject::Page { .. } | LogSubject::Rejected { .. }, None) => {}
             (LogSubject::Call { operation, key }, status) => tracing::info!(
