@@ -51,24 +51,32 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
     connection.execute_unprepared("SELECT pg_wal_replay_pause()").await?;
     connection.close().await?;
     let api = ApiClient::new(&fleet.database.key)?;
-    let (mut longest, mut hidden) = (0.0_f64, 0);
-    for (number, target) in targets.iter().enumerate() {
-        let email = format!("paused-{number}@example.com");
-        api.create_student(target, &email, &email).await.body()?;
-        let written = Instant::now();
-        let hidden_before = hidden;
-        while !is_listed(&api, target, &email).await? {
-            hidden += 1;
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            if written.elapsed() > USE_TIMEOUT {
-                bail!("{target} does not list a student for {} s", USE_TIMEOUT.as_secs());
+    let email = "paused@example.com";
+    api.create_student(&targets[0], email, email).await.body()?;
+    let written = Instant::now();
+    // By server, how often its list did not contain the student.
+    let mut hidden = vec![0; targets.len()];
+    loop {
+        let mut is_listed_by_all = true;
+        for (target, hidden) in targets.iter().zip(&mut hidden) {
+            if !is_listed(&api, target, email).await? {
+                *hidden += 1;
+                is_listed_by_all = false;
             }
         }
-        if hidden == hidden_before {
-            bail!("{target} listed a write at once while replay was paused, so it does not use the standby");
+        if is_listed_by_all {
+            break;
         }
-        longest = longest.max(written.elapsed().as_secs_f64());
+        if written.elapsed() > USE_TIMEOUT {
+            bail!("a server does not list a student for {} s", USE_TIMEOUT.as_secs());
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
+    let longest = written.elapsed().as_secs_f64();
+    if let Some((target, _)) = targets.iter().zip(&hidden).find(|(_, hidden)| **hidden == 0) {
+        bail!("{target} listed a write at once while replay was paused, so it does not use the standby");
+    }
+    let hidden: i32 = hidden.iter().sum();
     let name = "longest time until a list shows a write while replay is paused";
     let figure = Figure::at_most(name, longest, "s", MAX_LAG_SECONDS);
     report.add(figure.detail(format!("{hidden} lists without the write")));
