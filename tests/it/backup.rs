@@ -122,9 +122,9 @@ async fn a_damaged_backup_or_one_with_another_key_restores_nothing() {
     let mut damaged = content.clone();
     damaged[content.len() / 3] ^= 1;
     fs::write(&backed_up.file, &damaged).unwrap();
-    backed_up.assert_refused(folder.path(), "does not have the checksum").await;
+    backed_up.assert_refused(folder.path(), "the checksum of its database differs").await;
     fs::write(&backed_up.file, &content[4096..]).unwrap();
-    backed_up.assert_refused(folder.path(), "does not have the length").await;
+    backed_up.assert_refused(folder.path(), "the length of its database differs").await;
     fs::write(&backed_up.file, &content).unwrap();
     backed_up.edit_manifest(|manifest| manifest["format"] = json!(2));
     backed_up.assert_refused(folder.path(), "has the format 2").await;

@@ -42,9 +42,9 @@ pub(super) enum BackupFileError {
     NoManifest,
     #[error("has the format {0}, which this version does not know; use a newer version")]
     Format(u32),
-    #[error("is damaged: its database does not have the length of the manifest")]
+    #[error("is damaged: the length of its database differs from that in the manifest")]
     Length,
-    #[error("is damaged: its database does not have the checksum of the manifest")]
+    #[error("is damaged: the checksum of its database differs from that in the manifest")]
     Checksum,
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
@@ -118,7 +118,8 @@ pub(super) fn read_manifest(file: &mut File) -> Result<Manifest, BackupFileError
 /// Copies the database of a backup to a file.
 ///
 /// # Errors
-/// Returns an error when a file cannot be read or written, or when the database does not have the checksum of the manifest.
+/// Returns an error when a file cannot be read or written, or when the checksum of the database differs from that in the
+/// manifest.
 pub(super) fn extract(backup: &mut File, manifest: &Manifest, target: &mut File) -> Result<(), ExtractError> {
     let unreadable = |error| ExtractError::Backup(BackupFileError::Io(error));
     backup.seek(SeekFrom::Start(0)).map_err(unreadable)?;
