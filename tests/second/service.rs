@@ -162,9 +162,11 @@ impl Type for RecordingService {
         Ok(NoteResponse::Ok(Text(request.body.to_uppercase())))
     }
 
+    /// The response fails at the first line that is not valid, and panics at the text `panic`.
     async fn import_notes(&self, _: Call, request: ImportNotesRequest) -> Reply<ImportNotesResponse> {
         let results = stream::unfold((request.body, 1), async |(mut notes, line)| {
             let result = match notes.next().await? {
+                Ok(note) if note.text == "panic" => panic!("line {line} panics"),
                 Ok(note) => Ok(ImportNotesOkBody { line, text: note.text.to_uppercase() }),
                 Err(error) => Err(format!("line {} is not valid", error.line)),
             };
