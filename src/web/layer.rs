@@ -13,8 +13,9 @@ use poem::{Body, Endpoint, IntoResponse, Request, Response};
 use foundation::config::Network;
 
 use super::compress::{Coding, Compressible};
-use super::request_context::RequestContext;
+use super::request_context::{RequestContext, RequestOutcome};
 use super::request_metrics::RequestMetrics;
+use super::streamed_request::StreamedRequest;
 use super::{client, request_id};
 
 /// Generates the id of a request without a valid `X-Request-Id`.
@@ -24,37 +25,46 @@ pub type RequestIdGenerator = Box<dyn Fn() -> String + Send + Sync>;
 pub struct RequestLayer<E> {
     new_request_id: RequestIdGenerator,
     trusted_proxies: Vec<Network>,
-    metrics: RequestMetrics,
+    metrics: Arc<RequestMetrics>,
     inner: E,
 }
 
 impl<E> RequestLayer<E> {
     /// Wraps an endpoint. Install the recorder of metrics before. `X-Forwarded-For` is used only if `trusted_proxies` contains the peer's address.
     pub fn new(new_request_id: RequestIdGenerator, trusted_proxies: Vec<Network>, inner: E) -> Self {
-        Self { new_request_id, trusted_proxies, metrics: RequestMetrics::new(), inner }
+        Self { new_request_id, trusted_proxies, metrics: Arc::new(RequestMetrics::new()), inner }
     }
 }
 
 /// A request in progress. Records its metrics and writes its access log line, if it has one, on drop. It is also dropped when the
 /// client disconnects and the request is canceled.
 struct ActiveRequest<'a> {
-    metrics: &'a RequestMetrics,
+    metrics: &'a Arc<RequestMetrics>,
     context: Arc<RequestContext>,
-    /// The status of the response. `None` until the response is complete.
-    status: Option<StatusCode>,
+    outcome: RequestOutcome,
+    /// Whether a [`StreamedRequest`] ends the request.
+    is_streamed: bool,
 }
 
 impl<'a> ActiveRequest<'a> {
-    fn start(metrics: &'a RequestMetrics, context: Arc<RequestContext>) -> Self {
+    fn start(metrics: &'a Arc<RequestMetrics>, context: Arc<RequestContext>) -> Self {
         metrics.active.increment(1);
-        Self { metrics, context, status: None }
+        Self { metrics, context, outcome: RequestOutcome::Canceled(None), is_streamed: false }
+    }
+
+    /// Continues the request until the end of its response, which is a stream with this status.
+    fn into_streamed(mut self, status: StatusCode) -> StreamedRequest {
+        self.is_streamed = true;
+        StreamedRequest::new(Arc::clone(self.metrics), Arc::clone(&self.context), status)
     }
 }
 
 impl Drop for ActiveRequest<'_> {
     fn drop(&mut self) {
-        self.metrics.active.decrement(1);
-        self.context.end(self.metrics, self.status);
+        if !self.is_streamed {
+            self.metrics.active.decrement(1);
+            self.context.end(self.metrics, self.outcome);
+        }
     }
 }
 
@@ -82,7 +92,13 @@ impl<E: Endpoint> Endpoint for RequestLayer<E> {
             internal_server_error()
         });
         request_id::set_header(&mut response, &active.context.request_id);
-        active.status = Some(response.status());
+        if response.extensions().get::<Unbuffered>().is_some() && !is_head {
+            let request = active.into_streamed(response.status());
+            let body = response.take_body();
+            response.set_body(request.observe(body));
+        } else {
+            active.outcome = RequestOutcome::Complete(response.status());
+        }
         Ok(response)
     }
 }
@@ -96,7 +112,8 @@ fn internal_server_error() -> Response {
         .body("The server failed. Try again in a moment.\n")
 }
 
-/// The extension of responses whose body is a stream. The layer never reads such a body.
+/// The extension of responses whose body is a stream. The layer does not read such a body before it is sent, and ends
+/// the request at the end of the body.
 #[derive(Debug, Clone, Copy)]
 pub struct Unbuffered;
 
@@ -153,7 +170,7 @@ pub fn catch_panic<T>(future: impl Future<Output = T>) -> impl Future<Output = R
 }
 
 /// Returns the panic message, which is a `&str` or a `String` unless the panic was raised with `panic_any`.
-fn panic_message(panic: &(dyn Any + Send)) -> String {
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
     let message = panic.downcast_ref::<&str>().copied();
     let message = message.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     message.unwrap_or("no message").to_owned()

@@ -1,7 +1,7 @@
 //! The context of a request while it is processed, and its line in the access log.
 //!
 //! The line never contains secrets, email addresses or bodies. If the client disconnects before the response, the line
-//! of an API call has no status, and other requests have no line.
+//! of an API call has no status, and other requests have no line. The line of a streamed response is written at its end.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -66,15 +66,41 @@ impl LogSubject {
     }
 }
 
-/// Returns the value of the label `status`.
-fn status_class(status: Option<StatusCode>) -> &'static str {
-    match status.map(|status| status.as_u16() / 100) {
-        None => "canceled",
-        Some(1) => "1xx",
-        Some(2) => "2xx",
-        Some(3) => "3xx",
-        Some(4) => "4xx",
-        Some(_) => "5xx",
+/// How a request ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RequestOutcome {
+    /// The response is complete.
+    Complete(StatusCode),
+    /// The client disconnected before the response was complete. The status is `None` if there was no response yet.
+    Canceled(Option<StatusCode>),
+    /// The response has begun, but its body failed.
+    Failed(StatusCode),
+}
+
+impl RequestOutcome {
+    /// Returns the status of the response.
+    fn status(self) -> Option<u16> {
+        match self {
+            Self::Complete(status) | Self::Canceled(Some(status)) | Self::Failed(status) => {
+                Some(status.as_u16())
+            }
+            Self::Canceled(None) => None,
+        }
+    }
+
+    /// Returns the value of the label `status`.
+    fn label(self) -> &'static str {
+        match self {
+            Self::Canceled(_) => "canceled",
+            Self::Failed(_) => "failed",
+            Self::Complete(status) => match status.as_u16() / 100 {
+                1 => "1xx",
+                2 => "2xx",
+                3 => "3xx",
+                4 => "4xx",
+                _ => "5xx",
+            },
+        }
     }
 }
 
@@ -110,13 +136,12 @@ impl RequestContext {
         u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
-    /// Records the metrics of the request, and writes its access log line. `status` is `None` if the client disconnected before
-    /// the response.
-    pub(crate) fn end(&self, metrics: &RequestMetrics, status: Option<StatusCode>) {
+    /// Records the metrics of the request, and writes its access log line.
+    pub(crate) fn end(&self, metrics: &RequestMetrics, outcome: RequestOutcome) {
         let duration_us = self.duration_us();
         let subject = std::mem::take(&mut *self.subject.lock().unwrap_or_else(PoisonError::into_inner));
-        metrics.record(subject.operation(), status_class(status), duration_us as f64 / 1e6);
-        match (subject, status.map(|status| status.as_u16())) {
+        metrics.record(subject.operation(), outcome.label(), duration_us as f64 / 1e6);
+        match (subject, outcome.status()) {
             (LogSubject::Silent, _) | (LogSubject::Page { .. } | LogSubject::Rejected { .. }, None) => {}
             (LogSubject::Call { operation, key }, status) => tracing::info!(
                 request.id = self.request_id,
@@ -124,7 +149,8 @@ impl RequestContext {
                 head = self.is_head.then_some(true),
                 key.id = key.as_ref().map(tracing::field::display),
                 status,
-                gone = status.is_none().then_some(true),
+                gone = matches!(outcome, RequestOutcome::Canceled(_)).then_some(true),
+                failed = matches!(outcome, RequestOutcome::Failed(_)).then_some(true),
                 duration_us,
                 "request"
             ),

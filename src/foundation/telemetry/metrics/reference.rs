@@ -65,8 +65,8 @@ macro_rules! metrics {
 /// All metrics, grouped by subject.
 pub const METRICS: &[Metric] = metrics! {
     every Histogram "http_server_request_duration_seconds"
-        { "operation": [], "status": ["1xx", "2xx", "3xx", "4xx", "5xx", "canceled"] }
-        "Duration of requests until the response was ready. `operation`: the operation id of the contract, `dashboard`, or `other`, which includes API requests that are rejected before their operation is known. `canceled`: the client disconnected before.";
+        { "operation": [], "status": ["1xx", "2xx", "3xx", "4xx", "5xx", "canceled", "failed"] }
+        "Duration of requests until the response was ready, or until the end of a streamed response. `operation`: the operation id of the contract, `dashboard`, or `other`, which includes API requests that are rejected before their operation is known. `canceled`: the client disconnected before. `failed`: a streamed response failed after its headers were sent.";
     every Gauge "http_server_active_requests" {} "Requests that are being processed.";
     server Counter "api_rejected_requests_total" { "reason": ["unauthorized", "forbidden", "minute_limit", "day_limit"] }
         "Requests to the API that were rejected: without a valid key, without the scope of the operation, or over a rate limit.";
