@@ -11,6 +11,7 @@ mod media_type;
 pub mod parameter;
 mod path_template;
 pub mod payload;
+mod reference;
 pub mod response;
 pub mod router;
 pub mod scalar;

@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::{authorization, exactly_one};
 use crate::contract::{Credential, Operation};
-use crate::json;
 use crate::validate::{Violations, header_values, query};
+use crate::{json, reference};
 
 /// The alternatives of `security`. A caller needs the credentials of all schemes of one alternative.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -200,9 +200,6 @@ impl RequiredScheme {
     }
 }
 
-/// The maximum number of references from one security scheme to the next.
-const MAX_REFERENCES: usize = 64;
-
 impl CredentialPlace {
     /// Returns the scheme in `Authorization`, which can have only one.
     fn authorization_scheme(&self) -> Option<&str> {
@@ -228,12 +225,8 @@ impl CredentialPlace {
     /// Returns the place of a scheme in `components.securitySchemes`.
     fn of(document: &Value, name: &str) -> anyhow::Result<Self> {
         let pointer = format!("/components/securitySchemes/{}", json::escape(name));
-        let mut scheme = document.pointer(&pointer).context("it is not declared")?;
-        for _ in 0..MAX_REFERENCES {
-            let Some(target) = scheme.get("$ref").and_then(Value::as_str) else { break };
-            let target = target.strip_prefix('#').and_then(|pointer| document.pointer(pointer));
-            scheme = target.context("its reference does not resolve")?;
-        }
+        let declared = document.pointer(&pointer).context("it is not declared")?;
+        let scheme = reference::resolve(document, declared).context("its reference does not resolve")?;
         let string = |key: &str| scheme.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let required =
             |key: &str| string(key).map(str::to_owned).with_context(|| format!("it has no `{key}`"));

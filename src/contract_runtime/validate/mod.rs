@@ -11,6 +11,7 @@ mod parameter_value;
 pub mod query;
 mod read_only;
 pub mod schemas;
+mod walk;
 
 use std::borrow::Cow;
 

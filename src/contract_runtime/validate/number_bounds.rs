@@ -5,6 +5,7 @@
 use jsonschema::{Keyword, ValidationError};
 use serde_json::{Map, Number, Value};
 
+use super::walk::for_each_schema;
 use crate::payload::MAX_EXACT_INTEGER;
 
 /// The keyword that this module adds to integer schemas. [`ExactInteger`] validates it.
@@ -31,21 +32,21 @@ impl Keyword<'_> for ExactInteger {
 
 /// Adds the bounds of the Rust type to the number schemas of a document. Narrower bounds are kept.
 pub(super) fn add_bounds(document: &mut Value) {
-    match document {
-        Value::Array(items) => items.iter_mut().for_each(add_bounds),
-        Value::Object(fields) => {
-            if has_type(fields, "integer") {
-                fields.insert(EXACT_INTEGER.to_owned(), Value::Bool(true));
-            }
-            if let Some((min, max)) = type_bounds(fields) {
-                narrow(fields, "minimum", &min, |declared, min| declared < min);
-                narrow(fields, "maximum", &max, |declared, max| declared > max);
-            }
-            // Examples contain no schemas.
-            let schemas = fields.iter_mut().filter(|(name, _)| !["example", "examples"].contains(&&***name));
-            schemas.for_each(|(_, field)| add_bounds(field));
+    let mut numbers = Vec::new();
+    for_each_schema(document, |pointer, fields| {
+        if has_type(fields, "integer") || type_bounds(fields).is_some() {
+            numbers.push(pointer.to_owned());
         }
-        _ => {}
+    });
+    for pointer in numbers {
+        let Some(Value::Object(fields)) = document.pointer_mut(&pointer) else { continue };
+        if has_type(fields, "integer") {
+            fields.insert(EXACT_INTEGER.to_owned(), Value::Bool(true));
+        }
+        if let Some((min, max)) = type_bounds(fields) {
+            narrow(fields, "minimum", &min, |declared, min| declared < min);
+            narrow(fields, "maximum", &max, |declared, max| declared > max);
+        }
     }
 }
 
@@ -105,5 +106,17 @@ mod tests {
             json!({ "type": ["integer", "null"], "minimum": i64::MIN, "maximum": i64::MAX, EXACT_INTEGER: true })
         );
         assert_eq!(schema["c"], json!({ "type": "string", "format": "int32" }));
+    }
+
+    #[test]
+    fn a_property_can_have_the_name_of_a_keyword_with_data() {
+        let integer = json!({ "type": "integer" });
+        let names = json!({ "example": integer, "const": integer, "type": integer });
+        let mut schema = json!({ "properties": names, "example": integer, "enum": [integer] });
+        add_bounds(&mut schema);
+        for name in ["example", "const", "type"] {
+            assert_eq!(schema["properties"][name]["maximum"], i64::MAX, "{name}");
+        }
+        assert_eq!((&schema["example"], &schema["enum"]), (&integer, &json!([integer])));
     }
 }

@@ -5,95 +5,175 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use crate::json;
+use super::query;
+use super::walk::for_each_schema;
+use crate::{json as strict_json, reference};
 
-/// The maximum depth of `allOf` inside of members of `allOf`.
+/// The maximum depth of references and `allOf` inside of each other.
 const MAX_DEPTH: usize = 32;
 
+/// The names of properties.
+type Names = BTreeSet<String>;
+
 /// Removes the names of read-only properties from `required` in all schemas of a document.
+///
+/// If a schema references another one that requires a property, and only the first one makes the property read-only, it
+/// gets a copy of the other one: that schema can also be used alone.
 pub(super) fn make_optional(document: &mut Value) {
-    let mut found = Vec::new();
-    Finder { document, found: &mut found }.walk(document, "");
-    for (pointer, names) in found {
-        let required = document.pointer_mut(&pointer).and_then(Value::as_array_mut);
-        required.into_iter().for_each(|required| required.retain(|name| !contains(&names, name)));
+    let mut changes = Vec::new();
+    let finder = Finder { document };
+    for_each_schema(document, |pointer, fields| {
+        let has = |keyword| fields.contains_key(keyword);
+        if has("required") || has("allOf") || (has("$ref") && has("properties")) {
+            let schema = document.pointer(pointer).unwrap_or(document);
+            finder.find(schema, pointer, &finder.read_only(schema, 0), &mut changes, 0);
+        }
+    });
+    for Change { schema, names } in &changes {
+        let Some(Value::Object(fields)) = document.pointer_mut(schema) else { continue };
+        retain_required(fields, names);
+    }
+    // The copies contain the changes above.
+    for Change { schema, names } in changes {
+        let Some(copy) = (Finder { document }).relaxed_target(&schema, &names) else { continue };
+        if let Some(Value::Object(fields)) = document.pointer_mut(&schema) {
+            replace_reference(fields, copy);
+        }
     }
 }
 
-fn contains(names: &BTreeSet<String>, name: &Value) -> bool {
+/// A schema in which properties with these names are not required.
+struct Change {
+    /// The JSON pointer of the schema.
+    schema: String,
+    names: Names,
+}
+
+/// Removes names from `required`.
+fn retain_required(fields: &mut Map<String, Value>, names: &Names) {
+    if let Some(Value::Array(required)) = fields.get_mut("required") {
+        required.retain(|name| !contains(names, name));
+    }
+}
+
+/// Replaces `$ref` with a schema. The keywords beside it still apply.
+fn replace_reference(fields: &mut Map<String, Value>, schema: Value) {
+    fields.remove("$ref");
+    match fields.entry("allOf").or_insert_with(|| json!([])) {
+        Value::Array(members) => members.push(schema),
+        other => *other = json!([schema]),
+    }
+}
+
+fn contains(names: &Names, name: &Value) -> bool {
     name.as_str().is_some_and(|name| names.contains(name))
 }
 
-/// Finds required names of read-only properties.
-struct Finder<'d, 'f> {
+/// Finds read-only properties and the schemas that require them.
+#[derive(Clone, Copy)]
+struct Finder<'d> {
     document: &'d Value,
-    /// The pointers of `required` lists, with the names to remove.
-    found: &'f mut Vec<(String, BTreeSet<String>)>,
 }
 
-impl<'d> Finder<'d, '_> {
-    /// Searches a value and the values in it. Examples contain no schemas.
-    fn walk(&mut self, value: &'d Value, pointer: &str) {
-        match value {
-            Value::Array(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    self.walk(item, &format!("{pointer}/{index}"));
-                }
-            }
-            Value::Object(fields) => {
-                if fields.contains_key("required") || fields.contains_key("allOf") {
-                    self.find(value, pointer, &self.read_only(value, 0), 0);
-                }
-                for (name, field) in
-                    fields.iter().filter(|(name, _)| !["example", "examples"].contains(&&***name))
-                {
-                    self.walk(field, &format!("{pointer}/{}", json::escape(name)));
-                }
-            }
-            _ => {}
+impl<'d> Finder<'d> {
+    /// Finds the changes in a schema and in the members of its `allOf`.
+    fn find(self, schema: &'d Value, pointer: &str, names: &Names, changes: &mut Vec<Change>, depth: usize) {
+        if depth > MAX_DEPTH || names.is_empty() {
+            return;
+        }
+        let is_behind_reference =
+            self.target(schema).is_some_and(|target| self.requires(target, names, depth));
+        if requires(schema, names) || is_behind_reference {
+            changes.push(Change { schema: pointer.to_owned(), names: names.clone() });
+        }
+        for (index, member) in members(schema).enumerate() {
+            self.find(member, &format!("{pointer}/allOf/{index}"), names, changes, depth + 1);
         }
     }
 
-    /// Finds the names in `required` of a schema and of the members of its `allOf`.
-    fn find(&mut self, schema: &'d Value, pointer: &str, names: &BTreeSet<String>, depth: usize) {
-        let required = schema.get("required").and_then(Value::as_array);
-        if required.is_some_and(|required| required.iter().any(|name| contains(names, name))) {
-            self.found.push((format!("{pointer}/required"), names.clone()));
-        }
-        let members = schema.get("allOf").and_then(Value::as_array).filter(|_| depth < MAX_DEPTH);
-        for (index, member) in members.into_iter().flatten().enumerate() {
-            self.find(member, &format!("{pointer}/allOf/{index}"), names, depth + 1);
-        }
+    /// Returns the target of the reference in a schema.
+    fn target(self, schema: &Value) -> Option<&'d Value> {
+        self.document.pointer(reference::target(schema)?)
     }
 
-    /// Returns the names of the read-only properties of a schema, including those of its `allOf`.
-    fn read_only(&self, schema: &'d Value, depth: usize) -> BTreeSet<String> {
-        let schema = self.resolve(schema);
+    /// Returns the schemas that apply together with the keywords of a schema: the target of its reference, and the
+    /// members of its `allOf`.
+    fn parts(self, schema: &'d Value, depth: usize) -> impl Iterator<Item = &'d Value> {
+        let parts = self.target(schema).into_iter().chain(members(schema));
+        parts.take(if depth < MAX_DEPTH { usize::MAX } else { 0 })
+    }
+
+    /// Returns whether a schema or one of its parts requires one of these properties, and does not make it read-only
+    /// itself.
+    fn requires(self, schema: &'d Value, names: &Names, depth: usize) -> bool {
+        let own = self.read_only(schema, depth);
+        let others: Names = names.difference(&own).cloned().collect();
+        !others.is_empty()
+            && (requires(schema, &others)
+                || self.parts(schema, depth).any(|part| self.requires(part, &others, depth + 1)))
+    }
+
+    /// Returns the names of the read-only properties of a schema and its parts.
+    fn read_only(self, schema: &'d Value, depth: usize) -> Names {
         let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-        let is_read_only = |schema: &Value| schema.get("readOnly") == Some(&Value::Bool(true));
-        let own = properties
-            .filter(|(_, property)| is_read_only(property) || is_read_only(self.resolve(property)))
-            .map(|(name, _)| name.clone());
-        let members = schema.get("allOf").and_then(Value::as_array).filter(|_| depth < MAX_DEPTH);
-        let inherited = members.into_iter().flatten().flat_map(|member| self.read_only(member, depth + 1));
-        own.chain(inherited).collect()
+        let own =
+            properties.filter(|(_, property)| self.is_read_only(property, 0)).map(|(name, _)| name.clone());
+        own.chain(self.parts(schema, depth).flat_map(|part| self.read_only(part, depth + 1))).collect()
     }
 
-    /// Returns the value that a local reference leads to, or the value itself.
-    fn resolve<'v>(&self, mut value: &'v Value) -> &'v Value
-    where
-        'd: 'v,
-    {
-        for _ in 0..MAX_DEPTH {
-            let target =
-                value.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
-            let Some(target) = target.and_then(|pointer| self.document.pointer(pointer)) else { break };
-            value = target;
-        }
-        value
+    fn is_read_only(self, property: &'d Value, depth: usize) -> bool {
+        property.get("readOnly") == Some(&Value::Bool(true))
+            || self.parts(property, depth).any(|part| self.is_read_only(part, depth + 1))
     }
+
+    /// Returns a copy of the schema that the schema at `pointer` references, in which properties with these names are not
+    /// required. Returns `None` if they are not required there.
+    fn relaxed_target(self, pointer: &str, names: &Names) -> Option<Value> {
+        let schema = self.document.pointer(pointer)?;
+        self.target(schema).filter(|target| self.requires(target, names, 0))?;
+        Some(self.relaxed(self.target(schema)?, reference::target(schema)?, names, 0))
+    }
+
+    /// Returns a copy of the schema at `pointer` in which properties with these names are not required. The schemas of its
+    /// properties are not copied.
+    fn relaxed(self, schema: &'d Value, pointer: &str, names: &Names, depth: usize) -> Value {
+        let mut copy = schema.clone();
+        let Value::Object(fields) = &mut copy else { return copy };
+        retain_required(fields, names);
+        for (name, property) in
+            fields.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten()
+        {
+            let name = strict_json::escape(name);
+            let name = query::encode(&name);
+            *property = json!({ "$ref": format!("#{pointer}/properties/{name}") });
+        }
+        if depth == MAX_DEPTH {
+            return copy;
+        }
+        if let Some(Value::Array(copies)) = fields.get_mut("allOf") {
+            for (index, (copy, member)) in copies.iter_mut().zip(members(schema)).enumerate() {
+                *copy = self.relaxed(member, &format!("{pointer}/allOf/{index}"), names, depth + 1);
+            }
+        }
+        let target = self.target(schema).filter(|target| self.requires(target, names, depth));
+        if let Some((target, pointer)) = target.zip(reference::target(schema)) {
+            replace_reference(fields, self.relaxed(target, pointer, names, depth + 1));
+        }
+        copy
+    }
+}
+
+/// Returns whether the keyword `required` of a schema contains one of these names.
+fn requires(schema: &Value, names: &Names) -> bool {
+    let required = schema.get("required").and_then(Value::as_array);
+    required.is_some_and(|required| required.iter().any(|name| contains(names, name)))
+}
+
+/// Returns the members of `allOf`.
+fn members(schema: &Value) -> impl Iterator<Item = &Value> {
+    schema.get("allOf").and_then(Value::as_array).into_iter().flatten()
 }
 
 #[cfg(test)]
@@ -128,11 +208,65 @@ mod tests {
                 json!({ "example": { "required": ["a"], "properties": { "a": { "readOnly": true } } } }),
             ),
             (json!({ "allOf": [{ "$ref": "#/schema" }] }), json!({ "allOf": [{ "$ref": "#/schema" }] })),
+            // Properties with the names of keywords.
+            (
+                json!({ "properties": { "example": { "required": ["a"], "properties": { "a": { "readOnly": true } } } } }),
+                json!({ "properties": { "example": { "required": [], "properties": { "a": { "readOnly": true } } } } }),
+            ),
+            (
+                json!({ "properties": { "required": { "readOnly": true }, "properties": { "a": { "readOnly": true } } } }),
+                json!({ "properties": { "required": { "readOnly": true }, "properties": { "a": { "readOnly": true } } } }),
+            ),
         ] {
             let mut document = json!({ "schema": schema, "base": base, "id": id });
             make_optional(&mut document);
             assert_eq!(document["schema"], expected);
             assert_eq!(document["base"]["required"], json!([]));
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_property_can_make_it_read_only() {
+        for property in [
+            json!({ "allOf": [{ "$ref": "#/text" }, { "readOnly": true }] }),
+            json!({ "allOf": [{ "allOf": [{ "$ref": "#/id" }] }] }),
+            json!({ "$ref": "#/text", "readOnly": true }),
+        ] {
+            let schema = json!({ "required": ["a"], "properties": { "a": property } });
+            let mut document = json!({
+                "schema": schema, "text": { "type": "string" }, "id": { "type": "string", "readOnly": true },
+            });
+            make_optional(&mut document);
+            assert_eq!(document["schema"]["required"], json!([]), "{property}");
+        }
+    }
+
+    /// Returns whether a request can omit the property `a` of the schema `#/schema`, which references `#/base`.
+    fn can_omit(schema: Value, base: Value) -> bool {
+        let mut document = json!({ "schema": schema, "base": base, "next": { "$ref": "#/base" } });
+        make_optional(&mut document);
+        assert_eq!(document["base"], base, "the schema can also be used alone");
+        document["$ref"] = json!("#/schema");
+        let validator = jsonschema::validator_for(&document).unwrap();
+        assert!(!validator.is_valid(&json!({ "a": 1 })), "the schema of the property still applies");
+        assert!(!validator.is_valid(&json!({ "a": "a", "b": 1 })), "the other properties are still checked");
+        validator.is_valid(&json!({ "b": "b" }))
+    }
+
+    #[test]
+    fn only_the_schema_beside_a_reference_can_make_a_property_read_only() {
+        let base = json!({ "required": ["a", "b"], "properties": { "a": { "type": "string" }, "b": { "type": "string" } } });
+        let read_only = json!({ "properties": { "a": { "readOnly": true } } });
+        let in_all_of = json!({ "allOf": [base] });
+        for base in [base, in_all_of] {
+            for schema in [
+                json!({ "allOf": [{ "$ref": "#/base" }, read_only] }),
+                json!({ "allOf": [{ "allOf": [{ "$ref": "#/next" }] }, read_only] }),
+                json!({ "$ref": "#/base", "properties": read_only["properties"] }),
+            ] {
+                assert!(can_omit(schema.clone(), base.clone()), "{schema}");
+            }
+            assert!(!can_omit(json!({ "allOf": [{ "$ref": "#/base" }, {}] }), base));
         }
     }
 }
