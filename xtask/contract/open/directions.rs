@@ -8,6 +8,9 @@ use crate::model::Method;
 use crate::node::{Node, Value};
 use crate::source::Span;
 
+/// The maximum depth of references and `allOf` inside of each other.
+const MAX_DEPTH: usize = 32;
+
 /// The schemas that requests and responses use, by their spans.
 #[derive(Default)]
 pub(super) struct Directions {
@@ -59,17 +62,26 @@ pub(super) struct PropertyAccess {
 }
 
 impl PropertyAccess {
-    /// Reads the keywords of a property, or of the schema that it references.
+    /// Reads the keywords of a property, of the schemas that it references, and of the members of its `allOf`.
     pub(super) fn of(root: &Node, property: &Node) -> Self {
-        let has = |key| {
-            [property, resolve(root, property)]
-                .iter()
-                .any(|node| matches!(node.get(key).map(|flag| &flag.value), Some(Value::Bool(true))))
-        };
-        Self { is_read_only: has("readOnly"), is_write_only: has("writeOnly") }
+        Self::of_parts(root, property, 0)
     }
 
-    /// Combines the declarations of the same property in members of `allOf`.
+    fn of_parts(root: &Node, schema: &Node, depth: usize) -> Self {
+        let has = |key| matches!(schema.get(key).map(|flag| &flag.value), Some(Value::Bool(true)));
+        let own = Self { is_read_only: has("readOnly"), is_write_only: has("writeOnly") };
+        if depth == MAX_DEPTH {
+            return own;
+        }
+        let target = schema.get("$ref").map(|_| resolve(root, schema));
+        let members = schema.get("allOf").and_then(Node::items).unwrap_or_default();
+        target
+            .into_iter()
+            .chain(members)
+            .fold(own, |access, part| access.and(Self::of_parts(root, part, depth + 1)))
+    }
+
+    /// Combines the declarations of the same property.
     pub(super) const fn and(self, other: Self) -> Self {
         Self {
             is_read_only: self.is_read_only || other.is_read_only,

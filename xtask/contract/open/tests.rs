@@ -65,8 +65,38 @@ fn keywords_of_openapi_3_0_are_converted() {
             "{ type: array, items: { $ref: '#/components/schemas/Other', nullable: true } }",
             r##"{"type":"array","items":{"$ref":"#/components/schemas/Other"}}"##,
         ),
+        (
+            "{ nullable: true, description: A., allOf: [{ $ref: '#/components/schemas/Other' }] }",
+            r##"{"description":"A.","anyOf":[{"allOf":[{"$ref":"#/components/schemas/Other"}]},{"type":"null"}]}"##,
+        ),
+        (
+            "{ type: object, nullable: true, allOf: [{ $ref: '#/components/schemas/Other' }] }",
+            r##"{"anyOf":[{"type":"object","allOf":[{"$ref":"#/components/schemas/Other"}]},{"type":"null"}]}"##,
+        ),
+        (
+            "{ nullable: true, oneOf: [{ type: string }, { type: integer }] }",
+            r#"{"anyOf":[{"oneOf":[{"type":"string"},{"type":"integer"}]},{"type":"null"}]}"#,
+        ),
     ] {
         assert_eq!(validated("3.0.3", schema), expected, "{schema}");
+    }
+}
+
+#[test]
+fn a_nullable_reference_is_an_optional_value() {
+    let reference = "allOf: [{ $ref: '#/components/schemas/Other' }]";
+    for (schema, is_nullable) in [
+        (format!("{{ {reference} }}"), false),
+        (format!("{{ nullable: true, {reference} }}"), true),
+        (format!("{{ type: object, nullable: true, {reference} }}"), true),
+        (format!("{{ anyOf: [{{ {reference} }}], nullable: true }}"), true),
+    ] {
+        let schema = format!("{{ type: object, properties: {{ p: {schema} }} }}");
+        let contract = contract("3.0.3", &schema);
+        let Shape::Object(object) = tested(&contract.document) else { panic!("{schema} is not an object") };
+        let property = &contract.document.properties(object)[0].schema;
+        assert_eq!(contract.document.is_nullable(property), is_nullable, "{schema}");
+        assert_eq!(contract.notes.len(), 0, "{:?}", contract.notes);
     }
 }
 

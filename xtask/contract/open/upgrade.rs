@@ -124,14 +124,41 @@ fn imply_type(node: &Node, entries: &mut Vec<Entry>) {
     entries.insert(0, entry("type", node.span, Value::String(name.to_owned())));
 }
 
-/// Converts `nullable` of OpenAPI 3.0. It has no effect on a schema without a type.
+/// Keywords that describe a schema and do not restrict its values.
+const ANNOTATIONS: [&str; 10] = [
+    "default",
+    "deprecated",
+    "description",
+    "example",
+    "examples",
+    "externalDocs",
+    "readOnly",
+    "title",
+    "writeOnly",
+    "xml",
+];
+
+/// Converts `nullable` of OpenAPI 3.0: the schema accepts null in addition to its values. Without this rule, `nullable`
+/// would have no effect beside `allOf`, where contracts use it for references.
 fn convert_nullable(entries: &mut Vec<Entry>) {
     let Some(at) = entries.iter().position(|item| item.key.text == "nullable") else { return };
     let nullable = entries.remove(at);
     if !matches!(nullable.value.value, Value::Bool(true)) {
         return;
     }
-    let null = || Node { span: nullable.key.span, ..Node::string("null") };
+    let span = nullable.key.span;
+    let null = || Node { span, ..Node::string("null") };
+    let has = |key: &str| entries.iter().any(|item| item.key.text == key);
+    if ["allOf", "oneOf", "anyOf", "not"].into_iter().any(has) {
+        let is_annotation = |item: &Entry| ANNOTATIONS.contains(&&*item.key) || item.key.starts_with("x-");
+        let (annotations, values): (Vec<Entry>, Vec<Entry>) =
+            std::mem::take(entries).into_iter().partition(is_annotation);
+        *entries = annotations;
+        let null_type = mapping(span, vec![entry("type", span, null().value)]);
+        let alternatives = vec![mapping(span, values), null_type];
+        entries.push(entry("anyOf", span, Value::Sequence(alternatives)));
+        return;
+    }
     let Some(declared) = entries.iter_mut().find(|item| item.key.text == "type") else { return };
     let name = declared.value.clone();
     declared.value.value = Value::Sequence(vec![name, null()]);
@@ -139,6 +166,6 @@ fn convert_nullable(entries: &mut Vec<Entry>) {
         entries.iter_mut().find(|item| item.key.text == "enum").map(|item| &mut item.value.value)
         && !values.iter().any(|value| matches!(value.value, Value::Null))
     {
-        values.push(Node { span: nullable.key.span, value: Value::Null });
+        values.push(Node { span, value: Value::Null });
     }
 }

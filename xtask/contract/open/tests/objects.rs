@@ -96,6 +96,7 @@ fn a_property_is_optional_where_one_side_does_not_send_it() {
     let object =
         "{ required: [r, w, b], properties: { r: { readOnly: true }, w: { writeOnly: true }, b: true } }";
     let base = "{ required: [r], properties: { r: { type: string, readOnly: true } } }";
+    let part = "{ allOf: [{ type: string }, { allOf: [{ readOnly: true }] }] }";
     let response = "'200': { description: A., content: { application/json: { schema: SCHEMA } } }";
     let body = "requestBody: { content: { application/json: { schema: SCHEMA } } }, responses: ";
     for (rest, schema, expected) in [
@@ -104,6 +105,14 @@ fn a_property_is_optional_where_one_side_does_not_send_it() {
         (format!("{body}{{ {response} }}"), object.to_owned(), "r w b!"),
         (format!("{body}{{ {response} }}"), format!("{{ allOf: [{base}, {{ required: [r] }}] }}"), "r"),
         (format!("responses: {{ {response} }}"), format!("{{ allOf: [{base}, {{ required: [r] }}] }}"), "r!"),
+        // Only a part of the property, or another declaration of it, is read-only.
+        (format!("{body}{{ {response} }}"), format!("{{ required: [r], properties: {{ r: {part} }} }}"), "r"),
+        (
+            format!("{body}{{ {response} }}"),
+            "{ allOf: [{ required: [r], properties: { r: true } }, { properties: { r: { readOnly: true } } }] }"
+                .to_owned(),
+            "r",
+        ),
     ] {
         let operation = rest.replace("SCHEMA", "{ $ref: '#/components/schemas/Sent' }");
         let text = format!(
