@@ -1,9 +1,9 @@
 //! Loads the base (a file, or the contract at a git revision) and the waivers (accepted findings).
 //!
 //! A base that cannot be found is an error with a remedy, never an empty document. By default, waivers come from a git
-//! revision that does not contain the change under review, so that a change cannot waive itself. A waiver file in the
-//! working tree applies only if `--waivers` names it, and in `cargo xtask release-contract`. In this module, `revision`
-//! is a git revision, not the new document.
+//! git revision that does not contain the change under review, so that a change cannot waive itself. A waiver file in
+//! the working tree applies only if `--waivers` names it, and in `cargo xtask release-contract`. In this module,
+//! `revision` is a git revision, not the new document.
 
 use std::path::{Path, PathBuf};
 
@@ -35,11 +35,11 @@ pub(crate) struct BaseInput {
 }
 
 /// Loads the base and the waivers. `base` is a file, a git revision that contains the contract at the path `contract`,
-/// or `REVISION:PATH`. The waivers come from `waivers`, a file or a revision; without it, from the base if that is a
-/// revision, otherwise from the target branch.
+/// or `REVISION:PATH`. The waivers come from `waivers`, a file or a git revision; without it, from the base if that is
+/// a git revision, otherwise from the target branch.
 ///
 /// # Errors
-/// Returns an error when one of the arguments is neither a file nor a revision, or cannot be read.
+/// Returns an error when one of the arguments is neither a file nor a git revision, or cannot be read.
 pub(crate) fn read(
     resolver: &FileResolver,
     base: &str,
@@ -84,7 +84,7 @@ pub(crate) fn read_released(workspace: &Path) -> Result<BaseInput> {
 enum BaseName {
     /// A file, relative to the workspace root.
     File(String),
-    /// A revision, and the path of a file in it.
+    /// A git revision, and the path of a file in it.
     AtRevision(String, String),
 }
 
@@ -120,8 +120,8 @@ fn find_base(resolver: &FileResolver, base: &str, contract: &str) -> Result<Base
     }
 }
 
-/// Explains why a base that is neither a file nor a revision cannot be found. Returns `None` if it does not look like
-/// the name of a file.
+/// Explains why a base that is neither a file nor a git revision cannot be found. Returns `None` if it does not look
+/// like the name of a file.
 fn explain_missing_base(base: &str) -> Option<String> {
     if base == RELEASED {
         return Some(format!(
@@ -144,8 +144,8 @@ fn has_document_extension(base: &str) -> bool {
     [".yaml", ".yml", ".json"].iter().any(|extension| base.to_ascii_lowercase().ends_with(extension))
 }
 
-/// Loads the waivers of a revision, if git can find the revision and it contains a waiver file. If the waiver file in
-/// the working tree differs, also returns a message that it is ignored.
+/// Loads the waivers of a git revision, if git can find the git revision and it contains a waiver file. If the waiver
+/// file in the working tree differs, also returns a message that it is ignored.
 fn load_default_waivers(
     workspace: &Path,
     revision: &str,

@@ -37,10 +37,10 @@ impl Input {
     }
 
     /// Reads a file at a git revision. `path` is relative to the repository or, if it begins with `./` or `../`, to
-    /// `directory`. An empty revision is the index.
+    /// `directory`. An empty git revision is the index.
     ///
     /// # Errors
-    /// Returns an error with a remedy when the revision does not exist or does not contain the file.
+    /// Returns an error with a remedy when the git revision does not exist or does not contain the file.
     pub(crate) fn from_revision(directory: &Path, revision: &str, path: &str) -> Result<Self> {
         ensure_revision(directory, revision)?;
         let name = format!("{revision}:{path}");
@@ -103,19 +103,19 @@ pub(crate) enum DocumentName {
     StandardInput,
     /// An existing file or folder.
     File(String),
-    /// `REVISION:PATH`; the revision is empty for the index.
+    /// `REVISION:PATH`; the git revision is empty for the index.
     AtRevision(String, String),
-    /// A revision without a path.
+    /// A git revision without a path.
     Revision(String),
 }
 
 impl DocumentName {
     /// Parses a name. `file` is the path of the file with that name, if it exists. A name that is neither a file nor
-    /// contains a colon is a revision.
+    /// contains a colon is a git revision.
     ///
     /// # Errors
     /// Returns an error with a remedy for an empty name, a URL, the name of a missing file, and a name of both a file
-    /// and a revision.
+    /// and a git revision.
     pub(crate) fn parse(directory: &Path, name: &str, file: Option<String>, argument: &str) -> Result<Self> {
         ensure!(!name.is_empty(), "{argument} is empty; specify a file or a git revision");
         if name == "-" {
@@ -142,7 +142,7 @@ impl DocumentName {
         Ok(Self::Revision(name.to_owned()))
     }
 
-    /// Returns the revision, if the document is read from one.
+    /// Returns the git revision, if the document is read from one.
     pub(crate) fn revision(&self) -> Option<&str> {
         match self {
             Self::AtRevision(revision, _) | Self::Revision(revision) => Some(revision),
@@ -150,7 +150,7 @@ impl DocumentName {
         }
     }
 
-    /// Reads the document. `path` is the path at the revision, for a name without one.
+    /// Reads the document. `path` is the path at the git revision, for a name without one.
     ///
     /// # Errors
     /// Returns an error with a remedy when the document cannot be read.
@@ -167,7 +167,7 @@ impl DocumentName {
         }
     }
 
-    /// Returns the path of the document in other revisions, in the form that git expects.
+    /// Returns the path of the document in other git revisions, in the form that git expects.
     pub(crate) fn path_in_revisions(&self, directory: &Path) -> Option<String> {
         match self {
             Self::File(name) if Path::new(name).is_absolute() => {
@@ -188,10 +188,10 @@ fn looks_like_file(name: &str) -> bool {
         || name.starts_with(['/', '.'])
 }
 
-/// Checks that a revision exists. The index, whose name is empty, always does.
+/// Checks that a git revision exists. The index, whose name is empty, always does.
 ///
 /// # Errors
-/// Returns an error with a remedy when the directory is not in a git repository or the revision does not exist.
+/// Returns an error with a remedy when the directory is not in a git repository or the git revision does not exist.
 pub(crate) fn ensure_revision(directory: &Path, revision: &str) -> Result<()> {
     if git::run(directory, &["rev-parse", "--git-dir"])?.is_none() {
         bail!("`{revision}` is not a file, and the folder is not a git repository; specify a file");
@@ -202,14 +202,14 @@ pub(crate) fn ensure_revision(directory: &Path, revision: &str) -> Result<()> {
     let shallow = git::run(directory, &["rev-parse", "--is-shallow-repository"])?.unwrap_or_default();
     if shallow.starts_with(b"true") {
         bail!(
-            "revision `{revision}` is missing from this shallow clone; run `git fetch --unshallow origin`, or set \
+            "git revision `{revision}` is missing from this shallow clone; run `git fetch --unshallow origin`, or set \
              `fetch-depth: 0` in the checkout step of CI"
         );
     }
     bail!("`{revision}` is neither a file nor a git revision; run `git fetch`, or correct the name")
 }
 
-/// Explains why git cannot find a file at an existing revision.
+/// Explains why git cannot find a file at an existing git revision.
 fn missing_file(directory: &Path, revision: &str, path: &str) -> Result<String> {
     let shown = path.strip_prefix("./").unwrap_or(path);
     let name = format!("{revision}:{path}");
@@ -217,7 +217,7 @@ fn missing_file(directory: &Path, revision: &str, path: &str) -> Result<String> 
         return Ok(format!("{revision}:{shown} is a folder; specify a file"));
     }
     if !revision.is_empty() {
-        return Ok(format!("revision `{revision}` does not contain {shown}; specify another file"));
+        return Ok(format!("git revision `{revision}` does not contain {shown}; specify another file"));
     }
     // While a rebase or a merge waits for a conflict to be resolved, the index contains both versions of the file.
     let unmerged = git::run(directory, &["ls-files", "--unmerged", "--", shown])?.unwrap_or_default();

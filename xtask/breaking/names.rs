@@ -1,6 +1,6 @@
 //! Maps a name on the command line to a file or to a git revision, for both programs.
 //!
-//! A name that is both is an error: a change under review can add a file with the name of a revision, which would
+//! A name that is both is an error: a change under review can add a file with the name of a git revision, which would
 //! replace the base, the configuration or the waivers.
 
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(crate) fn existing_file(directory: &Path, name: &str) -> Option<String> {
     (!name.is_empty() && directory.join(name).exists()).then(|| name.to_owned())
 }
 
-/// Checks that the name of an existing file cannot be that of a revision, or of a file at a revision.
+/// Checks that the name of an existing file cannot be that of a git revision, or of a file at a git revision.
 ///
 /// # Errors
 /// Returns an error that contains an unambiguous name of each.
@@ -50,7 +50,7 @@ pub(crate) fn ensure_only_file(directory: &Path, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the full name of a revision: its reference if it has one. The name of the index is `:0`.
+/// Returns the full name of a git revision: its reference if it has one. The name of the index is `:0`.
 fn unambiguous_revision(directory: &Path, revision: &str) -> String {
     if revision.is_empty() {
         return ":0".to_owned();
@@ -90,9 +90,9 @@ pub(crate) fn ensure_link_is_inside(directory: &Path, name: &str) -> Result<()> 
     Ok(())
 }
 
-/// Reads the file that an argument names: a file, `REVISION:PATH`, or a revision that contains `path`, which is relative
-/// to `directory`. `file` is the path of the file with that name, if it exists; `content` is what the file contains, and
-/// the name of the argument.
+/// Reads the file that an argument names: a file, `REVISION:PATH`, or a git revision that contains `path`, which is
+/// relative to `directory`. `file` is the path of the file with that name, if it exists; `content` is what the file
+/// contains, and the name of the argument.
 ///
 /// # Errors
 /// Returns an error with a remedy when the name is ambiguous or nothing has it, or when the file cannot be read.
@@ -121,9 +121,9 @@ pub(crate) fn read_file_or_revision(
     })
 }
 
-/// Returns the name of a revision in messages.
+/// Returns the name of a git revision in messages.
 pub(crate) fn shown_revision(revision: &str) -> String {
-    if revision.is_empty() { "the index".to_owned() } else { format!("revision `{revision}`") }
+    if revision.is_empty() { "the index".to_owned() } else { format!("git revision `{revision}`") }
 }
 
 /// Reads a file of the file system. `name` is relative to `directory`.
@@ -136,7 +136,8 @@ pub(crate) fn read_file(directory: &Path, name: &str) -> Result<TextFile> {
     Ok(TextFile { name: name.to_owned(), text, is_from_git: false })
 }
 
-/// Reads a file at a revision, or returns `None` if the revision does not contain it. `path` is relative to `directory`.
+/// Reads a file at a git revision, or returns `None` if the git revision does not contain it. `path` is relative to
+/// `directory`.
 ///
 /// # Errors
 /// Returns an error if git cannot be started, or if the file is not UTF-8.
@@ -144,7 +145,7 @@ pub(crate) fn read_at_revision(directory: &Path, revision: &str, path: &str) -> 
     read_in_revision(directory, revision, &format!("./{path}"))
 }
 
-/// Reads a file at a revision, or returns `None` if the revision does not contain it. `path` is relative to the
+/// Reads a file at a git revision, or returns `None` if the git revision does not contain it. `path` is relative to the
 /// repository or, if it begins with `./` or `../`, to `directory`.
 fn read_in_revision(directory: &Path, revision: &str, path: &str) -> Result<Option<TextFile>> {
     let Some(bytes) = git::contents(directory, &format!("{revision}:{path}"))? else { return Ok(None) };

@@ -23,8 +23,8 @@ pub(crate) enum ReferencedFiles {
     Revision {
         /// The directory in which git runs.
         directory: PathBuf,
-        /// The revision and the folder of the document, as git expects them before the name of a file: for example
-        /// `HEAD:`, `main:api/` or `main:./api/`. The revision is empty for the index.
+        /// The git revision and the folder of the document, as git expects them before the name of a file: for example
+        /// `HEAD:`, `main:api/` or `main:./api/`. The git revision is empty for the index.
         prefix: String,
         /// The git process that returns the files, once one was read.
         reader: RefCell<Option<git::FileReader>>,
@@ -50,7 +50,7 @@ impl ReferencedFiles {
                 contents.map_err(|error| format!("{error:#}"))?.ok_or_else(|| {
                     match prefix.split(':').next().unwrap_or_default() {
                         "" => "the file is not in the index".to_owned(),
-                        revision => format!("revision `{revision}` does not contain the file"),
+                        revision => format!("git revision `{revision}` does not contain the file"),
                     }
                 })
             }

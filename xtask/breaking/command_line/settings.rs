@@ -51,9 +51,9 @@ impl ConfigArgs {
         parse(file)
     }
 
-    /// Reads the configuration of a comparison. By default, it comes from the revision of the base. Otherwise a change
-    /// could configure its own findings away, so that the configuration of the current folder is reported, and must be
-    /// specified for a verdict in CI.
+    /// Reads the configuration of a comparison. By default, it comes from the git revision of the base. Otherwise a
+    /// change could configure its own findings away, so that the configuration of the current folder is reported, and
+    /// must be specified for a verdict in CI.
     fn read_for(
         &self,
         directory: &Path,
@@ -68,7 +68,7 @@ impl ConfigArgs {
         if has_verdict && !is_specified && is_in_ci && directory.join(config::FILE_NAME).exists() {
             bail!(
                 "{file} is in the working tree, so that a change could configure its own findings away; in CI, specify \
-                 a revision without the change, such as `--config origin/main`, or a file with `--config {file}`",
+                 a git revision without the change, such as `--config origin/main`, or a file with `--config {file}`",
                 file = config::FILE_NAME
             );
         }
@@ -78,7 +78,7 @@ impl ConfigArgs {
         {
             output::print_message(&format!(
                 "note: the configuration is the file {name}, which the compared change may have edited; \
-                 `--config REVISION` reads it from a revision without the change\n"
+                 `--config REVISION` reads it from a git revision without the change\n"
             ));
         }
         Ok((settings, name))
@@ -86,9 +86,9 @@ impl ConfigArgs {
 }
 
 impl SettingsArgs {
-    /// Reads the configuration and the waivers. By default, they come from the revision of the base, so that a change
-    /// can neither waive nor configure its own findings away. Prints a note for each file in the current folder that is
-    /// therefore ignored. `has_verdict` is false for a list of changes.
+    /// Reads the configuration and the waivers. By default, they come from the git revision of the base, so that a
+    /// change can neither waive nor configure its own findings away. Prints a note for each file in the current folder
+    /// that is therefore ignored. `has_verdict` is false for a list of changes.
     ///
     /// # Errors
     /// Returns an error when a file cannot be read or does not exist although the configuration names it, when the
@@ -156,7 +156,7 @@ fn is_in_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()))
 }
 
-/// Reads a file of the base's revision, or returns `None` if the revision does not contain it.
+/// Reads a file of the base's git revision, or returns `None` if the git revision does not contain it.
 fn read_from_base(directory: &Path, revision: &str, name: &str) -> Result<Option<TextFile>> {
     let text = names::read_at_revision(directory, revision, name)?;
     let working_tree_text = fs::read_to_string(directory.join(name)).ok();

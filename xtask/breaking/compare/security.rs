@@ -19,6 +19,8 @@ const CREDENTIALS_NOT_REQUIRED: &str =
 const REVIEW_ACCESS: &str = "Review who gains access, and add a waiver.";
 const MISSING_CREDENTIALS_REJECTED: &str = "Requests without credentials of this scheme are rejected.";
 const KEEP_SCHEME_AS_ALTERNATIVE: &str = "Keep the existing scheme as an alternative.";
+const KEEP_SCHEME_OR_REVIEW_ACCESS: &str = "Keep the existing scheme as an alternative. If the operation \
+    is meant to become public, review who gains access, and add a waiver.";
 const MISSING_SCOPE_REJECTED: &str = "Requests with keys that lack the scope are rejected.";
 const KEEP_ACCEPTING_OLD_SCOPES: &str = "Keep accepting keys with the scopes that were required.";
 const SECURITY_REMOVED: &str =
@@ -30,7 +32,7 @@ pub(crate) const RULES: &[Rule] = &[
         "api-security-removed",
         Inverse::Of("api-security-added"),
         SECURITY_REMOVED,
-        KEEP_SCHEME_AS_ALTERNATIVE,
+        KEEP_SCHEME_OR_REVIEW_ACCESS,
     ),
     Rule::error(
         "api-security-loosened",
@@ -61,7 +63,7 @@ pub(crate) const RULES: &[Rule] = &[
         "api-global-security-removed",
         Inverse::Of("api-global-security-added"),
         SECURITY_REMOVED,
-        KEEP_SCHEME_AS_ALTERNATIVE,
+        KEEP_SCHEME_OR_REVIEW_ACCESS,
     ),
     Rule::error(
         "api-global-security-loosened",

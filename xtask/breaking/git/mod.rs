@@ -10,7 +10,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use self::index_links::IndexLinks;
 
-const CANNOT_START: &str = "cannot start `git`, which is needed to read a revision; specify a file instead";
+const CANNOT_START: &str =
+    "cannot start `git`, which is needed to read a git revision; specify a file instead";
 
 /// Runs git in a directory. Returns its standard output, or `None` when it exits with a failure.
 ///
@@ -21,17 +22,17 @@ pub(crate) fn run(directory: &Path, args: &[&str]) -> Result<Option<Vec<u8>>> {
     Ok(output.status.success().then_some(output.stdout))
 }
 
-/// Returns the contents of a file in a revision, or `None` if git cannot find it or it is a folder. `name` has the form
-/// `REVISION:PATH`. `directory` is in a git repository.
+/// Returns the contents of a file in a git revision, or `None` if git cannot find it or it is a folder. `name` has the
+/// form `REVISION:PATH`. `directory` is in a git repository.
 ///
 /// # Errors
 /// Returns an error when git cannot be started or ends unexpectedly, when the file is larger than
-/// [`contract::MAX_CONTRACT_BYTES`], or when it is a symbolic link whose target is not in the revision.
+/// [`contract::MAX_CONTRACT_BYTES`], or when it is a symbolic link whose target is not in the git revision.
 pub(crate) fn contents(directory: &Path, name: &str) -> Result<Option<Vec<u8>>> {
     FileReader::start(directory)?.read(name)
 }
 
-/// Whether a name is that of a revision.
+/// Whether a name is that of a git revision.
 pub(crate) fn is_revision(directory: &Path, revision: &str) -> bool {
     let name = format!("{revision}^{{commit}}");
     matches!(run(directory, &["rev-parse", "--verify", "--quiet", "--end-of-options", &name]), Ok(Some(_)))
@@ -69,7 +70,7 @@ impl FileReader {
         Ok(Self { process, input, output, directory: directory.to_owned(), index_links: None })
     }
 
-    /// Returns the contents of a file in a revision, as [`contents`] does.
+    /// Returns the contents of a file in a git revision, as [`contents`] does.
     ///
     /// # Errors
     /// The same, except that git was already started.
@@ -108,7 +109,7 @@ impl FileReader {
         })
     }
 
-    /// Returns the contents of a file in a revision or the index. git follows symbolic links in a revision.
+    /// Returns the contents of a file in a git revision or the index. git follows symbolic links in a git revision.
     fn read_object(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
         writeln!(self.input, "{name}").context("git ended unexpectedly")?;
         self.input.flush().context("git ended unexpectedly")?;

@@ -22,7 +22,7 @@ use super::rule::Level;
 pub(crate) struct ComparisonResult {
     /// The base.
     pub base: OpenApiDocument,
-    /// The revision.
+    /// The revision: the new document.
     pub revision: OpenApiDocument,
     /// The findings, including waived ones.
     pub findings: Vec<Finding>,

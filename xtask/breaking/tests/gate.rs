@@ -300,7 +300,10 @@ fn waivers_in_the_working_tree_apply_only_if_specified() {
     let error = |waivers| run_gate(path, RELEASED, Some(waivers)).0.unwrap_err();
     assert_eq!(error(""), "--waivers is empty; specify a file or a git revision");
     assert!(error("nope.toml").starts_with("waivers not found: `nope.toml` is neither a file nor a"));
-    assert_eq!(error("HEAD~1"), format!("waivers not found: revision `HEAD~1` does not contain {WAIVERS}"));
+    assert_eq!(
+        error("HEAD~1"),
+        format!("waivers not found: git revision `HEAD~1` does not contain {WAIVERS}")
+    );
     let out_of_git = tempfile::tempdir().unwrap();
     let files = [(RELEASED, BASE.to_owned()), ("openapi/v1.yaml", revision())];
     fs::create_dir_all(out_of_git.path().join("openapi/released")).unwrap();
@@ -375,5 +378,5 @@ fn a_base_that_cannot_be_found_is_an_error_with_a_remedy() {
     assert!(base_error(&elsewhere.path().join("shallow"), "HEAD~1").contains("git fetch --unshallow"));
     let missing =
         format!("{:#}", base::read(&resolver_at(path), "HEAD", "openapi/v2.yaml", None).unwrap_err());
-    assert!(missing.contains("revision `HEAD` does not contain openapi/v2.yaml"), "{missing}");
+    assert!(missing.contains("git revision `HEAD` does not contain openapi/v2.yaml"), "{missing}");
 }

@@ -39,7 +39,7 @@ fn a_base_that_is_not_a_document_is_rejected() {
         ("v9", "`v9` is neither a file nor a git revision"),
         ("v9:api.yaml", "`v9` is neither a file nor a git revision"),
         ("--upload-pack=x", "`--upload-pack=x` is neither a file nor a git revision"),
-        ("HEAD:other.yaml", "revision `HEAD` does not contain other.yaml"),
+        ("HEAD:other.yaml", "git revision `HEAD` does not contain other.yaml"),
         (":other.yaml", "the index does not contain other.yaml; run `git add other.yaml`"),
         ("other.yaml", "other.yaml does not exist"),
         ("", "--base is empty"),

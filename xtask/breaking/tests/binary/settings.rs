@@ -114,7 +114,7 @@ fn a_waiver_file_that_the_configuration_names_must_exist() {
     let at_revision = || folder.run(&["check", "--base", "main:old.yaml", "new.yaml"]);
     let missing = at_revision();
     assert_eq!(missing.code, Some(2), "{missing:?}");
-    let message = "error: main:openapi-gate.toml names the waivers accepted.toml, which revision `main` does not contain";
+    let message = "error: main:openapi-gate.toml names the waivers accepted.toml, which git revision `main` does not contain";
     assert!(missing.errors.contains(message), "{missing:?}");
     folder.write("accepted.toml", "");
     assert_eq!(check(&folder, &[]).code, Some(1));
@@ -149,7 +149,7 @@ fn the_configuration_of_a_revision_can_be_specified() {
     }
     assert_eq!(with(CONFIG).code, Some(1));
     for (name, message) in [
-        ("main:other.toml", "config not found: revision `main` does not contain other.toml"),
+        ("main:other.toml", "config not found: git revision `main` does not contain other.toml"),
         (":other.toml", "config not found: the index does not contain other.toml"),
         ("v9:openapi-gate.toml", "`v9` is neither a file nor a git revision"),
         ("https://example.com/gate.toml", "is a URL, and files are not downloaded"),
@@ -184,7 +184,7 @@ fn a_change_cannot_configure_itself_if_the_base_is_a_file() {
     for value in ["true", "1", "yes"] {
         let rejected = in_ci(&[], value);
         assert_eq!((rejected.code, rejected.output.as_str()), (Some(2), ""), "{rejected:?}");
-        let message = "a change could configure its own findings away; in CI, specify a revision without the change, such as `--config origin/main`";
+        let message = "a change could configure its own findings away; in CI, specify a git revision without the change, such as `--config origin/main`";
         assert!(rejected.errors.contains(message), "{rejected:?}");
     }
     assert_eq!(in_ci(&[], "false").code, Some(0));
@@ -219,7 +219,7 @@ fn a_change_cannot_waive_itself() {
         assert_eq!(outcome.code, Some(1), "{outcome:?}");
         for name in [WAIVERS, CONFIG] {
             let note = format!(
-                "note: {name} is ignored because revision `main` does not contain it; merge it before"
+                "note: {name} is ignored because git revision `main` does not contain it; merge it before"
             );
             assert!(outcome.errors.contains(&note), "{outcome:?}");
         }
