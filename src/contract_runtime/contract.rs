@@ -46,7 +46,7 @@ pub(crate) fn essence(media_type: &str) -> &str {
 #[derive(Debug, Clone, Copy)]
 pub struct Contract {
     /// The name of the contract, such as `v1`. The names of the generated JSON files start with it.
-    pub stem: &'static str,
+    pub name: &'static str,
     /// The title of the API.
     pub title: &'static str,
     /// The source document in YAML.

@@ -29,7 +29,7 @@ pub enum Json<T> {
     /// A value that is not serialized yet.
     Value(T),
     /// JSON that is already serialized, such as a stored response.
-    Ready(bytes::Bytes),
+    Serialized(bytes::Bytes),
 }
 
 impl<T: Serialize> Json<T> {
@@ -42,7 +42,7 @@ impl<T: Serialize> Json<T> {
             Self::Value(value) => {
                 serde_json::to_vec(&value).expect("generated types can be serialized").into()
             }
-            Self::Ready(bytes) => bytes,
+            Self::Serialized(bytes) => bytes,
         }
     }
 }

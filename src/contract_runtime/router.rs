@@ -266,7 +266,7 @@ mod tests {
     static CREATE: Operation = operation("POST", "/api/v1/things");
     static NEWEST: Operation = operation("GET", "/api/v1/things/newest");
     static CONTRACT: Contract = Contract {
-        stem: "v1",
+        name: "v1",
         title: "Things",
         yaml: "",
         json: r#"{ "paths": {

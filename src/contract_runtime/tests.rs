@@ -29,7 +29,7 @@ mod things {
     use crate::service::{Service, respond};
 
     pub(super) static CONTRACT: Contract = Contract {
-        stem: "v1",
+        name: "v1",
         title: "Things",
         yaml: "",
         json: r#"{ "paths": { "/boxes/{box}/things/{thing}": { "post": {} } }, "schemas": {
@@ -123,9 +123,9 @@ mod things {
     impl OperationResponse for MoveThingResponse {
         fn from_parts(parts: ResponseParts) -> Option<Self> {
             match parts.status {
-                200 => Some(Self::Ok(Json::Ready(parts.body?))),
-                404 => Some(Self::NotFound(Json::Ready(parts.body?))),
-                500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+                200 => Some(Self::Ok(Json::Serialized(parts.body?))),
+                404 => Some(Self::NotFound(Json::Serialized(parts.body?))),
+                500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
                 _ => None,
             }
         }
@@ -198,7 +198,7 @@ impl Things for Mover {
         }
         let MoveThingRequest { thing, r#box, limit, marks, body } = request;
         let actual = json!([call.caller(), r#box, thing, limit, marks, body.by, call.query().len()]);
-        Ok(MoveThingResponse::Ok(super::payload::Json::Ready(actual.to_string().into())))
+        Ok(MoveThingResponse::Ok(super::payload::Json::Serialized(actual.to_string().into())))
     }
 }
 

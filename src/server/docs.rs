@@ -37,7 +37,7 @@ impl Docs {
 
     /// Adds the documents of a contract.
     pub(super) fn add(&mut self, contract: &'static Contract) {
-        let stem = contract.stem;
+        let name = contract.name;
         self.urls.push(Url::new(contract.title, contract.json_path));
         let config = Config::new(self.urls.clone())
             .persist_authorization(true)
@@ -49,9 +49,9 @@ impl Docs {
             .validator_url("none");
         self.config = Arc::new(config);
         self.documents.extend([
-            ContractDocument::new(format!("{stem}.yaml"), "application/yaml; charset=utf-8", contract.yaml),
-            ContractDocument::new(format!("{stem}.json"), JSON, contract.json),
-            ContractDocument::new(format!("{stem}.openapi-3.0.json"), JSON, contract.json_3_0),
+            ContractDocument::new(format!("{name}.yaml"), "application/yaml; charset=utf-8", contract.yaml),
+            ContractDocument::new(format!("{name}.json"), JSON, contract.json),
+            ContractDocument::new(format!("{name}.openapi-3.0.json"), JSON, contract.json_3_0),
         ]);
     }
 

@@ -33,7 +33,7 @@ impl RootRouter {
 
     /// Adds another version of the API.
     pub(super) fn add(&mut self, contract: &'static Contract, api: RequestPipeline) {
-        self.other_versions.push((format!("api/{}/", contract.stem), api));
+        self.other_versions.push((format!("api/{}/", contract.name), api));
         self.docs.add(contract);
     }
 

@@ -191,3 +191,21 @@ async fn the_line_before_an_error_is_sent_if_both_are_ready() {
     let response = String::from_utf8(response).expect("UTF-8");
     assert!(response.ends_with("\r\n6\r\n\"saw\"\n\r\n"), "{response}");
 }
+
+#[tokio::test]
+async fn a_stream_needs_no_request_body_and_head_returns_its_headers() {
+    let mut connection = connect().await;
+    let request = |method: &str| format!("{method} /tool-names HTTP/1.1\r\nhost: a\r\n\r\n");
+    // The response to HEAD has no body: the next response follows its head.
+    for method in ["HEAD", "GET", "HEAD"] {
+        connection.write_all(request(method).as_bytes()).await.expect("the connection is open");
+        let head = read_until(&mut connection, "\r\n\r\n").await;
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+        assert!(head.contains("content-type: application/x-ndjson\r\n"), "{head}");
+        assert!(!head.contains("content-length"), "{head}");
+        if method == "GET" {
+            let body = read_until(&mut connection, "0\r\n\r\n").await;
+            assert_eq!(body, "6\r\n\"saw\"\n\r\n6\r\n\"axe\"\n\r\n0\r\n\r\n");
+        }
+    }
+}

@@ -139,6 +139,29 @@ async fn names_formats_and_media_types_can_be_of_any_kind() {
 }
 
 #[tokio::test]
+async fn a_parameter_is_never_null_and_some_headers_are_ignored() {
+    let list = async |query: &str| send(Method::GET, &format!("/Tools?{query}"), &[TOKEN], ()).await;
+    // Neither the required header `Accept` nor `content-type` is a parameter.
+    let tools = list("minRating=2&shade=dark&makers=Ada&makers=Bob").await;
+    let details = json!({ "rating": 2, "shade": "dark", "makers": ["Ada", "Bob"] });
+    assert_eq!((tools.status, tools.json()[0]["details"].clone()), (StatusCode::OK, details));
+    for (name, query) in [("minRating", "minRating=null"), ("shade", "shade=null"), ("makers", "makers=")] {
+        let invalid = list(query).await;
+        let title = invalid.json()["title"].to_string();
+        assert_eq!(invalid.status, StatusCode::BAD_REQUEST, "{query}");
+        assert!(title.starts_with(&format!("\"{name} ")), "{query}: {title}");
+    }
+}
+
+#[tokio::test]
+async fn a_delete_request_can_have_a_body() {
+    let delete = async |body: &'static str| send(Method::DELETE, "/journal", &[JSON], body).await;
+    let deleted = delete(r#"{"page": 7}"#).await;
+    assert_eq!((deleted.status, deleted.json()), (StatusCode::OK, json!(7)));
+    assert_eq!(delete("{}").await.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
 async fn ranges_and_default_responses_carry_their_status() {
     let teapot = send(Method::GET, "/Tools?pageSize=418", &[TOKEN], ()).await;
     assert_eq!(teapot.status, StatusCode::IM_A_TEAPOT);

@@ -19,14 +19,15 @@ use super::generated::operations::CONTRACT;
 use super::generated::operations_api::{
     AddNoteRequest, AddNoteResponse, AttachRequest, AttachResponse, CheckToolsRequest, CheckToolsResponse,
     CreateToolRequest, CreateToolResponse, GetToolsRequest, GetToolsResponse, ImportToolsRequest,
-    ImportToolsResponse, OperationsApi,
+    ImportToolsResponse, ListToolNamesRequest, ListToolNamesResponse, OperationsApi,
 };
 use super::generated::orders::{
-    AddToJournalRequest, AddToJournalResponse, EditJournalRequest, EditJournalResponse, GetJournalRequest,
-    GetJournalResponse, ListOrdersRequest, ListOrdersResponse, Orders, ReplaceOrderRequest,
-    ReplaceOrderResponse, WriteJournalRequest, WriteJournalResponse,
+    AddToJournalRequest, AddToJournalResponse, DeleteFromJournalRequest, DeleteFromJournalResponse,
+    EditJournalRequest, EditJournalResponse, GetJournalRequest, GetJournalResponse, ListOrdersRequest,
+    ListOrdersResponse, Orders, ReplaceOrderRequest, ReplaceOrderResponse, WriteJournalRequest,
+    WriteJournalResponse,
 };
-use super::generated::schemas::{ImportToolsOkBody, Order, Problem, Tool};
+use super::generated::schemas::{GetToolsShade, ImportToolsOkBody, Order, Problem, Tool};
 
 /// Responds with what it received.
 #[derive(Clone, Copy)]
@@ -144,6 +145,11 @@ impl OperationsApi for EchoService {
             503 => Ok(GetToolsResponse::Default(StatusCode::SERVICE_UNAVAILABLE, NoBody)),
             count => {
                 let mut tool = tool(&request.color_code.unwrap_or_default());
+                if let Some(rating) = request.min_rating {
+                    let shade = request.shade.map(GetToolsShade::as_str);
+                    let details = json!({ "rating": rating, "shade": shade, "makers": request.makers });
+                    tool.details = serde_json::from_value(details).ok();
+                }
                 tool.links = Some(vec!["https://a.example".to_owned()]);
                 tool.bought = serde_json::from_value(json!("2026-02-14")).ok();
                 tool.parts = Some(vec![json!({ "id": "p" })]);
@@ -165,6 +171,15 @@ impl OperationsApi for EchoService {
         let mut tool = tool(&request.body.name);
         tool.details = serde_json::from_value(request.body.shape).ok();
         Ok(CreateToolResponse::Created(Json::Value(tool)))
+    }
+
+    async fn list_tool_names(
+        &self,
+        _: Call<Vec<String>>,
+        _: ListToolNamesRequest,
+    ) -> Result<ListToolNamesResponse, EchoError> {
+        let names = stream::iter(["saw", "axe"].map(str::to_owned));
+        Ok(ListToolNamesResponse::Ok(LineStream::new(names)))
     }
 
     async fn import_tools(
@@ -245,6 +260,14 @@ impl Orders for EchoService {
         _: GetJournalRequest,
     ) -> Result<GetJournalResponse, EchoError> {
         Ok(GetJournalResponse::Ok(Text(call.caller().concat())))
+    }
+
+    async fn delete_from_journal(
+        &self,
+        _: Call<Vec<String>>,
+        request: DeleteFromJournalRequest,
+    ) -> Result<DeleteFromJournalResponse, EchoError> {
+        Ok(DeleteFromJournalResponse::Ok(Json::Value(request.body.page)))
     }
 
     async fn write_journal(

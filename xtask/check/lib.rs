@@ -94,8 +94,8 @@ fn check_embedded_documents(workspace: &Path) -> anyhow::Result<Vec<CheckFinding
     let generated = |file: String| format!("{}/{file}", V1_CONFIG.output);
     let documents = [
         (V1_CONFIG.contract.to_owned(), embedded.yaml),
-        (generated(format!("{}.json", V1_CONFIG.stem)), embedded.json),
-        (generated(format!("{}.openapi-3.0.json", V1_CONFIG.stem)), embedded.json_3_0),
+        (generated(format!("{}.json", V1_CONFIG.name)), embedded.json),
+        (generated(format!("{}.openapi-3.0.json", V1_CONFIG.name)), embedded.json_3_0),
     ];
     let mut findings = Vec::new();
     for (file, text) in documents {

@@ -21,12 +21,12 @@ const DESCRIPTION_TYPES: [&str; 8] = [
 ];
 
 /// Generates the items of `operations.rs`.
-pub(crate) fn operations(document: &Document, stem: &str) -> TokenStream {
+pub(crate) fn operations(document: &Document, name: &str) -> TokenStream {
     let items: TokenStream =
         document.operations.iter().map(|operation| operation_description(document, operation)).collect();
     let statics =
         document.operations.iter().map(|operation| format_ident!("{}", rust_name::constant(&operation.id)));
-    let contract = contract(document, stem);
+    let contract = contract(document, name);
     let imports = imports::import("contract", &DESCRIPTION_TYPES, &quote!(#contract #items));
     quote! {
         use super::document;
@@ -42,11 +42,11 @@ pub(crate) fn operations(document: &Document, stem: &str) -> TokenStream {
 }
 
 /// Generates the description of the contract. All operations use the same security scheme.
-fn contract(document: &Document, stem: &str) -> TokenStream {
+fn contract(document: &Document, name: &str) -> TokenStream {
     let access = document.operations.iter().find_map(|operation| operation.access.as_ref());
     let scheme = access.map(|access| &access.scheme.text);
     let scheme = document.security_schemes.iter().find(|candidate| Some(&candidate.name.text) == scheme);
-    let json_path = format!("/openapi/{stem}.json");
+    let json_path = format!("/openapi/{name}.json");
     let credential = match scheme.map(|scheme| &scheme.credential) {
         None => quote!(None),
         Some(Credential::Bearer) => quote!(Bearer),
@@ -57,7 +57,7 @@ fn contract(document: &Document, stem: &str) -> TokenStream {
     quote! {
         /// The contract and its operations.
         pub static CONTRACT: Contract = Contract {
-            stem: #stem,
+            name: #name,
             title: document::TITLE,
             yaml: document::YAML,
             json: document::JSON,

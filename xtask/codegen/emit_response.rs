@@ -205,7 +205,7 @@ impl ResponseVariant<'_> {
         let no_body = self.has_status_field().then(|| quote!(NoBody));
         let body = self.response.content.as_ref().map_or(no_body, |content| {
             Some(match content.media_type {
-                MediaType::Json => quote!(Json::Ready(parts.body?)),
+                MediaType::Json => quote!(Json::Serialized(parts.body?)),
                 MediaType::Lines => quote!(LineStream::from_bytes(parts.body?)),
                 MediaType::Text => quote!(Text(String::from_utf8(parts.body?.into()).ok()?)),
                 MediaType::Bytes if content.is_range() => {

@@ -50,7 +50,7 @@ pub(crate) struct ExternalContract {
     /// The path of the contract, relative to the folder.
     pub contract_from_output: String,
     /// The file name of the contract, without its extension.
-    pub stem: String,
+    pub name: String,
 }
 
 impl ExternalContract {
@@ -61,8 +61,8 @@ impl ExternalContract {
     /// contract is in the output folder, or when its name cannot be the name of the adapter.
     pub(crate) fn resolve(base: &Path, contract: &Path, output: &Path, create: bool) -> anyhow::Result<Self> {
         let output_path = to_utf8(output)?;
-        let stem = to_utf8(Path::new(contract.file_stem().context("--contract is not a file")?))?;
-        let adapter = rust_name::upper_camel_case(&stem);
+        let name = to_utf8(Path::new(contract.file_stem().context("--contract is not a file")?))?;
+        let adapter = rust_name::upper_camel_case(&name);
         ensure!(
             rust_name::is_identifier(&adapter) && !RESERVED.contains(&&*adapter),
             "the adapter is named after the contract file, but `{adapter}` cannot be its name in Rust; rename the file"
@@ -81,7 +81,7 @@ impl ExternalContract {
             contract: to_utf8(contract)?,
             output: output_path,
             contract_from_output: to_utf8(&relative(&from, &to))?,
-            stem,
+            name,
         })
     }
 

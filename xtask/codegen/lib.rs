@@ -46,7 +46,7 @@ pub struct ContractConfig<'a> {
     /// The path of the contract in the first line of the generated files. It does not depend on the machine.
     pub name_in_heading: &'a str,
     /// The name of the contract, such as `v1`.
-    pub stem: &'a str,
+    pub name: &'a str,
     /// Rules for this contract, in addition to the general ones.
     pub conventions: Conventions<'a>,
     /// Headers that middleware sets on many responses, in lowercase.
@@ -78,7 +78,7 @@ pub const V1: ContractConfig<'static> = ContractConfig {
     output: "src/api/generated",
     contract_from_output: "../../../openapi/v1.yaml",
     name_in_heading: "openapi/v1.yaml",
-    stem: "v1",
+    name: "v1",
     conventions: Conventions {
         path_prefix: "/api/v1/",
         // The spelling of the original API description.
@@ -98,7 +98,7 @@ pub const CONTRACTS: &[ContractConfig<'static>] = &[
         output: "tests/open/generated",
         contract_from_output: "../contract.yaml",
         name_in_heading: "tests/open/contract.yaml",
-        stem: "workshop",
+        name: "workshop",
         conventions: Conventions { path_prefix: "/", spelling_exceptions: &[], profile: Profile::Open },
         middleware_headers: &[],
     },
@@ -109,7 +109,7 @@ pub const CONTRACTS: &[ContractConfig<'static>] = &[
         output: "tests/second/generated",
         contract_from_output: "../contract.yaml",
         name_in_heading: "tests/second/contract.yaml",
-        stem: "v2",
+        name: "v2",
         conventions: Conventions {
             path_prefix: "/api/v2/",
             spelling_exceptions: ENVELOPE_NAMES,
@@ -121,15 +121,15 @@ pub const CONTRACTS: &[ContractConfig<'static>] = &[
 
 impl ContractConfig<'_> {
     fn json(&self) -> String {
-        format!("{}.json", self.stem)
+        format!("{}.json", self.name)
     }
 
     fn json_3_0(&self) -> String {
-        format!("{}.openapi-3.0.json", self.stem)
+        format!("{}.openapi-3.0.json", self.name)
     }
 
     fn adapter_type(&self) -> String {
-        rust_name::upper_camel_case(self.stem)
+        rust_name::upper_camel_case(self.name)
     }
 }
 
@@ -206,7 +206,7 @@ fn generate_external(
         output: &external.output,
         contract_from_output: &external.contract_from_output,
         name_in_heading: &external.contract_from_output,
-        stem: &external.stem,
+        name: &external.name,
         conventions,
         middleware_headers: if profile == Profile::Open { &[] } else { MIDDLEWARE_HEADERS },
     };
@@ -284,7 +284,7 @@ pub(crate) fn generate(contract: &Contract, config: &ContractConfig<'_>) -> Vec<
         rust(
             "operations",
             "Static descriptions of the operations.",
-            emit_operations::operations(document, config.stem),
+            emit_operations::operations(document, config.name),
         ),
         rust("schemas", "The types of requests and responses.", emit_schemas::schemas(document, &types)),
     ];

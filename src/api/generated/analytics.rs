@@ -148,13 +148,13 @@ pub enum GetAnalyticsSummaryResponse {
 impl OperationResponse for GetAnalyticsSummaryResponse {
     fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
-            200 => Some(Self::Ok(Json::Ready(parts.body?))),
+            200 => Some(Self::Ok(Json::Serialized(parts.body?))),
             304 => Some(Self::NotModified),
-            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
-            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
-            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
-            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
-            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            401 => Some(Self::Unauthorized(Json::Serialized(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Serialized(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Serialized(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Serialized(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
             _ => None,
         }
     }

@@ -165,14 +165,14 @@ impl OperationResponse for ListCoursesResponse {
         match parts.status {
             200 => {
                 let link = parts.header("Link");
-                Some(Self::Ok(Json::Ready(parts.body?), link))
+                Some(Self::Ok(Json::Serialized(parts.body?), link))
             }
             304 => Some(Self::NotModified),
-            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
-            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
-            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
-            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
-            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            401 => Some(Self::Unauthorized(Json::Serialized(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Serialized(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Serialized(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Serialized(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
             _ => None,
         }
     }
@@ -361,14 +361,14 @@ pub enum GetCourseResponse {
 impl OperationResponse for GetCourseResponse {
     fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
-            200 => Some(Self::Ok(Json::Ready(parts.body?))),
+            200 => Some(Self::Ok(Json::Serialized(parts.body?))),
             304 => Some(Self::NotModified),
-            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
-            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
-            404 => Some(Self::NotFound(Json::Ready(parts.body?))),
-            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
-            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
-            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            401 => Some(Self::Unauthorized(Json::Serialized(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Serialized(parts.body?))),
+            404 => Some(Self::NotFound(Json::Serialized(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Serialized(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Serialized(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
             _ => None,
         }
     }

@@ -192,17 +192,17 @@ pub enum CreateEnrollmentResponse {
 impl OperationResponse for CreateEnrollmentResponse {
     fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
-            200 => Some(Self::Ok(Json::Ready(parts.body?))),
-            201 => Some(Self::Created(Json::Ready(parts.body?))),
-            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
-            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
-            404 => Some(Self::NotFound(Json::Ready(parts.body?))),
-            409 => Some(Self::Conflict(Json::Ready(parts.body?))),
-            413 => Some(Self::PayloadTooLarge(Json::Ready(parts.body?))),
-            415 => Some(Self::UnsupportedMediaType(Json::Ready(parts.body?))),
-            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
-            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
-            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            200 => Some(Self::Ok(Json::Serialized(parts.body?))),
+            201 => Some(Self::Created(Json::Serialized(parts.body?))),
+            401 => Some(Self::Unauthorized(Json::Serialized(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Serialized(parts.body?))),
+            404 => Some(Self::NotFound(Json::Serialized(parts.body?))),
+            409 => Some(Self::Conflict(Json::Serialized(parts.body?))),
+            413 => Some(Self::PayloadTooLarge(Json::Serialized(parts.body?))),
+            415 => Some(Self::UnsupportedMediaType(Json::Serialized(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Serialized(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Serialized(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
             _ => None,
         }
     }

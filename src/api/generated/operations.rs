@@ -20,7 +20,7 @@ pub static OPERATIONS: &[&Operation] = &[
 
 /// The contract and its operations.
 pub static CONTRACT: Contract = Contract {
-    stem: "v1",
+    name: "v1",
     title: document::TITLE,
     yaml: document::YAML,
     json: document::JSON,

@@ -167,14 +167,14 @@ impl OperationResponse for ListOrdersResponse {
         match parts.status {
             200 => {
                 let link = parts.header("Link");
-                Some(Self::Ok(Json::Ready(parts.body?), link))
+                Some(Self::Ok(Json::Serialized(parts.body?), link))
             }
             304 => Some(Self::NotModified),
-            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
-            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
-            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
-            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
-            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            401 => Some(Self::Unauthorized(Json::Serialized(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Serialized(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Serialized(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Serialized(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
             _ => None,
         }
     }

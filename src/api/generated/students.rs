@@ -171,14 +171,14 @@ impl OperationResponse for ListStudentsResponse {
         match parts.status {
             200 => {
                 let link = parts.header("Link");
-                Some(Self::Ok(Json::Ready(parts.body?), link))
+                Some(Self::Ok(Json::Serialized(parts.body?), link))
             }
             304 => Some(Self::NotModified),
-            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
-            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
-            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
-            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
-            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            401 => Some(Self::Unauthorized(Json::Serialized(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Serialized(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Serialized(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Serialized(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
             _ => None,
         }
     }
@@ -385,16 +385,16 @@ impl OperationResponse for CreateStudentResponse {
         match parts.status {
             201 => {
                 let location = parts.header("Location")?;
-                Some(Self::Created(Json::Ready(parts.body?), location))
+                Some(Self::Created(Json::Serialized(parts.body?), location))
             }
-            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
-            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
-            409 => Some(Self::Conflict(Json::Ready(parts.body?))),
-            413 => Some(Self::PayloadTooLarge(Json::Ready(parts.body?))),
-            415 => Some(Self::UnsupportedMediaType(Json::Ready(parts.body?))),
-            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
-            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
-            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            401 => Some(Self::Unauthorized(Json::Serialized(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Serialized(parts.body?))),
+            409 => Some(Self::Conflict(Json::Serialized(parts.body?))),
+            413 => Some(Self::PayloadTooLarge(Json::Serialized(parts.body?))),
+            415 => Some(Self::UnsupportedMediaType(Json::Serialized(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Serialized(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Serialized(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 26ccfa7552052c3ab5df37f54467d53f75116ab12798085521eef6e1deca2c5d), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 e45e821c32f875d53d482be9d999431e885ca8dd36d2236214724844bae428ef), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 
@@ -59,11 +59,20 @@ impl<S: operations_api::OperationsApi + orders::Orders + default::Default> Works
             validator(minimum(value = "1"))
         )]
         page_size: Query<i64>,
+        #[oai(name = "minRating", validator(minimum(value = "1")))]
+        min_rating: Query<Option<i64>>,
+        #[oai(name = "shade")]
+        shade: Query<Option<schemas::GetToolsShade>>,
+        #[oai(name = "makers")]
+        makers: Query<Option<Vec<String>>>,
         #[oai(name = "colorCode")]
         color_code: Query<Option<String>>,
     ) -> Responded<operations_api::GetToolsResponse> {
         let request = operations_api::GetToolsRequest {
             page_size: page_size.0,
+            min_rating: min_rating.0,
+            shade: shade.0,
+            makers: makers.0,
             color_code: color_code.0,
         };
         respond_or_error(&self.0, &call, self.0.get_tools(call.clone(), request).await)
@@ -84,6 +93,25 @@ impl<S: operations_api::OperationsApi + orders::Orders + default::Default> Works
             body: body.0,
         };
         respond_or_error(&self.0, &call, self.0.create_tool(call.clone(), request).await)
+    }
+    /// listToolNames
+    #[oai(
+        path = "/tool-names",
+        method = "get",
+        operation_id = "listToolNames",
+        tag = "Tag::OperationsApi"
+    )]
+    async fn list_tool_names(
+        &self,
+        call: Call<S::Caller>,
+    ) -> Responded<operations_api::ListToolNamesResponse> {
+        let request = operations_api::ListToolNamesRequest {
+        };
+        respond_or_error(
+            &self.0,
+            &call,
+            self.0.list_tool_names(call.clone(), request).await,
+        )
     }
     /// importTools
     #[oai(
@@ -218,6 +246,27 @@ impl<S: operations_api::OperationsApi + orders::Orders + default::Default> Works
     ) -> Responded<orders::GetJournalResponse> {
         let request = orders::GetJournalRequest {};
         respond_or_error(&self.0, &call, self.0.get_journal(call.clone(), request).await)
+    }
+    /// deleteFromJournal
+    #[oai(
+        path = "/journal",
+        method = "delete",
+        operation_id = "deleteFromJournal",
+        tag = "Tag::Orders"
+    )]
+    async fn delete_from_journal(
+        &self,
+        call: Call<S::Caller>,
+        body: JsonBody<schemas::DeleteFromJournalBody>,
+    ) -> Responded<orders::DeleteFromJournalResponse> {
+        let request = orders::DeleteFromJournalRequest {
+            body: body.0,
+        };
+        respond_or_error(
+            &self.0,
+            &call,
+            self.0.delete_from_journal(call.clone(), request).await,
+        )
     }
     /// writeJournal
     #[oai(

@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 26ccfa7552052c3ab5df37f54467d53f75116ab12798085521eef6e1deca2c5d), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 e45e821c32f875d53d482be9d999431e885ca8dd36d2236214724844bae428ef), do not edit. Run `cargo xtask codegen`.
 
 //! The text of the contract, in the formats that the server serves.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Workshop";
 pub const VERSION: &str = "1.4.0";
 
 /// The SHA-256 digest of the contract's text, in hexadecimal.
-pub const SHA256: &str = "26ccfa7552052c3ab5df37f54467d53f75116ab12798085521eef6e1deca2c5d";
+pub const SHA256: &str = "e45e821c32f875d53d482be9d999431e885ca8dd36d2236214724844bae428ef";
 
 /// The original contract.
 pub const YAML: &str = include_str!("../contract.yaml");

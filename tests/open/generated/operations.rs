@@ -1,10 +1,11 @@
-// Generated from tests/open/contract.yaml (sha256 26ccfa7552052c3ab5df37f54467d53f75116ab12798085521eef6e1deca2c5d), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 e45e821c32f875d53d482be9d999431e885ca8dd36d2236214724844bae428ef), do not edit. Run `cargo xtask codegen`.
 
 //! Static descriptions of the operations.
 
 use super::document;
 use contract_runtime::contract::{
-    Body, Contract, Credential, Operation, Parameter, ParameterKind, ParameterLocation,
+    Body, Contract, Credential, ListStyle, Operation, Parameter, ParameterKind,
+    ParameterLocation,
 };
 
 /// All operations, in the order of the contract.
@@ -12,6 +13,7 @@ pub static OPERATIONS: &[&Operation] = &[
     &GET_STATUS,
     &GET_TOOLS,
     &CREATE_TOOL,
+    &LIST_TOOL_NAMES,
     &IMPORT_TOOLS,
     &CHECK_TOOLS,
     &ADD_NOTE,
@@ -19,6 +21,7 @@ pub static OPERATIONS: &[&Operation] = &[
     &LIST_ORDERS,
     &REPLACE_ORDER,
     &GET_JOURNAL,
+    &DELETE_FROM_JOURNAL,
     &WRITE_JOURNAL,
     &ADD_TO_JOURNAL,
     &EDIT_JOURNAL,
@@ -26,7 +29,7 @@ pub static OPERATIONS: &[&Operation] = &[
 
 /// The contract and its operations.
 pub static CONTRACT: Contract = Contract {
-    stem: "workshop",
+    name: "workshop",
     title: document::TITLE,
     yaml: document::YAML,
     json: document::JSON,
@@ -67,10 +70,31 @@ pub static GET_TOOLS: Operation = Operation {
             kind: ParameterKind::Integer,
         },
         Parameter {
+            name: "minRating",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1Tools/get/parameters/3/schema",
+            kind: ParameterKind::Integer,
+        },
+        Parameter {
+            name: "shade",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1Tools/get/parameters/4/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "makers",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1Tools/get/parameters/5/schema",
+            kind: ParameterKind::List(&ParameterKind::String, ListStyle::Repeated),
+        },
+        Parameter {
             name: "colorCode",
             location: ParameterLocation::Query,
             required: false,
-            schema: "/paths/~1Tools/get/parameters/1/schema",
+            schema: "/paths/~1Tools/get/parameters/6/schema",
             kind: ParameterKind::String,
         },
     ],
@@ -91,6 +115,18 @@ pub static CREATE_TOOL: Operation = Operation {
         schema: "/paths/~1Tools/post/requestBody/content/application~1json/schema",
     }),
     statuses: &[201, 409],
+};
+
+/// listToolNames
+pub static LIST_TOOL_NAMES: Operation = Operation {
+    id: "listToolNames",
+    method: "GET",
+    path: "/tool-names",
+    tag: "Operations API",
+    scope: None,
+    parameters: &[],
+    body: None,
+    statuses: &[200],
 };
 
 /// importTools
@@ -220,6 +256,21 @@ pub static GET_JOURNAL: Operation = Operation {
     scope: None,
     parameters: &[],
     body: None,
+    statuses: &[200],
+};
+
+/// deleteFromJournal
+pub static DELETE_FROM_JOURNAL: Operation = Operation {
+    id: "deleteFromJournal",
+    method: "DELETE",
+    path: "/journal",
+    tag: "Orders",
+    scope: None,
+    parameters: &[],
+    body: Some(Body {
+        media_type: "application/json",
+        schema: "/paths/~1journal/delete/requestBody/content/application~1json/schema",
+    }),
     statuses: &[200],
 };
 

@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 26ccfa7552052c3ab5df37f54467d53f75116ab12798085521eef6e1deca2c5d), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 e45e821c32f875d53d482be9d999431e885ca8dd36d2236214724844bae428ef), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `Operations API`.
 
@@ -22,6 +22,12 @@ pub trait OperationsApi: Service {
         call: Call<Self::Caller>,
         request: CreateToolRequest,
     ) -> impl Future<Output = Result<CreateToolResponse, Self::Error>> + Send;
+    /// listToolNames
+    fn list_tool_names(
+        &self,
+        call: Call<Self::Caller>,
+        request: ListToolNamesRequest,
+    ) -> impl Future<Output = Result<ListToolNamesResponse, Self::Error>> + Send;
     /// importTools
     fn import_tools(
         &self,
@@ -53,6 +59,12 @@ pub trait OperationsApi: Service {
 pub struct GetToolsRequest {
     /// `pageSize`.
     pub page_size: i64,
+    /// `minRating`.
+    pub min_rating: Option<i64>,
+    /// `shade`.
+    pub shade: Option<schemas::GetToolsShade>,
+    /// `makers`.
+    pub makers: Option<Vec<String>>,
     /// `colorCode`.
     pub color_code: Option<String>,
 }
@@ -88,13 +100,13 @@ impl OperationResponse for GetToolsResponse {
         match parts.status {
             200 => {
                 let x_total = parts.header("X-Total")?.parse().ok()?;
-                Some(Self::Ok(Json::Ready(parts.body?), x_total))
+                Some(Self::Ok(Json::Serialized(parts.body?), x_total))
             }
             400..=499 => {
                 Some(
                     Self::Status4xx(
                         StatusCode::from_u16(parts.status).ok()?,
-                        Json::Ready(parts.body?),
+                        Json::Serialized(parts.body?),
                     ),
                 )
             }
@@ -152,8 +164,8 @@ pub enum CreateToolResponse {
 impl OperationResponse for CreateToolResponse {
     fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
-            201 => Some(Self::Created(Json::Ready(parts.body?))),
-            409 => Some(Self::Conflict(Json::Ready(parts.body?))),
+            201 => Some(Self::Created(Json::Serialized(parts.body?))),
+            409 => Some(Self::Conflict(Json::Serialized(parts.body?))),
             _ => None,
         }
     }
@@ -171,6 +183,38 @@ impl OperationResponse for CreateToolResponse {
                     status: 409,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
+                }
+            }
+        }
+    }
+}
+
+/// The parameters and the body of a request of `listToolNames`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListToolNamesRequest {}
+
+/// The responses of `listToolNames`.
+#[derive(Debug, poem_openapi::ApiResponse)]
+pub enum ListToolNamesResponse {
+    /// One line for each tool.
+    #[oai(status = 200)]
+    Ok(LineStream<String>),
+}
+
+impl OperationResponse for ListToolNamesResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
+        match parts.status {
+            200 => Some(Self::Ok(LineStream::from_bytes(parts.body?))),
+            _ => None,
+        }
+    }
+    fn into_parts(self) -> ResponseParts {
+        match self {
+            Self::Ok(_) => {
+                ResponseParts {
+                    status: 200,
+                    headers: Vec::new(),
+                    body: None,
                 }
             }
         }
@@ -267,7 +311,7 @@ pub enum AddNoteResponse {
 impl OperationResponse for AddNoteResponse {
     fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
-            200 => Some(Self::Ok(Json::Ready(parts.body?))),
+            200 => Some(Self::Ok(Json::Serialized(parts.body?))),
             _ => None,
         }
     }

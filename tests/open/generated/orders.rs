@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 26ccfa7552052c3ab5df37f54467d53f75116ab12798085521eef6e1deca2c5d), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 e45e821c32f875d53d482be9d999431e885ca8dd36d2236214724844bae428ef), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `Orders`.
 
@@ -28,6 +28,12 @@ pub trait Orders: Service {
         call: Call<Self::Caller>,
         request: GetJournalRequest,
     ) -> impl Future<Output = Result<GetJournalResponse, Self::Error>> + Send;
+    /// deleteFromJournal
+    fn delete_from_journal(
+        &self,
+        call: Call<Self::Caller>,
+        request: DeleteFromJournalRequest,
+    ) -> impl Future<Output = Result<DeleteFromJournalResponse, Self::Error>> + Send;
     /// writeJournal
     fn write_journal(
         &self,
@@ -68,7 +74,7 @@ pub enum ListOrdersResponse {
 impl OperationResponse for ListOrdersResponse {
     fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
-            200 => Some(Self::Ok(Json::Ready(parts.body?))),
+            200 => Some(Self::Ok(Json::Serialized(parts.body?))),
             _ => None,
         }
     }
@@ -103,7 +109,7 @@ pub enum ReplaceOrderResponse {
 impl OperationResponse for ReplaceOrderResponse {
     fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
-            200 => Some(Self::Ok(Json::Ready(parts.body?))),
+            200 => Some(Self::Ok(Json::Serialized(parts.body?))),
             _ => None,
         }
     }
@@ -136,6 +142,41 @@ impl OperationResponse for GetJournalResponse {
     fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             200 => Some(Self::Ok(Text(String::from_utf8(parts.body?.into()).ok()?))),
+            _ => None,
+        }
+    }
+    fn into_parts(self) -> ResponseParts {
+        match self {
+            Self::Ok(body) => {
+                ResponseParts {
+                    status: 200,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+        }
+    }
+}
+
+/// The parameters and the body of a request of `deleteFromJournal`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeleteFromJournalRequest {
+    /// The request body.
+    pub body: schemas::DeleteFromJournalBody,
+}
+
+/// The responses of `deleteFromJournal`.
+#[derive(Debug, poem_openapi::ApiResponse)]
+pub enum DeleteFromJournalResponse {
+    /// The page.
+    #[oai(status = 200)]
+    Ok(Json<i64>),
+}
+
+impl OperationResponse for DeleteFromJournalResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
+        match parts.status {
+            200 => Some(Self::Ok(Json::Serialized(parts.body?))),
             _ => None,
         }
     }
@@ -205,7 +246,7 @@ pub enum AddToJournalResponse {
 impl OperationResponse for AddToJournalResponse {
     fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
-            200 => Some(Self::Ok(Json::Ready(parts.body?))),
+            200 => Some(Self::Ok(Json::Serialized(parts.body?))),
             _ => None,
         }
     }
@@ -240,7 +281,7 @@ pub enum EditJournalResponse {
 impl OperationResponse for EditJournalResponse {
     fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
-            200 => Some(Self::Ok(Json::Ready(parts.body?))),
+            200 => Some(Self::Ok(Json::Serialized(parts.body?))),
             _ => None,
         }
     }

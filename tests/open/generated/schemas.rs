@@ -1,4 +1,4 @@
-// Generated from tests/open/contract.yaml (sha256 26ccfa7552052c3ab5df37f54467d53f75116ab12798085521eef6e1deca2c5d), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/open/contract.yaml (sha256 e45e821c32f875d53d482be9d999431e885ca8dd36d2236214724844bae428ef), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -119,6 +119,41 @@ pub struct NewTool {
     pub either: Option<serde_json::Value>,
 }
 
+/// `GetTools shade`.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    poem_openapi::Enum,
+    serde::Serialize,
+    serde::Deserialize
+)]
+pub enum GetToolsShade {
+    /// `dark`.
+    #[oai(rename = "dark")]
+    #[serde(rename = "dark")]
+    Dark,
+    /// `light`.
+    #[oai(rename = "light")]
+    #[serde(rename = "light")]
+    Light,
+}
+
+impl GetToolsShade {
+    /// All values, in the order of the contract.
+    pub const ALL: &'static [Self] = &[Self::Dark, Self::Light];
+    /// Returns the value as a string.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Dark => "dark",
+            Self::Light => "light",
+        }
+    }
+}
+
 /// `importTools 200 body`.
 #[derive(
     Debug,
@@ -153,6 +188,20 @@ pub struct ImportToolsOkBody {
 pub struct AddNoteBody {
     /// `text`.
     pub text: String,
+}
+
+/// `deleteFromJournal body`.
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    poem_openapi::Object,
+    serde::Serialize,
+    serde::Deserialize
+)]
+pub struct DeleteFromJournalBody {
+    /// `page`.
+    pub page: i64,
 }
 
 /// `addToJournal body`.

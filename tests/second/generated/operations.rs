@@ -23,7 +23,7 @@ pub static OPERATIONS: &[&Operation] = &[
 
 /// The contract and its operations.
 pub static CONTRACT: Contract = Contract {
-    stem: "v2",
+    name: "v2",
     title: document::TITLE,
     yaml: document::YAML,
     json: document::JSON,

@@ -126,13 +126,13 @@ impl OperationResponse for ListThingsResponse {
                 let link = parts.header("Link");
                 let x_total = parts.header("X-Total")?.parse().ok()?;
                 let x_old = parts.header("X-Old")?;
-                Some(Self::Ok(Json::Ready(parts.body?), link, x_total, x_old))
+                Some(Self::Ok(Json::Serialized(parts.body?), link, x_total, x_old))
             }
-            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
-            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
-            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
-            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
-            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            401 => Some(Self::Unauthorized(Json::Serialized(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Serialized(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Serialized(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Serialized(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
             _ => None,
         }
     }
@@ -241,15 +241,15 @@ impl OperationResponse for CreateThingResponse {
         match parts.status {
             201 => {
                 let location = parts.header("Location")?;
-                Some(Self::Created(Json::Ready(parts.body?), location))
+                Some(Self::Created(Json::Serialized(parts.body?), location))
             }
-            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
-            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
-            413 => Some(Self::PayloadTooLarge(Json::Ready(parts.body?))),
-            415 => Some(Self::UnsupportedMediaType(Json::Ready(parts.body?))),
-            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
-            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
-            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            401 => Some(Self::Unauthorized(Json::Serialized(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Serialized(parts.body?))),
+            413 => Some(Self::PayloadTooLarge(Json::Serialized(parts.body?))),
+            415 => Some(Self::UnsupportedMediaType(Json::Serialized(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Serialized(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Serialized(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
             _ => None,
         }
     }
@@ -372,14 +372,14 @@ impl OperationResponse for LabelThingResponse {
                 let location = parts.header("Location")?;
                 Some(Self::NoContent(location))
             }
-            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
-            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
-            404 => Some(Self::NotFound(Json::Ready(parts.body?))),
-            413 => Some(Self::PayloadTooLarge(Json::Ready(parts.body?))),
-            415 => Some(Self::UnsupportedMediaType(Json::Ready(parts.body?))),
-            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
-            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
-            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            401 => Some(Self::Unauthorized(Json::Serialized(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Serialized(parts.body?))),
+            404 => Some(Self::NotFound(Json::Serialized(parts.body?))),
+            413 => Some(Self::PayloadTooLarge(Json::Serialized(parts.body?))),
+            415 => Some(Self::UnsupportedMediaType(Json::Serialized(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Serialized(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Serialized(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
             _ => None,
         }
     }
@@ -498,14 +498,14 @@ pub enum ChangeThingResponse {
 impl OperationResponse for ChangeThingResponse {
     fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
-            200 => Some(Self::Ok(Json::Ready(parts.body?))),
-            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
-            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
-            413 => Some(Self::PayloadTooLarge(Json::Ready(parts.body?))),
-            415 => Some(Self::UnsupportedMediaType(Json::Ready(parts.body?))),
-            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
-            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
-            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            200 => Some(Self::Ok(Json::Serialized(parts.body?))),
+            401 => Some(Self::Unauthorized(Json::Serialized(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Serialized(parts.body?))),
+            413 => Some(Self::PayloadTooLarge(Json::Serialized(parts.body?))),
+            415 => Some(Self::UnsupportedMediaType(Json::Serialized(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Serialized(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Serialized(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
             _ => None,
         }
     }
@@ -607,11 +607,11 @@ impl OperationResponse for DeleteThingResponse {
     fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             202 => Some(Self::Accepted),
-            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
-            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
-            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
-            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
-            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            401 => Some(Self::Unauthorized(Json::Serialized(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Serialized(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Serialized(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Serialized(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
             _ => None,
         }
     }

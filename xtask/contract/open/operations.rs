@@ -7,6 +7,7 @@ use super::lower::Lowering;
 use super::{any, entry, map_entries, map_items, mapping};
 use crate::model::{MediaType, Method};
 use crate::node::{Entry, Node, Value};
+use crate::read::is_ignored_header;
 use crate::rules::names::{IMPORTS, MODULES};
 use crate::rust_name;
 use crate::source::Span;
@@ -128,6 +129,13 @@ pub(super) fn parameter(lowering: &mut Lowering<'_>, node: &Node) -> Node {
             silent.push(key);
         }
     }
+    if let (Some("header"), Some(name)) = (node.get("in").and_then(Node::as_str), node.get("name"))
+        && let Some(ignored) = name.as_str().filter(|name| is_ignored_header(name))
+    {
+        let message = format!("OpenAPI ignores the header parameter `{ignored}`");
+        let help = "`content` declares media types, and `security` declares credentials";
+        lowering.notes.add(name.span, message, help);
+    }
     let is_required = matches!(node.get("required").map(|flag| &flag.value), Some(Value::Bool(true)));
     let node = lowering.without(node, &[], &silent);
     with_schema(lowering, &node, is_required)
@@ -139,18 +147,43 @@ pub(super) fn header(lowering: &mut Lowering<'_>, node: &Node) -> Node {
     with_schema(lowering, &node, false)
 }
 
-/// Copies a node and its `schema`. A required parameter has no default.
+/// Copies a node and its `schema`. A required parameter has no default. The value is sent as text, which is never null.
 fn with_schema(lowering: &mut Lowering<'_>, node: &Node, without_default: bool) -> Node {
     map_entries(node, |item| {
         if item.key.text != "schema" {
             return Some(item.value.clone());
         }
-        let schema = lowering.schema(&item.value);
+        let schema = without_null(&lowering.schema(&item.value));
         let default = schema.entry("default").filter(|_| without_default);
         let Some(default) = default else { return Some(schema) };
         let help = "requests always contain the parameter";
         lowering.notes.add(default.key.span, "the default of a required parameter is ignored", help);
         Some(map_entries(&schema, |item| (item.key.text != "default").then(|| item.value.clone())))
+    })
+}
+
+/// Removes null from the types and values of a schema, and of the items of a list.
+fn without_null(schema: &Node) -> Node {
+    let is_null = |node: &Node| {
+        matches!(node.value, Value::Null) || node.get("type").and_then(Node::as_str) == Some("null")
+    };
+    map_entries(schema, |item| {
+        let values = item.value.items().unwrap_or_default();
+        Some(match &*item.key {
+            "type" => {
+                let mut names = values.iter().filter(|name| name.as_str() != Some("null"));
+                match (names.next(), names.next()) {
+                    (Some(only), None) => only.clone(),
+                    _ => item.value.clone(),
+                }
+            }
+            "enum" | "anyOf" | "oneOf" => {
+                let values = values.iter().filter(|value| !is_null(value)).cloned();
+                Node { span: item.value.span, value: Value::Sequence(values.collect()) }
+            }
+            "items" => without_null(&item.value),
+            _ => item.value.clone(),
+        })
     })
 }
 

@@ -250,6 +250,14 @@ fn constructs_without_a_substitute_are_rejected_with_their_place() {
         (parameter("content: { text/csv: {} }"), "10: `content` in a parameter is not supported"),
         (operation("requestBody: { content: { text/csv: {} } }"), "10: a GET operation cannot have a body"),
         (
+            parameter("style: deepObject, schema: { type: object, properties: { b: { type: string } } }"),
+            "10: `a` is an object, but must be a scalar",
+        ),
+        (
+            parameter("schema: { anyOf: [{ type: string }, { type: array, items: { type: string } }] }"),
+            "10: `a` can have several types, but must be a scalar",
+        ),
+        (
             operation("requestBody: { content: { text/plain: { schema: { type: integer } } } }"),
             "10: the schema of a `text/plain` body must be a string",
         ),

@@ -16,6 +16,7 @@ mod shared;
 mod webhook;
 
 pub(crate) use header::is_header_name;
+pub(crate) use parameter::is_ignored_header;
 pub(crate) use scalar::regex_problem;
 
 use jiff::civil::Date;

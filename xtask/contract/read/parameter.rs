@@ -5,6 +5,7 @@ use super::super::model::{Parameter, ParameterLocation, Shape};
 use super::super::node::SpannedString;
 use super::super::reader::{Cursor, NodeReader};
 use super::{check_sunset, header, schema, shared};
+use crate::Profile;
 use crate::diagnostic::Code;
 
 /// Returns the parameters of an operation, including those of its path item that it does not override.
@@ -48,8 +49,10 @@ pub(super) fn parameter<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) ->
     let location =
         reader.required_child(cursor, "in", "a parameter").and_then(|location| reader.string(&location))?;
     let location = parse_location(reader, &location)?;
-    let ignored_headers = ["accept", "content-type", "authorization"];
-    if location == ParameterLocation::Header && ignored_headers.contains(&&*name.to_ascii_lowercase()) {
+    if location == ParameterLocation::Header && is_ignored_header(&name) {
+        if reader.profile == Profile::Open {
+            return None;
+        }
         let help = "remove it: `content` declares media types, and `security` declares API keys";
         let message = format!("OpenAPI ignores a header parameter named `{}`", name.text);
         reader.error(Code::UnsupportedKeyword, name.span, message, help);
@@ -69,6 +72,11 @@ pub(super) fn parameter<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) ->
         explode,
         schema,
     })
+}
+
+/// Whether OpenAPI ignores a header parameter with this name.
+pub(crate) fn is_ignored_header(name: &str) -> bool {
+    ["accept", "content-type", "authorization"].iter().any(|ignored| name.eq_ignore_ascii_case(ignored))
 }
 
 fn parse_location(reader: &mut NodeReader<'_>, location: &SpannedString) -> Option<ParameterLocation> {

@@ -12,7 +12,12 @@ use crate::diagnostic::Code;
 pub(super) fn body<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, method: Method) -> Option<Body> {
     let body = reader.child(cursor, "requestBody")?;
     let name_span = body.name_span;
-    if matches!(method, Method::Get | Method::Delete) {
+    let has_body = match method {
+        Method::Get => false,
+        Method::Delete => reader.profile == Profile::Open,
+        _ => true,
+    };
+    if !has_body {
         let message = format!("a {} operation cannot have a body", method.key().to_uppercase());
         let help = "use parameters: proxies and clients discard the body";
         reader.error(Code::UnsupportedKeyword, name_span, message, help);

@@ -77,7 +77,7 @@ fn spectral(context: &JobContext) -> anyhow::Result<()> {
 }
 
 fn openapi_spec_validator(context: &JobContext) -> anyhow::Result<()> {
-    let json_3_0 = format!("{}/{}.openapi-3.0.json", V1.output, V1.stem);
+    let json_3_0 = format!("{}/{}.openapi-3.0.json", V1.output, V1.name);
     for file in [V1.contract, &json_3_0] {
         run_quietly(context.program(&OPENAPI_SPEC_VALIDATOR)?.arg(context.workspace.join(file)))?;
         println!("{file}: valid");
