@@ -29,9 +29,12 @@ const NAME_MAPS: [&str; 18] = [
 /// Keywords whose value is data that can look like a schema.
 const DATA: [&str; 5] = ["const", "default", "enum", "example", "examples"];
 
-/// Calls `visit` with the JSON pointer and the fields of each object that can be a schema. Skips maps of names, and data
+/// Calls `inspect` with the JSON pointer and the fields of each object that can be a schema. Skips maps of names, and data
 /// such as examples.
-pub(super) fn for_each_schema<'d>(document: &'d Value, mut visit: impl FnMut(&str, &'d Map<String, Value>)) {
+pub(super) fn for_each_schema<'d>(
+    document: &'d Value,
+    mut inspect: impl FnMut(&str, &'d Map<String, Value>),
+) {
     let mut open = vec![(String::new(), document, false)];
     while let Some((pointer, value, is_name_map)) = open.pop() {
         match value {
@@ -41,7 +44,7 @@ pub(super) fn for_each_schema<'d>(document: &'d Value, mut visit: impl FnMut(&st
             }
             Value::Object(fields) => {
                 if !is_name_map {
-                    visit(&pointer, fields);
+                    inspect(&pointer, fields);
                 }
                 for (name, field) in fields {
                     if is_name_map || !DATA.contains(&name.as_str()) {
@@ -94,10 +97,10 @@ mod tests {
                 vec![""],
             ),
         ] {
-            let mut visited = Vec::new();
-            for_each_schema(&document, |pointer, _| visited.push(pointer.to_owned()));
-            visited.sort();
-            assert_eq!(visited, expected);
+            let mut inspected = Vec::new();
+            for_each_schema(&document, |pointer, _| inspected.push(pointer.to_owned()));
+            inspected.sort();
+            assert_eq!(inspected, expected);
         }
     }
 }
