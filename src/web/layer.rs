@@ -11,11 +11,13 @@ use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Body, Endpoint, IntoResponse, Request, Response};
 
 use foundation::config::Network;
+use foundation::telemetry::activity::Activity;
+use foundation::telemetry::traces::Span;
 
 use super::compress::{Coding, Compressible};
 use super::request_context::RequestContext;
 use super::request_metrics::RequestMetrics;
-use super::{client, request_id};
+use super::{client, request_id, request_span};
 
 /// Generates the id of a request without a valid `X-Request-Id`.
 pub type RequestIdGenerator = Box<dyn Fn() -> String + Send + Sync>;
@@ -42,19 +44,25 @@ struct ActiveRequest<'a> {
     context: Arc<RequestContext>,
     /// The status of the response. `None` until the response is complete.
     status: Option<StatusCode>,
+    /// The span of the request. `None` if it is not recorded.
+    span: Option<Span>,
 }
 
 impl<'a> ActiveRequest<'a> {
-    fn start(metrics: &'a RequestMetrics, context: Arc<RequestContext>) -> Self {
+    fn start(metrics: &'a RequestMetrics, context: Arc<RequestContext>, span: Option<Span>) -> Self {
         metrics.active.increment(1);
-        Self { metrics, context, status: None }
+        Self { metrics, context, status: None, span }
+    }
+
+    fn activity(&self) -> Activity {
+        Activity::new(Some(self.context.request_id.clone()), self.span.as_ref())
     }
 }
 
 impl Drop for ActiveRequest<'_> {
     fn drop(&mut self) {
         self.metrics.active.decrement(1);
-        self.context.end(self.metrics, self.status);
+        self.context.end(self.metrics, self.status, self.span.take());
     }
 }
 
@@ -68,15 +76,16 @@ impl<E: Endpoint> Endpoint for RequestLayer<E> {
         let context =
             Arc::new(RequestContext::new(&request, id, client::address(&request, &self.trusted_proxies)));
         request.extensions_mut().insert(Arc::clone(&context));
-        let mut active = ActiveRequest::start(&self.metrics, context);
-        let outcome = catch_panic(async {
+        let span = request_span::start(&request, &self.trusted_proxies);
+        let mut active = ActiveRequest::start(&self.metrics, context, span);
+        let outcome = active.activity().run(catch_panic(async {
             let response = match self.inner.call(request).await {
                 Ok(response) => response.into_response(),
                 Err(error) => error.into_response(),
             };
             let compressible = active.context.compressible();
             encode_body(response, compressible, coding, is_head).await.map_err(|error| error.to_string())
-        });
+        }));
         let mut response = outcome.await.flatten().unwrap_or_else(|error| {
             tracing::error!(request.id = active.context.request_id, error, "the request failed");
             internal_server_error()

@@ -11,3 +11,4 @@ pub mod rejection;
 pub mod request_context;
 mod request_id;
 mod request_metrics;
+mod request_span;
