@@ -107,16 +107,15 @@ async fn a_worker_process_joins_the_trace() {
     subscribe(&program, &receiver.url()).await;
     let endpoint = otlp.endpoint();
     let variables = |name| [("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()), ("OTEL_SERVICE_NAME", name)];
-    let server = start(&program, &["serve", "--no-worker"], &variables("front")).await;
-    let worker =
-        start(&program, &["worker", "--metrics-listen", "127.0.0.1:0"], &variables("delivery")).await;
+    let server = start(&program, &["serve", "--no-worker"], &variables("api")).await;
+    let worker = start(&program, &["worker", "--metrics-listen", "127.0.0.1:0"], &variables("sender")).await;
 
     create_student(&program, &server, &secret, "ada@example.com").await;
     let attempt = wait_for_span(&otlp, "process student.created").await;
     let sent = wait_for_span(&otlp, "send student.created").await;
     assert_eq!(
         (attempt.resource["service.name"].as_str(), sent.resource["service.name"].as_str()),
-        ("delivery", "front")
+        ("sender", "api")
     );
     assert_eq!(attempt.trace_id(), sent.trace_id());
     assert_eq!(attempt.span.parent_span_id, sent.span.span_id);
