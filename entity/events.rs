@@ -24,6 +24,9 @@ table::declare!(
         pub created_at: i64,
         /// The exact body to sign and send.
         pub body: Vec<u8>,
+        /// The context of the span that appended the event, as the header `traceparent`. `None` if its trace is not recorded.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub traceparent: Option<String>,
     }
 );
 scope::workspace_table!();

@@ -70,6 +70,8 @@ pub struct ClaimedDelivery {
     pub origin: StoredDeliveryOrigin,
     /// When it was created, in milliseconds since the epoch.
     pub created_at: i64,
+    /// The event's [`traceparent`](crate::events::Model::traceparent).
+    pub traceparent: Option<String>,
     /// The position among the claimed deliveries of the workspace, starting at 1.
     workspace_position: i64,
 }
@@ -238,7 +240,7 @@ UPDATE webhook_deliveries AS d SET lease_token = $7, lease_until = $8
 FROM locked, webhook_subscriptions AS s, events AS e
 WHERE d.id = locked.id AND s.id = d.subscription_id AND e.id = d.event_id
 RETURNING d.id, d.workspace_id, d.subscription_id, d.event_id, d.event_type, e.body, s.url, d.attempts, d.origin,
-    d.created_at, locked.workspace_position"
+    d.created_at, e.traceparent, locked.workspace_position"
     )
 }
 
@@ -261,7 +263,7 @@ fn sqlite_query() -> String {
 claimable (workspace_id, subscription_id, id, next_attempt_at) AS ({short_heads} UNION ALL {long_heads}),
 {CHOSEN}
 SELECT d.id, d.workspace_id, d.subscription_id, d.event_id, d.event_type, e.body, s.url, d.attempts, d.origin,
-    d.created_at, chosen.workspace_position
+    d.created_at, e.traceparent, chosen.workspace_position
 FROM chosen CROSS JOIN webhook_deliveries AS d CROSS JOIN webhook_subscriptions AS s CROSS JOIN events AS e
 WHERE d.id = chosen.id AND s.id = d.subscription_id AND e.id = d.event_id"
     )
@@ -324,8 +326,8 @@ impl ClaimQuery<'_> {
 
 impl ClaimedDelivery {
     /// Converts a pre-leased delivery, which was committed under the lease of a worker and needs no claim. The body and
-    /// URL are empty: the body is passed separately, and the URL is read later.
-    pub fn pre_leased(delivery: Model) -> Self {
+    /// URL are empty: the body is passed separately, and the URL is read later. `traceparent` is that of the event.
+    pub fn pre_leased(delivery: Model, traceparent: Option<String>) -> Self {
         Self {
             id: delivery.id,
             workspace_id: delivery.workspace_id,
@@ -337,6 +339,7 @@ impl ClaimedDelivery {
             attempts: delivery.attempts,
             origin: delivery.origin,
             created_at: delivery.created_at,
+            traceparent,
             workspace_position: 1,
         }
     }
@@ -353,7 +356,8 @@ impl ClaimedDelivery {
             attempts: row.try_get_by_index(7)?,
             origin: row.try_get_by_index(8)?,
             created_at: row.try_get_by_index(9)?,
-            workspace_position: row.try_get_by_index(10)?,
+            traceparent: row.try_get_by_index(10)?,
+            workspace_position: row.try_get_by_index(11)?,
         })
     }
 }

@@ -18,6 +18,7 @@ use domain::app::App;
 use domain::idempotency::{self, Claim, ClaimToken};
 use domain::retry::retry_on_conflict;
 use foundation::database::{Write, inherit_wait_budget, with_wait_budget};
+use foundation::telemetry::activity::inherit_activity;
 
 /// The headers that a stored response can have.
 const STORED_HEADERS: [&str; 2] = ["Location", "Link"];
@@ -60,7 +61,7 @@ where
             Claim::Mismatch => Err(ApiError::idempotency_key_reused()),
         }
     };
-    match tokio::spawn(inherit_wait_budget(claim_and_run)).await {
+    match tokio::spawn(inherit_activity(inherit_wait_budget(claim_and_run))).await {
         Ok(reply) => reply,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),

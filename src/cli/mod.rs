@@ -29,7 +29,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use foundation::config::{Config, SERVER_SETTINGS, common_flags, flag_values, flags};
-use foundation::telemetry;
+use foundation::telemetry::{self, traces, traces::TraceSettings};
 use outcome::{CommandError, CommandOutcome};
 
 /// The public API of a creator platform: courses, students, orders, enrollments and analytics over HTTP.
@@ -130,9 +130,9 @@ fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<Comm
     match command {
         Command::Openapi(args) => openapi::run(&args),
         Command::Config(command) => config::run(command, flags),
-        Command::Demo => run_async(flags, demo::run),
-        Command::Serve(args) => run_async(flags, |config| serve::run(config, args)),
-        Command::Worker(args) => run_async(flags, |config| worker::run(config, args)),
+        Command::Demo => run_service(flags, demo::run),
+        Command::Serve(args) => run_service(flags, |config| serve::run(config, args)),
+        Command::Worker(args) => run_service(flags, |config| worker::run(config, args)),
         Command::Migrate(args) => run_async(flags, |config| migrate::run(config, args)),
         Command::Workspaces(command) => run_async(flags, |config| workspaces::run(config, command)),
         Command::Users(command) => run_async(flags, |config| users::run(config, command)),
@@ -153,6 +153,22 @@ fn run_async<F: Future<Output = Result<CommandOutcome, CommandError>>>(
     let (config, _) = Config::load(flags)?;
     let _log = telemetry::start(&config.log);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(command(config))
+}
+
+/// Like [`run_async`], for a command that runs until it is stopped. Exports traces if the environment variables of OpenTelemetry
+/// specify an endpoint.
+fn run_service<F: Future<Output = Result<CommandOutcome, CommandError>>>(
+    flags: Vec<(&'static str, String)>,
+    command: impl FnOnce(Config) -> F,
+) -> Result<CommandOutcome, CommandError> {
+    let traces = TraceSettings::from_environment()?;
+    let (config, _) = Config::load(flags)?;
+    let _log = telemetry::start(&config.log);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let start = |settings| traces::start(&settings, runtime.handle().clone());
+    // Dropped after the command has returned, and before the runtime.
+    let _traces = traces.map(start).transpose().map_err(anyhow::Error::from)?;
     runtime.block_on(command(config))
 }
 

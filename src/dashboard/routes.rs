@@ -2,6 +2,7 @@
 //!
 //! The table wraps the routes of `poem`, which cannot be listed.
 
+use poem::PathPattern;
 use poem::error::MethodNotAllowedError;
 use poem::http::Method;
 use poem::{Endpoint, IntoEndpoint, Request, Response, RouteMethod};
@@ -57,6 +58,9 @@ impl Endpoint for MethodHandlers {
 
     /// Calls the handler of the method. The handler of GET also serves HEAD.
     async fn call(&self, request: Request) -> poem::Result<Response> {
+        if let Some(PathPattern(route)) = request.data() {
+            web::request_context::of(&request).set_route(route.to_string());
+        }
         self.handlers.call(request).await.map_err(|error| {
             if error.is::<MethodNotAllowedError>() {
                 PageError::MethodNotAllowed { allowed: allowed(&self.methods) }.into()

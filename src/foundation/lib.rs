@@ -8,3 +8,4 @@ pub mod database;
 pub mod id;
 pub mod secret;
 pub mod telemetry;
+pub mod tls;

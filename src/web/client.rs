@@ -10,12 +10,21 @@ use foundation::config::Network;
 /// Returns the client's IP address: the peer's address or, if the peer is a trusted proxy, the last address in
 /// `X-Forwarded-For` that is not a trusted proxy.
 pub(crate) fn address(request: &Request, trusted_proxies: &[Network]) -> IpAddr {
-    let peer = match &request.remote_addr().0 {
+    forwarded_client(peer(request), request.headers(), trusted_proxies)
+}
+
+/// Returns whether the peer is a trusted proxy.
+pub(crate) fn is_trusted_proxy(request: &Request, trusted_proxies: &[Network]) -> bool {
+    let peer = peer(request);
+    trusted_proxies.iter().any(|network| network.contains(peer))
+}
+
+fn peer(request: &Request) -> IpAddr {
+    match &request.remote_addr().0 {
         Addr::SocketAddr(address) => address.ip(),
         // The request did not arrive over TCP, as in tests that call the endpoint directly.
         _ => IpAddr::V4(Ipv4Addr::LOCALHOST),
-    };
-    forwarded_client(peer, request.headers(), trusted_proxies)
+    }
 }
 
 /// Reads `X-Forwarded-For` from its end to the first address that is not a trusted proxy, and returns that address. At

@@ -11,12 +11,14 @@ use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Body, Endpoint, IntoResponse, Request, Response};
 
 use foundation::config::Network;
+use foundation::telemetry::activity::Activity;
+use foundation::telemetry::traces::Span;
 
 use super::compress::{Coding, Compressible};
 use super::request_context::{RequestContext, RequestOutcome};
 use super::request_metrics::RequestMetrics;
 use super::streamed_request::StreamedRequest;
-use super::{client, request_id};
+use super::{client, request_id, request_span};
 
 /// Generates the id of a request without a valid `X-Request-Id`.
 pub type RequestIdGenerator = Box<dyn Fn() -> String + Send + Sync>;
@@ -44,18 +46,24 @@ struct ActiveRequest<'a> {
     outcome: RequestOutcome,
     /// Whether a [`StreamedRequest`] ends the request.
     is_streamed: bool,
+    /// The span of the request. `None` if it is not recorded.
+    span: Option<Span>,
 }
 
 impl<'a> ActiveRequest<'a> {
-    fn start(metrics: &'a Arc<RequestMetrics>, context: Arc<RequestContext>) -> Self {
+    fn start(metrics: &'a Arc<RequestMetrics>, context: Arc<RequestContext>, span: Option<Span>) -> Self {
         metrics.active.increment(1);
-        Self { metrics, context, outcome: RequestOutcome::Canceled(None), is_streamed: false }
+        Self { metrics, context, outcome: RequestOutcome::Canceled(None), is_streamed: false, span }
+    }
+
+    fn activity(&self) -> Activity {
+        Activity::new(Some(self.context.request_id.clone()), self.span.as_ref())
     }
 
     /// Continues the request until the end of its response, which is a stream with this status.
     fn into_streamed(mut self, status: StatusCode) -> StreamedRequest {
         self.is_streamed = true;
-        StreamedRequest::new(Arc::clone(self.metrics), Arc::clone(&self.context), status)
+        StreamedRequest::new(Arc::clone(self.metrics), Arc::clone(&self.context), status, self.span.take())
     }
 }
 
@@ -63,7 +71,7 @@ impl Drop for ActiveRequest<'_> {
     fn drop(&mut self) {
         if !self.is_streamed {
             self.metrics.active.decrement(1);
-            self.context.end(self.metrics, self.outcome);
+            self.context.end(self.metrics, self.outcome, self.span.take());
         }
     }
 }
@@ -78,15 +86,16 @@ impl<E: Endpoint> Endpoint for RequestLayer<E> {
         let context =
             Arc::new(RequestContext::new(&request, id, client::address(&request, &self.trusted_proxies)));
         request.extensions_mut().insert(Arc::clone(&context));
-        let mut active = ActiveRequest::start(&self.metrics, context);
-        let outcome = catch_panic(async {
+        let span = request_span::start(&request, &self.trusted_proxies);
+        let mut active = ActiveRequest::start(&self.metrics, context, span);
+        let outcome = active.activity().run(catch_panic(async {
             let response = match self.inner.call(request).await {
                 Ok(response) => response.into_response(),
                 Err(error) => error.into_response(),
             };
             let compressible = active.context.compressible();
             encode_body(response, compressible, coding, is_head).await.map_err(|error| error.to_string())
-        });
+        }));
         let mut response = outcome.await.flatten().unwrap_or_else(|error| {
             tracing::error!(request.id = active.context.request_id, error, "the request failed");
             internal_server_error()

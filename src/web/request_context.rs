@@ -3,6 +3,7 @@
 //! The line never contains secrets, email addresses or bodies. If the client disconnects before the response, the line
 //! of an API call has no status, and other requests have no line. The line of a streamed response is written at its end.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
@@ -11,9 +12,11 @@ use poem::Request;
 use poem::http::{Method, StatusCode};
 
 use foundation::id::KeyId;
+use foundation::telemetry::traces::Span;
 
 use super::compress::Compressible;
 use super::request_metrics::RequestMetrics;
+use super::request_span;
 
 /// The context of a request. Use [`of`] to get it.
 #[derive(Debug)]
@@ -24,8 +27,11 @@ pub struct RequestContext {
     pub client: IpAddr,
     started: Instant,
     is_head: bool,
+    /// The name of the method in spans.
+    method: &'static str,
     subject: Mutex<LogSubject>,
     compressible: OnceLock<Compressible>,
+    route: OnceLock<Cow<'static, str>>,
 }
 
 /// What the access log says about a request. By default, the request is not logged.
@@ -112,14 +118,21 @@ impl RequestContext {
             client,
             started: Instant::now(),
             is_head,
+            method: request_span::method_name(request.method()),
             subject: Mutex::default(),
             compressible: OnceLock::new(),
+            route: OnceLock::new(),
         }
     }
 
     /// Sets what the access log says about the request.
     pub fn set_log_subject(&self, subject: LogSubject) {
         *self.subject.lock().unwrap_or_else(PoisonError::into_inner) = subject;
+    }
+
+    /// Sets the template of the path that the request was routed by, for the span. Only the first call has an effect.
+    pub fn set_route(&self, route: impl Into<Cow<'static, str>>) {
+        self.route.get_or_init(|| route.into());
     }
 
     /// Allows compression of the response if the client accepts it. Only the first call has an effect.
@@ -136,15 +149,33 @@ impl RequestContext {
         u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
+<<<<<<< HEAD
     /// Records the metrics of the request, and writes its access log line.
     pub(crate) fn end(&self, metrics: &RequestMetrics, outcome: RequestOutcome) {
         let duration_us = self.duration_us();
         let subject = std::mem::take(&mut *self.subject.lock().unwrap_or_else(PoisonError::into_inner));
         metrics.record(subject.operation(), outcome.label(), duration_us as f64 / 1e6);
         match (subject, outcome.status()) {
+=======
+    /// Records the metrics of the request, writes its access log line, and ends its span. `status` is `None` if the client
+    /// disconnected before the response.
+    pub(crate) fn end(&self, metrics: &RequestMetrics, status: Option<StatusCode>, mut span: Option<Span>) {
+        let duration_us = self.duration_us();
+        let subject = std::mem::take(&mut *self.subject.lock().unwrap_or_else(PoisonError::into_inner));
+        metrics.record(subject.operation(), status_class(status), duration_us as f64 / 1e6);
+        let trace_id = span.as_ref().map(|span| tracing::field::display(span.context().trace_id()));
+        if let Some(span) = &mut span {
+            span.set("request.id", self.request_id.clone());
+            if let LogSubject::Call { key: Some(key), .. } = &subject {
+                span.set("key.id", key.to_string());
+            }
+        }
+        match (subject, status.map(|status| status.as_u16())) {
+>>>>>>> traces
             (LogSubject::Silent, _) | (LogSubject::Page { .. } | LogSubject::Rejected { .. }, None) => {}
             (LogSubject::Call { operation, key }, status) => tracing::info!(
                 request.id = self.request_id,
+                trace_id,
                 operation = operation.unwrap_or("-"),
                 head = self.is_head.then_some(true),
                 key.id = key.as_ref().map(tracing::field::display),
@@ -155,11 +186,15 @@ impl RequestContext {
                 "request"
             ),
             (LogSubject::Page { method, path }, Some(status)) => {
-                tracing::info!(%method, path, status, duration_us, "page");
+                let request_id = self.request_id.as_str();
+                tracing::info!(request.id = request_id, trace_id, %method, path, status, duration_us, "page");
             }
             (LogSubject::Rejected { reason }, Some(status)) => {
-                tracing::info!(request.id = self.request_id, status, reason, "request");
+                tracing::info!(request.id = self.request_id, trace_id, status, reason, "request");
             }
+        }
+        if let Some(span) = span {
+            request_span::end(span, self.method, self.route.get(), status);
         }
     }
 }

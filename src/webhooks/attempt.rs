@@ -3,13 +3,19 @@
 //! Records nothing; see [`settle`](super::settle).
 
 use tracing::Instrument as _;
+use url::Url;
 
 use super::claim::LeasedDelivery;
-use super::outbound::{self, ATTEMPT_TIMEOUT, AttemptFailure, AttemptOutcome, WebhookClient, WebhookRequest};
+use super::outbound::{
+    self, ATTEMPT_TIMEOUT, AttemptFailure, AttemptOutcome, DeliveryVerdict, WebhookClient, WebhookRequest,
+};
 use super::schedule::MIN_LEASE_LEFT;
 use super::settle::CompletedAttempt;
 use domain::app::App;
+use domain::outbox::MESSAGING_SYSTEM;
 use foundation::id::{DeliveryId, EventId};
+use foundation::telemetry::activity::Activity;
+use foundation::telemetry::traces::{Span, SpanKind};
 
 /// Makes one attempt. Returns the delivery unsent as an error when its lease could expire before the attempt is
 /// recorded, since another worker could then send it, too.
@@ -23,12 +29,21 @@ pub(super) async fn attempt(
     if lease_left_ms < i64::try_from(MIN_LEASE_LEFT.as_millis()).unwrap_or(i64::MAX) {
         return Err(leased);
     }
-    let outcome = send(client, &leased, started_ms).await;
+    let mut span = start_span(&leased);
+    let activity = Activity::new(None, span.as_ref());
+    let outcome = activity.run(send(client, &leased, started_ms, span.as_ref())).await;
+    end_span(span.as_mut(), &outcome);
+    drop(span);
     let local_ended_ms = app.clock.now_ms();
     Ok(CompletedAttempt { outcome, local_started_ms: started_ms, local_ended_ms, clock_offset_ms: 0, leased })
 }
 
-async fn send(client: &WebhookClient, leased: &LeasedDelivery, now_ms: i64) -> AttemptOutcome {
+async fn send(
+    client: &WebhookClient,
+    leased: &LeasedDelivery,
+    now_ms: i64,
+    span: Option<&Span>,
+) -> AttemptOutcome {
     let (delivery, target) = (&leased.delivery, &leased.target);
     // Without a key, the request could not be signed.
     if target.keys.is_empty() {
@@ -36,7 +51,9 @@ async fn send(client: &WebhookClient, leased: &LeasedDelivery, now_ms: i64) -> A
     }
     let Some(url) = &target.url else { return unsent(AttemptFailure::BadUrl) };
     let delivery_id = DeliveryId::from_uuid(delivery.id);
-    let span = tracing::info_span!("webhook", delivery.id = %delivery_id, attempt = delivery.attempts + 1);
+    let log_span =
+        tracing::debug_span!("webhook", delivery.id = %delivery_id, attempt = delivery.attempts + 1);
+    let mut request_span = span.and_then(|span| start_request_span(span, url, delivery.attempts));
     let request = WebhookRequest {
         workspace: delivery.workspace_id,
         url,
@@ -47,11 +64,55 @@ async fn send(client: &WebhookClient, leased: &LeasedDelivery, now_ms: i64) -> A
         keys: &target.keys,
         now: now_ms.div_euclid(1000),
         timeout: ATTEMPT_TIMEOUT,
+        traceparent: request_span.as_ref().map(Span::traceparent),
     };
-    outbound::send(client, request).instrument(span).await
+    let outcome = outbound::send(client, request).instrument(log_span).await;
+    if let (Some(span), Ok(response)) = (&mut request_span, &outcome.result) {
+        span.set("http.response.status_code", i64::from(response.status));
+    }
+    end_span(request_span.as_mut(), &outcome);
+    outcome
 }
 
 /// Returns the outcome of an attempt that failed before anything was sent.
 fn unsent(failure: AttemptFailure) -> AttemptOutcome {
     AttemptOutcome { request_headers: Default::default(), result: Err(failure) }
+}
+
+/// Starts the span of an attempt, if the trace of the event is recorded.
+fn start_span(leased: &LeasedDelivery) -> Option<Span> {
+    let delivery = &leased.delivery;
+    let sent_by = delivery.traceparent.as_deref()?;
+    let mut span = Span::start_processing(format!("process {}", delivery.event_type), Some(sent_by))?;
+    span.set("messaging.system", MESSAGING_SYSTEM);
+    span.set("messaging.operation.name", "process");
+    span.set("messaging.operation.type", "process");
+    span.set("messaging.destination.name", delivery.event_type.clone());
+    span.set("messaging.message.id", EventId::from_uuid(delivery.event_id).to_string());
+    span.set("delivery.id", DeliveryId::from_uuid(delivery.id).to_string());
+    span.set("delivery.attempt", i64::from(delivery.attempts + 1));
+    Some(span)
+}
+
+/// Starts the span of the HTTP request of an attempt. It contains no path, since that can contain secrets.
+fn start_request_span(attempt: &Span, url: &Url, earlier_attempts: i32) -> Option<Span> {
+    let mut span = attempt.start_child("POST", SpanKind::Client)?;
+    span.set("http.request.method", "POST");
+    span.set("url.scheme", url.scheme().to_owned());
+    span.set("server.address", url.host_str().unwrap_or_default().to_owned());
+    span.set("server.port", i64::from(url.port_or_known_default().unwrap_or_default()));
+    if earlier_attempts > 0 {
+        span.set("http.request.resend_count", i64::from(earlier_attempts));
+    }
+    Some(span)
+}
+
+/// Marks a span as failed if the delivery was not accepted.
+fn end_span(span: Option<&mut Span>, outcome: &AttemptOutcome) {
+    let Some(span) = span else { return };
+    match &outcome.result {
+        Ok(_) if outcome.verdict() == DeliveryVerdict::Delivered => {}
+        Ok(response) => span.fail(response.status.to_string()),
+        Err(failure) => span.fail(failure.as_str()),
+    }
 }

@@ -39,13 +39,13 @@ pub(super) async fn run(
                 Targets::new()
             }
         };
-        for PreLeasedDelivery { delivery, body, lease_ends_ms, permit } in batch.drain(..) {
+        for PreLeasedDelivery { delivery, body, traceparent, lease_ends_ms, permit } in batch.drain(..) {
             let lease = Arc::new(Lease { token: permit.lease_token, ends_ms: lease_ends_ms });
             let target = targets.get(&delivery.subscription_id).cloned();
             let is_enabled = target.is_some();
             let target = target.unwrap_or_else(Target::empty);
-            let leased =
-                LeasedDelivery { delivery: ClaimedDelivery::pre_leased(delivery), body, lease, target };
+            let delivery = ClaimedDelivery::pre_leased(delivery, traceparent);
+            let leased = LeasedDelivery { delivery, body, lease, target };
             if is_enabled {
                 in_flight.start(leased, Some(permit));
             } else {

@@ -183,7 +183,7 @@ pub(super) fn report(attempt: &CompletedAttempt, settled: &SettledDeliveries) {
     let duration_ms = attempt.local_ended_ms - attempt.local_started_ms;
     metrics::histogram!("webhook_attempt_seconds").record(duration_ms as f64 / 1000.0);
     let delivery = &attempt.leased.delivery;
-    tracing::info!(
+    tracing::debug!(
         delivery.id = %DeliveryId::from_uuid(delivery.id),
         attempt = attempt.number(),
         event.kind = delivery.event_type,
@@ -193,4 +193,13 @@ pub(super) fn report(attempt: &CompletedAttempt, settled: &SettledDeliveries) {
         duration_ms,
         "webhook attempt"
     );
+    if outcome == "dead" {
+        tracing::warn!(
+            delivery.id = %DeliveryId::from_uuid(delivery.id),
+            attempts = attempt.number(),
+            status = attempt.status(),
+            error = attempt.error(),
+            "a webhook failed and is not retried"
+        );
+    }
 }

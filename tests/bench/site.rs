@@ -2,6 +2,7 @@
 //!
 //! The commands of the server create the data, once per run. Only large numbers of keys are inserted directly.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
@@ -116,7 +117,22 @@ impl BenchSite {
     /// # Errors
     /// Returns an error when it does not start.
     pub async fn serve_with(&self, name: &str, flags: &[&str]) -> Result<BenchServer> {
-        self.start(name, QUOTA, flags).await
+        self.start(name, QUOTA, flags, &[]).await
+    }
+
+    /// Starts the server as [`serve`](Self::serve) does, but it exports traces to this address. `ratio` is the part of the requests
+    /// whose traces are recorded.
+    ///
+    /// # Errors
+    /// Returns an error when it does not start.
+    pub async fn serve_traced(&self, name: &str, ratio: &str, collector: SocketAddr) -> Result<BenchServer> {
+        let endpoint = format!("http://{collector}");
+        let variables = [
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()),
+            ("OTEL_TRACES_SAMPLER", "parentbased_traceidratio"),
+            ("OTEL_TRACES_SAMPLER_ARG", ratio),
+        ];
+        self.start(name, QUOTA, &[], &variables).await
     }
 
     /// Starts the server with a limit of one request per day, for an API key and for a client address.
@@ -124,11 +140,18 @@ impl BenchSite {
     /// # Errors
     /// Returns an error when it does not start.
     pub async fn serve_limited(&self) -> Result<BenchServer> {
-        self.start("limited", "1", &[]).await
+        self.start("limited", "1", &[], &[]).await
     }
 
-    async fn start(&self, name: &str, quota: &str, flags: &[&str]) -> Result<BenchServer> {
+    async fn start(
+        &self,
+        name: &str,
+        quota: &str,
+        flags: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Result<BenchServer> {
         let mut command = self.command();
+        command.envs(variables.iter().copied());
         command.args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"]);
         command.args(["--default-per-minute", quota, "--default-per-day", quota]).args(flags);
         BenchServer::start(command, &self.folder.join(format!("{name}.log"))).await

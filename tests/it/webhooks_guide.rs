@@ -169,6 +169,7 @@ async fn the_receiver_of_the_guide_accepts_our_requests() {
             keys: &keys,
             now,
             timeout: ATTEMPT_TIMEOUT,
+            traceparent: None,
         };
         verdicts.push(outbound::send(&client, request).await.verdict());
     }

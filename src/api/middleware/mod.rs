@@ -127,6 +127,7 @@ impl RequestPipeline {
             RouteMatch::NotFound => return Err(ApiError::unknown_path()),
         };
         call_context.operation = Some(route.operation.id);
+        request_context.set_route(route.operation.path);
         request_context.set_log_subject(LogSubject::Call { operation: call_context.operation, key });
         let scope = required_scope(route.operation).map_err(|error| ApiError::internal(error.into()))?;
         if let Some(scope) = scope.filter(|scope| !principal.scopes.contains(*scope)) {

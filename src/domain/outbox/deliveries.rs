@@ -56,12 +56,13 @@ pub(super) async fn append(app: &App, write: &mut Write, event: entity::events::
     // The worker counts the lease from the time at which this process requested the write, by its own clock. For the
     // worker, the lease therefore never ends later than in the database.
     let began_ms = write.began_ms();
-    let (app, body, workspace) = (app.clone(), Bytes::copy_from_slice(&event.body), event.workspace_id);
+    let (app, workspace) = (app.clone(), event.workspace_id);
+    let (body, traceparent) = (Bytes::copy_from_slice(&event.body), event.traceparent.clone());
     write.add_event(event, rows);
     write.after_commit(move || {
         for (row, permit) in pre_leased {
             let lease_ends_ms = began_ms.saturating_add(permit.lease_ms());
-            permit.hand_over(row, body.clone(), lease_ends_ms);
+            permit.hand_over(row, body.clone(), traceparent.clone(), lease_ends_ms);
         }
         app.fast_path().wake_signal().wake_for(workspace, queued);
         if has_more {

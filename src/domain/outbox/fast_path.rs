@@ -61,6 +61,8 @@ pub struct PreLeasedDelivery {
     pub delivery: Model,
     /// The exact bytes of the event's body.
     pub body: Bytes,
+    /// The context of the span that appended the event, as the header `traceparent`. `None` if its trace is not recorded.
+    pub traceparent: Option<String>,
     /// When the lease expires, by the clock of this process, in milliseconds since the epoch.
     pub lease_ends_ms: i64,
     /// The permit of the delivery. Dropping it releases the permit and its slot.
@@ -142,9 +144,15 @@ impl FastPath {
 
 impl FastPathPermit {
     /// Hands a committed delivery over to the worker. If no worker receives it, it is due when its lease expires.
-    pub(super) fn hand_over(self, delivery: Model, body: Bytes, lease_ends_ms: i64) {
+    pub(super) fn hand_over(
+        self,
+        delivery: Model,
+        body: Bytes,
+        traceparent: Option<String>,
+        lease_ends_ms: i64,
+    ) {
         let sender = self.sender.clone();
-        let _ = sender.send(PreLeasedDelivery { delivery, body, lease_ends_ms, permit: self });
+        let _ = sender.send(PreLeasedDelivery { delivery, body, traceparent, lease_ends_ms, permit: self });
     }
 
     /// Returns the duration of the lease in milliseconds.

@@ -25,6 +25,7 @@ use crate::students::{DeletedStudent, StudentSummary};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{EventId, WorkspaceId};
+use foundation::telemetry::traces::{Span, SpanKind};
 
 pub use fanout::fan_out;
 pub use fast_path::{FastPath, FastPathPermit, MAX_PRE_LEASED_PER_SUBSCRIPTION, PreLeasedDelivery};
@@ -119,16 +120,33 @@ pub async fn append(
     event: Event,
 ) -> Result<EventId> {
     let id: EventId = app.ids.next(from_ms(write.now_ms()));
-    let event_type = event.event_type().to_owned();
+    let event_type = event.event_type();
     let body = (app.encode)(&EventEnvelope { id, created_at: at, workspace, event });
+    let span = start_span(write, id, event_type, &body);
     let row = events::Model {
         id: id.uuid(),
         workspace_id: workspace.uuid(),
-        event_type,
+        event_type: event_type.to_owned(),
         created_at: at.as_millisecond(),
         body,
+        traceparent: span.as_ref().map(Span::traceparent),
     };
     deliveries::append(app, write, row).await?;
     metrics::counter!("events_appended_total").increment(1);
     Ok(id)
+}
+
+/// The value of `messaging.system` in spans.
+pub const MESSAGING_SYSTEM: &str = "creator_api";
+
+/// Starts the span of appending an event if the transaction is recorded. Its context is stored with the event.
+fn start_span(write: &Write, id: EventId, event_type: &'static str, body: &[u8]) -> Option<Span> {
+    let mut span = write.span()?.start_child(format!("send {event_type}"), SpanKind::Producer)?;
+    span.set("messaging.system", MESSAGING_SYSTEM);
+    span.set("messaging.operation.name", "send");
+    span.set("messaging.operation.type", "send");
+    span.set("messaging.destination.name", event_type);
+    span.set("messaging.message.id", id.to_string());
+    span.set("messaging.message.body.size", i64::try_from(body.len()).unwrap_or(i64::MAX));
+    Some(span)
 }

@@ -155,7 +155,8 @@ settings! {
         /// URL of the server, if clients do not reach it at the listen address. Links in mail and in responses start
         /// with it.
         public_url: Option<WebUrl> = None, "CREATOR_API_PUBLIC_URL", "URL";
-        /// Networks of proxies whose `X-Forwarded-For` header is trusted, in CIDR notation, such as `10.0.0.0/8,::1`
+        /// Networks of proxies whose headers `X-Forwarded-For` and `traceparent` are trusted, in CIDR notation, such as
+        /// `10.0.0.0/8,::1`
         trusted_proxies: Vec<Network> = None, "CREATOR_API_TRUSTED_PROXIES", "CIDR,...";
         /// Maximum number of open connections per client IP address. Does not apply to `--trusted-proxies`.
         max_connections_per_address: NonZeroU32 = Some("256"), "CREATOR_API_MAX_CONNECTIONS_PER_ADDRESS", "CONNECTIONS";

@@ -4,14 +4,16 @@ use std::sync::atomic::Ordering;
 
 use entity::outbox::Outbox;
 use entity::{activity_rollups, events, revenue_rollups, webhook_deliveries, webhook_fanouts};
-use sea_orm::DbErr;
-use tracing::Instrument;
+use sea_orm::{DbBackend, DbErr};
 
+use super::errors::failure_reason;
 use super::{
     BoundedTransaction, Database, dialect, dialect::WriteClock, inherit_wait_budget,
     running_writes::RegisteredWrite,
 };
 use crate::clock::Clock;
+use crate::telemetry::activity::inherit_activity;
+use crate::telemetry::traces::{Span, SpanKind};
 
 /// A function to run after the commit. `Sync`, so that futures that hold `&Write` across an await are `Send`.
 type CommitHook = Box<dyn FnOnce() + Send + Sync>;
@@ -29,6 +31,8 @@ pub struct Write {
     activity: activity_rollups::ActivityDeltas,
     outbox: Outbox,
     commit_hooks: Vec<CommitHook>,
+    /// The span of the transaction; `None` if it is not recorded.
+    span: Option<Span>,
 }
 
 impl Database {
@@ -40,11 +44,16 @@ impl Database {
     /// # Errors
     /// Returns [`DbErr`] when no connection is available in time, or when another process holds the SQLite lock for too long.
     pub async fn begin_write(&self, clock: &Clock) -> Result<Write, DbErr> {
+        let mut span = start_span(self.backend());
         let began_ms = clock.now_ms();
         let write_clock =
             if clock.is_simulated() { WriteClock::Caller(began_ms) } else { WriteClock::Server };
-        let transaction = self.writer.begin(dialect::write_options()).await?;
-        let server_ms = dialect::announce_write(&transaction, write_clock).await?;
+        let begin = async {
+            let transaction = self.writer.begin(dialect::write_options()).await?;
+            let server_ms = dialect::announce_write(&transaction, write_clock).await?;
+            Ok((transaction, server_ms))
+        };
+        let (transaction, server_ms) = begin.await.inspect_err(|error| fail(span.as_mut(), error))?;
         let registered = self.inner.running_writes.register(|| server_ms.unwrap_or_else(|| clock.now_ms()));
         let shard =
             self.inner.next_shard.fetch_add(1, Ordering::Relaxed) % dialect::shard_count(self.backend());
@@ -57,6 +66,7 @@ impl Database {
             activity: activity_rollups::ActivityDeltas::default(),
             outbox: Outbox::default(),
             commit_hooks: Vec::new(),
+            span,
         })
     }
 }
@@ -76,6 +86,11 @@ impl Write {
     /// write, such as leases, from this time, so that they do not end too late.
     pub fn began_ms(&self) -> i64 {
         self.began_ms
+    }
+
+    /// Returns the span of the transaction, which includes the wait for it. Returns `None` if it is not recorded.
+    pub fn span(&self) -> Option<&Span> {
+        self.span.as_ref()
     }
 
     /// Adds to the revenue rollups, the precomputed sums of each period, at the commit.
@@ -125,7 +140,7 @@ impl Write {
     /// Returns [`DbErr`] when a statement or the commit fails. The changes are then rolled back. If the connection was lost
     /// or the commit timed out, they may have been committed, but the registered functions do not run.
     pub async fn commit(self) -> Result<(), DbErr> {
-        match tokio::spawn(inherit_wait_budget(self.finish()).in_current_span()).await {
+        match tokio::spawn(inherit_activity(inherit_wait_budget(self.finish()))).await {
             Ok(result) => result,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
@@ -135,11 +150,22 @@ impl Write {
     }
 
     async fn finish(mut self) -> Result<(), DbErr> {
-        self.outbox.flush(&self.transaction).await?;
-        // The rollups come last, since concurrent writes wait for each other's rollup rows until the commit.
-        self.revenue.flush(&self.transaction, self.shard).await?;
-        self.activity.flush(&self.transaction, self.shard).await?;
-        self.transaction.commit().await?;
+        let mut span = self.span.take();
+        let flush = async {
+            self.outbox.flush(&self.transaction).await?;
+            // The rollups come last, since concurrent writes wait for each other's rollup rows until the commit.
+            self.revenue.flush(&self.transaction, self.shard).await?;
+            self.activity.flush(&self.transaction, self.shard).await
+        };
+        let committed = match flush.await {
+            Ok(()) => self.transaction.commit().await,
+            Err(error) => Err(error),
+        };
+        committed.inspect_err(|error| fail(span.as_mut(), error))?;
+        if let Some(span) = &mut span {
+            span.set("db.operation.name", "COMMIT");
+        }
+        drop(span);
         drop(self.registered);
         self.commit_hooks.into_iter().for_each(|hook| hook());
         Ok(())
@@ -151,6 +177,20 @@ impl Write {
     /// Returns [`DbErr`] when the connection fails. The changes are rolled back in any case.
     pub async fn rollback(self) -> Result<(), DbErr> {
         self.transaction.rollback().await
+    }
+}
+
+/// Starts the span of a transaction if it belongs to a recorded activity.
+fn start_span(backend: DbBackend) -> Option<Span> {
+    let mut span = Span::start_in_activity("transaction", SpanKind::Client)?;
+    span.set("db.system.name", if backend == DbBackend::Postgres { "postgresql" } else { "sqlite" });
+    Some(span)
+}
+
+/// Marks a transaction as failed.
+fn fail(span: Option<&mut Span>, error: &DbErr) {
+    if let Some(span) = span {
+        span.fail(failure_reason(error));
     }
 }
 

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use reqwest::redirect;
+use rustls::ClientConfig;
 use rustls::pki_types::CertificateDer;
-use rustls::{ClientConfig, RootCertStore};
 use url::{Host, Url};
 
 use super::failure::AttemptFailure;
 use super::resolver::{AddressRule, CheckedResolver, ResolveFunction, SharedLookups, system_resolve};
 use super::send::ATTEMPT_TIMEOUT;
 use foundation::config::Network;
+use foundation::tls;
 
 /// How long an idle connection stays open: less than the 5 seconds after which many servers close theirs, so that a
 /// request rarely uses a connection that the server is closing.
@@ -58,7 +59,7 @@ impl WebhookClient {
     /// # Errors
     /// Returns an error when TLS cannot be set up.
     pub fn new(options: ClientOptions) -> anyhow::Result<Self> {
-        let tls = tls_config(options.additional_roots)?;
+        let tls = tls::client_config(options.additional_roots).context("setting up TLS failed")?;
         let allowed_networks = Arc::<[Network]>::from(options.allowed_networks);
         let lookups = Arc::new(SharedLookups::new(options.resolve));
         let resolver = |rule| CheckedResolver {
@@ -129,25 +130,4 @@ fn build_client(
         .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
         .build()
         .context("building the HTTP client for webhooks failed")
-}
-
-/// Returns a TLS configuration that trusts `additional_roots` and the root certificates of the system. If the system
-/// has none, as in a minimal container, it trusts the root certificates of Mozilla instead.
-fn tls_config(additional_roots: Vec<CertificateDer<'static>>) -> anyhow::Result<ClientConfig> {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if roots.is_empty() {
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    }
-    for root in additional_roots {
-        roots.add(root).context("reading a root certificate failed")?;
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .context("setting up TLS failed")?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(config)
 }

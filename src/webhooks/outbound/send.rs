@@ -43,6 +43,8 @@ pub struct WebhookRequest<'a> {
     pub now: i64,
     /// The time limit of the attempt: [`ATTEMPT_TIMEOUT`], except in tests.
     pub timeout: Duration,
+    /// The header `traceparent`; `None` if the attempt is not part of a recorded trace.
+    pub traceparent: Option<String>,
 }
 
 /// The outcome of an attempt.
@@ -152,8 +154,8 @@ async fn read_response(mut response: Response, now: i64, ends_at: Instant) -> En
     }
 }
 
-/// Returns exactly the headers of the contract and of Standard Webhooks. The client adds `Accept`, `Host` and
-/// `Content-Length`.
+/// Returns exactly the headers of the contract and of Standard Webhooks, and `traceparent` if the trace is recorded. The
+/// client adds `Accept`, `Host` and `Content-Length`.
 fn headers(request: &WebhookRequest<'_>) -> HeaderMap {
     const SIGNATURE: HeaderName = HeaderName::from_static("x-svc-signature");
     const EVENT: HeaderName = HeaderName::from_static("x-svc-event");
@@ -162,6 +164,8 @@ fn headers(request: &WebhookRequest<'_>) -> HeaderMap {
     const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
     const STANDARD_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
     const AGENT: HeaderValue = HeaderValue::from_static(concat!("creator-api/", env!("CARGO_PKG_VERSION")));
+
+    const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
     let WebhookRequest { event_id, event_type, delivery_id, body, keys, now, .. } = request;
     let mut headers = HeaderMap::with_capacity(12);
@@ -179,6 +183,8 @@ fn headers(request: &WebhookRequest<'_>) -> HeaderMap {
         // one.
         headers.extend(HeaderValue::try_from(text).ok().map(|value| (name, value)));
     }
+    let traceparent = request.traceparent.as_deref().and_then(|text| HeaderValue::try_from(text).ok());
+    headers.extend(traceparent.map(|value| (TRACEPARENT, value)));
     headers
 }
 

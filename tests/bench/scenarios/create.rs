@@ -19,7 +19,7 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
     let server = site.serve().await?;
     let mut limit = writes::BareWrites::new(BareDatabase::open(site).await?, workspace);
     let script = |number: usize| -> Box<dyn RequestScript> {
-        Box::new(CreateStudents { key: key.clone(), number, students: 0 })
+        Box::new(CreateStudents::new(key.clone(), number.to_string()))
     };
     let mut ours = HttpLoad { server: &server, connections: CONNECTIONS, status: 201, script };
     let (bare, ours) = compare(bench, Measurement::per_second, &mut limit, &mut ours).await?;
@@ -35,12 +35,19 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
 }
 
 /// Creates one student after the other, each with a different email address.
-struct CreateStudents {
+pub struct CreateStudents {
     key: String,
-    /// The number of the connection.
-    number: usize,
+    /// Identifies the connection.
+    connection: String,
     /// The number of students so far.
     students: u64,
+}
+
+impl CreateStudents {
+    /// Creates the script of a connection. No two connections have the same name.
+    pub fn new(key: String, connection: String) -> Self {
+        Self { key, connection, students: 0 }
+    }
 }
 
 impl RequestScript for CreateStudents {
@@ -48,7 +55,7 @@ impl RequestScript for CreateStudents {
         self.students += 1;
         let body = format!(
             r#"{{"email":"student-{}-{}@example.com","name":"A Student","tags":["newsletter","spring"]}}"#,
-            self.number, self.students
+            self.connection, self.students
         );
         write_post(request, "/api/v1/students", &self.key, body.as_bytes());
     }

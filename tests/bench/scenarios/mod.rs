@@ -26,6 +26,7 @@ mod pages;
 mod request_log;
 mod start;
 mod tenants;
+mod traces;
 pub mod walk;
 
 /// A scenario: its name and its function.
@@ -48,6 +49,7 @@ pub const ALL: &[Scenario] = &[
     Scenario { name: start::NAME, run: |bench, site| Box::pin(start::run(bench, site)) },
     Scenario { name: request_log::NAME, run: |bench, site| Box::pin(request_log::run(bench, site)) },
     Scenario { name: create::NAME, run: |bench, site| Box::pin(create::run(bench, site)) },
+    Scenario { name: traces::NAME, run: |bench, site| Box::pin(traces::run(bench, site)) },
     Scenario { name: events::NAME, run: |bench, site| Box::pin(events::run(bench, site)) },
     Scenario { name: backlog::NAME, run: |bench, site| Box::pin(backlog::run(bench, site)) },
     Scenario { name: hung::NAME, run: |bench, site| Box::pin(hung::run(bench, site)) },

@@ -86,6 +86,7 @@ async fn send_for(workspace: Uuid, client: &WebhookClient, url: &Url, timeout: D
         keys: &keys,
         now: 1_767_225_600,
         timeout,
+        traceparent: None,
     };
     outbound::send(client, request).await
 }

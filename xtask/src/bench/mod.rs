@@ -28,6 +28,7 @@ const LOAD_SCENARIOS: &[(&str, &str)] = &[
     ("start", "time from start to the first response"),
     ("request-log", "listCourses and getCourse with the request log, compared with no request log"),
     ("create", "createStudent, compared with the same writes without the server"),
+    ("traces", "getCourse and createStudent with traces at 10 % and at 100 %, compared with no traces"),
     ("events", "event delivery from commit to receipt, at a steady rate and at full rate"),
     ("backlog", "delivery of a long queue, compared with a plain HTTP client"),
     ("hung", "delivery to a healthy endpoint while twenty others hang"),

@@ -92,6 +92,8 @@ pub const METRICS: &[Metric] = metrics! {
     every Gauge "mail_queue_length" {} "Mails that are to be sent.";
     every Gauge "mail_oldest_due_seconds" {} "Time since the oldest due mail became due.";
     every Counter "mail_attempts_total" { "outcome": ["sent", "retry", "dead"] } "Attempts to send a mail.";
+    every Counter "trace_spans_dropped_total" { "reason": ["queue_full", "export_failed"] }
+        "Spans of traces that were not exported, because too many were waiting or the endpoint did not accept them.";
     every Gauge "data_folder_free_bytes" {} "Free space of the file system with the SQLite database, or with the data folder.";
     every Gauge "build_info" { "version": [] } "1, with the version of the program.";
     every Counter "process_cpu_seconds_total" {} "Processor time of this process.";
