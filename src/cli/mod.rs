@@ -11,6 +11,7 @@ mod generate;
 mod heartbeats;
 mod help;
 mod keys;
+mod master_key;
 mod migrate;
 mod openapi;
 mod outcome;
@@ -77,6 +78,9 @@ enum Command {
     /// Create, list and revoke API keys; set their quotas
     #[command(subcommand)]
     Keys(keys::KeysCommand),
+    /// Replace the master key
+    #[command(subcommand)]
+    MasterKey(master_key::MasterKeyCommand),
     /// Manage webhook subscriptions; list and replay deliveries
     #[command(subcommand)]
     Webhooks(webhooks::WebhooksCommand),
@@ -137,6 +141,7 @@ fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<Comm
         Command::Workspaces(command) => run_async(flags, |config| workspaces::run(config, command)),
         Command::Users(command) => run_async(flags, |config| users::run(config, command)),
         Command::Keys(command) => run_async(flags, |config| keys::run(config, command)),
+        Command::MasterKey(command) => run_async(flags, |config| master_key::run(config, command)),
         Command::Webhooks(command) => run_async(flags, |config| webhooks::run(config, command)),
         Command::Apply(args) => run_async(flags, |config| apply::run(config, args)),
         Command::Backup(args) => run_async(flags, |config| backup::run(config, args)),

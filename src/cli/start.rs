@@ -12,12 +12,8 @@ use foundation::clock::Clock;
 use foundation::config::Config;
 use foundation::database::{Database, DatabaseOptions, DatabaseSource, MigrateError, SchemaState};
 use foundation::id::Ids;
-use foundation::secret::{KEY_FILE, MasterKey};
 
 use super::outcome::CommandError;
-
-/// Name of the `server_state` row that stores the fingerprint of the master key.
-pub(super) const FINGERPRINT_KEY: &str = "master_key_fingerprint";
 
 /// Connects to the database without applying migrations.
 pub(super) async fn connect(config: &Config) -> Result<Database, CommandError> {
@@ -154,46 +150,4 @@ pub(super) fn build_app(config: Config, db: Database) -> App {
         principals: PrincipalCache::default(),
     };
     App::new(db, parts)
-}
-
-/// Returns the master key of the configuration or of the data folder, where it is created on the first start.
-///
-/// # Errors
-/// Returns an error when the key is invalid or missing, or when the data was encrypted with another key.
-pub(super) async fn load_master_key(app: &App) -> Result<MasterKey, CommandError> {
-    let data_dir = &app.config.storage.data_dir;
-    let file = data_dir.join(KEY_FILE);
-    let stored = entity::server_state::get(app.db.read(), FINGERPRINT_KEY).await?;
-    let (key, source) = match &app.config.storage.master_key {
-        Some(secret) => {
-            let key = MasterKey::from_hex(secret.expose(), "the configured master key")?;
-            (Some(key), "the configured master key".to_owned())
-        }
-        None => (MasterKey::open(data_dir)?, file.display().to_string()),
-    };
-    let key = match (key, &stored) {
-        (Some(key), _) => key,
-        (None, None) => MasterKey::create(data_dir)?,
-        (None, Some(_)) => {
-            return Err(CommandError::new(format!(
-                "the master key of this data is missing; restore {}, or specify the key with --master-key-file",
-                file.display()
-            )));
-        }
-    };
-    let fingerprint = key.fingerprint();
-    if stored.is_none() {
-        let write = app.begin_write().await?;
-        entity::server_state::put_if_absent(write.conn(), FINGERPRINT_KEY, &fingerprint).await?;
-        write.commit().await?;
-    }
-    // Another process may have stored its fingerprint first.
-    match entity::server_state::get(app.db.read(), FINGERPRINT_KEY).await? {
-        Some(stored) if stored != fingerprint => Err(CommandError::new(format!(
-            "{source} is not the key that the data at {} was encrypted with; specify that key with --master-key-file, or use \
-             an empty database",
-            app.db.location()
-        ))),
-        _ => Ok(key),
-    }
 }

@@ -30,6 +30,7 @@ pub mod enrollments;
 pub mod idempotency;
 pub mod keys;
 pub mod live_sessions;
+pub mod master_key;
 pub mod orders;
 mod passwords;
 pub mod processes;

@@ -51,6 +51,7 @@ mod mail;
 mod mail_server;
 mod malformed;
 mod masked_ids;
+mod master_key;
 mod member_races;
 mod members;
 mod metrics;
