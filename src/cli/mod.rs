@@ -6,6 +6,7 @@ mod background;
 mod backup;
 mod config;
 mod demo;
+mod doctor;
 mod file_limit;
 mod generate;
 mod heartbeats;
@@ -104,6 +105,11 @@ enum Command {
     /// The folder must not contain a database, and must contain the master key, unless you specify it with
     /// --master-key-file. A damaged file, or one with another master key, changes nothing.
     Restore(backup::RestoreArgs),
+    /// Check the data, the master key, the clock and the limits of this machine
+    ///
+    /// Changes nothing. Servers and workers can run meanwhile, and need not. Each finding names its place and a remedy. The exit
+    /// code is 1 if there are findings.
+    Doctor(doctor::DoctorArgs),
     /// Check the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -142,6 +148,7 @@ fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<Comm
         Command::Users(command) => run_async(flags, |config| users::run(config, command)),
         Command::Keys(command) => run_async(flags, |config| keys::run(config, command)),
         Command::MasterKey(command) => run_async(flags, |config| master_key::run(config, command)),
+        Command::Doctor(args) => run_async(flags, |config| doctor::run(config, args)),
         Command::Webhooks(command) => run_async(flags, |config| webhooks::run(config, command)),
         Command::Apply(args) => run_async(flags, |config| apply::run(config, args)),
         Command::Backup(args) => run_async(flags, |config| backup::run(config, args)),

@@ -25,6 +25,22 @@ pub(super) async fn connect(config: &Config) -> Result<Database, CommandError> {
     Ok(Database::connect(options).await?)
 }
 
+/// Connects to an existing database for a command that changes nothing.
+pub(super) async fn connect_read_only(config: &Config) -> Result<Database, CommandError> {
+    let url = config.database.database_url.as_ref().map(|url| url.expose());
+    let source = DatabaseSource::new(url, &config.storage.data_dir)?;
+    if let DatabaseSource::Sqlite { path } = &source
+        && !path.exists()
+    {
+        return Err(CommandError::new(format!(
+            "there is no database at {}; specify its folder with --data-dir",
+            path.display()
+        )));
+    }
+    let options = DatabaseOptions { max_connections: 2, read_only: true, ..DatabaseOptions::new(source) };
+    Ok(Database::connect(options).await?)
+}
+
 /// How often a process that waits for migrations checks whether some are pending.
 const MIGRATION_POLL: Duration = Duration::from_secs(1);
 

@@ -26,6 +26,7 @@ pub mod attention;
 pub mod audit;
 pub mod certificates;
 pub mod courses;
+pub mod doctor;
 pub mod enrollments;
 pub mod idempotency;
 pub mod keys;

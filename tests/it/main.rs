@@ -41,6 +41,7 @@ mod dashboard_webhooks_deliveries;
 mod dashboard_workspaces;
 mod database_waits;
 mod delta_sync;
+mod doctor;
 mod enrollments;
 mod events;
 mod failover;

@@ -11,7 +11,7 @@ use foundation::secret::MasterKeys;
 use super::outcome::{CommandError, CommandOutcome};
 use super::{output, start};
 
-pub(super) use load::{KeyUse, load, location, read};
+pub(super) use load::{KeyUse, describe, load, location, read};
 
 /// Maximum number of values that cannot be decrypted in an error message.
 const MAX_LISTED: usize = 20;
