@@ -62,6 +62,7 @@ mod pagination;
 mod paths;
 #[path = "../fleet/ports.rs"]
 mod ports;
+mod postgres_backup;
 mod process;
 mod program;
 mod request_log;
