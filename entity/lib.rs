@@ -28,6 +28,7 @@ pub mod enrollments;
 pub mod entitlements;
 pub mod events;
 pub mod idempotency_records;
+pub mod integrity;
 pub mod lesson_completions;
 pub mod lessons;
 pub mod live_sessions;

@@ -23,6 +23,9 @@ table::declare!(
         pub runs_worker: bool,
         /// The maximum number of database connections of the process; 0 if an earlier version has registered it.
         pub connections: i64,
+        /// The fingerprints of the master keys of the process, separated by commas; empty if an earlier version has registered it.
+        #[sea_orm(column_type = "Text")]
+        pub master_keys: String,
     }
 );
 
@@ -52,7 +55,8 @@ pub struct Heartbeat {
     pub leads: Roles,
 }
 
-/// Adds a process with its roles and its maximum number of connections, with a heartbeat now. If the process exists already, only records the heartbeat.
+/// Adds a process with its roles, its maximum number of connections and the fingerprints of its master keys, with a heartbeat now.
+/// If the process exists already, only records the heartbeat.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
@@ -61,13 +65,16 @@ pub async fn register<C: ConnectionTrait>(
     id: i64,
     roles: Roles,
     connections: u32,
+    master_keys: &str,
 ) -> Result<(), DbErr> {
     let sql = format!(
-        "INSERT INTO processes (id, heartbeat_at, serves, runs_worker, connections) VALUES ($1, {NOW_MS}, $2, $3, $4)
+        "INSERT INTO processes (id, heartbeat_at, serves, runs_worker, connections, master_keys)
+        VALUES ($1, {NOW_MS}, $2, $3, $4, $5)
         ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at"
     );
     let Roles { serves, runs_worker } = roles;
-    let values = [id.into(), serves.into(), runs_worker.into(), i64::from(connections).into()];
+    let values =
+        [id.into(), serves.into(), runs_worker.into(), i64::from(connections).into(), master_keys.into()];
     statement::execute(conn, &sql, values).await.map(drop)
 }
 
@@ -139,6 +146,17 @@ pub async fn connections<C: ConnectionTrait>(conn: &C, max_age_ms: i64) -> Resul
     };
     let sum = row.try_get_by_index::<Option<i64>>(1)?.map(i64::unsigned_abs);
     Ok((row.try_get_by_index::<i64>(0)?.unsigned_abs(), sum))
+}
+
+/// Returns the fingerprints of the master keys of each process that has sent a heartbeat in the last `max_age_ms`, separated by
+/// commas; empty for a process of an earlier version.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn master_keys<C: ConnectionTrait>(conn: &C, max_age_ms: i64) -> Result<Vec<String>, DbErr> {
+    let sql = format!("SELECT master_keys FROM processes WHERE heartbeat_at >= {NOW_MS} - $1");
+    let rows = conn.query_all_raw(statement::raw(conn, &sql, [max_age_ms.into()])).await?;
+    rows.iter().map(|row| row.try_get_by_index(0)).collect()
 }
 
 /// Changes the roles of a process.

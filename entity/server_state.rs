@@ -1,7 +1,7 @@
 //! Named values that the server stores about itself.
 
 use sea_orm::entity::prelude::*;
-use sea_orm::sea_query::OnConflict;
+use sea_orm::{QuerySelect, sea_query::OnConflict};
 
 use crate::{statement, table};
 
@@ -24,6 +24,23 @@ table::declare!(
 /// Returns [`DbErr`] when the query fails.
 pub async fn get<C: ConnectionTrait>(conn: &C, name: &str) -> Result<Option<String>, DbErr> {
     Ok(statement::one(conn, Entity::find_by_id(name.to_owned())).await?.map(|row| row.value))
+}
+
+/// Like [`get`], but on PostgreSQL no other transaction can change the value until this one ends. SQLite has only one writer.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn get_locked<C: ConnectionTrait>(conn: &C, name: &str) -> Result<Option<String>, DbErr> {
+    let rows = Entity::find_by_id(name.to_owned()).lock_shared();
+    Ok(statement::one(conn, rows).await?.map(|row| row.value))
+}
+
+/// Deletes the value with this name, if there is one.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn delete<C: ConnectionTrait>(conn: &C, name: &str) -> Result<(), DbErr> {
+    Entity::delete_by_id(name.to_owned()).exec(conn).await.map(drop)
 }
 
 /// Stores the value with this name, replacing an earlier one.

@@ -4,7 +4,7 @@
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
-    QueryOrder,
+    QueryOrder, QuerySelect,
     sea_query::{Expr, ExprTrait},
 };
 
@@ -56,6 +56,34 @@ impl InWorkspace<Entity> {
         statement::count(conn, self.select().filter(of_subscription()).filter(Column::ExpiresAt.gt(now)))
             .await
     }
+}
+
+/// Returns up to `limit` secrets with ids greater than `after`, by id, of all workspaces.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn page<C: ConnectionTrait>(conn: &C, after: Uuid, limit: u64) -> Result<Vec<Model>, DbErr> {
+    let page = Entity::find().filter(Column::Id.gt(after)).order_by_asc(Column::Id).limit(limit);
+    statement::all(conn, page).await
+}
+
+/// Replaces the ciphertext of a secret if it is still `current`. Returns whether it was.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn replace_ciphertext<C: ConnectionTrait>(
+    conn: &C,
+    id: Uuid,
+    current: Vec<u8>,
+    new: Vec<u8>,
+) -> Result<bool, DbErr> {
+    let replaced = Entity::update_many()
+        .col_expr(Column::Ciphertext, Expr::value(new))
+        .filter(Column::Id.eq(id))
+        .filter(Column::Ciphertext.eq(current))
+        .exec(conn)
+        .await?;
+    Ok(replaced.rows_affected > 0)
 }
 
 /// Returns the secrets of these subscriptions that have not expired by `now`, in any workspace, newest first.

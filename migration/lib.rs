@@ -39,6 +39,7 @@ mod m0028_check_first_partitions;
 mod m0029_partition_requests;
 mod m0030_partition_attempts;
 mod m0031_trace_context;
+mod m0032_process_keys;
 mod migrator;
 mod records;
 
@@ -79,4 +80,5 @@ pub const MIGRATIONS: &[Migration] = &[
     m0029_partition_requests::MIGRATION,
     m0030_partition_attempts::MIGRATION,
     m0031_trace_context::MIGRATION,
+    m0032_process_keys::MIGRATION,
 ];

@@ -28,8 +28,10 @@ const LENGTH_BYTES: usize = 1 + 1 + FILTERS_BYTES + 8 + 16 + MAC_BYTES;
 
 /// Issues and verifies the cursors of this server.
 pub struct Cursors {
-    /// The HMAC with the key, before any input.
+    /// The HMAC with the first key, before any input.
     mac: Hmac<Sha256>,
+    /// The HMACs with the other keys, which only verify.
+    other_macs: Vec<Hmac<Sha256>>,
 }
 
 /// What a request must have in common with the request that the cursor was issued for.
@@ -52,13 +54,16 @@ pub(crate) enum CursorError {
 }
 
 impl Cursors {
-    /// Creates an instance that signs cursors with this key.
+    /// Creates an instance that signs cursors with the first key, and accepts those of all keys.
     ///
     /// # Panics
-    /// Never: HMAC accepts a key of any length.
-    pub fn new(key: SecretKey) -> Self {
-        let mac = Hmac::new_from_slice(key.expose_secret()).expect("HMAC accepts a key of any length");
-        Self { mac }
+    /// Panics without a key.
+    pub fn new(keys: Vec<SecretKey>) -> Self {
+        let mac = |key: SecretKey| {
+            Hmac::new_from_slice(key.expose_secret()).expect("HMAC accepts a key of any length")
+        };
+        let mut macs = keys.into_iter().map(mac);
+        Self { mac: macs.next().expect("a server has a master key"), other_macs: macs.collect() }
     }
 
     /// Creates the cursor of the page after a position.
@@ -69,7 +74,7 @@ impl Cursors {
         bytes[2..10].copy_from_slice(&filters_digest(binding.query));
         bytes[10..18].copy_from_slice(&position.at.as_millisecond().to_be_bytes());
         bytes[18..34].copy_from_slice(position.id.as_bytes());
-        let mac = self.mac_over(binding, &bytes[..LENGTH_BYTES - MAC_BYTES]).finalize().into_bytes();
+        let mac = mac_over(&self.mac, binding, &bytes[..LENGTH_BYTES - MAC_BYTES]).finalize().into_bytes();
         bytes[LENGTH_BYTES - MAC_BYTES..].copy_from_slice(&mac[..MAC_BYTES]);
         URL_SAFE_NO_PAD.encode(bytes)
     }
@@ -79,7 +84,11 @@ impl Cursors {
         let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| CursorError::Invalid)?;
         let bytes: [u8; LENGTH_BYTES] = bytes.try_into().map_err(|_| CursorError::Invalid)?;
         let (payload, mac) = bytes.split_at(LENGTH_BYTES - MAC_BYTES);
-        self.mac_over(binding, payload).verify_truncated_left(mac).map_err(|_| CursorError::Invalid)?;
+        let is_valid =
+            |key: &Hmac<Sha256>| mac_over(key, binding, payload).verify_truncated_left(mac).is_ok();
+        if !is_valid(&self.mac) && !self.other_macs.iter().any(is_valid) {
+            return Err(CursorError::Invalid);
+        }
         if payload[0] != VERSION
             || payload[1] != sort_byte(binding.sort)
             || payload[2..10] != filters_digest(binding.query)
@@ -91,15 +100,15 @@ impl Cursors {
         id.copy_from_slice(&payload[18..34]);
         Ok(Position { at: clock::from_ms(i64::from_be_bytes(at)), id: Uuid::from_bytes(id) })
     }
+}
 
-    /// Computes the MAC over the payload of a cursor, its workspace and its operation.
-    fn mac_over(&self, binding: &CursorBinding<'_>, payload: &[u8]) -> Hmac<Sha256> {
-        let mut mac = self.mac.clone();
-        mac.update(payload);
-        mac.update(binding.workspace.as_bytes());
-        mac.update(binding.operation.as_bytes());
-        mac
-    }
+/// Computes the MAC over the payload of a cursor, its workspace and its operation. `key` is the HMAC before any input.
+fn mac_over(key: &Hmac<Sha256>, binding: &CursorBinding<'_>, payload: &[u8]) -> Hmac<Sha256> {
+    let mut mac = key.clone();
+    mac.update(payload);
+    mac.update(binding.workspace.as_bytes());
+    mac.update(binding.operation.as_bytes());
+    mac
 }
 
 /// Encodes the sort order in one byte: the column, and one bit for the direction.
@@ -142,7 +151,11 @@ mod tests {
     const UPDATED: Sort = Sort { key: SortKey::UpdatedAt, descending: false };
 
     fn cursors(byte: u8) -> Cursors {
-        Cursors::new(SecretBox::new(Box::new([byte; 32])))
+        cursors_of(&[byte])
+    }
+
+    fn cursors_of(bytes: &[u8]) -> Cursors {
+        Cursors::new(bytes.iter().map(|byte| SecretBox::new(Box::new([*byte; 32]))).collect())
     }
 
     fn parameter(name: &str, value: &str) -> QueryParameter {
@@ -185,6 +198,16 @@ mod tests {
             verify(cursors(1), binding(7, "listStudents", CREATED, &other_filters)),
             Err(CursorError::DifferentRequest)
         );
+    }
+
+    #[test]
+    fn a_cursor_of_a_previous_key_is_valid_until_the_key_is_removed() {
+        let request = || binding(7, "listStudents", CREATED, &[]);
+        let earlier = cursors(1).issue(&request(), position(5, 6));
+        assert_eq!(cursors_of(&[2, 1]).verify(&request(), &earlier), Ok(position(5, 6)));
+        assert_eq!(cursors(2).verify(&request(), &earlier), Err(CursorError::Invalid));
+        let later = cursors_of(&[2, 1]).issue(&request(), position(7, 8));
+        assert_eq!(cursors(2).verify(&request(), &later), Ok(position(7, 8)));
     }
 
     proptest! {

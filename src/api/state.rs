@@ -12,7 +12,7 @@ use super::response_cache::ResponseCache;
 use contract_runtime::contract::{Contract, Credential};
 use domain::app::App;
 use foundation::config::Config;
-use foundation::secret::{MasterKey, Purpose};
+use foundation::secret::{MasterKeys, Purpose};
 use rate_limit::{LimitStore, Limiter, Limits};
 
 /// The API's settings, derived from the configuration.
@@ -101,7 +101,7 @@ impl ApiState {
     pub fn new(
         app: App,
         settings: Settings,
-        master_key: &MasterKey,
+        master_key: &MasterKeys,
         limit_store: LimitStore,
         contract: &Contract,
     ) -> Arc<Self> {
@@ -109,7 +109,7 @@ impl ApiState {
             app,
             limiter: Arc::new(Limiter::new(limit_store)),
             credential: contract.credential,
-            cursors: Arc::new(Cursors::new(master_key.derive(Purpose::Cursor))),
+            cursors: Arc::new(Cursors::new(master_key.derive_all(Purpose::Cursor))),
             response_cache: ResponseCache::default(),
             settings,
         })

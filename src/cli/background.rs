@@ -11,7 +11,7 @@ use super::signals::StopSignal;
 use domain::app::App;
 use domain::outbox::remote_wakes;
 use domain::processes::{self, Roles};
-use foundation::secret::{MasterKey, Purpose, Seal};
+use foundation::secret::{MasterKeys, Purpose, Seal};
 use mail::Transport;
 use webhooks::{Progress, Worker, maintenance};
 
@@ -31,7 +31,7 @@ pub(super) struct Background {
 
 impl Background {
     /// Starts all tasks. They stop when `stop` resolves.
-    pub(super) fn start(app: &App, master: &MasterKey, stop: &StopSignal) -> Result<Self, CommandError> {
+    pub(super) fn start(app: &App, master: &MasterKeys, stop: &StopSignal) -> Result<Self, CommandError> {
         let seal = Arc::new(Seal::new(master, Purpose::WebhookSecrets));
         let worker = Worker::new(app.clone(), seal)?;
         let progress = worker.progress();

@@ -6,7 +6,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// The requested limit: more than the maximum number of connections of a server.
 const REQUESTED_FILES: u64 = 65_536;
 /// A limit below this is logged as a warning.
-const WARNING_THRESHOLD: u64 = 4_096;
+pub(super) const WARNING_THRESHOLD: u64 = 4_096;
 
 /// Raises the soft limit to [`REQUESTED_FILES`], or to the hard limit if that is lower. The common default of 1,024 is
 /// exhausted by two dozen endpoints that do not respond, because a worker sends up to 64 requests to each at once.

@@ -7,9 +7,9 @@ use clap::Command;
 /// The headings of the help, each with its commands.
 pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["demo", "serve", "worker", "migrate"]),
-    ("Administer", &["workspaces", "users", "keys", "webhooks"]),
+    ("Administer", &["workspaces", "users", "keys", "webhooks", "master-key"]),
     ("Data", &["apply", "generate", "backup", "restore"]),
-    ("Inspect", &["config", "openapi"]),
+    ("Inspect", &["doctor", "config", "openapi"]),
 ];
 
 const EXIT_CODES: &str = "\

@@ -6,11 +6,13 @@ mod background;
 mod backup;
 mod config;
 mod demo;
+mod doctor;
 mod file_limit;
 mod generate;
 mod heartbeats;
 mod help;
 mod keys;
+mod master_key;
 mod migrate;
 mod openapi;
 mod outcome;
@@ -77,6 +79,9 @@ enum Command {
     /// Create, list and revoke API keys; set their quotas
     #[command(subcommand)]
     Keys(keys::KeysCommand),
+    /// Replace the master key
+    #[command(subcommand)]
+    MasterKey(master_key::MasterKeyCommand),
     /// Manage webhook subscriptions; list and replay deliveries
     #[command(subcommand)]
     Webhooks(webhooks::WebhooksCommand),
@@ -100,6 +105,11 @@ enum Command {
     /// The folder must not contain a database, and must contain the master key, unless you specify it with
     /// --master-key-file. A damaged file, or one with another master key, changes nothing.
     Restore(backup::RestoreArgs),
+    /// Check the data, the master key, the clock and the limits of this machine
+    ///
+    /// Changes nothing. Servers and workers can run meanwhile, and need not. Each finding names its place and a remedy. The exit
+    /// code is 1 if there are findings.
+    Doctor(doctor::DoctorArgs),
     /// Check the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -137,6 +147,8 @@ fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<Comm
         Command::Workspaces(command) => run_async(flags, |config| workspaces::run(config, command)),
         Command::Users(command) => run_async(flags, |config| users::run(config, command)),
         Command::Keys(command) => run_async(flags, |config| keys::run(config, command)),
+        Command::MasterKey(command) => run_async(flags, |config| master_key::run(config, command)),
+        Command::Doctor(args) => run_async(flags, |config| doctor::run(config, args)),
         Command::Webhooks(command) => run_async(flags, |config| webhooks::run(config, command)),
         Command::Apply(args) => run_async(flags, |config| apply::run(config, args)),
         Command::Backup(args) => run_async(flags, |config| backup::run(config, args)),

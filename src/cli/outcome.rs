@@ -22,6 +22,8 @@ pub(super) enum CommandOutcome {
     Done,
     /// Some input lines were rejected.
     Rejected,
+    /// A check has findings, which it has printed.
+    Findings,
 }
 
 impl CommandOutcome {
@@ -29,6 +31,7 @@ impl CommandOutcome {
         match self {
             Self::Done => ExitCode::SUCCESS,
             Self::Rejected => REJECTED.into(),
+            Self::Findings => FAILED.into(),
         }
     }
 }

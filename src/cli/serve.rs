@@ -7,6 +7,7 @@ use tokio::net::{TcpListener, TcpSocket};
 
 use super::background::Background;
 use super::heartbeats::Heartbeats;
+use super::master_key::{self, KeyUse};
 use super::outcome::{CommandError, CommandOutcome};
 use super::{file_limit, output, signals, start};
 use crate::server::{Server, drain_time};
@@ -14,7 +15,7 @@ use domain::app::App;
 use domain::outbox::remote_wakes;
 use domain::processes::Roles;
 use foundation::config::{Config, SERVER_SETTINGS, flags};
-use foundation::secret::MasterKey;
+use foundation::secret::MasterKeys;
 
 /// The flags of `serve`.
 #[derive(Debug, clap::Args)]
@@ -36,7 +37,7 @@ pub(super) async fn run(config: Config, args: ServeArgs) -> Result<CommandOutcom
         true => start::open_app_when_migrated(config).await?,
         false => start::open_app(config).await?,
     };
-    let master = start::load_master_key(&app).await?;
+    let master = master_key::load(&app, KeyUse::Server).await?;
     let stop = signals::listen("waiting for requests in flight")?;
     let server = build_server(&app, &master, address)?;
     let stop_background = signals::delayed(&stop, drain_time(&app.config.server));
@@ -72,7 +73,7 @@ pub(super) async fn run(config: Config, args: ServeArgs) -> Result<CommandOutcom
 /// Builds the server for the address that its listener is bound to.
 pub(super) fn build_server(
     app: &App,
-    master: &MasterKey,
+    master: &MasterKeys,
     address: SocketAddr,
 ) -> Result<Server, CommandError> {
     Ok(Server::new(app.clone(), master, &format!("http://{address}"))?)

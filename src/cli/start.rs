@@ -12,12 +12,8 @@ use foundation::clock::Clock;
 use foundation::config::Config;
 use foundation::database::{Database, DatabaseOptions, DatabaseSource, MigrateError, SchemaState};
 use foundation::id::Ids;
-use foundation::secret::{KEY_FILE, MasterKey};
 
 use super::outcome::CommandError;
-
-/// Name of the `server_state` row that stores the fingerprint of the master key.
-pub(super) const FINGERPRINT_KEY: &str = "master_key_fingerprint";
 
 /// Connects to the database without applying migrations.
 pub(super) async fn connect(config: &Config) -> Result<Database, CommandError> {
@@ -26,6 +22,22 @@ pub(super) async fn connect(config: &Config) -> Result<Database, CommandError> {
     let max_connections = config.database.database_max_connections.get();
     let read_url = config.database.database_read_url.as_ref().map(|url| url.expose().to_owned());
     let options = DatabaseOptions { max_connections, read_url, ..DatabaseOptions::new(source) };
+    Ok(Database::connect(options).await?)
+}
+
+/// Connects to an existing database for a command that changes nothing.
+pub(super) async fn connect_read_only(config: &Config) -> Result<Database, CommandError> {
+    let url = config.database.database_url.as_ref().map(|url| url.expose());
+    let source = DatabaseSource::new(url, &config.storage.data_dir)?;
+    if let DatabaseSource::Sqlite { path } = &source
+        && !path.exists()
+    {
+        return Err(CommandError::new(format!(
+            "there is no database at {}; specify its folder with --data-dir",
+            path.display()
+        )));
+    }
+    let options = DatabaseOptions { max_connections: 2, read_only: true, ..DatabaseOptions::new(source) };
     Ok(Database::connect(options).await?)
 }
 
@@ -154,46 +166,4 @@ pub(super) fn build_app(config: Config, db: Database) -> App {
         principals: PrincipalCache::default(),
     };
     App::new(db, parts)
-}
-
-/// Returns the master key of the configuration or of the data folder, where it is created on the first start.
-///
-/// # Errors
-/// Returns an error when the key is invalid or missing, or when the data was encrypted with another key.
-pub(super) async fn load_master_key(app: &App) -> Result<MasterKey, CommandError> {
-    let data_dir = &app.config.storage.data_dir;
-    let file = data_dir.join(KEY_FILE);
-    let stored = entity::server_state::get(app.db.read(), FINGERPRINT_KEY).await?;
-    let (key, source) = match &app.config.storage.master_key {
-        Some(secret) => {
-            let key = MasterKey::from_hex(secret.expose(), "the configured master key")?;
-            (Some(key), "the configured master key".to_owned())
-        }
-        None => (MasterKey::open(data_dir)?, file.display().to_string()),
-    };
-    let key = match (key, &stored) {
-        (Some(key), _) => key,
-        (None, None) => MasterKey::create(data_dir)?,
-        (None, Some(_)) => {
-            return Err(CommandError::new(format!(
-                "the master key of this data is missing; restore {}, or specify the key with --master-key-file",
-                file.display()
-            )));
-        }
-    };
-    let fingerprint = key.fingerprint();
-    if stored.is_none() {
-        let write = app.begin_write().await?;
-        entity::server_state::put_if_absent(write.conn(), FINGERPRINT_KEY, &fingerprint).await?;
-        write.commit().await?;
-    }
-    // Another process may have stored its fingerprint first.
-    match entity::server_state::get(app.db.read(), FINGERPRINT_KEY).await? {
-        Some(stored) if stored != fingerprint => Err(CommandError::new(format!(
-            "{source} is not the key that the data at {} was encrypted with; specify that key with --master-key-file, or use \
-             an empty database",
-            app.db.location()
-        ))),
-        _ => Ok(key),
-    }
 }

@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use super::background::Background;
 use super::heartbeats::Heartbeats;
+use super::master_key::{self, KeyUse};
 use super::outcome::{CommandError, CommandOutcome};
 use super::{file_limit, output, serve, signals, start};
 use crate::server::Monitoring;
@@ -34,7 +35,7 @@ pub(super) async fn run(mut config: Config, args: WorkerArgs) -> Result<CommandO
         true => start::open_app_when_migrated(config).await?,
         false => start::open_app(config).await?,
     };
-    let master = start::load_master_key(&app).await?;
+    let master = master_key::load(&app, KeyUse::Server).await?;
     let stop = signals::listen("waiting for webhooks and mail in flight")?;
     start::warn_without_statement_timeout(&app).await?;
     let roles = Roles { serves: false, runs_worker: true };

@@ -20,7 +20,7 @@ use domain::app::App;
 use domain::retry::retry_on_conflict;
 use domain::sessions;
 use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
-use foundation::secret::{MasterKey, Purpose, Seal};
+use foundation::secret::{MasterKeys, Purpose, Seal};
 use rate_limit::LimitStore;
 use rate_limit::logins::Attempts;
 use web::compress::Compressible;
@@ -44,7 +44,7 @@ pub struct Dashboard {
 
 impl Dashboard {
     /// Creates the dashboard. Sign-in attempts are counted in the limit store.
-    pub fn new(app: App, master: &MasterKey, limit_store: LimitStore) -> Self {
+    pub fn new(app: App, master: &MasterKeys, limit_store: LimitStore) -> Self {
         let public_url = app.config.server.public_url.as_ref().and_then(|url| Url::parse(url.base()).ok());
         let seal = Seal::new(master, Purpose::WebhookSecrets);
         let login_attempts = Attempts::new(limit_store, master.derive(Purpose::SignInAttempts));

@@ -8,6 +8,7 @@
 //! A process that was declared dead by mistake loses no data: its tokens are no longer valid, so the results of its attempts
 //! and requests in progress are rejected. It registers again.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ use entity::processes;
 pub use entity::processes::Roles;
 use foundation::config::LimitStoreSetting;
 use foundation::database::{Database, SentHeartbeat, Write};
-use sea_orm::DbBackend;
+use foundation::secret::MasterKeys;
+use sea_orm::{ConnectionTrait, DbBackend, DbErr};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 use uuid::Uuid;
@@ -29,7 +31,7 @@ const INTERVAL: Duration = Duration::from_secs(3);
 /// How long a heartbeat waits for the database. Short enough for a second try before [`MAX_SILENCE`].
 const TIMEOUT: Duration = Duration::from_secs(2);
 /// A process is declared dead when its last heartbeat is older than this.
-const MAX_SILENCE: Duration = Duration::from_secs(10);
+pub const MAX_SILENCE: Duration = Duration::from_secs(10);
 /// How long the heartbeats of a process must have succeeded before it may declare others dead.
 const MIN_UPTIME: Duration = Duration::from_secs(10);
 
@@ -40,6 +42,8 @@ pub struct Process {
     next_token: AtomicU64,
     leads_servers: AtomicBool,
     leads_workers: AtomicBool,
+    /// The fingerprints of the master keys, separated by commas.
+    master_keys: OnceLock<String>,
 }
 
 impl Default for Process {
@@ -49,6 +53,7 @@ impl Default for Process {
             next_token: AtomicU64::new(rand::random()),
             leads_servers: AtomicBool::new(true),
             leads_workers: AtomicBool::new(true),
+            master_keys: OnceLock::new(),
         }
     }
 }
@@ -69,6 +74,15 @@ impl Process {
     /// Returns whether this process runs the maintenance jobs of workers, like [`leads_servers`](Self::leads_servers).
     pub fn leads_workers(&self) -> bool {
         self.leads_workers.load(Ordering::Relaxed)
+    }
+
+    /// Sets the master keys that [`register`] stores. Later calls have no effect.
+    pub fn set_master_keys(&self, keys: &MasterKeys) {
+        self.master_keys.get_or_init(|| keys.fingerprints().join(","));
+    }
+
+    fn master_keys(&self) -> &str {
+        self.master_keys.get().map_or("", String::as_str)
     }
 
     fn set_leads(&self, leads: Roles) {
@@ -103,9 +117,28 @@ pub async fn connections(app: &App) -> Result<(u64, Option<u64>)> {
 /// Returns [`crate::Error::Internal`] when the statement fails. [`run`] then registers the process.
 pub async fn register(app: &App, roles: Roles) -> Result<()> {
     if app.db.backend() == DbBackend::Postgres {
-        processes::register(app.db.read(), app.process().id, roles, max_connections(app, roles)).await?;
+        register_on(app.db.read(), app, roles).await?;
     }
     Ok(())
+}
+
+async fn register_on(conn: &impl ConnectionTrait, app: &App, roles: Roles) -> std::result::Result<(), DbErr> {
+    let process = app.process();
+    processes::register(conn, process.id, roles, max_connections(app, roles), process.master_keys()).await
+}
+
+/// Returns the fingerprints of the master keys of each running process, in their order; none for a process of an earlier
+/// version. Returns an empty list on SQLite.
+///
+/// # Errors
+/// Returns [`crate::Error::Internal`] when the query fails.
+pub async fn master_keys(app: &App) -> Result<Vec<Vec<String>>> {
+    if app.db.backend() != DbBackend::Postgres {
+        return Ok(Vec::new());
+    }
+    let processes = processes::master_keys(app.db.read(), max_silence_ms()).await?;
+    let keys = |text: &String| text.split(',').filter(|key| !key.is_empty()).map(str::to_owned).collect();
+    Ok(processes.iter().map(keys).collect())
 }
 
 /// Sends heartbeats and releases what dead processes hold. Never returns; drop the future to stop it. Does nothing on
@@ -206,7 +239,7 @@ async fn heartbeat(db: &Database, app: &App, roles: Roles) -> Result<Option<Vec<
         tracing::warn!(
             "this process was not registered, perhaps because another one declared it dead; registering it again"
         );
-        processes::register(db.read(), process.id, roles, max_connections(app, roles)).await?;
+        register_on(db.read(), app, roles).await?;
     }
     Ok((is_registered && !heartbeat.was_silent).then_some(heartbeat.silent))
 }

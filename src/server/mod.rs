@@ -32,7 +32,7 @@ use dashboard::Dashboard;
 use domain::app::App;
 use foundation::config::ServerConfig;
 use foundation::id::RequestId;
-use foundation::secret::MasterKey;
+use foundation::secret::MasterKeys;
 use foundation::telemetry::metrics::ProcessKind;
 use maintenance::MaintenanceContext;
 use rate_limit::LimitStore;
@@ -62,7 +62,7 @@ impl Server {
     ///
     /// # Panics
     /// Panics outside of a Tokio runtime.
-    pub fn new(app: App, master: &MasterKey, local_url: &str) -> anyhow::Result<Self> {
+    pub fn new(app: App, master: &MasterKeys, local_url: &str) -> anyhow::Result<Self> {
         let settings = Settings::new(&app.config, local_url)?;
         let drain = drain_time(&app.config.server);
         let shutdown_timeout = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));

@@ -13,7 +13,7 @@ use foundation::clock::Clock;
 use foundation::config::Config;
 use foundation::database::{Database, DatabaseOptions, DatabaseSource};
 use foundation::id::Ids;
-use foundation::secret::MasterKey;
+use foundation::secret::MasterKeys;
 use reqwest::{Method, RequestBuilder};
 use secrecy::ExposeSecret;
 use serde_json::Value;
@@ -63,7 +63,7 @@ impl TestServer {
         app.db.migrate().await.expect("the migrations apply");
         let secret = create_key(&app).await;
         let service = RecordingService::default();
-        let master = MasterKey::from_hex(&"07".repeat(32), "the test").expect("a key");
+        let master = MasterKeys::parse(&"07".repeat(32), "the test").expect("a key");
         let server = Server::new(app, &master, "http://api.test").expect("a server");
         let server =
             server.with_version(&operations::CONTRACT, V2(service.clone())).expect("a second version");

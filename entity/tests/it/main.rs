@@ -3,6 +3,7 @@
 //!
 //! Times are milliseconds since the epoch. Most of them are small numbers, which are easy to compare.
 
+mod integrity;
 mod lists;
 mod mails;
 mod once;

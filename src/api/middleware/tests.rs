@@ -30,7 +30,7 @@ use foundation::clock::Clock;
 use foundation::config::Config;
 use foundation::database::{Database, DatabaseOptions, DatabaseSource};
 use foundation::id::{Ids, WorkspaceId};
-use foundation::secret::MasterKey;
+use foundation::secret::MasterKeys;
 use rate_limit::LimitStore;
 use web::layer::RequestLayer;
 
@@ -126,7 +126,7 @@ impl Fixture {
         let (_, secret) = keys::create(&app, &mut write, workspace, key).await.unwrap();
         write.commit().await.unwrap();
         let bearer = format!("Bearer {}", secret.expose_secret());
-        let master_key = MasterKey::from_hex(&"07".repeat(32), "the test").unwrap();
+        let master_key = MasterKeys::parse(&"07".repeat(32), "the test").unwrap();
         let settings = Settings::new(&app.config, "http://localhost").unwrap();
         let state = ApiState::new(app, settings, &master_key, LimitStore::default(), &operations::CONTRACT);
         Self { folder, workspace, state, bearer }

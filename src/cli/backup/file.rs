@@ -27,6 +27,9 @@ pub(super) struct Manifest {
     pub migrations: Vec<String>,
     /// The fingerprint of the master key; `None` if the database was never used by a server.
     pub master_key_fingerprint: Option<String>,
+    /// The fingerprint of the master key that was about to replace it, while the key was rotated.
+    #[serde(default)]
+    pub next_master_key_fingerprint: Option<String>,
     /// The number of rows of each table.
     pub rows: Vec<(String, i64)>,
     /// The length of the database in bytes.

@@ -11,6 +11,7 @@ use tempfile::{TempDir, TempPath};
 
 use super::outcome::{CommandError, CommandOutcome};
 use super::{output, signals, start};
+use domain::master_key::KeyState;
 use file::Manifest;
 use foundation::clock::Clock;
 use foundation::config::Config;
@@ -159,9 +160,9 @@ async fn describe(copy: &Path, created_at: String) -> Result<Manifest, CommandEr
     let migrations = db.applied_migrations().await?;
     let rows = db.table_counts().await?;
     let has_state = rows.iter().any(|count| count.table == "server_state");
-    let master_key_fingerprint = match has_state {
-        true => entity::server_state::get(db.read(), start::FINGERPRINT_KEY).await?,
-        false => None,
+    let keys = match has_state {
+        true => KeyState::read(db.read()).await?,
+        false => KeyState::default(),
     };
     close_completely(&db, copy).await?;
     let (database_bytes, database_sha256) = file::digest(copy)?;
@@ -170,7 +171,8 @@ async fn describe(copy: &Path, created_at: String) -> Result<Manifest, CommandEr
         program: env!("CARGO_PKG_VERSION").to_owned(),
         created_at,
         migrations,
-        master_key_fingerprint,
+        master_key_fingerprint: keys.current,
+        next_master_key_fingerprint: keys.next,
         rows: rows.into_iter().map(|TableCount { table, rows }| (table, rows)).collect(),
         database_bytes,
         database_sha256,

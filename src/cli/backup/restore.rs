@@ -4,12 +4,11 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::super::outcome::{CommandError, CommandOutcome};
-use super::super::{output, start, webhooks};
+use super::super::{master_key, output, start, webhooks};
 use super::file::{self, ExtractError, Manifest};
 use domain::webhooks::SubscriptionState;
 use foundation::config::Config;
 use foundation::database::{DatabaseOptions, DatabaseSource};
-use foundation::secret::{KEY_FILE, MasterKey};
 
 /// The flags of `restore`.
 #[derive(Debug, clap::Args)]
@@ -93,23 +92,25 @@ fn check_migrations(manifest: &Manifest) -> Result<(), CommandError> {
     }
 }
 
-/// Returns an error unless the master key of the configuration, or of the data folder, is that of the backup.
+/// Returns an error unless the master keys of the configuration, or of the data folder, contain those of the backup.
 fn check_master_key(config: &Config, manifest: &Manifest) -> Result<(), CommandError> {
-    let Some(expected) = &manifest.master_key_fingerprint else { return Ok(()) };
-    let key = match &config.storage.master_key {
-        Some(secret) => Some(MasterKey::from_hex(secret.expose(), "the configured master key")?),
-        None => MasterKey::open(&config.storage.data_dir)?,
+    let Some(current) = &manifest.master_key_fingerprint else { return Ok(()) };
+    let Some(keys) = master_key::read(config)? else {
+        return Err(CommandError::new(format!(
+            "the master key is missing, which a backup does not contain; copy it to {}, or specify it with --master-key-file",
+            master_key::location(config)
+        )));
     };
-    let file = config.storage.data_dir.join(KEY_FILE);
-    match key {
-        Some(key) if key.fingerprint() == *expected => Ok(()),
-        Some(_) => Err(CommandError::new(
+    let known = keys.fingerprints();
+    match &manifest.next_master_key_fingerprint {
+        _ if !known.contains(current) => Err(CommandError::new(
             "the data of the backup was encrypted with another master key; specify that key with --master-key-file",
         )),
-        None => Err(CommandError::new(format!(
-            "the master key is missing, which a backup does not contain; copy it to {}, or specify it with --master-key-file",
-            file.display()
-        ))),
+        Some(next) if !known.contains(next) => Err(CommandError::new(
+            "the master key was being replaced when the backup was made, and one of the two keys is missing; specify both with \
+             --master-key-file, the newer one first",
+        )),
+        _ => Ok(()),
     }
 }
 

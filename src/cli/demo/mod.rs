@@ -16,6 +16,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::background::Background;
 use super::heartbeats::Heartbeats;
+use super::master_key::{self, KeyUse};
 use super::outcome::{CommandError, CommandOutcome};
 use super::progress::ProgressDisplay;
 use super::workspaces::find;
@@ -47,7 +48,7 @@ pub(super) async fn run(mut config: Config) -> Result<CommandOutcome, CommandErr
         .webhook_allow
         .extend(LOOPBACK.iter().filter_map(|network| network.parse::<Network>().ok()));
     let app = start::open_migrated_app(config).await?;
-    let master = start::load_master_key(&app).await?;
+    let master = master_key::load(&app, KeyUse::Server).await?;
     let server = serve::build_server(&app, &master, address)?;
     load_data(&app).await?;
     let secret = ensure_key(&app, &data_dir).await?;

@@ -16,7 +16,7 @@ use domain::outbox::EVENT_TYPES;
 use domain::webhooks::{self, NewSubscription, SubscriptionChange};
 use feed::demo;
 use foundation::id::SubscriptionId;
-use foundation::secret::{MasterKey, Purpose, Seal, create_private_file};
+use foundation::secret::{MasterKeys, Purpose, Seal, create_private_file};
 
 /// Name of the file in the data folder that holds the [`StoredWebhook`].
 const FILE: &str = "demo.webhook";
@@ -43,7 +43,7 @@ struct StoredWebhook {
 /// in use, the subscription's URL is changed to another port.
 pub(super) async fn ensure(
     app: &App,
-    master: &MasterKey,
+    master: &MasterKeys,
     data_dir: &Path,
     server: SocketAddr,
 ) -> Result<DemoWebhook, CommandError> {

@@ -5,9 +5,10 @@ use jiff::tz::TimeZone;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
+use super::super::master_key::{self, KeyUse};
 use super::super::outcome::CommandError;
 use super::super::progress::ProgressDisplay;
-use super::super::{audited, output, start, workspaces};
+use super::super::{audited, output, workspaces};
 use super::find;
 use domain::WriteOutcome;
 use domain::app::App;
@@ -122,7 +123,7 @@ fn expand_all(event_types: Vec<String>) -> Vec<String> {
 
 /// Returns the seal that encrypts webhook secrets.
 async fn seal(app: &App) -> Result<Seal, CommandError> {
-    Ok(Seal::new(&start::load_master_key(app).await?, Purpose::WebhookSecrets))
+    Ok(Seal::new(&master_key::load(app, KeyUse::Command).await?, Purpose::WebhookSecrets))
 }
 
 pub(super) async fn list(app: &App, workspace: &str, json: bool) -> Result<(), CommandError> {

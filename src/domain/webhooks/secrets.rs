@@ -22,6 +22,7 @@ use super::super::records::new_uuid;
 use super::super::{Error, Result};
 use super::subscriptions;
 use crate::app::App;
+use crate::master_key;
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{Secret as SecretIdKind, SubscriptionId, WorkspaceId};
@@ -76,12 +77,16 @@ pub async fn rotate(
 }
 
 /// Creates and returns a secret for this subscription, which does not expire before the next rotation.
+///
+/// # Errors
+/// Returns [`Error::Internal`] when a query fails, or when the master key of the seal has been replaced.
 pub(super) async fn add(
     app: &App,
     write: &Write,
     seal: &Seal,
     subscription: &webhook_subscriptions::Model,
 ) -> Result<SecretString> {
+    master_key::check_seal(write, seal).await?;
     let secret = generate()?;
     let row = Model {
         id: new_uuid::<SecretIdKind>(app, write),

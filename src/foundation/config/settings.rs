@@ -122,8 +122,8 @@ settings! {
     storage: StorageConfig, "Data" {
         /// Data folder: the SQLite database, the master key, mail files, and the demo's credentials
         data_dir: PathBuf = Some("./data"), "CREATOR_API_DATA_DIR", "DIR";
-        /// Master key of the server, 64 hexadecimal digits. By default, the key is stored in the data folder, where it
-        /// is created on the first start.
+        /// Master key of the server, 64 hexadecimal digits, or several, separated by line breaks or commas: the first
+        /// encrypts, all decrypt. By default, the key is stored in the data folder, where it is created on the first start.
         master_key: Option<HexSecret> = None, "CREATOR_API_MASTER_KEY", "KEY";
     }
 

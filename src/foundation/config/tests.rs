@@ -108,7 +108,7 @@ fn an_invalid_secret_is_not_shown() {
             "",
         ),
         @r#"
-    CREATOR_API_MASTER_KEY: invalid value for `master_key`; expected 64 hexadecimal digits, such as the output of `openssl rand -hex 32`
+    CREATOR_API_MASTER_KEY: invalid value for `master_key`; expected 64 hexadecimal digits, such as the output of `openssl rand -hex 32`, or several different keys, separated by commas or line breaks
     DATABASE_URL: invalid value for `database_url`; expected sqlite:PATH, postgres://USER:PASSWORD@HOST/NAME, or several hosts as in postgres://USER@HOST1:5432,HOST2:5432/NAME
     --smtp-url: invalid value for `smtp_url`; expected smtps://USER:PASSWORD@HOST, smtp+starttls://USER:PASSWORD@HOST, or without encryption smtp://HOST for this machine and smtp://HOST?tls=none for others
     --mail-from: invalid value "School" for `mail_from`; expected an ASCII email address with an optional name, such as School <no-reply@school.example>

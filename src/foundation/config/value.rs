@@ -9,6 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
 use super::network::Network;
+use crate::secret::MasterKeys;
 
 /// The TOML type of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,7 +152,7 @@ impl SettingValue for PathBuf {
     }
 }
 
-/// A secret value that is never shown: 64 hexadecimal digits.
+/// A secret value that is never shown: one or several master keys of 64 hexadecimal digits.
 #[derive(Debug, Clone)]
 pub struct HexSecret(SecretString);
 
@@ -165,11 +166,11 @@ impl HexSecret {
 impl SettingValue for HexSecret {
     const SECRET: bool = true;
     const HAS_FLAG: bool = false;
-    const EXPECTED: &str = "64 hexadecimal digits, such as the output of `openssl rand -hex 32`";
+    const EXPECTED: &str = "64 hexadecimal digits, such as the output of `openssl rand -hex 32`, or several different keys, \
+                            separated by commas or line breaks";
 
     fn parse(text: &str) -> Option<Self> {
-        let is_valid = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_valid.then(|| Self(SecretString::from(text)))
+        MasterKeys::parse(text, "").is_ok().then(|| Self(SecretString::from(text)))
     }
 
     fn show(&self) -> String {

@@ -42,6 +42,18 @@ impl Database {
         Ok((result != "ok").then_some(result))
     }
 
+    /// Checks the structure of one table of an SQLite database and of its indexes. Returns the first defect, or `None` if there is
+    /// none.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the database cannot be read.
+    pub async fn first_defect_of(&self, table: &str) -> Result<Option<String>, DbErr> {
+        let check = format!("PRAGMA quick_check('{}')", table.replace('\'', "''"));
+        let row = self.reader.query_one_raw(Statement::from_string(DbBackend::Sqlite, check)).await?;
+        let result: String = row.map_or(Ok(String::new()), |row| row.try_get_by_index(0))?;
+        Ok((result != "ok").then_some(result))
+    }
+
     /// Returns the number of rows of each table of an SQLite database, by name.
     ///
     /// # Errors

@@ -33,7 +33,9 @@ pub(super) async fn open(
 ) -> Result<(DatabaseConnection, DatabaseConnection), ConnectError> {
     match &options.source {
         DatabaseSource::Sqlite { path } => {
-            prepare_file(path)?;
+            if !options.read_only {
+                prepare_file(path)?;
+            }
             let file_error =
                 |cause: DbErr| ConnectError::File { path: path.clone(), cause: cause.to_string() };
             // The writer connects first, since it creates the journal that the readers need.
@@ -89,8 +91,11 @@ fn sqlite_writer(path: &Path, options: &DatabaseOptions) -> ConnectOptions {
     let mut writer = sqlite();
     writer.max_connections(1).acquire_timeout(WRITER_TIMEOUT);
     writer.map_sqlx_sqlite_opts({
-        let (path, busy) = (path.to_owned(), options.busy_timeout);
+        let (path, busy, read_only) = (path.to_owned(), options.busy_timeout, options.read_only);
         move |sqlite| {
+            if read_only {
+                return sqlite.filename(&path).busy_timeout(busy).pragma("query_only", "ON");
+            }
             sqlite
                 .filename(&path)
                 .busy_timeout(busy)

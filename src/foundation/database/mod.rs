@@ -318,6 +318,22 @@ impl Database {
         Ok(server_ms.unwrap_or_else(|| clock.now_ms()))
     }
 
+    /// Returns by how many milliseconds the clock of this machine is ahead of that of PostgreSQL. Returns `None` on SQLite, which
+    /// has no clock of its own.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn clock_skew_ms(&self, clock: &Clock) -> Result<Option<i64>, DbErr> {
+        if self.backend() != DbBackend::Postgres {
+            return Ok(None);
+        }
+        let before = clock.now_ms();
+        let server = dialect::server_ms(&self.reader).await?;
+        // The server reads its clock between the two times.
+        let middle = before + (clock.now_ms() - before) / 2;
+        Ok(server.map(|server| middle - server))
+    }
+
     /// Returns a time before which all writes are visible, without waiting. On SQLite, it ignores running writes of other
     /// processes.
     ///

@@ -46,6 +46,8 @@ pub struct DatabaseOptions {
     pub acquire_timeout: Duration,
     /// How long a write waits for a write of another process. SQLite only.
     pub busy_timeout: Duration,
+    /// Whether the file must exist, and no connection can change it. SQLite only.
+    pub read_only: bool,
     /// The migrations of this version.
     pub migrator: Migrator,
 }
@@ -68,6 +70,7 @@ impl DatabaseOptions {
             acquire_timeout,
             // Writes of several processes wait for each other in no order, so a write may wait for many others.
             busy_timeout: Duration::from_secs(10),
+            read_only: false,
             migrator: Migrator::default(),
         }
     }

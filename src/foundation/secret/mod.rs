@@ -1,23 +1,26 @@
-//! The master key of the server, and the keys derived from it.
+//! The master keys of the server, and the keys derived from them.
 //!
-//! The master key is only used to derive keys, one for each [`Purpose`]. It is never shown, and zeroed in memory on
-//! drop. Its [fingerprint](MasterKey::fingerprint), stored with the data, detects a wrong key without revealing it.
+//! A master key is only used to derive keys, one for each [`Purpose`], which lists everything that depends on it. It is never
+//! shown, and zeroed in memory on drop. Its fingerprint, stored with the data, detects a wrong key without revealing it.
+//!
+//! A server has one master key, or several while it is rotated, see [`MasterKeys`].
 
+mod master_keys;
 mod seal;
 
 use std::fmt::Write as _;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, KeyInit, Mac};
-use rand::TryRng;
-use secrecy::zeroize::{Zeroize, Zeroizing};
+use secrecy::zeroize::Zeroize;
 use secrecy::{ExposeSecret, SecretBox};
 use sha2::Sha256;
 
-pub use seal::{Seal, SealError};
+pub use master_keys::MasterKeys;
+pub use seal::{Resealed, Seal, SealError};
 
 /// Name of the master key file in the data folder.
 pub const KEY_FILE: &str = "master.key";
@@ -26,19 +29,27 @@ pub const KEY_FILE: &str = "master.key";
 pub type SecretKey = SecretBox<[u8; 32]>;
 
 /// The purpose of a derived key. Each purpose has its own key.
+///
+/// Nothing else depends on the master key: API keys, sessions, password links and the fingerprints of idempotent requests are
+/// stored as SHA-256 digests, passwords as Argon2 hashes, and the tokens of forms are authenticated with the session's token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Authenticates list cursors.
+    /// Authenticates list cursors. A cursor is valid while the server has the key that it was issued with.
     Cursor,
-    /// Identifies the master key.
+    /// Identifies the master key, in the database and in backups.
     Fingerprint,
-    /// Replaces account names by digests where sign-in attempts are counted.
+    /// Replaces account names by digests where sign-in attempts are counted, for 15 minutes. With another first key, the count
+    /// of each account starts again.
     SignInAttempts,
-    /// Encrypts the signing secrets of webhooks.
+    /// Encrypts the signing secrets of webhooks, in `webhook_secrets.ciphertext`. They are encrypted again when the key is
+    /// rotated.
     WebhookSecrets,
 }
 
 impl Purpose {
+    /// All purposes.
+    pub const ALL: [Self; 4] = [Self::Cursor, Self::Fingerprint, Self::SignInAttempts, Self::WebhookSecrets];
+
     /// Returns the HKDF label of this purpose. A label must not change, since that changes the derived key.
     fn label(self) -> &'static [u8] {
         match self {
@@ -54,7 +65,9 @@ impl Purpose {
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// The key is not 64 hexadecimal digits.
-    #[error("{location}: expected a master key of 64 hexadecimal digits")]
+    #[error(
+        "{location}: expected a master key of 64 hexadecimal digits, or several different ones, one per line"
+    )]
     Malformed {
         /// Where the key was read from.
         location: String,
@@ -73,73 +86,26 @@ pub enum KeyError {
     Random(String),
 }
 
-/// The server's master key.
+/// One master key.
 #[derive(Debug)]
-pub struct MasterKey(SecretKey);
+struct MasterKey(SecretKey);
 
 impl MasterKey {
-    /// Parses 64 hexadecimal digits. `location` is where they were read from, for error messages.
-    ///
-    /// # Errors
-    /// Returns [`KeyError::Malformed`], which does not contain the text.
-    pub fn from_hex(text: &str, location: &str) -> Result<Self, KeyError> {
-        let malformed = || KeyError::Malformed { location: location.to_owned() };
+    /// Parses 64 hexadecimal digits. Returns `None` if the text is anything else.
+    fn from_hex(text: &str) -> Option<Self> {
         if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(malformed());
+            return None;
         }
         let mut key = Box::new([0; 32]);
         for (byte, digits) in key.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-            let digits = std::str::from_utf8(digits).map_err(|_| malformed())?;
-            *byte = u8::from_str_radix(digits, 16).map_err(|_| malformed())?;
+            *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
         }
-        Ok(Self(SecretBox::new(key)))
-    }
-
-    /// Reads the key in the data folder. Returns `None` if the file does not exist.
-    ///
-    /// # Errors
-    /// Returns [`KeyError`] when the file cannot be read or does not contain a key.
-    pub fn open(data_dir: &Path) -> Result<Option<Self>, KeyError> {
-        let path = data_dir.join(KEY_FILE);
-        match fs::read_to_string(&path) {
-            Ok(text) => {
-                let text = Zeroizing::new(text);
-                Self::from_hex(text.trim_end(), &path.display().to_string()).map(Some)
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(KeyError::File { path, cause }),
-        }
-    }
-
-    /// Creates the key file in the data folder, readable only by its owner, and returns the key. Also creates the
-    /// folder if it does not exist. If the file exists, for example because another process has just created it,
-    /// returns the key that it contains.
-    ///
-    /// # Errors
-    /// Returns [`KeyError`] when the folder cannot be created or is not writable, when the random number generator
-    /// fails, or when an existing file cannot be read or does not contain a key.
-    pub fn create(data_dir: &Path) -> Result<Self, KeyError> {
-        let mut key = Zeroizing::new([0_u8; 32]);
-        rand::rngs::SysRng
-            .try_fill_bytes(key.as_mut_slice())
-            .map_err(|error| KeyError::Random(error.to_string()))?;
-        let mut text = Zeroizing::new(String::with_capacity(65));
-        push_hex(key.as_slice(), &mut text);
-        text.push('\n');
-        let path = data_dir.join(KEY_FILE);
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(data_dir)
-            .map_err(|cause| KeyError::File { path: path.clone(), cause })?;
-        create_private_file(&path, text.as_bytes())
-            .map_err(|cause| KeyError::File { path: path.clone(), cause })?;
-        Self::open(data_dir)?.ok_or_else(|| KeyError::File { path, cause: ErrorKind::NotFound.into() })
+        Some(Self(SecretBox::new(key)))
     }
 
     /// Derives the key for a purpose with HKDF-Expand and SHA-256 (RFC 5869, 2.3). HKDF-Extract is not needed, since
     /// the master key is already random.
-    pub fn derive(&self, purpose: Purpose) -> SecretKey {
+    fn derive(&self, purpose: Purpose) -> SecretKey {
         let mut mac =
             Hmac::<Sha256>::new_from_slice(self.0.expose_secret()).expect("HMAC accepts keys of any length");
         mac.update(purpose.label());
@@ -151,7 +117,7 @@ impl MasterKey {
     }
 
     /// Returns 32 hexadecimal digits that identify this key without revealing it.
-    pub fn fingerprint(&self) -> String {
+    fn fingerprint(&self) -> String {
         let mut text = String::with_capacity(32);
         push_hex(&self.derive(Purpose::Fingerprint).expose_secret()[..16], &mut text);
         text
@@ -188,44 +154,4 @@ pub fn create_private_file(path: &Path, content: &[u8]) -> io::Result<()> {
     created?;
     removed?;
     File::open(folder)?.sync_all()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
-    use super::*;
-
-    #[test]
-    fn a_key_is_created_once_and_readable_only_by_its_owner() {
-        let folder = tempfile::tempdir().unwrap();
-        assert!(MasterKey::open(folder.path()).unwrap().is_none());
-        let created = MasterKey::create(folder.path()).unwrap();
-        let mode = fs::metadata(folder.path().join(KEY_FILE)).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-        let second = MasterKey::create(folder.path()).unwrap();
-        let opened = MasterKey::open(folder.path()).unwrap().unwrap();
-        assert_eq!(created.fingerprint(), second.fingerprint());
-        assert_eq!(created.fingerprint(), opened.fingerprint());
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
-    }
-
-    #[test]
-    fn each_purpose_has_its_own_key() {
-        let key = MasterKey::from_hex(&"00".repeat(32), "the test").unwrap();
-        let other_key = MasterKey::from_hex(&"01".repeat(32), "the test").unwrap();
-        let derived = |key: &MasterKey, purpose| *key.derive(purpose).expose_secret();
-        assert_ne!(derived(&key, Purpose::Cursor), derived(&key, Purpose::Fingerprint));
-        assert_ne!(derived(&key, Purpose::Cursor), derived(&other_key, Purpose::Cursor));
-        insta::assert_snapshot!(key.fingerprint(), @"5186e075147b7098ca9a4977c6a4e395");
-    }
-
-    #[test]
-    fn a_malformed_key_is_rejected_without_being_shown() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(KEY_FILE), "0f0f").unwrap();
-        let message = MasterKey::open(folder.path()).unwrap_err().to_string();
-        assert!(message.ends_with("master.key: expected a master key of 64 hexadecimal digits"));
-        assert!(!message.contains("0f0f"));
-    }
 }

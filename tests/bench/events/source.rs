@@ -14,7 +14,7 @@ use foundation::clock::Clock;
 use foundation::config::Config;
 use foundation::database::{Database, DatabaseOptions, DatabaseSource};
 use foundation::id::{Ids, WorkspaceId};
-use foundation::secret::{MasterKey, Purpose, Seal};
+use foundation::secret::{MasterKeys, Purpose, Seal};
 
 use super::receiver::EVENT_MARKER;
 
@@ -58,9 +58,9 @@ impl EventSource {
             },
         );
         let workspace = workspaces::by_key(&app, workspace).await?.id;
-        let master = match MasterKey::open(folder)? {
+        let master = match MasterKeys::open(folder)? {
             Some(master) => master,
-            None => MasterKey::create(folder)?,
+            None => MasterKeys::create(folder)?,
         };
         Ok(Self { app, seal: Arc::new(Seal::new(&master, Purpose::WebhookSecrets)), workspace })
     }

@@ -13,7 +13,7 @@ use foundation::clock::Clock;
 use foundation::config::Config;
 use foundation::database::Write;
 use foundation::id::Ids;
-use foundation::secret::MasterKey;
+use foundation::secret::MasterKeys;
 use migration::Migration;
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ impl TestApp {
         let app = app(&database, &clock, config).await;
         let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.expect("a free port");
         let base_url = format!("http://{}", listener.local_addr().expect("an address"));
-        let master = MasterKey::from_hex(MASTER_KEY, "the test").expect("a key");
+        let master = MasterKeys::parse(MASTER_KEY, "the test").expect("a key");
         let mut limits = ConnectionLimits::new(&app.config.server);
         change(&mut limits);
         let server = Server::new(app.clone(), &master, "http://api.test").expect("a server");

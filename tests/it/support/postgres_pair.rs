@@ -35,7 +35,7 @@ const STANDBY: &str = "standby";
 pub struct PostgresPair {
     pub primary: PostgresServer,
     pub standby: PostgresServer,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl PostgresPair {
@@ -76,7 +76,18 @@ impl PostgresPair {
             "SELECT count(*) = 1 FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = '{state}'"
         );
         wait_until("the standby streams", async || query::<bool>(&admin, &streaming).await).await;
-        Some(Self { primary, standby, _folder: folder })
+        Some(Self { primary, standby, folder })
+    }
+
+    /// Returns a further server whose data folder does not exist yet.
+    pub fn further_server(&self) -> PostgresServer {
+        let PostgresServer { programs, user, .. } = &self.primary;
+        PostgresServer::new(programs, self.folder.path().join("further"), *user)
+    }
+
+    /// Returns the folder with the data of the servers.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Returns the URL with both servers, the standby first.
@@ -112,6 +123,26 @@ impl PostgresServer {
     /// Returns the URL of the database on this server.
     pub fn url(&self) -> String {
         format!("postgres://{NAME}@127.0.0.1:{}/{NAME}", self.port)
+    }
+
+    /// Returns the URL of the database as the superuser.
+    pub fn superuser_url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/{NAME}", self.port)
+    }
+
+    /// Adds settings to the configuration file. They apply from the next start.
+    pub fn configure(&self, settings: &str) {
+        append(&self.data.join("postgresql.conf"), &format!("{settings}\n"));
+    }
+
+    /// Runs shell commands as the user of the server. `PGDATA` is its data folder, and `variables` are other variables.
+    pub fn run_shell(&self, commands: &str, variables: &[(&str, &str)]) {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut command = self.command("/bin/sh");
+        command.args(["-euc", commands]).env("PATH", format!("{}:{path}", self.programs.display()));
+        command.env("PGDATA", &self.data).envs(variables.iter().copied());
+        let output = command.output().expect("the shell runs");
+        assert!(output.status.success(), "{commands}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
     /// Starts the server and waits until it accepts connections.

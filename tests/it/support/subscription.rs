@@ -8,7 +8,7 @@ use entity::webhook_attempts;
 use entity::webhook_deliveries::queue::{self, ClaimQuery, DeliveryTransition, Settlement};
 use foundation::database::Write;
 use foundation::id::{Attempt, SubscriptionId};
-use foundation::secret::{MasterKey, Purpose, Seal};
+use foundation::secret::{MasterKeys, Purpose, Seal};
 use secrecy::ExposeSecret;
 use uuid::Uuid;
 
@@ -29,7 +29,7 @@ pub async fn in_transaction<T>(
 impl TestApp {
     /// Returns the seal that encrypts webhook secrets.
     pub fn seal(&self) -> Seal {
-        Seal::new(&MasterKey::from_hex(MASTER_KEY, "the test").expect("a key"), Purpose::WebhookSecrets)
+        Seal::new(&MasterKeys::parse(MASTER_KEY, "the test").expect("a key"), Purpose::WebhookSecrets)
     }
 
     /// Claims all due deliveries, records one attempt with this status for each, and settles them with this

@@ -1,0 +1,172 @@
+//! Encrypts all stored secrets with the first master key.
+
+use std::fmt;
+
+use entity::{server_state, webhook_secrets};
+use foundation::id::{SubscriptionId, min_uuid_at};
+use foundation::secret::{MasterKeys, Purpose, Resealed, Seal};
+use uuid::Uuid;
+
+use super::{CURRENT, NEXT, PREVIOUS};
+use crate::Result;
+use crate::app::App;
+
+/// Maximum number of values that one transaction encrypts.
+const BATCH: u64 = 100;
+/// How long before the last pass values may have been created that are committed after it: much longer than a write takes.
+const MAX_WRITE_MS: i64 = 15 * 60_000;
+
+/// The table and the column with encrypted secrets.
+const TABLE: &str = "webhook_secrets";
+
+/// The number of values of a table that were encrypted with the new key.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reencrypted {
+    /// The table.
+    pub table: &'static str,
+    /// Values that were encrypted again.
+    pub changed: u64,
+    /// Values that were already encrypted with the new key.
+    pub unchanged: u64,
+}
+
+/// A stored secret that cannot be decrypted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadableValue {
+    /// The table.
+    pub table: &'static str,
+    /// The id of the row.
+    pub id: Uuid,
+    /// The subscription that the secret belongs to.
+    pub subscription: SubscriptionId,
+    /// Why it cannot be decrypted.
+    pub problem: String,
+}
+
+impl fmt::Display for UnreadableValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { table, id, subscription, problem } = self;
+        write!(f, "{table} {id} (subscription {subscription}): {problem}")
+    }
+}
+
+/// The result of a rotation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rotation {
+    /// The values of each table.
+    pub tables: Vec<Reencrypted>,
+    /// The values that no key decrypts. If there are any, the current key of the database was not changed.
+    pub unreadable: Vec<UnreadableValue>,
+}
+
+/// Encrypts every stored secret with the first key, in short transactions, and makes that key the current one of the database.
+/// Servers and workers that have all keys can run meanwhile. If the call is interrupted, a repeated one continues.
+///
+/// # Errors
+/// Returns [`crate::Error::Internal`] when a statement fails. Values that were encrypted until then stay so.
+pub async fn rotate(app: &App, keys: &MasterKeys) -> Result<Rotation> {
+    let mut rotation = Rotation::default();
+    for purpose in Purpose::ALL {
+        match purpose {
+            Purpose::Cursor | Purpose::Fingerprint | Purpose::SignInAttempts => {}
+            Purpose::WebhookSecrets => rotate_webhook_secrets(app, keys, &mut rotation).await?,
+        }
+    }
+    Ok(rotation)
+}
+
+/// Returns the stored secrets that no key decrypts. Expired ones are ignored, since they are not used. Reads in batches.
+///
+/// # Errors
+/// Returns [`crate::Error::Internal`] when a query fails.
+pub async fn unreadable_values(app: &App, keys: &MasterKeys) -> Result<(u64, Vec<UnreadableValue>)> {
+    let seal = Seal::new(keys, Purpose::WebhookSecrets);
+    let (mut count, mut unreadable, mut after) = (0, Vec::new(), Uuid::nil());
+    loop {
+        let rows = webhook_secrets::page(app.db.read(), after, BATCH).await?;
+        let Some(last) = rows.last() else { return Ok((count, unreadable)) };
+        after = last.id;
+        for row in &rows {
+            count += 1;
+            if let Err(problem) = seal.decrypt(&row.ciphertext, row.subscription_id.as_bytes()) {
+                unreadable.extend(unreadable_value(row, &problem, app.clock.now_ms()));
+            }
+        }
+    }
+}
+
+async fn rotate_webhook_secrets(app: &App, keys: &MasterKeys, rotation: &mut Rotation) -> Result<()> {
+    let seal = Seal::new(keys, Purpose::WebhookSecrets);
+    let mut counts = Reencrypted { table: TABLE, ..Reencrypted::default() };
+    let mut after = Uuid::nil();
+    let mut began_ms = None;
+    loop {
+        let write = app.begin_write().await?;
+        began_ms.get_or_insert(write.now_ms());
+        let last = reencrypt(&write, &seal, after, &mut counts, &mut rotation.unreadable).await?;
+        write.commit().await?;
+        match last {
+            Some(last) => after = last,
+            None => break,
+        }
+    }
+    if rotation.unreadable.is_empty() {
+        // Waits for writes that encrypt with the current key, which can then no longer encrypt.
+        let write = app.begin_write().await?;
+        let current = server_state::get(write.conn(), CURRENT).await?;
+        server_state::put(write.conn(), CURRENT, seal.fingerprint()).await?;
+        server_state::delete(write.conn(), NEXT).await?;
+        if let Some(previous) = current.filter(|current| current != seal.fingerprint()) {
+            server_state::put(write.conn(), PREVIOUS, &previous).await?;
+        }
+        let mut after = min_uuid_at(began_ms.unwrap_or_default() - MAX_WRITE_MS);
+        let (mut later, mut unreadable) = (Reencrypted::default(), Vec::new());
+        while let Some(last) = reencrypt(&write, &seal, after, &mut later, &mut unreadable).await? {
+            after = last;
+        }
+        write.commit().await?;
+        counts.changed += later.changed;
+    }
+    rotation.tables.push(counts);
+    Ok(())
+}
+
+/// Encrypts the next batch of secrets with the first key. Returns the id of its last row, or `None` after the last batch.
+async fn reencrypt(
+    write: &foundation::database::Write,
+    seal: &Seal,
+    after: Uuid,
+    counts: &mut Reencrypted,
+    unreadable: &mut Vec<UnreadableValue>,
+) -> Result<Option<Uuid>> {
+    let rows = webhook_secrets::page(write.conn(), after, BATCH).await?;
+    for row in &rows {
+        match seal.reseal(&row.ciphertext, row.subscription_id.as_bytes()) {
+            Ok(Resealed::Unchanged) => counts.unchanged += 1,
+            Ok(Resealed::New(new)) => {
+                let current = row.ciphertext.clone();
+                // A row that another rotation has changed or that was deleted needs no change.
+                let replaced =
+                    webhook_secrets::replace_ciphertext(write.conn(), row.id, current, new).await?;
+                counts.changed += u64::from(replaced);
+            }
+            Err(problem) => unreadable.extend(unreadable_value(row, &problem, write.now_ms())),
+        }
+    }
+    Ok(rows.last().map(|row| row.id))
+}
+
+/// Describes a secret that cannot be decrypted. Returns `None` if it has expired.
+fn unreadable_value(
+    row: &webhook_secrets::Model,
+    problem: &foundation::secret::SealError,
+    now_ms: i64,
+) -> Option<UnreadableValue> {
+    let expired = row.expires_at.is_some_and(|at| at <= now_ms);
+    (!expired).then(|| UnreadableValue {
+        table: TABLE,
+        id: row.id,
+        subscription: SubscriptionId::from_uuid(row.subscription_id),
+        problem: problem.to_string(),
+    })
+}
