@@ -85,11 +85,9 @@ pub(crate) enum RequestOutcome {
 
 impl RequestOutcome {
     /// Returns the status of the response.
-    fn status(self) -> Option<u16> {
+    pub(crate) fn status(self) -> Option<StatusCode> {
         match self {
-            Self::Complete(status) | Self::Canceled(Some(status)) | Self::Failed(status) => {
-                Some(status.as_u16())
-            }
+            Self::Complete(status) | Self::Canceled(Some(status)) | Self::Failed(status) => Some(status),
             Self::Canceled(None) => None,
         }
     }
@@ -149,20 +147,11 @@ impl RequestContext {
         u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
-<<<<<<< HEAD
-    /// Records the metrics of the request, and writes its access log line.
-    pub(crate) fn end(&self, metrics: &RequestMetrics, outcome: RequestOutcome) {
+    /// Records the metrics of the request, writes its access log line, and ends its span.
+    pub(crate) fn end(&self, metrics: &RequestMetrics, outcome: RequestOutcome, mut span: Option<Span>) {
         let duration_us = self.duration_us();
         let subject = std::mem::take(&mut *self.subject.lock().unwrap_or_else(PoisonError::into_inner));
         metrics.record(subject.operation(), outcome.label(), duration_us as f64 / 1e6);
-        match (subject, outcome.status()) {
-=======
-    /// Records the metrics of the request, writes its access log line, and ends its span. `status` is `None` if the client
-    /// disconnected before the response.
-    pub(crate) fn end(&self, metrics: &RequestMetrics, status: Option<StatusCode>, mut span: Option<Span>) {
-        let duration_us = self.duration_us();
-        let subject = std::mem::take(&mut *self.subject.lock().unwrap_or_else(PoisonError::into_inner));
-        metrics.record(subject.operation(), status_class(status), duration_us as f64 / 1e6);
         let trace_id = span.as_ref().map(|span| tracing::field::display(span.context().trace_id()));
         if let Some(span) = &mut span {
             span.set("request.id", self.request_id.clone());
@@ -170,8 +159,7 @@ impl RequestContext {
                 span.set("key.id", key.to_string());
             }
         }
-        match (subject, status.map(|status| status.as_u16())) {
->>>>>>> traces
+        match (subject, outcome.status().map(|status| status.as_u16())) {
             (LogSubject::Silent, _) | (LogSubject::Page { .. } | LogSubject::Rejected { .. }, None) => {}
             (LogSubject::Call { operation, key }, status) => tracing::info!(
                 request.id = self.request_id,
@@ -194,7 +182,7 @@ impl RequestContext {
             }
         }
         if let Some(span) = span {
-            request_span::end(span, self.method, self.route.get(), status);
+            request_span::end(span, self.method, self.route.get(), outcome);
         }
     }
 }

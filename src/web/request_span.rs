@@ -5,9 +5,10 @@
 use std::borrow::Cow;
 
 use poem::Request;
-use poem::http::{HeaderMap, Method, StatusCode, header};
+use poem::http::{HeaderMap, Method, header};
 
 use super::client;
+use super::request_context::RequestOutcome;
 use foundation::config::Network;
 use foundation::telemetry::traces::{self, Span, SpanContext, SpanKind};
 
@@ -39,25 +40,27 @@ pub(crate) fn start(request: &Request, trusted_proxies: &[Network]) -> Option<Sp
     Some(span)
 }
 
-/// Completes the span of a request. `status` is `None` if the client disconnected before the response.
+/// Completes the span of a request.
 pub(crate) fn end(
     mut span: Span,
     method: &str,
     route: Option<&Cow<'static, str>>,
-    status: Option<StatusCode>,
+    outcome: RequestOutcome,
 ) {
     if let Some(route) = route {
         span.rename(format!("{method} {route}"));
         span.set("http.route", route.clone().into_owned());
     }
-    match status {
-        Some(status) => {
-            span.set("http.response.status_code", i64::from(status.as_u16()));
-            if status.is_server_error() {
-                span.fail(status.as_str().to_owned());
-            }
+    if let Some(status) = outcome.status() {
+        span.set("http.response.status_code", i64::from(status.as_u16()));
+    }
+    match outcome {
+        RequestOutcome::Complete(status) if status.is_server_error() => {
+            span.fail(status.as_str().to_owned());
         }
-        None => span.fail("canceled"),
+        RequestOutcome::Complete(_) => {}
+        RequestOutcome::Canceled(_) => span.fail("canceled"),
+        RequestOutcome::Failed(_) => span.fail("the response body failed"),
     }
 }
 

@@ -11,6 +11,8 @@ use futures_util::Stream;
 use poem::Body;
 use poem::http::StatusCode;
 
+use foundation::telemetry::traces::Span;
+
 use super::layer::panic_message;
 use super::request_context::{RequestContext, RequestOutcome};
 use super::request_metrics::RequestMetrics;
@@ -20,6 +22,8 @@ pub(crate) struct StreamedRequest {
     metrics: Arc<RequestMetrics>,
     context: Arc<RequestContext>,
     outcome: RequestOutcome,
+    /// The span of the request. `None` if it is not recorded.
+    span: Option<Span>,
 }
 
 impl StreamedRequest {
@@ -28,8 +32,9 @@ impl StreamedRequest {
         metrics: Arc<RequestMetrics>,
         context: Arc<RequestContext>,
         status: StatusCode,
+        span: Option<Span>,
     ) -> Self {
-        Self { metrics, context, outcome: RequestOutcome::Canceled(Some(status)) }
+        Self { metrics, context, outcome: RequestOutcome::Canceled(Some(status)), span }
     }
 
     /// Returns a body with the same content that ends the request at its end. A panic becomes an error of the body.
@@ -57,7 +62,7 @@ impl StreamedRequest {
 impl Drop for StreamedRequest {
     fn drop(&mut self) {
         self.metrics.active.decrement(1);
-        self.context.end(&self.metrics, self.outcome);
+        self.context.end(&self.metrics, self.outcome, self.span.take());
     }
 }
 
