@@ -9,7 +9,7 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["demo", "serve", "worker", "migrate"]),
     ("Administer", &["workspaces", "users", "keys", "webhooks"]),
     ("Data", &["apply", "generate", "backup", "restore"]),
-    ("Inspect", &["config", "openapi"]),
+    ("Inspect", &["config", "health", "openapi", "completions", "man"]),
 ];
 
 const EXIT_CODES: &str = "\

@@ -72,6 +72,7 @@ mod start_checks;
 mod student_list;
 mod students;
 mod support;
+mod systemd;
 mod webhooks_cli;
 mod webhooks_fairness;
 mod webhooks_guide;
