@@ -174,4 +174,6 @@ fn run_async<F: Future<Output = Result<CommandOutcome, CommandError>>>(
 }
 
 #[cfg(test)]
+mod package_tests;
+#[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -22,6 +22,8 @@ const PASS_SOCKET: &str = "exec 3<&0 </dev/null; export LISTEN_FDS=1 LISTEN_PID=
 /// Builds a command that receives a listening socket, as from systemd.
 fn with_socket(program: &TestProgram, listener: &TcpListener, args: &[&str]) -> Command {
     let mut command = program.command_after(PASS_SOCKET, args);
+    // Nothing reads the log while clients send requests.
+    command.env("CREATOR_API_LOG_FILTER", "warn");
     command.stdin(Stdio::from(OwnedFd::from(listener.try_clone().unwrap())));
     command
 }
@@ -109,7 +111,7 @@ async fn an_upgrade_on_the_socket_of_systemd_fails_no_request() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let start = async || -> ServerProcess {
-        program.start_server(with_socket(&program, &listener, &["serve", "--drain-seconds", "5"])).await
+        program.start_server(with_socket(&program, &listener, &["serve", "--drain-seconds", "30"])).await
     };
     let mut server = start().await;
     let (stop, count) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
@@ -122,8 +124,13 @@ async fn an_upgrade_on_the_socket_of_systemd_fails_no_request() {
     };
     for _ in 0..5 {
         more_requests().await;
+        let started = Instant::now();
         server.signal("TERM").await;
         assert_eq!(server.wait_for_exit().await, Some(0));
+        assert!(
+            started.elapsed() < Duration::from_secs(30),
+            "the server exits when all connections are closed"
+        );
         server = start().await;
     }
     more_requests().await;

@@ -244,3 +244,22 @@ fn the_readme_lists_every_setting() {
     let readme = include_str!("../../../README.md");
     assert!(readme.contains(&table), "README.md does not contain this table:\n{table}");
 }
+
+#[test]
+fn the_configuration_file_of_the_package_names_every_setting() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../xtask/dist/debian/creator-api.toml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let uncommented: Vec<&str> = text
+        .lines()
+        .map(|line| line.strip_prefix('#').filter(|setting| !setting.starts_with(' ')).unwrap_or(line))
+        .collect();
+    read(&[], &[], &text).unwrap();
+    read(&[], &[], &uncommented.join("\n")).unwrap();
+    for setting in SETTINGS {
+        let key = format!("{} = ", setting.key);
+        let credential = format!("creator-api.{}", setting.key);
+        let is_named = uncommented.iter().any(|line| line.starts_with(&key)) || text.contains(&credential);
+        // The key is created in the data folder.
+        assert!(is_named || setting.key == "master_key", "{} is missing", setting.key);
+    }
+}
