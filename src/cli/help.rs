@@ -9,7 +9,7 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["demo", "serve", "worker", "migrate"]),
     ("Administer", &["workspaces", "users", "keys", "webhooks", "master-key"]),
     ("Data", &["apply", "generate", "backup", "restore"]),
-    ("Inspect", &["doctor", "config", "openapi"]),
+    ("Inspect", &["doctor", "config", "health", "openapi", "completions", "man"]),
 ];
 
 const EXIT_CODES: &str = "\

@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod file_limit;
 mod generate;
+mod health;
 mod heartbeats;
 mod help;
 mod keys;
@@ -18,9 +19,11 @@ mod openapi;
 mod outcome;
 mod output;
 mod progress;
+mod reference;
 mod serve;
 mod signals;
 mod start;
+mod systemd;
 mod users;
 mod webhooks;
 mod worker;
@@ -55,7 +58,7 @@ enum Command {
     /// Prints `listening on http://ADDR` to stdout when ready. A SQLite database is created and migrated automatically;
     /// on PostgreSQL, run `creator-api migrate` first, or specify --wait-for-migrations. At the first Ctrl-C or
     /// SIGTERM, the server continues to serve for --drain-seconds, then waits for requests, webhooks and mail in flight;
-    /// at the second, it exits immediately.
+    /// at the second, it exits immediately. A socket that systemd passes is used instead of --listen.
     Serve(serve::ServeArgs),
     /// Send webhooks and mail without serving requests
     ///
@@ -113,8 +116,16 @@ enum Command {
     /// Check the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    /// Check whether a server or worker on this machine is ready
+    ///
+    /// Prints the response of /readyz. Exits with code 1 if the process does not respond within 5 seconds, or is not ready.
+    Health(health::HealthArgs),
     /// Print the OpenAPI contract
     Openapi(openapi::OpenapiArgs),
+    /// Print a completion script for a shell
+    Completions(reference::CompletionsArgs),
+    /// Write the manual pages of all commands to a folder
+    Man(reference::ManArgs),
 }
 
 /// Runs the command that the process was started with, and returns its exit code.
@@ -139,9 +150,15 @@ pub fn run() -> ExitCode {
 fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<CommandOutcome, CommandError> {
     match command {
         Command::Openapi(args) => openapi::run(&args),
+        Command::Completions(args) => reference::completions(&args),
+        Command::Man(args) => reference::man(&args),
+        Command::Health(args) => run_async(flags, |config| health::run(config, args)),
         Command::Config(command) => config::run(command, flags),
         Command::Demo => run_service(flags, demo::run),
-        Command::Serve(args) => run_service(flags, |config| serve::run(config, args)),
+        Command::Serve(args) => {
+            let socket = systemd::take_socket()?;
+            run_service(flags, |config| serve::run(config, args, socket))
+        }
         Command::Worker(args) => run_service(flags, |config| worker::run(config, args)),
         Command::Migrate(args) => run_async(flags, |config| migrate::run(config, args)),
         Command::Workspaces(command) => run_async(flags, |config| workspaces::run(config, command)),
@@ -184,5 +201,7 @@ fn run_service<F: Future<Output = Result<CommandOutcome, CommandError>>>(
     runtime.block_on(command(config))
 }
 
+#[cfg(test)]
+mod package_tests;
 #[cfg(test)]
 mod tests;

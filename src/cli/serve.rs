@@ -9,7 +9,7 @@ use super::background::Background;
 use super::heartbeats::Heartbeats;
 use super::master_key::{self, KeyUse};
 use super::outcome::{CommandError, CommandOutcome};
-use super::{file_limit, output, signals, start};
+use super::{file_limit, output, signals, start, systemd};
 use crate::server::{Server, drain_time};
 use domain::app::App;
 use domain::outbox::remote_wakes;
@@ -29,28 +29,37 @@ pub(super) struct ServeArgs {
     pub(super) wait_for_migrations: bool,
 }
 
-pub(super) async fn run(config: Config, args: ServeArgs) -> Result<CommandOutcome, CommandError> {
+/// Runs the server on the socket that systemd passed, if any, or on `--listen`.
+pub(super) async fn run(
+    config: Config,
+    args: ServeArgs,
+    passed: Option<std::net::TcpListener>,
+) -> Result<CommandOutcome, CommandError> {
     file_limit::raise();
-    let socket = bind(config.server.listen, "--listen")?;
-    let address = socket.local_addr()?;
+    let socket = ServerSocket::open(&config, passed)?;
+    let address = socket.address()?;
     let app = match args.wait_for_migrations {
         true => start::open_app_when_migrated(config).await?,
         false => start::open_app(config).await?,
     };
     let master = master_key::load(&app, KeyUse::Server).await?;
     let stop = signals::listen("waiting for requests in flight")?;
-    let server = build_server(&app, &master, address)?;
+    let mut server = build_server(&app, &master, address)?;
+    if matches!(socket, ServerSocket::Passed(_)) {
+        server = server.with_shared_listener();
+    }
     let stop_background = signals::delayed(&stop, drain_time(&app.config.server));
     start::warn_without_statement_timeout(&app).await?;
     start::check_ownership(&app).await?;
     let roles = Roles { serves: true, runs_worker: !args.no_worker };
     start::check_connections(&app, roles).await?;
     // Until it can respond, the process accepts no connections.
-    let listener = listen(socket, "--listen")?;
+    let listener = socket.listen()?;
     let heartbeats = Heartbeats::start(&app, roles, &stop).await;
     let background =
         (!args.no_worker).then(|| Background::start(&app, &master, &stop_background)).transpose()?;
     output::print(format_args!("listening on http://{address}"))?;
+    systemd::notify_ready();
     let background = async {
         if let Some(background) = background {
             background.wait(&app).await;
@@ -68,6 +77,38 @@ pub(super) async fn run(config: Config, args: ServeArgs) -> Result<CommandOutcom
     app.db.close().await;
     served?;
     Ok(CommandOutcome::Done)
+}
+
+/// The socket of the server, before it accepts connections.
+enum ServerSocket {
+    /// Bound to `--listen`.
+    Bound(TcpSocket),
+    /// Passed by systemd, which listens on it.
+    Passed(TcpListener),
+}
+
+impl ServerSocket {
+    fn open(config: &Config, passed: Option<std::net::TcpListener>) -> Result<Self, CommandError> {
+        let Some(listener) = passed else {
+            return bind(config.server.listen, "--listen").map(Self::Bound);
+        };
+        listener.set_nonblocking(true)?;
+        Ok(Self::Passed(TcpListener::from_std(listener)?))
+    }
+
+    fn address(&self) -> std::io::Result<SocketAddr> {
+        match self {
+            Self::Bound(socket) => socket.local_addr(),
+            Self::Passed(listener) => listener.local_addr(),
+        }
+    }
+
+    fn listen(self) -> Result<TcpListener, CommandError> {
+        match self {
+            Self::Bound(socket) => listen(socket, "--listen"),
+            Self::Passed(listener) => Ok(listener),
+        }
+    }
 }
 
 /// Builds the server for the address that its listener is bound to.

@@ -6,7 +6,7 @@ use super::background::Background;
 use super::heartbeats::Heartbeats;
 use super::master_key::{self, KeyUse};
 use super::outcome::{CommandError, CommandOutcome};
-use super::{file_limit, output, serve, signals, start};
+use super::{file_limit, output, serve, signals, start, systemd};
 use crate::server::Monitoring;
 use domain::processes::Roles;
 use foundation::config::{Config, WORKER_SETTINGS, flags};
@@ -48,6 +48,7 @@ pub(super) async fn run(mut config: Config, args: WorkerArgs) -> Result<CommandO
         output::print(format_args!("listening on http://{}", listener.local_addr()?))?;
     }
     output::print("sending webhooks and mail")?;
+    systemd::notify_ready();
     let monitoring = listener.map(|listener| {
         let monitoring = Monitoring::new(app.clone(), ProcessKind::Worker);
         tokio::spawn(monitoring.with_delivery(background.progress()).run(listener, stop))

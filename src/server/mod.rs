@@ -27,6 +27,7 @@ use api::generated::operations;
 use api::middleware::RequestPipeline;
 use api::state::{ApiState, Settings};
 use api::v1::Handlers;
+use connections::Shutdown;
 use contract_runtime::contract::Contract;
 use dashboard::Dashboard;
 use domain::app::App;
@@ -46,10 +47,7 @@ pub struct Server {
     maintenance: MaintenanceContext,
     api_state: Arc<ApiState>,
     router: router::RootRouter,
-    /// How long to continue serving after the shutdown signal, while `/readyz` fails.
-    drain: Duration,
-    /// How long to wait for requests in flight after that.
-    shutdown_timeout: Duration,
+    shutdown: Shutdown,
     limits: ConnectionLimits,
 }
 
@@ -64,8 +62,11 @@ impl Server {
     /// Panics outside of a Tokio runtime.
     pub fn new(app: App, master: &MasterKeys, local_url: &str) -> anyhow::Result<Self> {
         let settings = Settings::new(&app.config, local_url)?;
-        let drain = drain_time(&app.config.server);
-        let shutdown_timeout = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
+        let shutdown = Shutdown {
+            drain: drain_time(&app.config.server),
+            accepts_while_draining: true,
+            timeout: Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get())),
+        };
         let limits = ConnectionLimits::new(&app.config.server);
         let request_app = app.for_requests();
         let limit_store = LimitStore::open(&app.config.limits, &app.db, &app.clock)?;
@@ -80,7 +81,7 @@ impl Server {
             V1(Handlers { app: request_app }),
         )?;
         let router = router::RootRouter::new(monitoring, pipeline, &operations::CONTRACT, dashboard);
-        Ok(Self { maintenance, api_state, router, drain, shutdown_timeout, limits })
+        Ok(Self { maintenance, api_state, router, shutdown, limits })
     }
 
     /// Adds another version of the API, at `/api/` followed by the name of its contract. It shares keys and limits with
@@ -105,24 +106,31 @@ impl Server {
         self
     }
 
-    /// Serves until `shutdown` resolves, and then for the configured drain time while `/readyz` fails. Then stops
+    /// Declares that another process, such as systemd, keeps the listening socket open. After the shutdown signal, the
+    /// server accepts no connections from it, so that they wait for the next server.
+    #[must_use]
+    pub fn with_shared_listener(mut self) -> Self {
+        self.shutdown.accepts_while_draining = false;
+        self
+    }
+
+    /// Serves until `signal` resolves, and then for the configured drain time while `/readyz` fails. Then stops
     /// accepting connections, waits for requests in flight within the configured timeout, and saves the counts and log
     /// entries held in memory.
     ///
     /// # Errors
     /// Returns an error when the counts and log entries cannot be saved, or when a maintenance job panicked. After a
     /// panic, nothing is saved.
-    pub async fn run(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
+    pub async fn run(self, listener: TcpListener, signal: impl Future<Output = ()>) -> anyhow::Result<()> {
         let (stop, stopped) = oneshot::channel();
         let maintenance = tokio::spawn(maintenance::run(self.maintenance.clone(), stopped));
         let readiness = self.router.readiness();
         let router = layer(&self.api_state.app, self.router);
-        let shutdown = async {
-            shutdown.await;
+        let signal = async {
+            signal.await;
             readiness.stop();
-            tokio::time::sleep(self.drain).await;
         };
-        connections::serve(listener, router, self.limits, shutdown, self.shutdown_timeout).await;
+        connections::serve(listener, router, self.limits, signal, self.shutdown).await;
         // Waits for a running flush first: its counts are then either written or restored.
         let _ = stop.send(());
         maintenance.await?;

@@ -16,8 +16,12 @@ use webhooks::Progress;
 
 /// How often the metrics are aggregated, in addition to each request for them.
 const AGGREGATE_INTERVAL: Duration = Duration::from_secs(5);
-/// How long requests in flight have to finish at shutdown.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
+/// Requests in flight have one second to finish at shutdown.
+const SHUTDOWN: connections::Shutdown = connections::Shutdown {
+    drain: Duration::ZERO,
+    accepts_while_draining: true,
+    timeout: Duration::from_secs(1),
+};
 
 /// The monitoring endpoints of a process.
 pub struct Monitoring {
@@ -46,7 +50,7 @@ impl Monitoring {
         self.readiness.clone()
     }
 
-    /// Serves only these endpoints until `shutdown` resolves, and then waits up to [`SHUTDOWN_TIMEOUT`] for requests that
+    /// Serves only these endpoints until `shutdown` resolves, and then waits one second for requests that
     /// are in flight.
     pub async fn run(self, listener: TcpListener, shutdown: impl Future<Output = ()>) {
         let aggregate = async {
@@ -58,7 +62,7 @@ impl Monitoring {
         let limits = connections::ConnectionLimits::new(&self.app.config.server);
         let app = self.app.clone();
         tokio::select! {
-            () = connections::serve(listener, layer(&app, self), limits, shutdown, SHUTDOWN_TIMEOUT) => {}
+            () = connections::serve(listener, layer(&app, self), limits, shutdown, SHUTDOWN) => {}
             () = aggregate => {}
         }
     }

@@ -76,6 +76,7 @@ mod student_list;
 mod students;
 mod support;
 mod traces;
+mod systemd;
 mod webhooks_cli;
 mod webhooks_fairness;
 mod webhooks_guide;

@@ -8,6 +8,7 @@
 mod bench;
 mod check;
 mod clients;
+mod dist;
 mod fleet;
 mod test;
 mod tidy;
@@ -102,6 +103,11 @@ enum XtaskCommand {
     /// local ports, puts load on them and runs the scenarios. Exits with code 1 if a guarantee is violated. The logs of the
     /// last run are in target/fleet/logs.
     Fleet(fleet::FleetArgs),
+    /// Build the archive, the Debian package, the files for containers, the software bill of materials and the checksums.
+    ///
+    /// Needs cargo-deb (`cargo install cargo-deb --locked`). The results are in target/dist. Times in the files are
+    /// SOURCE_DATE_EPOCH, or else the time of the commit.
+    Dist(dist::DistArgs),
 }
 
 /// The result of a command.
@@ -164,6 +170,7 @@ fn run(command: XtaskCommand) -> anyhow::Result<TaskOutcome> {
         XtaskCommand::Test(args) => test::run(&args, &workspace),
         XtaskCommand::Bench(args) => bench::run(&args, &workspace),
         XtaskCommand::Fleet(args) => fleet::run(&args, &workspace),
+        XtaskCommand::Dist(args) => dist::run(&args, &workspace),
     }
 }
 

@@ -1,12 +1,15 @@
 //! `creator-api backup` and `creator-api restore`: copies of an SQLite database.
 
 mod file;
+mod folder;
 mod restore;
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use tempfile::{TempDir, TempPath};
 
 use super::outcome::{CommandError, CommandOutcome};
@@ -23,8 +26,14 @@ pub(super) use restore::{RestoreArgs, restore};
 #[derive(Debug, clap::Args)]
 pub(super) struct BackupArgs {
     /// File to create
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "folder", conflicts_with = "folder")]
+    file: Option<PathBuf>,
+    /// Existing folder in which to create the file, with the current time in its name
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Number of files to keep in the folder; older ones are deleted after a successful backup. By default, all are kept
+    #[arg(long, value_name = "FILES", requires = "folder", conflicts_with = "file")]
+    keep: Option<NonZeroUsize>,
 }
 
 /// Returns the path of the SQLite file of the configuration.
@@ -54,16 +63,26 @@ async fn until_interrupted(
 }
 
 pub(super) async fn run(config: Config, args: BackupArgs) -> Result<CommandOutcome, CommandError> {
-    until_interrupted(create(config, args)).await
+    // The backup contains what was committed before it began.
+    let created_at = Clock::system().now();
+    let file = match (args.file, &args.folder) {
+        (Some(file), _) => file,
+        (None, Some(folder)) => folder.join(folder::file_name(created_at)),
+        (None, None) => return Err(CommandError::usage("specify a file, or --folder")),
+    };
+    let outcome = until_interrupted(create(config, &file, created_at)).await?;
+    if let (Some(folder), Some(keep)) = (args.folder, args.keep) {
+        for deleted in folder::delete_old(&folder, keep).map_err(|error| not_writable(&folder, error))? {
+            output::print(format_args!("{}: deleted", deleted.display()))?;
+        }
+    }
+    Ok(outcome)
 }
 
-async fn create(config: Config, args: BackupArgs) -> Result<CommandOutcome, CommandError> {
+async fn create(config: Config, path: &Path, created_at: Timestamp) -> Result<CommandOutcome, CommandError> {
     let source = sqlite_path(&config, "backup")?;
-    if args.file.symlink_metadata().is_ok() {
-        return Err(CommandError::usage(format!(
-            "{} already exists; choose another file",
-            args.file.display()
-        )));
+    if path.symlink_metadata().is_ok() {
+        return Err(CommandError::usage(format!("{} already exists; choose another file", path.display())));
     }
     if !source.exists() {
         return Err(CommandError::new(format!(
@@ -72,22 +91,20 @@ async fn create(config: Config, args: BackupArgs) -> Result<CommandOutcome, Comm
         )));
     }
     let db = start::connect(&config).await?;
-    let folder = folder_of(&args.file);
+    let folder = folder_of(path);
     // In the folder of the backup, so that the finished file can be renamed. Only this user can read it.
     let temporary = temporary_folder(".backup-", folder)?;
     let copy = temporary.path().join("copy.db");
-    // The backup contains what was committed before it began.
-    let created_at = Clock::system().now().to_string();
     db.copy_to(&copy).await?;
     db.close().await;
-    let manifest = describe(&copy, created_at).await?;
+    let manifest = describe(&copy, created_at.to_string()).await?;
     file::append_manifest(&copy, &manifest).map_err(|error| not_writable(folder, error))?;
     set_private(&copy).map_err(|error| not_writable(folder, error))?;
-    move_to(&copy, &args.file)?;
+    move_to(&copy, path)?;
     let rows: i64 = manifest.rows.iter().map(|(_, rows)| rows).sum();
     output::print(format_args!(
         "{}: {} bytes, {rows} rows, {} migrations",
-        args.file.display(),
+        path.display(),
         manifest.database_bytes,
         manifest.migrations.len()
     ))?;

@@ -9,7 +9,7 @@ mod webhook;
 
 use std::fs;
 use std::io::ErrorKind;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
 
 use secrecy::{ExposeSecret, SecretString};
@@ -20,7 +20,7 @@ use super::master_key::{self, KeyUse};
 use super::outcome::{CommandError, CommandOutcome};
 use super::progress::ProgressDisplay;
 use super::workspaces::find;
-use super::{file_limit, output, serve, signals, start};
+use super::{file_limit, health, output, serve, signals, start};
 use crate::server::drain_time;
 use domain::app::App;
 use domain::keys::{self, NewKey};
@@ -116,17 +116,6 @@ async fn ensure_key(app: &App, data_dir: &Path) -> Result<SecretString, CommandE
     Ok(secret)
 }
 
-/// Returns the address that a browser on this machine connects to: the loopback address if the server listens on all
-/// addresses.
-fn browser_address(address: SocketAddr) -> SocketAddr {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, address.port())
-}
-
 /// Returns the message that describes what the user can try.
 fn welcome(
     app: &App,
@@ -136,7 +125,7 @@ fn welcome(
     webhook: &DemoWebhook,
 ) -> String {
     let secret = secret.expose_secret();
-    let local = format!("http://{}", browser_address(address));
+    let local = format!("http://{}", health::local(address));
     let url = app.config.server.public_url.as_ref().map_or(local.as_str(), |url| url.base());
     let data = app.config.storage.data_dir.display();
     let receiver_url = &webhook.url;
@@ -158,19 +147,4 @@ The demo is ready.
   Stop        Ctrl-C
 "
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_on_all_addresses_is_reached_on_the_loopback_address() {
-        let reached = |text: &str| browser_address(text.parse().unwrap()).to_string();
-        assert_eq!(reached("0.0.0.0:8080"), "127.0.0.1:8080");
-        assert_eq!(reached("[::]:8080"), "[::1]:8080");
-        for specific in ["127.0.0.1:80", "192.0.2.7:8080", "[2001:db8::1]:8080"] {
-            assert_eq!(reached(specific), specific);
-        }
-    }
 }

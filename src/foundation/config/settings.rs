@@ -150,7 +150,8 @@ settings! {
 
     /// The HTTP server.
     server: ServerConfig, "Server" {
-        /// IP address and port on which the server listens; port 0 chooses a free port
+        /// IP address and port on which the server listens; port 0 chooses a free port. A socket that systemd passes is used
+        /// instead.
         listen: SocketAddr = Some("127.0.0.1:8080"), "CREATOR_API_LISTEN", "ADDR";
         /// URL of the server, if clients do not reach it at the listen address. Links in mail and in responses start
         /// with it.

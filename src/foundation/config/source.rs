@@ -1,6 +1,8 @@
-//! Reads settings from flags, environment variables and the configuration file, in this order of precedence.
+//! Reads settings from flags, environment variables, systemd credentials and the configuration file, in this order of
+//! precedence.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use secrecy::zeroize::Zeroizing;
 use toml::Spanned;
@@ -20,7 +22,12 @@ pub(super) const FILE_VARIABLE: &str = "CREATOR_API_CONFIG";
 /// The flag that specifies another configuration file.
 pub(super) const FILE_FLAG: &str = "config";
 
-/// The values from one source: the flags, the environment, or the file.
+/// The environment variable with the folder of the systemd credentials.
+const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
+/// The prefix of the names of credentials that are settings, before the key.
+const CREDENTIAL_PREFIX: &str = "creator-api.";
+
+/// The values from one source: the flags, the environment, the credentials, or the file.
 type SourceValues = Vec<(SettingName, RawValue)>;
 
 /// Reads all sources and returns, for each setting, the value of the source that takes precedence.
@@ -35,18 +42,21 @@ pub(super) fn read(
     let errors = &mut settings.errors;
     let flags: Vec<_> =
         flags.into_iter().map(|(key, text)| (key, format!("--{}", key.replace('_', "-")), text)).collect();
-    let variables = variables(environment, errors);
+    let environment: Vec<_> = environment.collect();
+    let credentials = credentials(&environment, errors);
+    let variables = variables(environment.into_iter(), errors);
     let file_setting = flags.iter().chain(&variables).find(|(key, ..)| *key == FILE_FLAG);
     let file = read_file(file_setting.map(|(_, _, path)| path.as_str()))?;
 
-    let mut sources: [SourceValues; 3] = Default::default();
+    let mut sources: [SourceValues; 4] = Default::default();
     for (values, texts) in sources.iter_mut().zip([flags, variables]) {
         for (key, source, text) in texts {
             add(values, key, source, text, errors);
         }
     }
+    sources[2] = credentials;
     if let Some((path, content)) = file {
-        add_file(&mut sources[2], &path, &content, errors);
+        add_file(&mut sources[3], &path, &content, errors);
     }
     for (name, value) in sources.into_iter().flatten() {
         if settings.values.contains_key(name.setting.key) {
@@ -59,6 +69,25 @@ pub(super) fn read(
         }
     }
     Ok(settings)
+}
+
+/// Returns the secrets that systemd passes as credentials, such as `creator-api.database_url`.
+fn credentials(environment: &[(OsString, OsString)], errors: &mut Vec<String>) -> SourceValues {
+    let folder = environment.iter().find(|(variable, _)| variable == CREDENTIALS_VARIABLE);
+    let Some((_, folder)) = folder.filter(|(_, folder)| !folder.is_empty()) else { return Vec::new() };
+    let mut values = Vec::new();
+    for name in setting_names().filter(|name| !name.is_file && name.setting.file.is_some()) {
+        let path = Path::new(folder).join(format!("{CREDENTIAL_PREFIX}{}", name.key));
+        if !path.exists() {
+            continue;
+        }
+        let text = Zeroizing::new(path.display().to_string());
+        match read_value_file(RawValue { text, source: CREDENTIALS_VARIABLE.to_owned() }) {
+            Ok(value) => values.push((name, value)),
+            Err(error) => errors.push(error),
+        }
+    }
+    values
 }
 
 /// Reads the value of a setting from the file that a `_file` setting specifies.

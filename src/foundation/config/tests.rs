@@ -47,6 +47,27 @@ fn flags_take_precedence_over_variables_the_file_and_the_defaults() {
 }
 
 #[test]
+fn secrets_are_read_from_systemd_credentials_unless_a_flag_or_variable_sets_them() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("creator-api.database_url"), "sqlite:credential.db\n").unwrap();
+    std::fs::write(folder.path().join("creator-api.listen"), "127.0.0.1:9").unwrap();
+    let directory = ("CREDENTIALS_DIRECTORY", folder.path().to_str().unwrap());
+    let file = "database_url = \"sqlite:file.db\"\n";
+    let url = |variables: &[(&str, &str)]| {
+        let (config, _) = read(&[], variables, file).unwrap();
+        assert_eq!(config.server.listen.port(), 8080, "only secrets are read from credentials");
+        config.database.database_url.unwrap().expose().to_owned()
+    };
+    assert_eq!(url(&[directory]), "sqlite:credential.db");
+    assert_eq!(url(&[directory, ("DATABASE_URL", "sqlite:variable.db")]), "sqlite:variable.db");
+    assert_eq!(url(&[("CREDENTIALS_DIRECTORY", "")]), "sqlite:file.db");
+
+    std::fs::write(folder.path().join("creator-api.master_key"), "short").unwrap();
+    let error = errors(&[], &[directory], "");
+    assert!(error.contains("creator-api.master_key (from CREDENTIALS_DIRECTORY): invalid value"), "{error}");
+}
+
+#[test]
 fn an_unknown_name_is_reported_with_a_suggestion() {
     insta::assert_snapshot!(
         errors(&[], &[("CREATOR_API_DATADIR", "x")], "\nlisen = \"127.0.0.1:1\"\n"),
@@ -222,4 +243,23 @@ fn the_readme_lists_every_setting() {
     }
     let readme = include_str!("../../../README.md");
     assert!(readme.contains(&table), "README.md does not contain this table:\n{table}");
+}
+
+#[test]
+fn the_configuration_file_of_the_package_names_every_setting() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../xtask/dist/debian/creator-api.toml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let uncommented: Vec<&str> = text
+        .lines()
+        .map(|line| line.strip_prefix('#').filter(|setting| !setting.starts_with(' ')).unwrap_or(line))
+        .collect();
+    read(&[], &[], &text).unwrap();
+    read(&[], &[], &uncommented.join("\n")).unwrap();
+    for setting in SETTINGS {
+        let key = format!("{} = ", setting.key);
+        let credential = format!("creator-api.{}", setting.key);
+        let is_named = uncommented.iter().any(|line| line.starts_with(&key)) || text.contains(&credential);
+        // The key is created in the data folder.
+        assert!(is_named || setting.key == "master_key", "{} is missing", setting.key);
+    }
 }

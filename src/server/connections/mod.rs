@@ -19,7 +19,7 @@ use std::future::Future;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hyper::body::Incoming;
@@ -27,6 +27,8 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
+use poem::http::HeaderValue;
+use poem::http::header::CONNECTION;
 use poem::http::uri::Scheme;
 use poem::web::{LocalAddr, RemoteAddr};
 use poem::{Addr, Endpoint};
@@ -54,42 +56,48 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 /// The buffer size of the HTTP library: more than a valid head needs.
 const LIBRARY_BUFFER_BYTES: usize = 2 * head::MAX_HEAD_BYTES;
 
-/// Serves connections until `shutdown` resolves, then waits up to `shutdown_timeout` for open connections.
+/// How often a draining server checks whether all connections are closed.
+const DRAIN_POLL: Duration = Duration::from_millis(10);
+
+/// How a server stops after the shutdown signal.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shutdown {
+    /// How long to continue to serve. Every response closes its connection, so that clients that keep connections open use
+    /// another server for their next request.
+    pub(super) drain: Duration,
+    /// Whether to accept connections in this time. Otherwise, they wait in the listening socket, which another process
+    /// must hold open, and the time ends when all connections are closed.
+    pub(super) accepts_while_draining: bool,
+    /// How long to wait for requests in flight after that.
+    pub(super) timeout: Duration,
+}
+
+/// Serves connections until `signal` resolves, and then stops as described by `shutdown`.
 pub(super) async fn serve<E>(
     listener: TcpListener,
     endpoint: E,
     limits: ConnectionLimits,
-    shutdown: impl Future<Output = ()>,
-    shutdown_timeout: Duration,
+    signal: impl Future<Output = ()>,
+    shutdown: Shutdown,
 ) where
     E: Endpoint + 'static,
 {
     let mut acceptor = Acceptor::new(endpoint, limits);
-    let mut report = tokio::time::interval(REPORT_INTERVAL);
-    report.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut shutdown = std::pin::pin!(shutdown);
-    loop {
-        let accepted = tokio::select! {
-            () = &mut shutdown => break,
-            accepted = listener.accept() => accepted,
-            _ = report.tick() => {
-                acceptor.counters.report();
-                continue;
-            }
-        };
-        match accepted {
-            Ok((stream, peer)) => acceptor.start(stream, peer).await,
-            Err(error) => {
-                acceptor.counters.not_accepted.fetch_add(1, Ordering::Relaxed);
-                if !is_client_abort(&error) {
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                }
-            }
+    acceptor.accept_until(&listener, signal).await;
+    acceptor.is_draining.store(true, Ordering::Relaxed);
+    let drained = tokio::time::sleep(shutdown.drain);
+    if shutdown.accepts_while_draining {
+        acceptor.accept_until(&listener, drained).await;
+        drop(listener);
+    } else {
+        drop(listener);
+        tokio::select! {
+            () = drained => {}
+            () = acceptor.all_closed() => {}
         }
     }
-    drop(listener);
     acceptor.counters.report();
-    if tokio::time::timeout(shutdown_timeout, acceptor.graceful.shutdown()).await.is_err() {
+    if tokio::time::timeout(shutdown.timeout, acceptor.graceful.shutdown()).await.is_err() {
         tracing::warn!("some requests did not finish in time and were canceled");
     }
 }
@@ -107,6 +115,8 @@ struct Acceptor<E> {
     overflow: Overflow,
     counters: Arc<ConnectionCounters>,
     graceful: GracefulShutdown,
+    /// Whether every response closes its connection.
+    is_draining: Arc<AtomicBool>,
     /// Limits how many connections begin to process their first request at the same time.
     first_request_permits: Arc<Semaphore>,
     within_limits: ConnectionClass,
@@ -129,6 +139,7 @@ impl<E: Endpoint + 'static> Acceptor<E> {
             overflow: Overflow::new(&limits),
             counters: Arc::default(),
             graceful: GracefulShutdown::new(),
+            is_draining: Arc::default(),
             first_request_permits: Arc::new(Semaphore::new(first_request::max_concurrent())),
             within_limits: ConnectionClass {
                 is_beyond_limits: false,
@@ -136,6 +147,39 @@ impl<E: Endpoint + 'static> Acceptor<E> {
             },
             beyond_limits: ConnectionClass { is_beyond_limits: true, builder: single_request },
             limits,
+        }
+    }
+
+    /// Accepts connections until `end` resolves.
+    async fn accept_until(&mut self, listener: &TcpListener, end: impl Future<Output = ()>) {
+        let mut report = tokio::time::interval(REPORT_INTERVAL);
+        report.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut end = std::pin::pin!(end);
+        loop {
+            let accepted = tokio::select! {
+                () = &mut end => return,
+                accepted = listener.accept() => accepted,
+                _ = report.tick() => {
+                    self.counters.report();
+                    continue;
+                }
+            };
+            match accepted {
+                Ok((stream, peer)) => self.start(stream, peer).await,
+                Err(error) => {
+                    self.counters.not_accepted.fetch_add(1, Ordering::Relaxed);
+                    if !is_client_abort(&error) {
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits until no connection is open.
+    async fn all_closed(&self) {
+        while self.graceful.count() > 0 {
+            tokio::time::sleep(DRAIN_POLL).await;
         }
     }
 
@@ -188,6 +232,7 @@ impl<E: Endpoint + 'static> Acceptor<E> {
         let io = ConnectionIo::new(stream, first_request, timeouts, Arc::clone(exchange), counters);
         let (endpoint, exchange) = (Arc::clone(&self.endpoint), Arc::clone(exchange));
         let is_beyond_limits = class.is_beyond_limits;
+        let is_draining = Arc::clone(&self.is_draining);
         let service = service_fn(move |mut request: hyper::Request<Incoming>| {
             exchange.set_responding(true);
             if let Some(rejected) = exchange.next_request() {
@@ -197,10 +242,14 @@ impl<E: Endpoint + 'static> Acceptor<E> {
             }
             let request = (request, local.clone(), remote.clone(), Scheme::HTTP).into();
             let (endpoint, exchange) = (Arc::clone(&endpoint), Arc::clone(&exchange));
+            let is_draining = Arc::clone(&is_draining);
             async move {
-                let response = endpoint.get_response(request).await.into();
+                let mut response: hyper::Response<_> = endpoint.get_response(request).await.into();
                 exchange.set_responding(false);
-                Ok::<hyper::Response<_>, Infallible>(response)
+                if is_draining.load(Ordering::Relaxed) {
+                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                }
+                Ok::<_, Infallible>(response)
             }
         });
         self.graceful.watch(class.builder.serve_connection(TokioIo::new(io), service))

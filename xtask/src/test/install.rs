@@ -68,7 +68,7 @@ fn is_debian() -> bool {
 }
 
 /// Returns the id of the current user, or `None` if `id` cannot run.
-pub(super) fn user_id() -> Option<u32> {
+pub(crate) fn user_id() -> Option<u32> {
     let output = Command::new("id").arg("-u").output().ok()?;
     String::from_utf8(output.stdout).ok()?.trim().parse().ok()
 }
