@@ -54,6 +54,7 @@ mod masked_ids;
 mod member_races;
 mod members;
 mod metrics;
+mod monitoring;
 mod orders;
 mod outage;
 mod pagination;
