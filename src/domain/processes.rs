@@ -40,6 +40,7 @@ const MIN_UPTIME: Duration = Duration::from_secs(10);
 pub struct Process {
     id: i64,
     next_token: AtomicU64,
+    heartbeat_succeeded: AtomicBool,
     leads_servers: AtomicBool,
     leads_workers: AtomicBool,
     /// The fingerprints of the master keys, separated by commas.
@@ -51,6 +52,7 @@ impl Default for Process {
         Self {
             id: rand::random(),
             next_token: AtomicU64::new(rand::random()),
+            heartbeat_succeeded: AtomicBool::new(true),
             leads_servers: AtomicBool::new(true),
             leads_workers: AtomicBool::new(true),
             master_keys: OnceLock::new(),
@@ -63,6 +65,11 @@ impl Process {
     /// if this process dies.
     pub fn next_token(&self) -> Uuid {
         processes::token(self.id, self.next_token.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Returns whether the last heartbeat succeeded. True before the first one, and always on SQLite.
+    pub fn heartbeat_succeeded(&self) -> bool {
+        self.heartbeat_succeeded.load(Ordering::Relaxed)
     }
 
     /// Returns whether this process runs the maintenance jobs of servers. On PostgreSQL, one server does; when it ends, none or
@@ -153,6 +160,7 @@ pub async fn run(app: &App, roles: Roles) {
             Ok(db) => break db,
             Err(error) => {
                 tracing::warn!(%error, "connecting to send heartbeats failed");
+                app.process().heartbeat_succeeded.store(false, Ordering::Relaxed);
                 tokio::time::sleep(INTERVAL).await;
             }
         }
@@ -165,7 +173,9 @@ pub async fn run(app: &App, roles: Roles) {
     loop {
         ticks.tick().await;
         let _ = releasing.try_join_next();
-        match heartbeat(&db, app, roles).await {
+        let heartbeat = heartbeat(&db, app, roles).await;
+        app.process().heartbeat_succeeded.store(heartbeat.is_ok(), Ordering::Relaxed);
+        match heartbeat {
             Ok(Some(silent)) => {
                 let alive_since = *alive_since.get_or_insert_with(Instant::now);
                 if alive_since.elapsed() >= MIN_UPTIME && !silent.is_empty() && releasing.is_empty() {

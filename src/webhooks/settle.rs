@@ -56,6 +56,15 @@ impl CompletedAttempt {
         self.outcome.result.as_ref().err().map(|failure| failure.as_str().to_owned())
     }
 
+    /// Returns why the attempt failed, as a label of metrics; `None` if the status of the response was 2xx.
+    fn failure_reason(&self) -> Option<&'static str> {
+        match &self.outcome.result {
+            Err(failure) => Some(failure.as_str()),
+            Ok(_) if self.outcome.verdict() == DeliveryVerdict::Delivered => None,
+            Ok(_) => Some("status"),
+        }
+    }
+
     /// Returns the delivery's next state according to this attempt alone.
     fn transition(&self) -> DeliveryTransition {
         let retry_after = self.outcome.result.as_ref().ok().and_then(|response| response.retry_after);
@@ -180,6 +189,9 @@ pub(super) fn report(attempt: &CompletedAttempt, settled: &SettledDeliveries) {
         Some(DeliveryTransition::Dead) => "dead",
     };
     metrics::counter!("webhook_attempts_total", "outcome" => outcome).increment(1);
+    if let Some(reason) = attempt.failure_reason() {
+        metrics::counter!("webhook_failed_attempts_total", "reason" => reason).increment(1);
+    }
     let duration_ms = attempt.local_ended_ms - attempt.local_started_ms;
     metrics::histogram!("webhook_attempt_seconds").record(duration_ms as f64 / 1000.0);
     let delivery = &attempt.leased.delivery;

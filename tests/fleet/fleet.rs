@@ -1,6 +1,6 @@
 //! A fleet: PostgreSQL, servers behind a load balancer, and workers.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -189,6 +189,30 @@ impl ApiProcess {
         self.spec = self.spec.variable("LD_PRELOAD", library).variable("FAKETIME", offset);
         self.spec = self.spec.variable("FAKETIME_DONT_FAKE_MONOTONIC", "1");
         self
+    }
+
+    /// Sets an environment variable.
+    #[must_use]
+    pub fn variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.spec = self.spec.variable(name, value);
+        self
+    }
+
+    /// Starts the process with another program, which runs the arguments after its own as a command.
+    #[must_use]
+    pub fn through(mut self, program: &Path, args: &[&OsStr]) -> Self {
+        let command = std::mem::replace(&mut self.spec.program, program.to_owned());
+        let rest = std::mem::take(&mut self.spec.args);
+        self.spec = self.spec.args(args).args([command]).args(rest);
+        self
+    }
+
+    /// Returns the id of the running process.
+    ///
+    /// # Errors
+    /// Returns an error when it is not running.
+    pub fn id(&self) -> Result<i32> {
+        Ok(self.process()?.id())
     }
 
     /// Returns the URL of its listener.

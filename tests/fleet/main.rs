@@ -6,6 +6,7 @@
 // A binary exports nothing. Here `pub` marks what a module provides to the other modules.
 #![allow(unreachable_pub)]
 
+mod alerts;
 mod client;
 mod commands;
 mod engines;

@@ -114,6 +114,11 @@ impl RunningProcess {
         Ok(Self { supervisor, pid, log: spec.log.clone() })
     }
 
+    /// Returns the id of the process.
+    pub fn id(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
+    }
+
     /// Returns whether the process has ended.
     pub fn has_ended(&self) -> bool {
         has_ended(self.pid)

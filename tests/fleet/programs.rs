@@ -19,6 +19,8 @@ pub struct FleetPrograms {
     pub haproxy: PathBuf,
     pub pgbouncer: PathBuf,
     pub redis: PathBuf,
+    /// `None` if it is not installed.
+    pub prometheus: Option<PathBuf>,
     /// The library of faketime for programs with several threads.
     pub faketime: PathBuf,
     /// The user and group ids with which the engines run, if they differ from those of this process.

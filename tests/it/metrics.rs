@@ -1,9 +1,11 @@
 //! The metrics of each kind of process are those of the reference, and no client determines a label.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 use foundation::telemetry::metrics::{METRICS, MetricKind, ProcessKind};
 use reqwest::header::HeaderValue;
+use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 use serde_json::json;
 
 use crate::program::{ServerProcess, TestProgram};
@@ -155,5 +157,31 @@ async fn no_client_determines_a_label() {
         assert_complete(&scrape, ProcessKind::Server);
         assert!(!scrape.text.to_lowercase().contains("injected"), "{}", scrape.text);
     }
+    assert_eq!(server.stop().await, Some(0));
+}
+
+#[tokio::test]
+async fn the_metrics_of_the_process_are_served_while_the_database_is_slow() {
+    let program = TestProgram::new().await;
+    if !program.app.uses_postgres() {
+        // Reads of SQLite do not wait for locks.
+        return;
+    }
+    let server = program.serve(&["serve", "--no-worker"]).await;
+    let before = scrape(&program, &server).await.text;
+    assert!(before.contains("\ndatabase_available 1\n"), "{before}");
+    let other = sea_orm::Database::connect(program.app.database_url()).await.unwrap();
+    let lock = other.begin().await.unwrap();
+    lock.execute_unprepared("LOCK TABLE webhook_deliveries IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    // The gauges are reused for one second.
+    let is_read = async || {
+        let start = Instant::now();
+        let during = scrape(&program, &server).await.text;
+        assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+        assert!(during.contains("\ndatabase_available 1\n"), "{during}");
+        start.elapsed() > Duration::from_millis(400)
+    };
+    wait_until("the server reads the gauges of the locked table", is_read).await;
+    lock.rollback().await.unwrap();
     assert_eq!(server.stop().await, Some(0));
 }

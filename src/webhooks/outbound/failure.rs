@@ -23,6 +23,8 @@ pub enum AttemptFailure {
     Connect,
     /// The TLS handshake failed, or the certificate is not trusted.
     Tls,
+    /// The certificate of the receiver has expired.
+    CertificateExpired,
     /// The connection was reset.
     Reset,
     /// The connection was closed before the head of a response arrived.
@@ -45,6 +47,7 @@ impl AttemptFailure {
         Self::Dns,
         Self::Connect,
         Self::Tls,
+        Self::CertificateExpired,
         Self::Reset,
         Self::Closed,
         Self::Protocol,
@@ -62,6 +65,7 @@ impl AttemptFailure {
             Self::Dns => "dns",
             Self::Connect => "connect",
             Self::Tls => "tls",
+            Self::CertificateExpired => "certificate_expired",
             Self::Reset => "reset",
             Self::Closed => "closed",
             Self::Protocol => "protocol",
@@ -107,8 +111,14 @@ fn of_cause(cause: &(dyn Error + 'static), is_connecting: bool) -> Option<Attemp
     if cause.is::<ForbiddenAddress>() {
         return Some(AttemptFailure::ForbiddenAddress);
     }
-    if cause.is::<rustls::Error>() {
-        return Some(AttemptFailure::Tls);
+    if let Some(error) = cause.downcast_ref::<rustls::Error>() {
+        use rustls::{CertificateError, Error};
+        return Some(match error {
+            Error::InvalidCertificate(
+                CertificateError::Expired | CertificateError::ExpiredContext { .. },
+            ) => AttemptFailure::CertificateExpired,
+            _ => AttemptFailure::Tls,
+        });
     }
     if let Some(error) = cause.downcast_ref::<hyper::Error>() {
         let closed = error.is_incomplete_message() || error.is_closed() || error.is_canceled();
@@ -141,6 +151,8 @@ pub(super) fn is_exhausted(error: &io::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use foundation::telemetry::metrics::{METRICS, Metric};
+
     use super::*;
 
     #[test]
@@ -152,6 +164,16 @@ mod tests {
             (failure(Errno::CONNREFUSED), failure(Errno::CONNRESET)),
             (None, Some(AttemptFailure::Reset))
         );
+    }
+
+    #[test]
+    fn the_metric_of_failed_attempts_has_a_label_value_for_each_failure() {
+        let is_metric = |metric: &&Metric| metric.name == "webhook_failed_attempts_total";
+        let metric = METRICS.iter().find(is_metric).expect("a documented metric");
+        let recorded = AttemptFailure::ALL.iter().filter(|failure| **failure != AttemptFailure::Exhausted);
+        let values: Vec<&str> =
+            ["status"].into_iter().chain(recorded.map(|failure| failure.as_str())).collect();
+        assert_eq!(metric.labels, [("reason", &values[..])]);
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! The engines of a fleet: PostgreSQL, haproxy, pgbouncer, and Redis or Valkey.
+//! The engines of a fleet: PostgreSQL, haproxy, pgbouncer, Redis or Valkey, and Prometheus.
 
 pub mod haproxy;
 pub mod pgbouncer;
 pub mod postgres;
+pub mod prometheus;
 pub mod redis;
 
 use std::net::{Ipv4Addr, SocketAddr};

@@ -8,6 +8,7 @@ use anyhow::Result;
 use crate::report::Report;
 use crate::run::Context;
 
+mod alerts;
 mod clock_skew;
 mod connection_exhaustion;
 mod database_restart;
@@ -59,6 +60,7 @@ pub const ALL: &[Scenario] = &[
     scenario!(clock_skew),
     scenario!(idle),
     scenario!(latency),
+    scenario!(alerts),
     scenario!(retention),
     scenario!(rolling_upgrade),
 ];

@@ -15,9 +15,14 @@ use crate::support::{Receiver, read_request};
 
 /// Starts a receiver with TLS and a self-signed certificate for this name. Also returns the certificate.
 async fn tls_receiver(name: &str) -> (Receiver, CertificateDer<'static>) {
-    let generated = rcgen::generate_simple_self_signed([name.to_owned()]).expect("a certificate");
-    let certificate = generated.cert.der().clone();
-    let key = PrivateKeyDer::try_from(generated.signing_key.serialize_der()).expect("a key");
+    tls_receiver_with(rcgen::CertificateParams::new([name.to_owned()]).expect("a valid name")).await
+}
+
+/// Starts a receiver with TLS and this self-signed certificate. Also returns the certificate.
+async fn tls_receiver_with(params: rcgen::CertificateParams) -> (Receiver, CertificateDer<'static>) {
+    let key = rcgen::KeyPair::generate().expect("a key");
+    let certificate = params.self_signed(&key).expect("a certificate").der().clone();
+    let key = PrivateKeyDer::try_from(key.serialize_der()).expect("a key");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -85,6 +90,20 @@ async fn an_untrusted_certificate_is_a_tls_failure() {
     .await;
     let hung = at_the_time_limit(send(&client(), &hanging.url("https", "127.0.0.1"))).await;
     assert_eq!(hung.result.unwrap_err(), AttemptFailure::Timeout);
+}
+
+#[tokio::test]
+async fn an_expired_certificate_is_distinguished_from_other_tls_failures() {
+    let mut params = rcgen::CertificateParams::new(["receiver.test".to_owned()]).expect("a valid name");
+    params.not_before = rcgen::date_time_ymd(2020, 1, 1);
+    params.not_after = rcgen::date_time_ymd(2021, 1, 1);
+    let (receiver, certificate) = tls_receiver_with(params).await;
+    for roots in [vec![certificate], vec![]] {
+        let client = client_with(&["127.0.0.0/8"], resolving_to(&[&["127.0.0.1"]]).0, roots);
+        let url = receiver.url("https", "receiver.test");
+        let outcome = send_within(&client, &url, Duration::from_secs(10)).await;
+        assert_eq!(outcome.result.unwrap_err(), AttemptFailure::CertificateExpired);
+    }
 }
 
 #[tokio::test]

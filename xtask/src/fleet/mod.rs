@@ -43,6 +43,10 @@ const SCENARIOS: &[(&str, &str)] = &[
     ("clock-skew", "with clocks that differ by 5 s, a delta sync loses nothing"),
     ("idle", "transactions per second of an idle fleet"),
     ("latency", "time from commit to receipt of an event with separate workers"),
+    (
+        "alerts",
+        "each of ten faults fires its alert within 60 s and no other; the alert ends after the repair",
+    ),
     ("retention", "with 1,000,000 deliveries, dropping a day of attempts fails and delays no request"),
     (
         "rolling-upgrade",

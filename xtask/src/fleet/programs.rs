@@ -39,6 +39,8 @@ pub(super) struct FleetPrograms {
     haproxy: PathBuf,
     pgbouncer: PathBuf,
     redis: PathBuf,
+    /// `None` if it is not installed.
+    prometheus: Option<PathBuf>,
     /// The library of faketime for programs with several threads.
     faketime: PathBuf,
     /// The user and group ids with which the engines run, if they differ from those of this process.
@@ -85,6 +87,8 @@ impl FleetPrograms {
         let haproxy = program(&HAPROXY, &["haproxy"], install)?;
         let pgbouncer = find_or_install_pgbouncer(folder, install)?;
         let redis = redis::find_or_install(install)?;
+        // Optional, since its packages also start a service.
+        let prometheus = find_in_path(&["prometheus"]);
         let faketime = find_or_install(&FAKETIME, install, find_faketime)?;
         let user = postgres::unprivileged_user()?.map(|user| (user.uid, user.gid));
         let earlier_server = from.map(|revision| build_revision(folder, release, revision)).transpose()?;
@@ -93,7 +97,19 @@ impl FleetPrograms {
         copy(&built, &server)?;
         let suite = suite.then(|| build_suite(folder)).transpose()?;
         let fleet = build(["--bench", "fleet"], &Build { release, ..Build::default() })?;
-        Ok(Self { fleet, server, earlier_server, suite, postgres, haproxy, pgbouncer, redis, faketime, user })
+        Ok(Self {
+            fleet,
+            server,
+            earlier_server,
+            suite,
+            postgres,
+            haproxy,
+            pgbouncer,
+            redis,
+            prometheus,
+            faketime,
+            user,
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use super::chromium::BrowserPrograms;
+use super::install::find_in_path;
 use super::{StepContext, licenses, postgres, redis};
 
 /// A step of `cargo xtask test`.
@@ -35,6 +36,11 @@ pub(super) const STEPS: &[TestStep] = &[
         name: "licenses",
         about: "the licenses and sources of all dependencies are allowed",
         run: |_| licenses::run(),
+    },
+    TestStep {
+        name: "alerts",
+        about: "the alert rules fire when they should (if promtool is installed)",
+        run: test_alert_rules,
     },
     TestStep { name: "clippy", about: "there are no lint warnings", run: clippy },
     TestStep { name: "check", about: "contract, code, tests and tables agree", run: check },
@@ -74,6 +80,17 @@ fn breaking(_: &StepContext) -> Result<()> {
             Ok(())
         }
     }
+}
+
+/// Runs the tests of the alert rules. The package that contains `promtool` also starts Prometheus, so it is not installed.
+fn test_alert_rules(_: &StepContext) -> Result<()> {
+    let Some(promtool) = find_in_path(&["promtool"]) else {
+        println!(
+            "note: promtool is not installed, so the alert rules are not tested; install it with `apt-get install prometheus`"
+        );
+        return Ok(());
+    };
+    run(Command::new(promtool).args(["test", "rules", "alerts_test.yaml"]).current_dir("xtask/dist"))
 }
 
 fn clippy(_: &StepContext) -> Result<()> {

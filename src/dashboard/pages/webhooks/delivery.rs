@@ -102,6 +102,7 @@ impl AttemptRow {
             "dns" => "The host name could not be resolved.",
             "connect" => "The connection could not be established.",
             "tls" => "The TLS handshake failed, or the certificate is not trusted.",
+            "certificate_expired" => "The certificate of the endpoint has expired. Renew it.",
             "reset" => "The endpoint reset the connection before it responded.",
             "closed" => "The endpoint closed the connection before it responded.",
             "protocol" => {

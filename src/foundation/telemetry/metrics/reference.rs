@@ -76,6 +76,7 @@ pub const METRICS: &[Metric] = metrics! {
         "Rate limit decisions of this process alone, because the shared limit store was not available.";
     server Histogram "rate_limit_store_duration_seconds" {} "Duration of round trips to the shared limit store.";
     server Counter "request_log_dropped_total" {} "Requests not written to the request log because they exceeded its rate.";
+    every Gauge "database_available" {} "1 if the database is available to this process, otherwise 0. On PostgreSQL, whether the last heartbeat succeeded, which has a connection of its own.";
     every Histogram "database_call_duration_seconds" {} "Duration of calls of the database, including the wait for a connection.";
     every Counter "database_failed_calls_total" { "reason": ["timeout", "connection", "deadlock", "conflict", "constraint", "other"] }
         "Calls of the database that failed. `conflict`: another transaction was in the way, so the transaction can be retried. `constraint`: a value exists already or refers to a missing row.";
@@ -88,6 +89,9 @@ pub const METRICS: &[Metric] = metrics! {
     every Gauge "webhook_oldest_due_seconds" {} "Time since the oldest due delivery became due.";
     every Counter "webhook_attempts_total" { "outcome": ["delivered", "retry", "dead", "lost"] }
         "Delivery attempts. `lost`: the lease expired before the outcome was recorded, so the delivery is sent again.";
+    every Counter "webhook_failed_attempts_total"
+        { "reason": ["status", "bad_url", "no_secret", "forbidden_address", "dns", "connect", "tls", "certificate_expired", "reset", "closed", "protocol", "timeout"] }
+        "Delivery attempts that failed. `status`: the status of the response was not 2xx. Otherwise there was no response.";
     every Histogram "webhook_attempt_seconds" {} "Duration of delivery attempts.";
     every Gauge "mail_queue_length" {} "Mails that are to be sent.";
     every Gauge "mail_oldest_due_seconds" {} "Time since the oldest due mail became due.";
@@ -95,6 +99,7 @@ pub const METRICS: &[Metric] = metrics! {
     every Counter "trace_spans_dropped_total" { "reason": ["queue_full", "export_failed"] }
         "Spans of traces that were not exported, because too many were waiting or the endpoint did not accept them.";
     every Gauge "data_folder_free_bytes" {} "Free space of the file system with the SQLite database, or with the data folder.";
+    every Gauge "data_folder_size_bytes" {} "Size of this file system.";
     every Gauge "build_info" { "version": [] } "1, with the version of the program.";
     every Counter "process_cpu_seconds_total" {} "Processor time of this process.";
     every Gauge "process_resident_memory_bytes" {} "Memory of this process that is in RAM.";
