@@ -41,12 +41,7 @@ pub(crate) fn start(request: &Request, trusted_proxies: &[Network]) -> Option<Sp
 }
 
 /// Completes the span of a request.
-pub(crate) fn end(
-    mut span: Span,
-    method: &str,
-    route: Option<&Cow<'static, str>>,
-    outcome: RequestOutcome,
-) {
+pub(crate) fn end(mut span: Span, method: &str, route: Option<&Cow<'static, str>>, outcome: RequestOutcome) {
     if let Some(route) = route {
         span.rename(format!("{method} {route}"));
         span.set("http.route", route.clone().into_owned());
