@@ -4,7 +4,7 @@
 //! Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
-use sea_orm::{QuerySelect, sea_query::OnConflict};
+use sea_orm::{DbBackend, sea_query::OnConflict};
 
 use crate::{statement, table};
 
@@ -48,18 +48,23 @@ pub async fn insert_new<C: ConnectionTrait>(
     change_ids: &[&str],
     applied_at: i64,
 ) -> Result<Vec<String>, DbErr> {
-    if change_ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    let model = |id: &&str| Model {
-        workspace_key: workspace_key.to_owned(),
-        change_id: (*id).to_owned(),
-        applied_at,
+    let sql = match conn.get_database_backend() {
+        DbBackend::Postgres => {
+            "INSERT INTO applied_changes (workspace_key, change_id, applied_at)
+             SELECT $1, changes.id, $3 FROM json_array_elements_text($2::json) AS changes(id)
+             ON CONFLICT (workspace_key, change_id) DO NOTHING RETURNING change_id"
+        }
+        // Without a condition, SQLite would read `ON CONFLICT` as the condition of a join.
+        _ => {
+            "INSERT INTO applied_changes (workspace_key, change_id, applied_at)
+             SELECT $1, value, $3 FROM json_each($2) WHERE TRUE
+             ON CONFLICT (workspace_key, change_id) DO NOTHING RETURNING change_id"
+        }
     };
-    let on_conflict = OnConflict::columns([Column::WorkspaceKey, Column::ChangeId]).do_nothing().to_owned();
-    let mut insert = statement::insert_statement::<_, ActiveModel>(change_ids.iter().map(model));
-    insert.on_conflict(on_conflict).returning_col(Column::ChangeId);
-    conn.query_all(&insert).await?.iter().map(|row| row.try_get_by_index(0)).collect()
+    let change_ids = serde_json::json!(change_ids).to_string();
+    let values = [workspace_key.into(), change_ids.into(), applied_at.into()];
+    let rows = conn.query_all_raw(statement::raw(conn, sql, values)).await?;
+    rows.iter().map(|row| row.try_get_by_index(0)).collect()
 }
 
 /// Returns which of these changes were already applied, in no particular order. Used to skip a batch of applied changes
@@ -72,12 +77,20 @@ pub async fn applied<C: ConnectionTrait>(
     workspace_key: &str,
     change_ids: &[&str],
 ) -> Result<Vec<String>, DbErr> {
-    let applied_ids = Entity::find()
-        .select_only()
-        .column(Column::ChangeId)
-        .filter(Column::WorkspaceKey.eq(workspace_key))
-        .filter(Column::ChangeId.is_in(change_ids.iter().copied()));
-    applied_ids.into_tuple().all(conn).await
+    let sql = match conn.get_database_backend() {
+        // Looks up each change in the index, as `InWorkspace::ids_with_texts` does.
+        DbBackend::Postgres => {
+            "SELECT found.change_id FROM json_array_elements_text($2::json) AS changes(id) CROSS JOIN LATERAL
+             (SELECT change_id FROM applied_changes WHERE workspace_key = $1 AND change_id = changes.id LIMIT 1) AS found"
+        }
+        _ => {
+            "SELECT change_id FROM applied_changes
+             WHERE workspace_key = $1 AND change_id IN (SELECT value FROM json_each($2))"
+        }
+    };
+    let values = [workspace_key.into(), serde_json::json!(change_ids).to_string().into()];
+    let rows = conn.query_all_raw(statement::raw(conn, sql, values)).await?;
+    rows.iter().map(|row| row.try_get_by_index(0)).collect()
 }
 
 /// Deletes up to `limit` records of changes applied before this time, oldest first, and returns the number of rows deleted.

@@ -3,7 +3,7 @@
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, sea_query::OnConflict};
 
-use crate::{InWorkspace, SpanMs, scope, statement, table};
+use crate::{Connection, InWorkspace, SpanMs, scope, statement, table};
 
 table::declare!(
     /// One certificate. The recipient's name is a copy, so it remains when the student is deleted.
@@ -30,14 +30,14 @@ table::declare!(
         pub issued_at: i64,
     }
 );
-scope::workspace_table!();
+scope::workspace_table!(cached);
 
 impl InWorkspace<Entity> {
     /// Returns the certificate with this number.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn by_number<C: ConnectionTrait>(self, conn: &C, number: &str) -> Result<Option<Model>, DbErr> {
+    pub async fn by_number<C: Connection>(self, conn: &C, number: &str) -> Result<Option<Model>, DbErr> {
         statement::one(conn, self.select().filter(Column::Number.eq(number))).await
     }
 
@@ -45,12 +45,19 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn by_student_and_course<C: ConnectionTrait>(
+    pub async fn by_student_and_course<C: Connection>(
         self,
         conn: &C,
         student: Uuid,
         course: Uuid,
     ) -> Result<Option<Model>, DbErr> {
+        let cached = self.cached(conn, |rows| {
+            let mut of_student = rows.all_with(self.workspace(), Column::StudentId, student)?;
+            Some(of_student.find(|row| row.course_id == course).cloned())
+        });
+        if let Some(row) = cached {
+            return Ok(row);
+        }
         let rows = self.select().filter(Column::StudentId.eq(student)).filter(Column::CourseId.eq(course));
         statement::one(conn, rows).await
     }
@@ -59,7 +66,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails, also when the number is taken.
-    pub async fn insert_if_absent<C: ConnectionTrait>(self, conn: &C, model: Model) -> Result<bool, DbErr> {
+    pub async fn insert_if_absent<C: Connection>(self, conn: &C, model: Model) -> Result<bool, DbErr> {
         let on_conflict = OnConflict::columns([Column::StudentId, Column::CourseId]).do_nothing().to_owned();
         statement::insert_on_conflict(conn, self.scoped_row(model), on_conflict).await
     }
@@ -68,7 +75,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn issued_in<C: ConnectionTrait>(
+    pub async fn issued_in<C: Connection>(
         self,
         conn: &C,
         course: Option<Uuid>,
@@ -76,5 +83,16 @@ impl InWorkspace<Entity> {
     ) -> Result<Vec<Model>, DbErr> {
         let course = Condition::all().add_option(course.map(|course| Column::CourseId.eq(course)));
         statement::all(conn, self.select().filter(course).filter(span.contains(Column::IssuedAt))).await
+    }
+
+    /// Keeps the certificates of these students in the cache of the transaction, if it is active. The transaction must have locked the
+    /// student to whom they belong.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn remember_of_students<C: Connection>(self, conn: &C, students: &[Uuid]) -> Result<(), DbErr> {
+        let rows = self.with_ids_in(conn, Column::StudentId, students).await?;
+        self.remember(conn, rows, students.iter().map(|id| (Column::StudentId, (*id).into())).collect());
+        Ok(())
     }
 }

@@ -72,7 +72,7 @@ table::declare!(
         pub updated_at: i64,
     }
 );
-scope::workspace_table!(keyed);
+scope::workspace_table!(keyed, cached);
 
 /// Filters courses. All specified conditions must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

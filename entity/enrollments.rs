@@ -6,7 +6,7 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait, OnConflict},
 };
 
-use crate::{InWorkspace, SpanMs, scope, statement, table};
+use crate::{Connection, InWorkspace, SpanMs, scope, statement, table};
 
 /// The stored status of an enrollment. Whether an enrollment has expired is not stored but derived from `expires_at`;
 /// see [`EffectiveStatus`].
@@ -119,7 +119,7 @@ table::declare!(
         pub granted_until: Option<i64>,
     }
 );
-scope::workspace_table!();
+scope::workspace_table!(cached);
 
 /// The value of [`Model::granted_until`] for a grant that does not expire.
 pub const NO_EXPIRY: i64 = i64::MAX;
@@ -152,12 +152,15 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn by_student_and_course<C: ConnectionTrait>(
+    pub async fn by_student_and_course<C: Connection>(
         self,
         conn: &C,
         student: Uuid,
         course: Uuid,
     ) -> Result<Option<Model>, DbErr> {
+        if let Some(row) = self.cached_by_student_and_course(conn, student, course) {
+            return Ok(row);
+        }
         statement::one(conn, self.select_by_student_and_course(student, course)).await
     }
 
@@ -165,13 +168,29 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn lock_by_student_and_course<C: ConnectionTrait>(
+    pub async fn lock_by_student_and_course<C: Connection>(
         self,
         conn: &C,
         student: Uuid,
         course: Uuid,
     ) -> Result<Option<Model>, DbErr> {
+        if let Some(row) = self.cached_by_student_and_course(conn, student, course) {
+            return Ok(row);
+        }
         statement::one(conn, scope::locked(self.select_by_student_and_course(student, course))).await
+    }
+
+    /// Returns the enrollment, or `None` if the cache of the transaction does not contain all enrollments of the student.
+    fn cached_by_student_and_course<C: Connection>(
+        &self,
+        conn: &C,
+        student: Uuid,
+        course: Uuid,
+    ) -> Option<Option<Model>> {
+        self.cached(conn, |rows| {
+            let mut of_student = rows.all_with(self.workspace(), Column::StudentId, student)?;
+            Some(of_student.find(|row| row.course_id == course).cloned())
+        })
     }
 
     fn select_by_student_and_course(&self, student: Uuid, course: Uuid) -> Select<Entity> {
@@ -185,7 +204,12 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
-    pub async fn insert_if_absent<C: ConnectionTrait>(self, conn: &C, model: Model) -> Result<bool, DbErr> {
+    pub async fn insert_if_absent<C: Connection>(self, conn: &C, model: Model) -> Result<bool, DbErr> {
+        match self.cached_by_student_and_course(conn, model.student_id, model.course_id) {
+            Some(Some(_existing)) => return Ok(false),
+            Some(None) => return self.insert(conn, model).await.map(|()| true),
+            None => {}
+        }
         let on_conflict = OnConflict::columns([Column::StudentId, Column::CourseId]).do_nothing().to_owned();
         statement::insert_on_conflict(conn, self.scoped_row(model), on_conflict).await
     }
@@ -194,11 +218,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn of_students<C: ConnectionTrait>(
-        self,
-        conn: &C,
-        students: &[Uuid],
-    ) -> Result<Vec<Model>, DbErr> {
+    pub async fn of_students<C: Connection>(self, conn: &C, students: &[Uuid]) -> Result<Vec<Model>, DbErr> {
         let mut enrollments = self.with_ids_in(conn, Column::StudentId, students).await?;
         enrollments.sort_unstable_by(|a, b| {
             (a.student_id, b.created_at, b.id).cmp(&(b.student_id, a.created_at, a.id))
@@ -206,11 +226,29 @@ impl InWorkspace<Entity> {
         Ok(enrollments)
     }
 
+    /// Keeps the enrollments of these students in the cache of the transaction, if it is active. `orders` are orders of these
+    /// students. The transaction must have locked the students. Returns the enrollments.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn remember_of_students<C: Connection>(
+        self,
+        conn: &C,
+        students: &[Uuid],
+        orders: &[Uuid],
+    ) -> Result<Vec<Model>, DbErr> {
+        let rows = self.with_ids_in(conn, Column::StudentId, students).await?;
+        let students = students.iter().map(|student| (Column::StudentId, (*student).into()));
+        let orders = orders.iter().map(|order| (Column::OrderId, (*order).into()));
+        self.remember(conn, rows.clone(), students.chain(orders).collect());
+        Ok(rows)
+    }
+
     /// Returns the enrollments that these orders pay for, in no particular order.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn of_orders<C: ConnectionTrait>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
+    pub async fn of_orders<C: Connection>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
         self.with_ids_in(conn, Column::OrderId, orders).await
     }
 

@@ -3,7 +3,7 @@
 use sea_orm::Set;
 use sea_orm::entity::prelude::*;
 
-use crate::{InWorkspace, scope, table};
+use crate::{Connection, InWorkspace, scope, table};
 
 /// The status of an entitlement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -42,14 +42,14 @@ table::declare!(
         pub revoked_at: Option<i64>,
     }
 );
-scope::workspace_table!();
+scope::workspace_table!(cached);
 
 impl InWorkspace<Entity> {
     /// Returns the entitlements of these orders, sorted by order and grant time.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn of_orders<C: ConnectionTrait>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
+    pub async fn of_orders<C: Connection>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
         let mut entitlements = self.with_ids_in(conn, Column::OrderId, orders).await?;
         entitlements.sort_unstable_by_key(|entitlement| {
             (entitlement.order_id, entitlement.granted_at, entitlement.id)
@@ -61,7 +61,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
-    pub async fn revoke<C: ConnectionTrait>(self, conn: &C, id: Uuid, at: i64) -> Result<bool, DbErr> {
+    pub async fn revoke<C: Connection>(self, conn: &C, id: Uuid, at: i64) -> Result<bool, DbErr> {
         let changes = ActiveModel {
             status: Set(StoredEntitlementStatus::Revoked),
             revoked_at: Set(Some(at)),
@@ -74,11 +74,32 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn of_enrollments<C: ConnectionTrait>(
+    pub async fn of_enrollments<C: Connection>(
         self,
         conn: &C,
         enrollments: &[Uuid],
     ) -> Result<Vec<Model>, DbErr> {
         self.with_ids_in(conn, Column::EnrollmentId, enrollments).await
+    }
+
+    /// Keeps the entitlements of these orders and enrollments in the cache of the transaction, if it is active. The
+    /// transaction must have locked the students to whom they belong.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when a query fails.
+    pub async fn remember_of<C: Connection>(
+        self,
+        conn: &C,
+        orders: &[Uuid],
+        enrollments: &[Uuid],
+    ) -> Result<(), DbErr> {
+        let mut rows = self.with_ids_in(conn, Column::OrderId, orders).await?;
+        rows.extend(self.with_ids_in(conn, Column::EnrollmentId, enrollments).await?);
+        rows.sort_unstable_by_key(|row| row.id);
+        rows.dedup_by_key(|row| row.id);
+        let orders = orders.iter().map(|id| (Column::OrderId, (*id).into()));
+        let enrollments = enrollments.iter().map(|id| (Column::EnrollmentId, (*id).into()));
+        self.remember(conn, rows, orders.chain(enrollments).collect());
+        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::OnConflict;
 
-use crate::{statement, table};
+use crate::{Connection, lessons, row_cache, statement, table};
 
 table::declare!(
     /// One completed lesson.
@@ -26,7 +26,10 @@ table::declare!(
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn insert_if_absent<C: ConnectionTrait>(conn: &C, model: Model) -> Result<bool, DbErr> {
+pub async fn insert_if_absent<C: Connection>(conn: &C, model: Model) -> Result<bool, DbErr> {
+    if let Some(is_inserted) = row_cache::read(conn, |tables| tables.completions.insert_if_absent(&model)) {
+        return Ok(is_inserted);
+    }
     let on_conflict = OnConflict::columns([Column::EnrollmentId, Column::LessonId]).do_nothing().to_owned();
     statement::insert_on_conflict::<_, _, ActiveModel>(conn, model, on_conflict).await
 }
@@ -63,3 +66,33 @@ pub async fn of_enrollments<C: ConnectionTrait>(
     let completed = Entity::find().filter(Column::WorkspaceId.eq(workspace));
     statement::all(conn, completed.filter(Column::EnrollmentId.is_in(statement::padded(enrollments)))).await
 }
+
+/// Remembers in the cache of the transaction, if it is active, which of these lessons are completed in these
+/// enrollments. The transaction must have locked the students of the enrollments.
+///
+/// # Errors
+/// Returns [`DbErr`] when a query fails.
+pub async fn remember<C: Connection>(
+    conn: &C,
+    workspace: Uuid,
+    enrollments: &[Uuid],
+    lessons: &[lessons::Model],
+) -> Result<(), DbErr> {
+    let lessons: Vec<Uuid> = lessons.iter().map(|lesson| lesson.id).collect();
+    let mut rows = Vec::new();
+    for enrollments in enrollments.chunks(MAX_ENROLLMENTS) {
+        let completed = Entity::find()
+            .filter(statement::unindexed(Column::WorkspaceId.eq(workspace)))
+            .filter(Column::EnrollmentId.is_in(statement::padded(enrollments)))
+            .filter(statement::unindexed(Column::LessonId.is_in(statement::padded(&lessons))));
+        rows.extend(statement::all(conn, completed).await?);
+    }
+    row_cache::read(conn, |tables| {
+        tables.completions.remember(enrollments, &lessons, rows);
+        Some(())
+    });
+    Ok(())
+}
+
+/// Maximum number of enrollments per query.
+const MAX_ENROLLMENTS: usize = 512;

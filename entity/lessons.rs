@@ -2,7 +2,7 @@
 
 use sea_orm::entity::prelude::*;
 
-use crate::{InWorkspace, scope, table};
+use crate::{Connection, InWorkspace, scope, table};
 
 /// The type of a lesson's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -54,18 +54,31 @@ table::declare!(
         pub free_preview: bool,
     }
 );
-scope::workspace_table!(keyed);
+scope::workspace_table!(keyed, cached);
 
 impl InWorkspace<Entity> {
+    /// Keeps the lessons with these ids or keys in the cache of the transaction, if it is active. The transaction must have
+    /// locked their courses. Returns the lessons.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn remember_by_ids_or_keys<C: Connection>(
+        self,
+        conn: &C,
+        ids: &[Uuid],
+        keys: &[&str],
+    ) -> Result<Vec<Model>, DbErr> {
+        let ids = self.ids_by_ids_or_keys(conn, ids, keys).await?;
+        let rows = self.by_ids(conn, &ids).await?;
+        self.remember(conn, rows.clone(), keys.iter().map(|key| (Column::Key, (*key).into())).collect());
+        Ok(rows)
+    }
+
     /// Returns the lessons of these courses, sorted by course, module and position.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn of_courses<C: ConnectionTrait>(
-        self,
-        conn: &C,
-        courses: &[Uuid],
-    ) -> Result<Vec<Model>, DbErr> {
+    pub async fn of_courses<C: Connection>(self, conn: &C, courses: &[Uuid]) -> Result<Vec<Model>, DbErr> {
         let mut lessons = self.with_ids_in(conn, Column::CourseId, courses).await?;
         lessons
             .sort_unstable_by_key(|lesson| (lesson.course_id, lesson.module_id, lesson.position, lesson.id));

@@ -9,6 +9,7 @@
 
 mod children;
 mod filter;
+mod keyed;
 mod scope;
 mod search;
 mod sqlite_json_rows;
@@ -45,6 +46,7 @@ pub mod recordings;
 pub mod refunds;
 pub mod revenue_rollups;
 pub mod rollups;
+pub mod row_cache;
 pub mod server_state;
 pub mod sessions;
 pub mod student_tags;
@@ -60,6 +62,7 @@ pub mod webhook_topics;
 pub mod workspaces;
 
 pub use filter::{Keyset, SpanMs};
+pub use row_cache::Connection;
 pub use scope::{InWorkspace, Keyed, WorkspaceTable};
 pub use sea_orm::ActiveValue::{self, NotSet, Set};
 pub use table::Row;

@@ -48,4 +48,4 @@ table::declare!(
         pub updated_at: i64,
     }
 );
-scope::workspace_table!(keyed);
+scope::workspace_table!(keyed, cached);

@@ -2,7 +2,7 @@
 
 use sea_orm::entity::prelude::*;
 
-use crate::{InWorkspace, scope, table};
+use crate::{Connection, InWorkspace, scope, table};
 
 table::declare!(
     /// One module.
@@ -32,11 +32,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn of_courses<C: ConnectionTrait>(
-        self,
-        conn: &C,
-        courses: &[Uuid],
-    ) -> Result<Vec<Model>, DbErr> {
+    pub async fn of_courses<C: Connection>(self, conn: &C, courses: &[Uuid]) -> Result<Vec<Model>, DbErr> {
         let mut modules = self.with_ids_in(conn, Column::CourseId, courses).await?;
         modules.sort_unstable_by_key(|module| (module.course_id, module.position, module.id));
         Ok(modules)

@@ -2,7 +2,7 @@
 
 use sea_orm::entity::prelude::*;
 
-use crate::{InWorkspace, scope, table};
+use crate::{Connection, InWorkspace, scope, table};
 
 table::declare!(
     /// One item of an order. Amounts are minor units of the order's currency.
@@ -30,16 +30,27 @@ table::declare!(
         pub total_amount: i64,
     }
 );
-scope::workspace_table!();
+scope::workspace_table!(cached);
 
 impl InWorkspace<Entity> {
     /// Returns the items of these orders, sorted by order and position.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn of_orders<C: ConnectionTrait>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
+    pub async fn of_orders<C: Connection>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
         let mut items = self.with_ids_in(conn, Column::OrderId, orders).await?;
         items.sort_unstable_by_key(|item| (item.order_id, item.position, item.id));
         Ok(items)
+    }
+
+    /// Keeps the items of these orders in the cache of the transaction, if it is active. The transaction must have locked the
+    /// student to whom they belong.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn remember_of_orders<C: Connection>(self, conn: &C, orders: &[Uuid]) -> Result<(), DbErr> {
+        let rows = self.with_ids_in(conn, Column::OrderId, orders).await?;
+        self.remember(conn, rows, orders.iter().map(|id| (Column::OrderId, (*id).into())).collect());
+        Ok(())
     }
 }

@@ -1,9 +1,13 @@
 //! Orders, each with its receipt and a copy of the customer's data at payment. Times are milliseconds since the epoch.
 
+use std::collections::HashSet;
+
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, QuerySelect, sea_query::Query};
 
-use crate::{InWorkspace, Keyset, SpanMs, children::Children, order_items, scope, search, statement, table};
+use crate::{
+    Connection, InWorkspace, Keyset, SpanMs, children::Children, order_items, scope, search, statement, table,
+};
 
 /// The refund status of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -72,7 +76,7 @@ table::declare!(
         pub updated_at: i64,
     }
 );
-scope::workspace_table!(keyed);
+scope::workspace_table!(keyed, cached);
 
 /// Filters orders. All specified conditions must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -141,7 +145,11 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn by_number<C: ConnectionTrait>(self, conn: &C, number: &str) -> Result<Option<Model>, DbErr> {
+    pub async fn by_number<C: Connection>(self, conn: &C, number: &str) -> Result<Option<Model>, DbErr> {
+        let cached = self.cached(conn, |rows| rows.one_with(self.workspace(), Column::Number, number));
+        if let Some(row) = cached {
+            return Ok(row);
+        }
         statement::one(conn, self.select().filter(Column::Number.eq(number))).await
     }
 
@@ -150,16 +158,18 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn students_of<C: ConnectionTrait>(
+    pub async fn students_of<C: Connection>(
         self,
         conn: &C,
         ids: &[Uuid],
         keys: &[&str],
     ) -> Result<Vec<Uuid>, DbErr> {
-        if ids.is_empty() && keys.is_empty() {
+        let ids = self.ids_by_ids_or_keys(conn, ids, keys).await?;
+        if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = self.select_by_ids_or_keys(ids, keys).filter(Column::StudentId.is_not_null());
+        let rows = self.select_workspace_unindexed().filter(Column::Id.is_in(statement::padded(&ids)));
+        let rows = rows.filter(Column::StudentId.is_not_null());
         rows.select_only().column(Column::StudentId).into_tuple().all(conn).await
     }
 
@@ -202,8 +212,24 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
-    pub async fn touch<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid], at: i64) -> Result<(), DbErr> {
+    pub async fn touch<C: Connection>(self, conn: &C, ids: &[Uuid], at: i64) -> Result<(), DbErr> {
         scope::touch(self, conn, Column::UpdatedAt, ids, at).await
+    }
+
+    /// Remembers in the cache of the transaction, if it is active, which of these numbers no order has.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn remember_unused_numbers<C: Connection>(
+        self,
+        conn: &C,
+        numbers: &[&str],
+    ) -> Result<(), DbErr> {
+        let used = self.ids_with_texts(conn, Column::Number, numbers).await?;
+        let used: HashSet<&str> = used.iter().map(|(_, number)| number.as_str()).collect();
+        let unused = numbers.iter().filter(|number| !used.contains(*number));
+        self.remember(conn, Vec::new(), unused.map(|number| (Column::Number, (*number).into())).collect());
+        Ok(())
     }
 
     /// Returns a student's orders, in no particular order.

@@ -2,7 +2,7 @@
 
 use sea_orm::entity::prelude::*;
 
-use crate::{InWorkspace, SpanMs, scope, statement, table};
+use crate::{Connection, InWorkspace, SpanMs, scope, statement, table};
 
 table::declare!(
     /// One refund, in minor units of the order's currency.
@@ -24,14 +24,14 @@ table::declare!(
         pub created_at: i64,
     }
 );
-scope::workspace_table!();
+scope::workspace_table!(cached);
 
 impl InWorkspace<Entity> {
     /// Returns the refunds of these orders, sorted by order and time.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn of_orders<C: ConnectionTrait>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
+    pub async fn of_orders<C: Connection>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
         let mut refunds = self.with_ids_in(conn, Column::OrderId, orders).await?;
         refunds.sort_unstable_by_key(|refund| (refund.order_id, refund.created_at, refund.id));
         Ok(refunds)
@@ -41,7 +41,18 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn created_in<C: ConnectionTrait>(self, conn: &C, span: SpanMs) -> Result<Vec<Model>, DbErr> {
+    pub async fn created_in<C: Connection>(self, conn: &C, span: SpanMs) -> Result<Vec<Model>, DbErr> {
         statement::all(conn, self.select().filter(span.contains(Column::CreatedAt))).await
+    }
+
+    /// Keeps the refunds of these orders in the cache of the transaction, if it is active. The transaction must have locked the
+    /// student to whom they belong.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn remember_of_orders<C: Connection>(self, conn: &C, orders: &[Uuid]) -> Result<(), DbErr> {
+        let rows = self.with_ids_in(conn, Column::OrderId, orders).await?;
+        self.remember(conn, rows, orders.iter().map(|id| (Column::OrderId, (*id).into())).collect());
+        Ok(())
     }
 }

@@ -3,17 +3,18 @@
 use std::marker::PhantomData;
 
 use sea_orm::{
-    ActiveModelTrait, ColumnTrait, Condition, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel,
-    QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
-    sea_query::{Expr, ExprTrait, LockType, OnConflict},
+    ActiveModelTrait, ColumnTrait, ConnectionTrait, DbBackend, DbErr, EntityTrait, IdenStatic,
+    IntoActiveModel, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
+    sea_query::{Expr, LockType, OnConflict},
 };
 use uuid::Uuid;
 
+use crate::row_cache::{CachedTable, Connection};
 use crate::{Row, statement};
 
 /// A table whose rows belong to a workspace and have an id.
 pub trait WorkspaceTable:
-    EntityTrait<Model: Row + IntoActiveModel<Self::ActiveModel>, ActiveModel: Send>
+    EntityTrait<Model: Row + IntoActiveModel<Self::ActiveModel>, ActiveModel: Send> + CachedTable
 {
     /// The workspace column.
     const WORKSPACE: Self::Column;
@@ -29,9 +30,19 @@ pub trait Keyed: WorkspaceTable {
 }
 
 /// Implements [`WorkspaceTable`] for a table and adds the function `in_workspace`. With the argument `keyed`, also
-/// implements [`Keyed`].
+/// implements [`Keyed`]. Without the argument `cached`, also implements [`CachedTable`] for a table without cached rows.
 macro_rules! workspace_table {
     () => {
+        $crate::scope::workspace_table!(cached);
+
+        impl $crate::row_cache::CachedTable for Entity {}
+    };
+    (keyed) => {
+        $crate::scope::workspace_table!(keyed, cached);
+
+        impl $crate::row_cache::CachedTable for Entity {}
+    };
+    (cached) => {
         impl $crate::WorkspaceTable for Entity {
             const WORKSPACE: Column = Column::WorkspaceId;
             const ID: Column = Column::Id;
@@ -42,8 +53,8 @@ macro_rules! workspace_table {
             $crate::InWorkspace::new(workspace)
         }
     };
-    (keyed) => {
-        $crate::scope::workspace_table!();
+    (keyed, cached) => {
+        $crate::scope::workspace_table!(cached);
 
         impl $crate::Keyed for Entity {
             const KEY: Column = Column::Key;
@@ -101,7 +112,10 @@ impl<E: WorkspaceTable> InWorkspace<E> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn by_id<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
+    pub async fn by_id<C: Connection>(self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
+        if let Some(row) = self.cached(conn, |rows| rows.by_id(self.workspace, id).cloned()) {
+            return Ok(Some(row));
+        }
         statement::one(conn, self.select_by_id(id)).await
     }
 
@@ -109,7 +123,7 @@ impl<E: WorkspaceTable> InWorkspace<E> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn by_ids<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid]) -> Result<Vec<E::Model>, DbErr> {
+    pub async fn by_ids<C: Connection>(self, conn: &C, ids: &[Uuid]) -> Result<Vec<E::Model>, DbErr> {
         self.with_ids_in(conn, E::ID, ids).await
     }
 
@@ -120,7 +134,10 @@ impl<E: WorkspaceTable> InWorkspace<E> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn lock<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
+    pub async fn lock<C: Connection>(self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
+        if let Some(row) = self.locked_cached(conn, |rows| rows.by_id(self.workspace, id).cloned()) {
+            return Ok(Some(row));
+        }
         statement::one(conn, locked(self.select_by_id(id))).await
     }
 
@@ -128,9 +145,12 @@ impl<E: WorkspaceTable> InWorkspace<E> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn lock_many<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid]) -> Result<Vec<E::Model>, DbErr> {
+    pub async fn lock_many<C: Connection>(self, conn: &C, ids: &[Uuid]) -> Result<Vec<E::Model>, DbErr> {
         if ids.is_empty() {
             return Ok(Vec::new());
+        }
+        if let Some(rows) = self.locked_cached(conn, |rows| rows.all_with_ids(self.workspace, E::ID, ids)) {
+            return Ok(rows);
         }
         let rows =
             self.select_workspace_unindexed().filter(E::ID.is_in(statement::padded(ids))).order_by_asc(E::ID);
@@ -142,11 +162,10 @@ impl<E: WorkspaceTable> InWorkspace<E> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn lock_shared<C: ConnectionTrait>(
-        self,
-        conn: &C,
-        id: Uuid,
-    ) -> Result<Option<E::Model>, DbErr> {
+    pub async fn lock_shared<C: Connection>(self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
+        if let Some(row) = self.cached(conn, |rows| rows.by_id(self.workspace, id).cloned()) {
+            return Ok(Some(row));
+        }
         statement::one(conn, self.select_by_id(id).lock(LockType::Share)).await
     }
 
@@ -154,7 +173,10 @@ impl<E: WorkspaceTable> InWorkspace<E> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails, also when it violates a unique constraint.
-    pub async fn insert<C: ConnectionTrait>(self, conn: &C, model: E::Model) -> Result<(), DbErr> {
+    pub async fn insert<C: Connection>(self, conn: &C, model: E::Model) -> Result<(), DbErr> {
+        if self.insert_cached(conn, &model) == Some(true) {
+            return Ok(());
+        }
         statement::insert(conn, self.scoped_row(model)).await
     }
 
@@ -166,11 +188,10 @@ impl<E: WorkspaceTable> InWorkspace<E> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
-    pub async fn insert_unless_taken<C: ConnectionTrait>(
-        self,
-        conn: &C,
-        model: E::Model,
-    ) -> Result<bool, DbErr> {
+    pub async fn insert_unless_taken<C: Connection>(self, conn: &C, model: E::Model) -> Result<bool, DbErr> {
+        if let Some(is_inserted) = self.insert_cached(conn, &model) {
+            return Ok(is_inserted);
+        }
         let on_conflict = OnConflict::new().do_nothing().to_owned();
         statement::insert_on_conflict(conn, self.scoped_row(model), on_conflict).await
     }
@@ -179,9 +200,10 @@ impl<E: WorkspaceTable> InWorkspace<E> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when a statement fails, also when it violates a unique constraint.
-    pub async fn insert_many<C: ConnectionTrait>(self, conn: &C, models: Vec<E::Model>) -> Result<(), DbErr> {
-        let models = models.into_iter().map(|model| self.scoped_row(model)).collect();
-        statement::insert_many::<_, E::ActiveModel, _>(conn, models).await
+    pub async fn insert_many<C: Connection>(self, conn: &C, models: Vec<E::Model>) -> Result<(), DbErr> {
+        let others = models.into_iter().filter(|model| self.insert_cached(conn, model) != Some(true));
+        let others = others.map(|model| self.scoped_row(model)).collect();
+        statement::insert_many::<_, E::ActiveModel, _>(conn, others).await
     }
 
     /// Updates the columns that are `Set` in `changes`. Returns `false` when the workspace has no row with this id, or
@@ -189,12 +211,15 @@ impl<E: WorkspaceTable> InWorkspace<E> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails, also when it violates a unique constraint.
-    pub async fn update<C: ConnectionTrait>(
+    pub async fn update<C: Connection>(
         self,
         conn: &C,
         id: Uuid,
         changes: E::ActiveModel,
     ) -> Result<bool, DbErr> {
+        if let Some(updated) = self.cached(conn, |rows| rows.update(self.workspace, id, &changes)) {
+            return updated;
+        }
         let update =
             E::update_many().set(changes).filter(E::WORKSPACE.eq(self.workspace)).filter(E::ID.eq(id));
         Ok(update.exec(conn).await?.rows_affected > 0)
@@ -204,7 +229,7 @@ impl<E: WorkspaceTable> InWorkspace<E> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
-    pub async fn delete<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<bool, DbErr> {
+    pub async fn delete<C: Connection>(self, conn: &C, id: Uuid) -> Result<bool, DbErr> {
         Ok(self.delete_many(conn, &[id]).await? > 0)
     }
 
@@ -212,7 +237,7 @@ impl<E: WorkspaceTable> InWorkspace<E> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
-    pub async fn delete_many<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid]) -> Result<u64, DbErr> {
+    pub async fn delete_many<C: Connection>(self, conn: &C, ids: &[Uuid]) -> Result<u64, DbErr> {
         if ids.is_empty() {
             return Ok(0);
         }
@@ -225,12 +250,12 @@ impl<E: WorkspaceTable> InWorkspace<E> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn count<C: ConnectionTrait>(self, conn: &C) -> Result<u64, DbErr> {
+    pub async fn count<C: Connection>(self, conn: &C) -> Result<u64, DbErr> {
         statement::count(conn, self.select()).await
     }
 
     /// Returns the rows whose column contains one of these ids, in no particular order.
-    pub(crate) async fn with_ids_in<C: ConnectionTrait>(
+    pub(crate) async fn with_ids_in<C: Connection>(
         self,
         conn: &C,
         column: E::Column,
@@ -239,8 +264,43 @@ impl<E: WorkspaceTable> InWorkspace<E> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
+        if let Some(rows) = self.cached(conn, |rows| rows.all_with_ids(self.workspace, column, ids)) {
+            return Ok(rows);
+        }
         statement::all(conn, self.select_workspace_unindexed().filter(column.is_in(statement::padded(ids))))
             .await
+    }
+
+    /// Returns the ids of the rows with one of these values in a column, each with its value. The workspace and the column
+    /// must have a unique index.
+    ///
+    /// On PostgreSQL, looks up each value in the index. With a list of values, the planner would read all rows of the
+    /// workspace while the table has no statistics.
+    pub(crate) async fn ids_with_texts<C: Connection>(
+        self,
+        conn: &C,
+        column: E::Column,
+        texts: &[&str],
+    ) -> Result<Vec<(Uuid, String)>, DbErr> {
+        // PostgreSQL cannot store a NUL character, and fails when it reads one.
+        let texts: Vec<&str> = texts.iter().copied().filter(|text| !text.contains('\0')).collect();
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (table, column) = (E::default().table_name().to_owned(), column.as_str());
+        let sql = match conn.get_database_backend() {
+            DbBackend::Postgres => format!(
+                "SELECT found.* FROM json_array_elements_text($2::json) AS texts(text) CROSS JOIN LATERAL
+                 (SELECT id, {column} FROM {table} WHERE workspace_id = $1 AND {column} = texts.text LIMIT 1) AS found"
+            ),
+            _ => format!(
+                "SELECT id, {column} FROM {table}
+                 WHERE workspace_id = $1 AND {column} IN (SELECT value FROM json_each($2))"
+            ),
+        };
+        let values = [self.workspace.into(), serde_json::json!(texts).to_string().into()];
+        let rows = conn.query_all_raw(statement::raw(conn, &sql, values)).await?;
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 
     /// Converts the model to a row of this workspace.
@@ -248,98 +308,6 @@ impl<E: WorkspaceTable> InWorkspace<E> {
         let mut row = model.into_active_model();
         row.set(E::WORKSPACE, self.workspace.into());
         row
-    }
-}
-
-impl<E: Keyed> InWorkspace<E> {
-    /// Returns the row with this key.
-    ///
-    /// # Errors
-    /// Returns [`DbErr`] when the query fails.
-    pub async fn by_key<C: ConnectionTrait>(self, conn: &C, key: &str) -> Result<Option<E::Model>, DbErr> {
-        statement::one(conn, self.select().filter(E::KEY.eq(key))).await
-    }
-
-    /// Returns the rows with these keys, in no particular order.
-    ///
-    /// # Errors
-    /// Returns [`DbErr`] when the query fails.
-    pub async fn by_keys<C: ConnectionTrait>(self, conn: &C, keys: &[&str]) -> Result<Vec<E::Model>, DbErr> {
-        statement::all(conn, self.select().filter(E::KEY.is_in(keys.iter().copied()))).await
-    }
-
-    /// Locks the rows with these ids or keys in the order of their ids, as [`lock`](Self::lock) does. No effect on
-    /// SQLite.
-    ///
-    /// # Errors
-    /// Returns [`DbErr`] when the query fails.
-    pub async fn lock_by_ids_or_keys<C: ConnectionTrait>(
-        self,
-        conn: &C,
-        ids: &[Uuid],
-        keys: &[&str],
-    ) -> Result<(), DbErr> {
-        self.lock_rows(conn, ids, keys, LockType::NoKeyUpdate).await
-    }
-
-    /// Locks the rows with these ids or keys in the order of their ids, as [`lock_shared`](Self::lock_shared) does. No
-    /// effect on SQLite.
-    ///
-    /// # Errors
-    /// Returns [`DbErr`] when the query fails.
-    pub async fn lock_shared_by_ids_or_keys<C: ConnectionTrait>(
-        self,
-        conn: &C,
-        ids: &[Uuid],
-        keys: &[&str],
-    ) -> Result<(), DbErr> {
-        self.lock_rows(conn, ids, keys, LockType::Share).await
-    }
-
-    /// Locks the rows with these ids or keys in the order of their ids.
-    async fn lock_rows<C: ConnectionTrait>(
-        self,
-        conn: &C,
-        ids: &[Uuid],
-        keys: &[&str],
-        lock: LockType,
-    ) -> Result<(), DbErr> {
-        if ids.is_empty() && keys.is_empty() {
-            return Ok(());
-        }
-        let rows = self.select_by_ids_or_keys(ids, keys).order_by_asc(E::ID).lock(lock);
-        conn.query_all(&rows.select_only().column(E::ID).into_query()).await.map(drop)
-    }
-
-    /// Selects the rows with these ids or keys.
-    pub(crate) fn select_by_ids_or_keys(&self, ids: &[Uuid], keys: &[&str]) -> Select<E> {
-        let has_key = E::WORKSPACE.eq(self.workspace).and(E::KEY.is_in(statement::padded(keys)));
-        self.select_workspace_unindexed()
-            .filter(Condition::any().add(E::ID.is_in(statement::padded(ids))).add(has_key))
-    }
-
-    /// Locks and returns the row with this key, as [`lock`](Self::lock) does.
-    ///
-    /// # Errors
-    /// Returns [`DbErr`] when the query fails.
-    pub async fn lock_by_key<C: ConnectionTrait>(
-        self,
-        conn: &C,
-        key: &str,
-    ) -> Result<Option<E::Model>, DbErr> {
-        statement::one(conn, locked(self.select().filter(E::KEY.eq(key)))).await
-    }
-
-    /// Locks and returns the row with this key, as [`lock_shared`](Self::lock_shared) does.
-    ///
-    /// # Errors
-    /// Returns [`DbErr`] when the query fails.
-    pub async fn lock_shared_by_key<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        key: &str,
-    ) -> Result<Option<E::Model>, DbErr> {
-        statement::one(conn, self.select().filter(E::KEY.eq(key)).lock(LockType::Share)).await
     }
 }
 
@@ -361,13 +329,16 @@ pub(crate) async fn delete_selected<C: ConnectionTrait, E: WorkspaceTable>(
 
 /// Sets a time column of these rows to `at` (milliseconds since the epoch), except in rows that already have this or a
 /// later time.
-pub(crate) async fn touch<C: ConnectionTrait, E: WorkspaceTable>(
+pub(crate) async fn touch<C: Connection, E: WorkspaceTable>(
     scope: InWorkspace<E>,
     conn: &C,
     column: E::Column,
     ids: &[Uuid],
     at: i64,
 ) -> Result<(), DbErr> {
+    let workspace = scope.workspace();
+    let others = scope.cached(conn, |rows| Some(rows.touch(workspace, column, ids, at)));
+    let ids = others.as_deref().unwrap_or(ids);
     if ids.is_empty() {
         return Ok(());
     }

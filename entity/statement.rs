@@ -92,11 +92,19 @@ where
     M: IntoActiveModel<A>,
     A: ActiveModelTrait,
 {
-    let mut models = models.into_iter();
-    while let Some(&row_count) = ROWS_PER_STATEMENT.iter().find(|&&row_count| row_count <= models.len()) {
-        conn.execute(&insert_statement(models.by_ref().take(row_count))).await?;
+    for batch in batches(models) {
+        conn.execute(&insert_statement(batch)).await?;
     }
     Ok(())
+}
+
+/// Splits rows into batches that one statement can insert, see [`ROWS_PER_STATEMENT`].
+pub(crate) fn batches<M>(models: Vec<M>) -> impl Iterator<Item = Vec<M>> {
+    let mut models = models.into_iter();
+    std::iter::from_fn(move || {
+        let row_count = ROWS_PER_STATEMENT.iter().find(|&&row_count| row_count <= models.len())?;
+        Some(models.by_ref().take(*row_count).collect())
+    })
 }
 
 /// Inserts a row. If another row has the same values in the columns of the conflict clause, applies the clause instead.

@@ -3,7 +3,7 @@
 
 use sea_orm::entity::prelude::*;
 
-use crate::{statement, table};
+use crate::{Connection, row_cache, statement, table};
 
 table::declare!(
     /// One tag of one student.
@@ -24,17 +24,23 @@ table::declare!(
 ///
 /// # Errors
 /// Returns [`DbErr`] when a statement fails.
-pub async fn replace<C: ConnectionTrait>(
+pub async fn replace<C: Connection>(
     conn: &C,
     workspace_id: Uuid,
     student_id: Uuid,
     tags: &[String],
 ) -> Result<(), DbErr> {
-    Entity::delete_many()
-        .filter(Column::WorkspaceId.eq(workspace_id))
-        .filter(Column::StudentId.eq(student_id))
-        .exec(conn)
-        .await?;
+    let is_collected = row_cache::read(conn, |tables| {
+        tables.tags.delete(student_id);
+        Some(())
+    });
+    if is_collected.is_none() {
+        Entity::delete_many()
+            .filter(Column::WorkspaceId.eq(workspace_id))
+            .filter(Column::StudentId.eq(student_id))
+            .exec(conn)
+            .await?;
+    }
     insert(conn, workspace_id, student_id, tags).await
 }
 
@@ -50,12 +56,20 @@ pub async fn insert_many<C: ConnectionTrait>(conn: &C, rows: Vec<Model>) -> Resu
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn insert<C: ConnectionTrait>(
+pub async fn insert<C: Connection>(
     conn: &C,
     workspace_id: Uuid,
     student_id: Uuid,
     tags: &[String],
 ) -> Result<(), DbErr> {
-    let rows = tags.iter().map(|tag| Model { student_id, workspace_id, tag: tag.clone() }).collect();
+    let rows: Vec<Model> =
+        tags.iter().map(|tag| Model { student_id, workspace_id, tag: tag.clone() }).collect();
+    let is_collected = row_cache::read(conn, |tables| {
+        tables.tags.insert(rows.clone());
+        Some(())
+    });
+    if is_collected.is_some() {
+        return Ok(());
+    }
     statement::insert_many::<_, Model, ActiveModel>(conn, rows).await
 }

@@ -1,10 +1,10 @@
 //! The students of a workspace.
 
 use sea_orm::entity::prelude::*;
-use sea_orm::{Condition, QuerySelect, sea_query::Query};
+use sea_orm::{Condition, sea_query::Query};
 
 use crate::{
-    InWorkspace, Keyset, SpanMs, StringList, StringMap,
+    Connection, InWorkspace, Keyset, SpanMs, StringList, StringMap,
     children::Children,
     enrollments::{self, EffectiveStatus},
     scope, search, statement, student_tags, table,
@@ -45,7 +45,7 @@ table::declare!(
         pub updated_at: i64,
     }
 );
-scope::workspace_table!(keyed);
+scope::workspace_table!(keyed, cached);
 
 /// Filters students. All specified conditions must match; course and enrollment status must match the same enrollment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -124,28 +124,39 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn by_email_folded<C: ConnectionTrait>(
+    pub async fn by_email_folded<C: Connection>(
         self,
         conn: &C,
         email_folded: &str,
     ) -> Result<Option<Model>, DbErr> {
+        let cached =
+            self.cached(conn, |rows| rows.one_with(self.workspace(), Column::EmailFolded, email_folded));
+        if let Some(row) = cached {
+            return Ok(row);
+        }
         statement::one(conn, self.select().filter(Column::EmailFolded.eq(email_folded))).await
     }
 
-    /// Returns the ids of the students with these folded email addresses, in no particular order.
+    /// Locks the students with these ids, keys or folded email addresses in the order of their ids, and keeps them in the cache of
+    /// the transaction, if it is active. Returns them. SQLite has no row locks.
     ///
     /// # Errors
-    /// Returns [`DbErr`] when the query fails.
-    pub async fn ids_by_emails<C: ConnectionTrait>(
+    /// Returns [`DbErr`] when a query fails.
+    pub async fn lock_students<C: Connection>(
         self,
         conn: &C,
+        ids: &[Uuid],
+        keys: &[&str],
         emails_folded: &[String],
-    ) -> Result<Vec<Uuid>, DbErr> {
-        if emails_folded.is_empty() {
-            return Ok(Vec::new());
-        }
-        let rows = self.select().filter(Column::EmailFolded.is_in(statement::padded(emails_folded)));
-        rows.select_only().column(Column::Id).into_tuple().all(conn).await
+    ) -> Result<Vec<Model>, DbErr> {
+        let mut ids = ids.to_vec();
+        let with_emails: Vec<&str> = emails_folded.iter().map(String::as_str).collect();
+        let with_emails = self.ids_with_texts(conn, Column::EmailFolded, &with_emails).await?;
+        ids.extend(with_emails.into_iter().map(|(id, _)| id));
+        let rows = self.lock_and_remember(conn, &ids, keys).await?;
+        let complete = emails_folded.iter().map(|email| (Column::EmailFolded, email.as_str().into()));
+        self.remember(conn, rows.clone(), complete.collect());
+        Ok(rows)
     }
 
     /// Returns one page of students, without their enrollments.
@@ -204,7 +215,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
-    pub async fn touch<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid], at: i64) -> Result<(), DbErr> {
+    pub async fn touch<C: Connection>(self, conn: &C, ids: &[Uuid], at: i64) -> Result<(), DbErr> {
         scope::touch(self, conn, Column::UpdatedAt, ids, at).await
     }
 

@@ -8,7 +8,7 @@ use sea_orm::{
     sea_query::{Expr, LockType},
 };
 
-use crate::{InWorkspace, StringList, scope, statement, table};
+use crate::{Connection, InWorkspace, StringList, row_cache, scope, statement, table};
 
 /// Whether a subscription's deliveries are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -95,12 +95,16 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn subscribed_to<C: ConnectionTrait>(
+    pub async fn subscribed_to<C: Connection>(
         self,
         conn: &C,
         event_type: &str,
         limit: usize,
     ) -> Result<(Vec<(Uuid, StoredSubscriptionState)>, bool), DbErr> {
+        let entry = (self.workspace(), event_type.to_owned(), limit);
+        if let Some(cached) = row_cache::read(conn, |tables| tables.subscribed.get(&entry).cloned()) {
+            return Ok(cached);
+        }
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql = match conn.get_database_backend() {
             DbBackend::Postgres => format!("{SUBSCRIBED_TO} FOR KEY SHARE OF s"),
@@ -111,7 +115,9 @@ impl InWorkspace<Entity> {
         // The count can include a subscription that is missing in the rows because it was deleted concurrently.
         let count: i64 = rows.first().map_or(Ok(0), |row| row.try_get_by_index(2))?;
         let row = |row: &QueryResult| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?));
-        Ok((rows.iter().map(row).collect::<Result<_, DbErr>>()?, count > limit))
+        let subscribed = (rows.iter().map(row).collect::<Result<Vec<_>, DbErr>>()?, count > limit);
+        row_cache::read(conn, |tables| tables.subscribed.insert(entry, subscribed.clone()));
+        Ok(subscribed)
     }
 
     /// Returns the ids and states of these subscriptions, and locks them against deletion as

@@ -1,7 +1,6 @@
 //! Lookup of records by id or key within a workspace, and ids for new records.
 
-use entity::{InWorkspace, Keyed};
-use sea_orm::ConnectionTrait;
+use entity::{Connection, InWorkspace, Keyed};
 use uuid::Uuid;
 
 use super::{Error, IdOrKey, Result};
@@ -22,7 +21,7 @@ pub(crate) fn not_found<K: IdKind>(reference: impl std::fmt::Display) -> Error {
 
 /// Reads the record with this id or key, without a lock.
 pub(crate) async fn read<K, E>(
-    conn: &impl ConnectionTrait,
+    conn: &impl Connection,
     rows: InWorkspace<E>,
     reference: &IdOrKey,
 ) -> Result<E::Model>
@@ -39,7 +38,7 @@ where
 
 /// Reads the record with this id or key and locks it exclusively until the transaction ends.
 pub(crate) async fn lock<K, E>(
-    conn: &impl ConnectionTrait,
+    conn: &impl Connection,
     rows: InWorkspace<E>,
     reference: &IdOrKey,
 ) -> Result<E::Model>
@@ -56,7 +55,7 @@ where
 
 /// Reads the record with this id or key and locks it in shared mode: no other transaction can change it until this one ends.
 pub(crate) async fn lock_shared<K, E>(
-    conn: &impl ConnectionTrait,
+    conn: &impl Connection,
     rows: InWorkspace<E>,
     reference: &IdOrKey,
 ) -> Result<E::Model>

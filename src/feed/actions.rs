@@ -12,8 +12,19 @@ use domain::{recordings, students, workspaces};
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
 
-/// Adds the locks that a change needs. Changes of a workspace or a course add none: each of them runs in a separate
-/// transaction, in which the domain operation itself takes all locks in the right order. `recording.ready` adds none
+/// Returns whether the records that a change needs are only known while it is applied. It does not use the records in
+/// memory. On PostgreSQL, it runs in a separate transaction, in which the domain operation takes all locks in the right
+/// order.
+pub(super) fn runs_alone(action: &Action) -> bool {
+    matches!(action, Action::WorkspaceUpsert(_) | Action::CourseUpsert(_))
+}
+
+/// Returns whether the change deletes records that later changes of the transaction can have in memory.
+pub(super) fn deletes_records(action: &Action) -> bool {
+    matches!(action, Action::StudentDelete(_))
+}
+
+/// Adds the records that a change needs. A change that [runs alone](runs_alone) adds none. `recording.ready` adds none
 /// either, because it changes no existing record.
 pub(super) fn add_locks<'a>(action: &'a Action, locks: &mut LockSet<'a>) {
     match action {
@@ -27,22 +38,36 @@ pub(super) fn add_locks<'a>(action: &'a Action, locks: &mut LockSet<'a>) {
             locks.courses.push(&data.course);
             locks.students.push(&data.student);
         }
-        Action::EnrollmentRevoke(data) => locks.students.push(&data.student),
+        Action::EnrollmentRevoke(data) => {
+            locks.courses.push(&data.course);
+            locks.students.push(&data.student);
+            locks.entitlements = true;
+        }
         Action::ProgressRecord(data) => {
             locks.courses.push(&data.course);
+            locks.lessons.push(&data.lesson);
             locks.students.push(&data.student);
         }
         Action::OrderPay(data) => {
             locks.courses.extend(data.items.iter().map(|item| &item.course));
             locks.students.push(&data.student);
+            locks.order_keys.push(&data.key);
+            locks.order_numbers.push(&data.number);
         }
-        Action::OrderRefund(data) => locks.orders.push(&data.order),
+        Action::OrderRefund(data) => {
+            locks.orders.push(&data.order);
+            locks.entitlements = true;
+        }
         Action::LiveSessionUpsert(data) => locks.live_session_keys.push(&data.key),
         Action::LiveSessionStart(session) | Action::LiveSessionEnd(session) => {
             locks.live_sessions.push(session);
         }
         Action::RecordingReady(_) => {}
-        Action::CertificateIssue(data) => locks.students.push(&data.student),
+        Action::CertificateIssue(data) => {
+            locks.courses.push(&data.course);
+            locks.students.push(&data.student);
+            locks.certificates = true;
+        }
     }
 }
 

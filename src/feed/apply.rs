@@ -8,8 +8,9 @@
 //! rejects a change of a group, the transaction is rolled back, and the changes before the rejected one are applied
 //! again without it. A rejected change therefore leaves no trace and needs no savepoint.
 //!
-//! On PostgreSQL, a group first locks all records that its changes need, in the order of [`retry`](domain::retry). A
-//! change of a workspace or a course runs in a separate transaction. A group that loses a conflict with another
+//! A group first reads all records that its changes need, and on PostgreSQL locks them, in the order of
+//! [`retry`](domain::retry). It keeps them in memory and writes them together, see [`locks`](domain::locks). On
+//! PostgreSQL, a change of a workspace or a course runs in a separate transaction. A group that loses a conflict with another
 //! transaction is applied change by change, and a single change that loses one is retried.
 //!
 //! An invalid line is reported, and the following lines are applied. A database error ends the import.
@@ -25,14 +26,13 @@ use sea_orm::DbBackend;
 use tokio::io::AsyncBufRead;
 
 use super::actions;
-use super::change::{self, Action, Change};
+use super::change::{self, Change};
 use super::lines::{InputLine, LineReader, MAX_LINE_BYTES};
 use super::reject::{self, RejectedLine, field_error};
+use super::runs::{acquire_locks, run_length};
 use domain::app::App;
-use domain::locks::{self, LockSet};
 use domain::retry::{Conflict as _, retry_on_conflict};
-use domain::{Error, FieldError, Result, workspaces};
-use foundation::database::Write;
+use domain::{FieldError, Result};
 use foundation::id::WorkspaceId;
 
 /// Maximum number of changes per transaction.
@@ -156,9 +156,9 @@ struct FeedImport<'a> {
 }
 
 /// A parsed change with its line.
-struct ParsedChange {
+pub(super) struct ParsedChange {
     line: InputLine,
-    change: Change,
+    pub(super) change: Change,
 }
 
 /// The outcome of a transaction.
@@ -231,16 +231,13 @@ impl FeedImport<'_> {
         Ok(())
     }
 
-    /// Returns how many of the first changes can share a transaction. On PostgreSQL, a change of a workspace or a
-    /// course runs in a separate transaction, because the rows that it locks are only known while it is applied.
+    /// Returns how many of the first changes can share a transaction. On PostgreSQL, these share records in memory, because a
+    /// transaction that has applied changes must not acquire the locks of others.
     fn max_group_size(&self, changes: &[ParsedChange]) -> usize {
-        if self.app.db.backend() != DbBackend::Postgres {
-            return changes.len();
+        match self.app.db.backend() {
+            DbBackend::Postgres => run_length(changes),
+            _ => changes.len(),
         }
-        let runs_alone = |ParsedChange { change, .. }: &ParsedChange| {
-            matches!(change.action, Action::WorkspaceUpsert(_) | Action::CourseUpsert(_))
-        };
-        changes.iter().position(runs_alone).unwrap_or(changes.len()).max(1)
     }
 
     /// Applies changes in one transaction. Retries a single change that loses a conflict; the caller applies the
@@ -308,9 +305,12 @@ async fn apply_in_transaction(
         new_ids.extend(new.into_iter().map(|id| (workspace, id)));
     }
     let mut workspaces = known_workspaces.clone();
-    acquire_locks(app, &write, &mut workspaces, changes).await?;
-    let mut repeated = 0;
+    let (mut repeated, mut run_end) = (0, 0);
     for (index, ParsedChange { line, change }) in changes.iter().enumerate() {
+        if index == run_end {
+            run_end = index + run_length(&changes[index..]);
+            acquire_locks(&write, &mut workspaces, &changes[index..run_end]).await?;
+        }
         // Removed from the set, so that a change that occurs twice in the group is applied once.
         if !new_ids.remove(&(change.workspace.as_str(), change.id.clone())) {
             repeated += 1;
@@ -370,31 +370,4 @@ async fn applied_before(app: &App, changes: &[ParsedChange]) -> Result<HashSet<(
         all_applied.extend(applied.into_iter().map(|id| (workspace.to_owned(), id)));
     }
     Ok(all_applied)
-}
-
-/// Acquires the locks of all changes of a group before the first one is applied. Does nothing for a single change or on
-/// SQLite. Adds the workspaces that it finds to `workspaces`.
-async fn acquire_locks(
-    app: &App,
-    write: &Write,
-    workspaces: &mut HashMap<String, WorkspaceId>,
-    changes: &[ParsedChange],
-) -> Result<()> {
-    if changes.len() == 1 || app.db.backend() != DbBackend::Postgres {
-        return Ok(());
-    }
-    let mut locks_by_workspace = BTreeMap::<WorkspaceId, LockSet<'_>>::new();
-    for ParsedChange { change, .. } in changes {
-        let id = match workspaces.get(&change.workspace) {
-            Some(id) => *id,
-            None => match workspaces::by_key_in(write, &change.workspace).await {
-                Ok(workspace) => workspace.id,
-                Err(Error::NotFound(_)) => continue,
-                Err(error) => return Err(error),
-            },
-        };
-        workspaces.insert(change.workspace.clone(), id);
-        actions::add_locks(&change.action, locks_by_workspace.entry(id).or_default());
-    }
-    locks::acquire(write, &locks_by_workspace).await
 }

@@ -15,6 +15,7 @@ mod data;
 mod fields;
 mod lines;
 mod retention;
+mod runs;
 #[cfg(test)]
 mod tests;
 

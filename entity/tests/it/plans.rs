@@ -94,6 +94,8 @@ fn pages(line: &str) -> u64 {
     counter("hit=") + counter("read=")
 }
 
+impl entity::Connection for ExplainingTransaction {}
+
 #[async_trait]
 impl ConnectionTrait for ExplainingTransaction {
     fn get_database_backend(&self) -> DbBackend {

@@ -1,7 +1,7 @@
 //! Converts order rows, with their items, refunds and entitlements.
 
+use entity::Connection;
 use entity::{entitlements, order_items, orders, refunds};
-use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
 use super::super::Result;
@@ -13,7 +13,7 @@ use foundation::id::WorkspaceId;
 /// Converts rows to orders with their items, refunds and entitlements, in the same order. `now_ms` determines which
 /// entitlements have expired. Runs three queries in total.
 pub(super) async fn with_details(
-    conn: &impl ConnectionTrait,
+    conn: &impl Connection,
     workspace: WorkspaceId,
     rows: Vec<orders::Model>,
     now_ms: i64,

@@ -2,7 +2,6 @@
 
 use entity::enrollments::{self, EffectiveStatus};
 use entity::students::{self, Column, StudentRowFilter};
-use sea_orm::ConnectionTrait;
 
 use super::super::Result;
 use super::super::enrollments::{EnrollmentStatus, enrollment};
@@ -105,7 +104,7 @@ pub async fn get(app: &App, workspace: WorkspaceId, student: StudentId) -> Resul
 /// Converts rows to students with their enrollment history, in the same order. `now_ms` determines which enrollments
 /// have expired.
 pub(super) async fn with_history(
-    conn: &impl ConnectionTrait,
+    conn: &impl entity::Connection,
     workspace: WorkspaceId,
     rows: Vec<students::Model>,
     now_ms: i64,

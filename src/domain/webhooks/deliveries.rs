@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use entity::webhook_attempts::{self, AttemptSummaryRow};
 use entity::webhook_deliveries::{self as delivery_rows, Column, Model};
-use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
 use super::super::page::{MAX_SCANNED_ROWS, Page, PageRequest, Position, SortKey};
@@ -157,7 +156,7 @@ pub async fn workspace_of(app: &App, delivery: DeliveryId) -> Result<WorkspaceId
 /// Validates a filter and converts it to a filter of rows, which matches only deliveries that no other delivery sends
 /// again.
 pub(super) async fn dead_row_filter(
-    conn: &impl ConnectionTrait,
+    conn: &impl entity::Connection,
     workspace: WorkspaceId,
     filter: &DeadFilter,
 ) -> Result<delivery_rows::DeadRowFilter> {

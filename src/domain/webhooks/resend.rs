@@ -9,7 +9,6 @@ use anyhow::anyhow;
 use entity::events;
 use entity::webhook_deliveries::{self as delivery_rows, Model, StoredDeliveryOrigin, StoredDeliveryState};
 use entity::webhook_subscriptions::{self, StoredSubscriptionState};
-use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
 use super::super::audit::Action;
@@ -121,7 +120,7 @@ pub async fn count_replayable(app: &App, workspace: WorkspaceId, deliveries: &[D
 
 /// Returns the rows of these deliveries, or an error when one is missing.
 async fn find_all(
-    conn: &impl ConnectionTrait,
+    conn: &impl entity::Connection,
     workspace: WorkspaceId,
     deliveries: &[DeliveryId],
 ) -> Result<Vec<Model>> {
@@ -135,7 +134,7 @@ async fn find_all(
 
 /// Returns those of these deliveries that are dead and have no copy yet.
 pub(super) async fn filter_unreplayed(
-    conn: &impl ConnectionTrait,
+    conn: &impl entity::Connection,
     workspace: WorkspaceId,
     rows: Vec<Model>,
 ) -> Result<Vec<Model>> {

@@ -4,8 +4,6 @@ use entity::webhook_subscriptions::{self, ActiveModel, Model, StoredSubscription
 use entity::{Set, StringList, webhook_deliveries, webhook_topics, workspaces};
 use secrecy::SecretString;
 
-use sea_orm::ConnectionTrait;
-
 use super::super::field_errors::FieldErrors;
 use super::super::records::{id, new_uuid, not_found};
 use super::super::{Error, Result, WriteOutcome};
@@ -133,7 +131,7 @@ pub async fn get(app: &App, workspace: WorkspaceId, subscription_id: Subscriptio
 
 /// Returns a subscription as [`get`] does, read on this connection.
 pub(super) async fn get_in(
-    conn: &impl ConnectionTrait,
+    conn: &impl entity::Connection,
     workspace: WorkspaceId,
     subscription_id: SubscriptionId,
 ) -> Result<Subscription> {

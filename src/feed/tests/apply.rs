@@ -132,6 +132,30 @@ async fn two_concurrent_streams_apply_each_change_once() {
 }
 
 #[tokio::test]
+async fn two_concurrent_streams_create_each_student_once() {
+    for fixture in FeedFixture::on_all_databases().await {
+        fixture.apply(&workspace_with_course()).await;
+        let stream = |name: &str, backward: bool| -> String {
+            let mut numbers: Vec<u32> = (0..300).collect();
+            if backward {
+                numbers.reverse();
+            }
+            let student = |number: u32| {
+                let data = json!({"key": format!("s-{number}"), "email": format!("s-{number}@example.com")});
+                line(&format!("{name}-{number}"), "student.upsert", AT, data)
+            };
+            numbers.into_iter().map(student).collect()
+        };
+        let (first, second) = (stream("first", false), stream("second", true));
+        let (first, second) = tokio::join!(fixture.apply(&first), fixture.apply(&second));
+        assert_eq!((first.1, second.1), (Vec::<String>::new(), Vec::new()));
+        assert_eq!((first.0.applied, second.0.applied), (300, 300));
+        assert_eq!(fixture.count("students").await, 300);
+        assert_eq!(fixture.count("events WHERE type = 'student.created'").await, 300);
+    }
+}
+
+#[tokio::test]
 async fn the_changes_of_a_slow_stream_are_applied_as_they_arrive() {
     let fixture = FeedFixture::sqlite().await;
     let (mut stream, reader) = tokio::io::duplex(1 << 16);

@@ -5,6 +5,7 @@ mod analytics;
 mod apply;
 mod demo;
 mod generate;
+mod groups;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -58,7 +59,7 @@ impl FeedFixture {
                 config: foundation::config::Config::defaults(),
                 clock: Clock::simulated(time("2026-06-01T12:00:00Z")),
                 ids: Ids::default(),
-                encode: |envelope| envelope.event.event_type().as_bytes().to_vec(),
+                encode: |envelope| format!("{envelope:?}").into_bytes(),
                 example: |_, _, _, _| None,
                 principals: Default::default(),
             },

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::errors::failure_reason;
+use entity::Connection;
 use sea_orm::prelude::async_trait::async_trait;
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult,
@@ -292,6 +293,8 @@ impl Cancellations {
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
+
+impl<C: ConnectionTrait> Connection for Bounded<C> {}
 
 #[async_trait]
 impl<C: ConnectionTrait> ConnectionTrait for Bounded<C> {

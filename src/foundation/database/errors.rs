@@ -144,11 +144,13 @@ pub fn violates(error: &DbErr, constraint: UniqueConstraint) -> bool {
 }
 
 /// Returns whether the transaction can succeed when retried: after a deadlock (PostgreSQL 40P01), a serialization failure
-/// (40001), a lock timeout (55P03), or a locked file (SQLite 5, `SQLITE_BUSY`, and 517, `SQLITE_BUSY_SNAPSHOT`).
+/// (40001), a lock timeout (55P03), or a locked file (SQLite 5, `SQLITE_BUSY`, and 517, `SQLITE_BUSY_SNAPSHOT`). Also after a
+/// [row cache](entity::row_cache) has found the unique value of a new row in a row of another transaction.
 pub fn is_retryable(error: &DbErr) -> bool {
-    driver_error(error)
-        .and_then(|error| error.code())
-        .is_some_and(|code| matches!(code.as_ref(), "40P01" | "40001" | "55P03" | "5" | "517"))
+    matches!(error, DbErr::RecordNotInserted)
+        || driver_error(error)
+            .and_then(|error| error.code())
+            .is_some_and(|code| matches!(code.as_ref(), "40P01" | "40001" | "55P03" | "5" | "517"))
 }
 
 /// Returns the value of the label `reason` of the metric `database_failed_calls_total`.

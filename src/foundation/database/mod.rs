@@ -22,6 +22,7 @@ mod standby;
 #[cfg(test)]
 mod tests;
 mod write;
+mod write_transaction;
 
 use std::path::Path;
 use std::sync::{Arc, atomic::AtomicU16};
@@ -45,6 +46,7 @@ pub use pool_status::PoolStatus;
 pub use postgres_url::{InvalidPostgresUrl, PostgresUrl};
 pub use standby::{MAX_LAG, SentHeartbeat, StandbyReader};
 pub use write::Write;
+pub use write_transaction::WriteTransaction;
 
 use crate::clock::Clock;
 use partitions::KnownPartitions;

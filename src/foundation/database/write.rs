@@ -8,7 +8,7 @@ use sea_orm::{DbBackend, DbErr};
 
 use super::errors::failure_reason;
 use super::{
-    BoundedTransaction, Database, dialect, dialect::WriteClock, inherit_wait_budget,
+    Database, WriteTransaction, dialect, dialect::WriteClock, inherit_wait_budget,
     running_writes::RegisteredWrite,
 };
 use crate::clock::Clock;
@@ -20,7 +20,7 @@ type CommitHook = Box<dyn FnOnce() + Send + Sync>;
 
 /// A write transaction. [`commit`](Self::commit) makes its changes visible; dropping it rolls them back.
 pub struct Write {
-    transaction: BoundedTransaction,
+    transaction: WriteTransaction,
     registered: RegisteredWrite,
     /// When this process requested the write, by its clock.
     began_ms: i64,
@@ -58,7 +58,7 @@ impl Database {
         let shard =
             self.inner.next_shard.fetch_add(1, Ordering::Relaxed) % dialect::shard_count(self.backend());
         Ok(Write {
-            transaction,
+            transaction: WriteTransaction::new(transaction),
             registered,
             began_ms,
             shard: i16::try_from(shard).unwrap_or_default(),
@@ -73,7 +73,7 @@ impl Database {
 
 impl Write {
     /// Returns the transaction for queries.
-    pub fn conn(&self) -> &BoundedTransaction {
+    pub fn conn(&self) -> &WriteTransaction {
         &self.transaction
     }
 
