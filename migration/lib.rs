@@ -38,6 +38,7 @@ mod m0027_first_partition_end;
 mod m0028_check_first_partitions;
 mod m0029_partition_requests;
 mod m0030_partition_attempts;
+mod m0032_platform;
 mod migrator;
 mod records;
 
@@ -77,4 +78,5 @@ pub const MIGRATIONS: &[Migration] = &[
     m0028_check_first_partitions::MIGRATION,
     m0029_partition_requests::MIGRATION,
     m0030_partition_attempts::MIGRATION,
+    m0032_platform::MIGRATION,
 ];

@@ -7,8 +7,8 @@ use clap::Command;
 /// The headings of the help, each with its commands.
 pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["demo", "serve", "worker", "migrate"]),
-    ("Administer", &["workspaces", "users", "keys", "webhooks"]),
-    ("Data", &["apply", "generate", "backup", "restore"]),
+    ("Administer", &["workspaces", "users", "keys", "webhooks", "platform-tokens"]),
+    ("Data", &["import", "generate", "backup", "restore"]),
     ("Inspect", &["config", "openapi"]),
 ];
 

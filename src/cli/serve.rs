@@ -16,6 +16,9 @@ use domain::processes::Roles;
 use foundation::config::{Config, SERVER_SETTINGS, flags};
 use foundation::secret::MasterKey;
 
+/// The flag of the address of the Platform API, in error messages.
+const PLATFORM_FLAG: &str = "--platform-listen";
+
 /// The flags of `serve`.
 #[derive(Debug, clap::Args)]
 #[command(args = flags(SERVER_SETTINGS))]
@@ -32,13 +35,15 @@ pub(super) async fn run(config: Config, args: ServeArgs) -> Result<CommandOutcom
     file_limit::raise();
     let socket = bind(config.server.listen, "--listen")?;
     let address = socket.local_addr()?;
+    let platform_socket =
+        config.server.platform_listen.map(|address| bind(address, PLATFORM_FLAG)).transpose()?;
     let app = match args.wait_for_migrations {
         true => start::open_app_when_migrated(config).await?,
         false => start::open_app(config).await?,
     };
     let master = start::load_master_key(&app).await?;
     let stop = signals::listen("waiting for requests in flight")?;
-    let server = build_server(&app, &master, address)?;
+    let mut server = build_server(&app, &master, address)?;
     let stop_background = signals::delayed(&stop, drain_time(&app.config.server));
     start::warn_without_statement_timeout(&app).await?;
     start::check_ownership(&app).await?;
@@ -46,10 +51,15 @@ pub(super) async fn run(config: Config, args: ServeArgs) -> Result<CommandOutcom
     start::check_connections(&app, roles).await?;
     // Until it can respond, the process accepts no connections.
     let listener = listen(socket, "--listen")?;
+    let platform_listener = platform_socket.map(|socket| listen(socket, PLATFORM_FLAG)).transpose()?;
     let heartbeats = Heartbeats::start(&app, roles, &stop).await;
     let background =
         (!args.no_worker).then(|| Background::start(&app, &master, &stop_background)).transpose()?;
     output::print(format_args!("listening on http://{address}"))?;
+    if let Some(listener) = platform_listener {
+        output::print(format_args!("Platform API on http://{}", listener.local_addr()?))?;
+        server = server.with_platform_listener(listener);
+    }
     let background = async {
         if let Some(background) = background {
             background.wait(&app).await;

@@ -360,5 +360,6 @@ fn an_event() -> events::Model {
         event_type: "order.paid".to_owned(),
         created_at: 70,
         body,
+        is_test: false,
     }
 }

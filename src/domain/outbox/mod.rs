@@ -31,6 +31,9 @@ pub use fast_path::{FastPath, FastPathPermit, MAX_PRE_LEASED_PER_SUBSCRIPTION, P
 pub use slots::{Capacity, DeliverySlot, DeliverySlots};
 pub use wake_signal::{PendingWakes, WakeSignal};
 
+/// How many days events are stored after they happened, and deliveries after they ended.
+pub const RETENTION_DAYS: i64 = 30;
+
 macro_rules! events {
     ($($variant:ident($data:ty) = $event_type:literal, $text:literal;)*) => {
         /// An event, with the data of its record right after the change.
@@ -118,7 +121,8 @@ pub async fn append(
     at: Timestamp,
     event: Event,
 ) -> Result<EventId> {
-    let id: EventId = app.ids.next(from_ms(write.now_ms()));
+    // Changes of the same record wait for each other, so the order of these times is the order of the changes.
+    let id: EventId = app.event_ids().next(from_ms(write.current_ms(&app.clock)));
     let event_type = event.event_type().to_owned();
     let body = (app.encode)(&EventEnvelope { id, created_at: at, workspace, event });
     let row = events::Model {
@@ -127,6 +131,7 @@ pub async fn append(
         event_type,
         created_at: at.as_millisecond(),
         body,
+        is_test: false,
     };
     deliveries::append(app, write, row).await?;
     metrics::counter!("events_appended_total").increment(1);

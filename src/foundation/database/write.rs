@@ -22,6 +22,8 @@ pub struct Write {
     registered: RegisteredWrite,
     /// When this process requested the write, by its clock.
     began_ms: i64,
+    /// The time of this process when the recording time was determined.
+    registered_ms: i64,
     /// The shard of the rollups that the commit adds to. Concurrent writes that add to different shards do not wait for
     /// each other's rows.
     shard: i16,
@@ -52,6 +54,7 @@ impl Database {
             transaction,
             registered,
             began_ms,
+            registered_ms: clock.now_ms(),
             shard: i16::try_from(shard).unwrap_or_default(),
             revenue: revenue_rollups::RevenueDeltas::default(),
             activity: activity_rollups::ActivityDeltas::default(),
@@ -70,6 +73,11 @@ impl Write {
     /// Returns the time at which this write is recorded, used for `updated_at`. It is constant during the write.
     pub fn now_ms(&self) -> i64 {
         self.registered.recording_time()
+    }
+
+    /// Returns the current time by the clock that determined the recording time, which is earlier or equal.
+    pub fn current_ms(&self, clock: &Clock) -> i64 {
+        self.now_ms() + (clock.now_ms() - self.registered_ms).max(0)
     }
 
     /// Returns the time at which this process requested the write, by its own clock. Count durations that start with the

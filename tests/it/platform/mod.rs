@@ -1,0 +1,22 @@
+//! The Platform API: tokens, imports, the event feed, and sign-in links.
+
+mod changes;
+mod event_feed;
+mod guide;
+mod sign_in_links;
+mod tokens;
+
+use domain::platform_tokens::{self, NewPlatformToken, PlatformScope};
+use secrecy::ExposeSecret;
+
+use crate::support::{TestApp, TestKey};
+
+/// Creates a platform token with these scopes, separated by spaces.
+async fn platform_token(app: &TestApp, scopes: &str) -> TestKey {
+    let scopes = scopes.split(' ').map(|scope| scope.parse::<PlatformScope>().expect("a scope")).collect();
+    let new = NewPlatformToken { name: "test".to_owned(), scopes, expires_at: None };
+    let mut write = app.begin_write().await;
+    let (token, secret) = platform_tokens::create(&app.app, &mut write, new).await.expect("a valid token");
+    write.commit().await.expect("the commit succeeds");
+    app.key_with_secret(token.id.to_string(), secret.expose_secret().to_owned())
+}
