@@ -108,7 +108,7 @@ enum Command {
     /// Check the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Print the OpenAPI contract
+    /// Print an OpenAPI contract
     Openapi(openapi::OpenapiArgs),
 }
 

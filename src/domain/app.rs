@@ -5,6 +5,7 @@ use std::sync::Arc;
 use sea_orm::DbErr;
 
 use crate::courses::catalog::CatalogEpochs;
+use crate::event_feed::EventTail;
 use crate::idempotency::DeferredReleases;
 use crate::keys::PrincipalCache;
 use crate::outbox::{EventEncoder, ExampleEncoder, FastPath};
@@ -14,7 +15,6 @@ use crate::requests::Recorder;
 use foundation::clock::Clock;
 use foundation::config::Config;
 use foundation::database::{Database, REQUEST_TIMEOUT, Write};
-use crate::event_feed::EventTail;
 use foundation::id::Ids;
 
 /// The shared state of a process. Cloning is cheap.

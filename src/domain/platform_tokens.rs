@@ -123,10 +123,7 @@ pub async fn list(app: &App) -> Result<Vec<PlatformTokenRecord>> {
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the token does not exist.
-pub async fn revoke(
-    write: &mut Write,
-    token: PlatformTokenId,
-) -> Result<WriteOutcome<PlatformTokenRecord>> {
+pub async fn revoke(write: &mut Write, token: PlatformTokenId) -> Result<WriteOutcome<PlatformTokenRecord>> {
     let changed = platform_tokens::revoke(write.conn(), token.uuid(), write.now_ms()).await?;
     let row = platform_tokens::by_id(write.conn(), token.uuid()).await?;
     let token = record(row.ok_or_else(|| not_found::<PlatformTokenIdKind>(token))?);

@@ -91,7 +91,8 @@ pub async fn apply(
     reader: impl AsyncBufRead + Unpin,
     options: ApplyOptions<'_>,
 ) -> anyhow::Result<ApplyOutcome> {
-    let mut import = FeedImport { importer: Importer::new(app.clone()), options, outcome: ApplyOutcome::default() };
+    let mut import =
+        FeedImport { importer: Importer::new(app.clone()), options, outcome: ApplyOutcome::default() };
     let mut lines = LineReader::new(reader);
     loop {
         let (batch, ended) = read_batch(&mut lines).await.context("cannot read the changes")?;
@@ -273,7 +274,9 @@ impl Importer {
                 }
                 group => match group? {
                     GroupOutcome::Committed { repeated } => {
-                        for (position, ParsedChange { index, change, .. }) in changes[..size].iter().enumerate() {
+                        for (position, ParsedChange { index, change, .. }) in
+                            changes[..size].iter().enumerate()
+                        {
                             let id = change.id.clone();
                             self.results[*index] = Some(match repeated.contains(&position) {
                                 true => LineResult::Repeated { id },

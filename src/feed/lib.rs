@@ -18,9 +18,7 @@ mod retention;
 #[cfg(test)]
 mod tests;
 
-pub use apply::{
-    ApplyOptions, ApplyOutcome, ApplyProgress, Importer, LineResult, apply, validate,
-};
+pub use apply::{ApplyOptions, ApplyOutcome, ApplyProgress, Importer, LineResult, apply, validate};
 pub use lines::InputLine;
 pub use reject::RejectedLine;
 pub use retention::prune;

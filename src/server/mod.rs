@@ -26,8 +26,8 @@ use tokio::sync::oneshot;
 use api::generated::adapter::V1;
 use api::generated::operations;
 use api::middleware::RequestPipeline;
-use api::state::{ApiState, Settings};
 use api::platform::PlatformPipeline;
+use api::state::{ApiState, Settings};
 use api::v1::Handlers;
 use contract_runtime::contract::Contract;
 use dashboard::Dashboard;
@@ -89,7 +89,16 @@ impl Server {
         let mut router = router::RootRouter::new(monitoring, pipeline, &operations::CONTRACT, dashboard);
         router.set_platform(Arc::clone(&platform));
         let platform_listener = None;
-        Ok(Self { maintenance, api_state, router, platform, platform_listener, drain, shutdown_timeout, limits })
+        Ok(Self {
+            maintenance,
+            api_state,
+            router,
+            platform,
+            platform_listener,
+            drain,
+            shutdown_timeout,
+            limits,
+        })
     }
 
     /// Adds another version of the API, at `/api/` followed by the name of its contract. It shares keys and limits with

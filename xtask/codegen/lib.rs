@@ -117,7 +117,12 @@ pub const CONTRACTS: &[ContractConfig<'static>] = &[
         contract_from_output: "../contract.yaml",
         name_in_heading: "tests/open/contract.yaml",
         stem: "workshop",
-        conventions: Conventions { path_prefix: "/", spelling_exceptions: &[], profile: Profile::Open, has_rate_limits: true },
+        conventions: Conventions {
+            path_prefix: "/",
+            spelling_exceptions: &[],
+            profile: Profile::Open,
+            has_rate_limits: true,
+        },
         middleware_headers: &[],
     },
     // Contains every supported construct and proves that the generator does not depend on v1. The tests compile its
@@ -208,7 +213,8 @@ fn generate_external(
     args: &CodegenArgs,
 ) -> anyhow::Result<CodegenOutcome> {
     let profile = args.profile;
-    let conventions = Conventions { path_prefix: "/", spelling_exceptions: ENVELOPE_NAMES, profile, has_rate_limits: true };
+    let conventions =
+        Conventions { path_prefix: "/", spelling_exceptions: ENVELOPE_NAMES, profile, has_rate_limits: true };
     // Read the contract first, so that an invalid contract does not leave an empty folder.
     let name =
         contract.to_str().with_context(|| format!("{}: the path is not valid UTF-8", contract.display()))?;

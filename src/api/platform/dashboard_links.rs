@@ -28,15 +28,9 @@ impl DashboardLinks for PlatformHandlers {
         let link = retry_on_conflict(|| async {
             let mut write = self.app.begin_write().await.map_err(domain::Error::from)?;
             let (email, name) = (new.email.as_str(), new.name.as_deref());
-            let link = users::create_sign_in_link(
-                &self.app,
-                &mut write,
-                &workspace,
-                email,
-                name,
-                &call.public_url,
-            )
-            .await?;
+            let link =
+                users::create_sign_in_link(&self.app, &mut write, &workspace, email, name, &call.public_url)
+                    .await?;
             write.commit().await.map_err(domain::Error::from)?;
             domain::Result::Ok(link)
         })

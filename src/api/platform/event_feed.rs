@@ -41,8 +41,7 @@ fn body(page: &FeedPage) -> Vec<u8> {
         body.extend_from_slice(&event.body);
         body.push(b'}');
     }
-    let end =
-        format!("],\"pagination\":{{\"cursor\":\"{}\",\"has_more\":{}}}}}", page.next, page.has_more);
+    let end = format!("],\"pagination\":{{\"cursor\":\"{}\",\"has_more\":{}}}}}", page.next, page.has_more);
     body.extend_from_slice(end.as_bytes());
     body
 }

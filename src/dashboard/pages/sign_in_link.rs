@@ -52,7 +52,9 @@ async fn sign_in_page(request: PublicRequest, query: PageQuery, http: &Request) 
             html(StatusCode::OK, &SignInLinkPage { frame: request.frame("Sign in"), link: Some(link) })
         }
         // Programs that check links send HEAD, which must not use the link.
-        None if web::request_context::of(http).is_head() => html(StatusCode::OK, &page_without_link(&request)),
+        None if web::request_context::of(http).is_head() => {
+            html(StatusCode::OK, &page_without_link(&request))
+        }
         None => redeem(&request, token).await,
     }
 }

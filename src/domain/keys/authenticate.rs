@@ -8,9 +8,9 @@ use futures_util::future::BoxFuture;
 use super::super::records::id;
 use super::cache::CacheLookup;
 use super::{Principal, quota};
-use crate::bearer_secret;
 use crate::Result;
 use crate::app::App;
+use crate::bearer_secret;
 use foundation::clock::from_ms;
 
 /// Returns the principal of an API key's secret, or `None` when the secret is malformed, unknown, expired or revoked.

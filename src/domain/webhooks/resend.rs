@@ -204,7 +204,8 @@ pub async fn send_test(
     let body = (app.example)(&event_type, id(event_id), from_ms(now), workspace);
     let body = body.ok_or_else(|| anyhow!("the contract has no example of `{event_type}`"))?;
     let workspace_id = workspace.uuid();
-    let event = events::Model { id: event_id, workspace_id, event_type, created_at: now, body, is_test: true };
+    let event =
+        events::Model { id: event_id, workspace_id, event_type, created_at: now, body, is_test: true };
     events::in_workspace(workspace.uuid()).insert(write.conn(), event.clone()).await?;
     let id = new_uuid::<DeliveryIdKind>(app, write);
     let row = Model {

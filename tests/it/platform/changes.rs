@@ -12,9 +12,9 @@ use super::platform_token;
 use crate::support::{TestApp, TestKey, in_transaction, send};
 
 const CHANGES: &str = "/platform/v1/changes";
-const NDJSON: &str = "application/x-ndjson";
+pub const NDJSON: &str = "application/x-ndjson";
 
-fn workspace_line(id: &str) -> String {
+pub fn workspace_line(id: &str) -> String {
     line(id, "workspace.upsert", &json!({"key": "acme", "name": "Acme", "owner_email": "o@acme.example"}))
 }
 
@@ -37,7 +37,7 @@ async fn import(token: &TestKey, parameters: &str, lines: impl Into<Body>) -> Ve
 }
 
 /// Returns a body that lasts until the sender of its lines is dropped.
-fn open_body() -> (mpsc::UnboundedSender<String>, Body) {
+pub fn open_body() -> (mpsc::UnboundedSender<String>, Body) {
     let (lines, received) = mpsc::unbounded_channel();
     let lines_of_body = stream::unfold(received, async |mut received: mpsc::UnboundedReceiver<String>| {
         Some((std::io::Result::Ok(received.recv().await?), received))
@@ -199,7 +199,8 @@ async fn imports_beyond_the_limit_are_told_to_wait() {
         let request = token.request(Method::POST, CHANGES).header("content-type", NDJSON).body(body);
         running.push((lines, request.send().await.expect("the server responds")));
     }
-    let request = || token.request(Method::POST, CHANGES).header("content-type", NDJSON).body(workspace_line("x"));
+    let request =
+        || token.request(Method::POST, CHANGES).header("content-type", NDJSON).body(workspace_line("x"));
     let rejected = send(request()).await.assert_status(503);
     assert_eq!((rejected.code().as_str(), rejected.header("retry-after")), ("unavailable", "5"));
     drop(running);

@@ -34,7 +34,8 @@ async fn the_feed_contains_the_stored_bodies_of_all_workspaces() {
     let app = TestApp::start().await;
     let token = platform_token(&app, "read:events").await;
     let (acme, other) = (app.workspace("acme").await, app.workspace("other").await);
-    for (workspace, email) in [(&acme, "a@example.com"), (&other, "b@example.com"), (&acme, "c@example.com")] {
+    for (workspace, email) in [(&acme, "a@example.com"), (&other, "b@example.com"), (&acme, "c@example.com")]
+    {
         workspace.change("student.upsert", json!({"key": email, "email": email})).await;
         app.clock.advance(Duration::from_millis(1));
     }

@@ -26,8 +26,7 @@ async fn a_platform_that_follows_the_guide_is_connected() {
     let page = send(program.app.http.get(format!("{}/docs/platform", server.base_url))).await;
     let html = String::from_utf8(page.assert_status(200).body).expect("UTF-8");
     let blocks = blocks(&html);
-    let token =
-        program.run(&["platform-tokens", "create", "--name", "sync", "--scope", "all"]).await.stdout;
+    let token = program.run(&["platform-tokens", "create", "--name", "sync", "--scope", "all"]).await.stdout;
     let folder = tempfile::tempdir().expect("a folder");
     let command = |name: &str| {
         let mut command = Command::new(name);

@@ -1,6 +1,7 @@
 //! The Platform API: tokens, imports, the event feed, and sign-in links.
 
 mod changes;
+mod coverage;
 mod event_feed;
 mod guide;
 mod sign_in_links;
