@@ -11,6 +11,7 @@ use crate::run::Context;
 mod clock_skew;
 mod connection_exhaustion;
 mod database_restart;
+mod event_feed;
 mod failover;
 mod failover_hosts;
 mod idle;
@@ -57,6 +58,7 @@ pub const ALL: &[Scenario] = &[
     scenario!(pgbouncer_suite),
     scenario!(connection_exhaustion),
     scenario!(clock_skew),
+    scenario!(event_feed),
     scenario!(idle),
     scenario!(latency),
     scenario!(retention),

@@ -13,19 +13,9 @@ use super::platform_token;
 use crate::conformance::ContractValidator;
 use crate::support::{TestApp, TestKey, TestResponse, send};
 
-/// Builds a successful request for the operation, with a token or without one. Add the example of a new operation here; every
-/// test uses it.
-fn example(app: &TestApp, operation: &Operation, token: Option<&TestKey>) -> RequestBuilder {
-    example_with(app, operation, token, "")
-}
-
-/// Builds the example with this query string, which is empty or begins with a question mark.
-fn example_with(
-    app: &TestApp,
-    operation: &Operation,
-    token: Option<&TestKey>,
-    query: &str,
-) -> RequestBuilder {
+/// Builds a successful request for the operation, with a token or without one. `query` is empty or begins with a question mark.
+/// Add the example of a new operation here; every test uses it.
+fn example(app: &TestApp, operation: &Operation, token: Option<&TestKey>, query: &str) -> RequestBuilder {
     let method = Method::from_bytes(operation.method.as_bytes()).expect("a method");
     let path = format!("{}{query}", operation.path);
     let request = match token {
@@ -44,27 +34,27 @@ fn example_with(
 async fn provoke(app: &TestApp, operation: &Operation, status: u16) -> TestResponse {
     let scopes = "write:changes read:events write:dashboard_links";
     let token = platform_token(app, scopes).await;
-    let call = || example(app, operation, Some(&token));
+    let call = || example(app, operation, Some(&token), "");
     match status {
         200 | 201 => send(call()).await,
-        401 => send(example(app, operation, None)).await,
+        401 => send(example(app, operation, None, "")).await,
         403 => {
             let other_scopes: Vec<&str> =
                 scopes.split(' ').filter(|scope| Some(*scope) != operation.scope).collect();
             let token = platform_token(app, &other_scopes.join(" ")).await;
-            send(example(app, operation, Some(&token))).await
+            send(example(app, operation, Some(&token), "")).await
         }
         404 => send(call().json(&json!({"workspace": "nobody", "email": "ada@example.com"}))).await,
         410 => {
             let expired = EventPosition::before(app.clock.now() - SignedDuration::from_hours(31 * 24));
-            send(example_with(app, operation, Some(&token), &format!("?cursor={expired}"))).await
+            send(example(app, operation, Some(&token), &format!("?cursor={expired}"))).await
         }
         413 => send(call().body(" ".repeat(300 * 1024))).await,
         415 => {
             let method = Method::from_bytes(operation.method.as_bytes()).expect("a method");
             send(token.request(method, operation.path).header("content-type", "text/plain").body("x")).await
         }
-        422 => send(example_with(app, operation, Some(&token), "?unknown=1")).await,
+        422 => send(example(app, operation, Some(&token), "?unknown=1")).await,
         500 => {
             let rename = |from: &str, to: &str| format!("ALTER TABLE {from} RENAME TO {to}");
             let write = app.begin_write().await;
@@ -96,7 +86,7 @@ async fn no_operation_answers_without_a_token() {
     let key = app.workspace("acme").await.key_with_all_scopes().await;
     for operation in OPERATIONS {
         for token in [None, Some(&key)] {
-            let rejected = send(example(&app, operation, token)).await.assert_status(401);
+            let rejected = send(example(&app, operation, token, "")).await.assert_status(401);
             assert_eq!(rejected.code(), "unauthorized", "{}", operation.id);
         }
     }
@@ -108,7 +98,7 @@ async fn each_operation_needs_its_scope_and_no_other() {
     app.workspace("acme").await;
     for operation in OPERATIONS {
         let token = platform_token(&app, operation.scope.expect("a scope")).await;
-        let response = send(example(&app, operation, Some(&token))).await;
+        let response = send(example(&app, operation, Some(&token), "")).await;
         assert!(response.status < 300, "{}: {response:?}", operation.id);
         assert_eq!(provoke(&app, operation, 403).await.code(), "forbidden");
     }

@@ -4,7 +4,7 @@ mod changes;
 mod coverage;
 mod event_feed;
 mod guide;
-mod sign_in_links;
+pub mod sign_in_links;
 mod tokens;
 
 use domain::platform_tokens::{self, NewPlatformToken, PlatformScope};

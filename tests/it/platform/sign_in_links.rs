@@ -10,10 +10,10 @@ use crate::support::{Browser, TestApp};
 
 const LINKS: &str = "/platform/v1/dashboard-links";
 
-/// Creates a link for a person in the workspace `acme`, and returns its path with the token.
-async fn link(app: &TestApp, email: &str) -> String {
+/// Creates a link for a person in the workspace with this key, and returns its path with the token.
+pub async fn link(app: &TestApp, workspace: &str, email: &str) -> String {
     let token = platform_token(app, "write:dashboard_links").await;
-    let body = json!({"workspace": "acme", "email": email, "name": "Ada Osei"});
+    let body = json!({"workspace": workspace, "email": email, "name": "Ada Osei"});
     let link = token.post(LINKS, body).await.assert_status(201).json();
     let url = link["url"].as_str().expect("a URL");
     url.strip_prefix("http://api.test").expect("the public URL").to_owned()
@@ -23,7 +23,7 @@ async fn link(app: &TestApp, email: &str) -> String {
 async fn a_link_signs_a_new_person_in_once() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let path = link(&app, "ada@example.com").await;
+    let path = link(&app, "acme", "ada@example.com").await;
     let browser = Browser::new(&app);
     let signed_in = browser.get(&path).await.assert_status(303);
     assert_eq!(signed_in.header("location"), "/dashboard");
@@ -41,7 +41,8 @@ async fn a_link_signs_a_new_person_in_once() {
 async fn a_link_expires_after_a_minute() {
     let app = TestApp::start().await;
     app.workspace("acme").await;
-    let (late, in_time) = (link(&app, "ada@example.com").await, link(&app, "bo@example.com").await);
+    let (late, in_time) =
+        (link(&app, "acme", "ada@example.com").await, link(&app, "acme", "bo@example.com").await);
     app.clock.advance(Duration::from_secs(59));
     Browser::new(&app).get(&in_time).await.assert_status(303);
     app.clock.advance(Duration::from_secs(1));
@@ -53,7 +54,7 @@ async fn a_link_is_confirmed_while_somebody_else_is_signed_in() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let owner = acme.owner_browser().await;
-    let path = link(&app, "ada@example.com").await;
+    let path = link(&app, "acme", "ada@example.com").await;
     let page = owner.get(&path).await.assert_status(200);
     let text = html(&page);
     assert!(text.contains("owner@acme.example") && text.contains("ada@example.com"), "{text}");
@@ -68,7 +69,7 @@ async fn a_link_of_the_person_who_is_signed_in_needs_no_confirmation() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let owner = acme.owner_browser().await;
-    let path = link(&app, "OWNER@acme.example").await;
+    let path = link(&app, "acme", "OWNER@acme.example").await;
     owner.get(&path).await.assert_status(303);
     owner.get("/dashboard").await.assert_status(200);
 }
@@ -77,7 +78,7 @@ async fn a_link_of_the_person_who_is_signed_in_needs_no_confirmation() {
 async fn a_link_of_a_removed_person_is_not_valid() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let path = link(&app, "ada@example.com").await;
+    let path = link(&app, "acme", "ada@example.com").await;
     let members = domain::users::list(&app.app, acme.id).await.unwrap();
     let ada = members.iter().find(|user| user.email == "ada@example.com").expect("a member");
     let write = app.begin_write().await;
@@ -90,7 +91,7 @@ async fn a_link_of_a_removed_person_is_not_valid() {
 async fn a_program_that_checks_links_does_not_use_them() {
     let app = TestApp::start().await;
     app.workspace("acme").await;
-    let path = link(&app, "ada@example.com").await;
+    let path = link(&app, "acme", "ada@example.com").await;
     let head = app.request(reqwest::Method::HEAD, &path).send().await.expect("a response");
     assert_eq!(head.status(), 200);
     Browser::new(&app).get(&path).await.assert_status(303);
@@ -114,7 +115,7 @@ async fn an_unknown_workspace_and_invalid_people_are_rejected() {
 async fn signing_in_and_adding_a_member_are_audited() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let path = link(&app, "ada@example.com").await;
+    let path = link(&app, "acme", "ada@example.com").await;
     Browser::new(&app).get(&path).await.assert_status(303);
     let entries = crate::dashboard_keys::audit_entries(&acme).await;
     assert!(entries.iter().any(|entry| entry.starts_with("platform Added a member")), "{entries:?}");
