@@ -121,12 +121,13 @@ pub async fn id_at<C: ConnectionTrait>(
     select.order_by_asc(Column::Id).offset(offset).limit(1).into_tuple().one(conn).await
 }
 
-/// Returns the highest id of an event. `None` if there are no events.
+/// Returns the highest id of an event below `before`. `None` if there are no such events.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
-pub async fn last_id<C: ConnectionTrait>(conn: &C) -> Result<Option<Uuid>, DbErr> {
-    Entity::find().select_only().column(Column::Id).order_by_desc(Column::Id).into_tuple().one(conn).await
+pub async fn last_id<C: ConnectionTrait>(conn: &C, before: Uuid) -> Result<Option<Uuid>, DbErr> {
+    let select = Entity::find().select_only().column(Column::Id).filter(Column::Id.lt(before));
+    select.order_by_desc(Column::Id).into_tuple().one(conn).await
 }
 
 /// Checks up to `limit` events with ids above `after` and below `before`, ordered by id. Deletes those that have

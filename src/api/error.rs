@@ -164,12 +164,15 @@ impl ApiError {
         error
     }
 
-    /// 410: the events after a cursor are no longer stored.
+    /// 410: events after a cursor are no longer stored. `oldest` is the oldest cursor that is available.
     pub fn cursor_expired(oldest: &str) -> Self {
         Self::new(
             StatusCode::GONE,
             ApiErrorCode::CursorExpired,
-            format!("The events after this cursor are no longer stored. The oldest cursor is `{oldest}`."),
+            format!(
+                "Events after this cursor are no longer stored. Omit `cursor` to start with the oldest stored event, or use \
+                 `{oldest}`."
+            ),
         )
         .with_detail(RequestPart::Query, "cursor", "has expired")
     }

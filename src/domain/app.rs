@@ -10,6 +10,7 @@ use crate::idempotency::DeferredReleases;
 use crate::keys::PrincipalCache;
 use crate::outbox::{EventEncoder, ExampleEncoder, FastPath};
 use crate::passwords::Passwords;
+use crate::platform_tokens::TokenUses;
 use crate::processes::Process;
 use crate::requests::Recorder;
 use foundation::clock::Clock;
@@ -36,6 +37,7 @@ struct AppState {
     deferred_releases: DeferredReleases,
     event_ids: Ids,
     event_tail: EventTail,
+    platform_token_uses: TokenUses,
 }
 
 /// The parts that an [`App`] is built from.
@@ -70,6 +72,7 @@ impl App {
             deferred_releases,
             event_ids: Ids::default(),
             event_tail: EventTail::default(),
+            platform_token_uses: TokenUses::default(),
         };
         Self { db, inner: Arc::new(state) }
     }
@@ -114,6 +117,11 @@ impl App {
     /// Returns what readers of the event feed that wait for events share.
     pub(crate) fn event_tail(&self) -> &EventTail {
         &self.inner.event_tail
+    }
+
+    /// Returns when the last uses of platform tokens were written.
+    pub(crate) fn platform_token_uses(&self) -> &TokenUses {
+        &self.inner.platform_token_uses
     }
 
     /// Returns the fast path, which hands new deliveries over to the worker of this process.

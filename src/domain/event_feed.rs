@@ -3,15 +3,14 @@
 //! The order is that of the event ids. The id of an event contains the time at which it was appended, which is never earlier
 //! than the recording time of its transaction. A page ends before the [horizon](foundation::database::Database::horizon): no
 //! running or later transaction commits an event with an earlier id, so a reader that follows the positions misses none, even
-//! though transactions commit in another order. Changes of the same record wait for each other, so their events are in the
-//! order of the changes.
+//! though transactions commit in another order. If one transaction ends before another begins, its events come first.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use entity::events::{self, EventFilter};
 use jiff::Timestamp;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -19,6 +18,8 @@ use super::outbox::RETENTION_DAYS;
 use super::{Error, Result};
 use crate::app::App;
 use entity::rollups::DAY_MS;
+use foundation::clock::from_ms;
+use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
 use foundation::id::{EventId, WorkspaceId, min_uuid_at};
 
 /// Number of characters of a position.
@@ -29,10 +30,12 @@ const EVENT_PREFIX: &str = "evt_";
 const MAX_EXAMINED: u64 = 10_000;
 /// How often the database is asked for new events while readers wait.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
-/// Maximum number of waiting readers that read at the same time once there are events.
+/// Maximum number of pages that this process reads at the same time, so that many readers leave connections for others.
 const MAX_CONCURRENT_READS: usize = 4;
-/// Maximum time by which a position can be ahead of the server's clock.
-const MAX_CLOCK_SKEW_MS: i64 = 5 * 60 * 1000;
+/// Maximum time by which a position can be ahead of the horizon. The horizon stands still while a write runs.
+const MAX_LEAD_MS: i64 = 5 * 60 * 1000;
+/// How long before its events are deleted a reader without a position starts. It has this time to read the first page.
+const START_MARGIN_MS: i64 = 60 * 60 * 1000;
 
 /// A position in the feed: after all events whose ids are not greater. As a string, it has 26 characters, and strings compare
 /// like positions.
@@ -118,39 +121,55 @@ pub enum FeedOutcome {
 /// Reads the feed. Waits for an event if there is none and the request says so.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] when the position is in the future, and [`Error::Internal`] when a query fails.
+/// Returns [`Error::Invalid`] when the position or the time is in the future, and [`Error::Internal`] when a query fails.
 pub async fn read(app: &App, request: &FeedRequest) -> Result<FeedOutcome> {
-    let now_ms = app.clock.now_ms();
-    let oldest = EventPosition::before(foundation::clock::from_ms(now_ms - RETENTION_DAYS * DAY_MS));
-    let mut after = match request.after {
-        Some(position) if position.ms() > now_ms.saturating_add(MAX_CLOCK_SKEW_MS) => {
+    let deadline = Instant::now() + request.wait;
+    let permit = app.event_tail().read_permit().await;
+    let horizon_ms = app.db.horizon(&app.clock).await?;
+    let stored_ms = horizon_ms - RETENTION_DAYS * DAY_MS;
+    let start = EventPosition::before(from_ms(stored_ms + START_MARGIN_MS));
+    let after = match request.after {
+        Some(position) if position.ms() > horizon_ms.saturating_add(MAX_LEAD_MS) => {
             return Err(Error::invalid("cursor", "is in the future: this server did not issue it"));
         }
-        Some(position) if position < oldest => return Ok(FeedOutcome::Expired(oldest)),
+        Some(position) if position.ms() < stored_ms => return Ok(FeedOutcome::Expired(start)),
         Some(position) => position,
-        None => oldest,
+        None => start,
     };
-    if let Some(since) = request.since {
-        after = after.max(EventPosition::before(since));
-    }
-    let deadline = Instant::now() + request.wait;
-    let mut page = read_page(app, request, after).await?;
+    let since = match request.since {
+        Some(since) if since.as_millisecond() > horizon_ms.saturating_add(MAX_LEAD_MS) => {
+            return Err(Error::invalid("after", "is in the future"));
+        }
+        Some(since) => EventPosition::before(since),
+        None => after,
+    };
+    let mut page = read_page(app, request, after.max(since), horizon_ms).await?;
+    drop(permit);
     while page.events.is_empty() && !page.has_more && Instant::now() < deadline {
         let Some(permit) = app.event_tail().wait_beyond(app, page.next, deadline).await else { break };
-        page = read_page(app, request, page.next).await?;
+        // Each page has the time of a request, because a wait can include many of them.
+        page = with_wait_budget(REQUEST_TIMEOUT, async {
+            let horizon_ms = app.db.horizon(&app.clock).await?;
+            read_page(app, request, page.next, horizon_ms).await
+        })
+        .await?;
         drop(permit);
         if page.events.is_empty() {
-            // The filter leaves the event out, or a transaction that began before it is still running.
+            // The filter leaves the new events out.
             tokio::time::sleep_until(deadline.min(Instant::now() + POLL_INTERVAL)).await;
         }
     }
     Ok(FeedOutcome::Page(page))
 }
 
-/// Reads one page after a position.
-async fn read_page(app: &App, request: &FeedRequest, after: EventPosition) -> Result<FeedPage> {
-    // Determined before the events are read: all events before it are visible then.
-    let horizon = min_uuid_at(app.db.horizon(&app.clock).await?);
+/// Reads one page after a position. `horizon_ms` was determined before: all events before it are visible.
+async fn read_page(
+    app: &App,
+    request: &FeedRequest,
+    after: EventPosition,
+    horizon_ms: i64,
+) -> Result<FeedPage> {
+    let horizon = min_uuid_at(horizon_ms);
     let end = EventPosition(Uuid::from_u128(horizon.as_u128().saturating_sub(1))).max(after);
     let (conn, limit) = (app.db.read(), u64::from(request.limit));
     let filter = EventFilter {
@@ -174,11 +193,12 @@ async fn read_page(app: &App, request: &FeedRequest, after: EventPosition) -> Re
     Ok(FeedPage { events, next, has_more: is_full || examined_end.is_some() })
 }
 
-/// What readers that wait for events share: one task per process asks the database for new events, while there are readers.
+/// What readers of the feed share: permits to read, and one task per process that asks the database for new events while readers
+/// wait.
 #[derive(Debug, Clone)]
 pub(crate) struct EventTail {
     state: Arc<Mutex<TailState>>,
-    /// The highest id of an event that the task has seen.
+    /// The highest id of an event that can be read.
     newest: watch::Sender<Uuid>,
     reads: Arc<Semaphore>,
 }
@@ -189,6 +209,8 @@ struct TailState {
     readers: usize,
     /// Whether the task runs.
     is_running: bool,
+    /// Whether the server stops, so that nobody waits any longer.
+    is_stopping: bool,
 }
 
 impl Default for EventTail {
@@ -210,61 +232,87 @@ impl Drop for WaitingReader<'_> {
 /// Ends all waits for events, now and later, because the server stops. Readers then receive no events.
 pub fn stop_waiting(app: &App) {
     let tail = app.event_tail();
-    tail.reads.close();
+    tail.state().is_stopping = true;
     tail.newest.send_replace(Uuid::max());
 }
 
+/// Returns whether [`stop_waiting`] was called.
+pub fn is_stopping(app: &App) -> bool {
+    app.event_tail().state().is_stopping
+}
+
 impl EventTail {
-    fn state(&self) -> std::sync::MutexGuard<'_, TailState> {
+    fn state(&self) -> MutexGuard<'_, TailState> {
         // No code panics while it holds the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until there is an event after the position and one of a few permits to read is free. Returns `None` at the
-    /// deadline, and when the server stops.
+    /// Waits for a permit to read a page.
+    async fn read_permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.reads).acquire_owned().await.ok()
+    }
+
+    /// Waits until an event after the position can be read, and then for a permit to read. Returns `None` at the deadline, and
+    /// when the server stops.
     async fn wait_beyond(
         &self,
         app: &App,
         position: EventPosition,
         deadline: Instant,
-    ) -> Option<tokio::sync::OwnedSemaphorePermit> {
+    ) -> Option<OwnedSemaphorePermit> {
         let mut newest = self.newest.subscribe();
-        let _reader = self.register(app);
+        let _reader = self.register(app)?;
         let wait = async {
             // The sender lives as long as the app.
             let _ = newest.wait_for(|newest| *newest > position.0).await;
-            Arc::clone(&self.reads).acquire_owned().await.ok()
+            if self.state().is_stopping { None } else { self.read_permit().await }
         };
         tokio::time::timeout_at(deadline, wait).await.ok().flatten()
     }
 
-    /// Counts a reader, and starts the task if it does not run.
-    fn register(&self, app: &App) -> WaitingReader<'_> {
+    /// Counts a reader, and starts the task if it does not run. Returns `None` if the server stops.
+    fn register(&self, app: &App) -> Option<WaitingReader<'_>> {
         let mut state = self.state();
+        if state.is_stopping {
+            return None;
+        }
         state.readers += 1;
         if !std::mem::replace(&mut state.is_running, true) {
             let app = app.clone();
             tokio::spawn(async move { app.event_tail().run(&app).await });
         }
         drop(state);
-        WaitingReader(self)
+        Some(WaitingReader(self))
+    }
+
+    /// Wakes the readers if there is a new event.
+    fn set_newest(&self, newest: Uuid) {
+        if !self.state().is_stopping {
+            self.newest.send_if_modified(|known| std::mem::replace(known, newest) != newest);
+        }
     }
 
     /// Asks for the newest event at intervals, until no reader waits.
     async fn run(&self, app: &App) {
         loop {
-            match events::last_id(app.db.read()).await {
-                Ok(_) if self.reads.is_closed() => {}
-                Ok(last) => drop(self.newest.send_replace(last.unwrap_or_default())),
-                // The readers try themselves at their deadline, and report an error that persists.
+            match with_wait_budget(REQUEST_TIMEOUT, newest_readable(app)).await {
+                Ok(newest) => self.set_newest(newest),
                 Err(error) => tracing::debug!(%error, "could not read the newest event"),
             }
-            tokio::time::sleep(POLL_INTERVAL).await;
-            let mut state = self.state();
-            if state.readers == 0 {
-                state.is_running = false;
-                return;
+            {
+                let mut state = self.state();
+                if state.readers == 0 || state.is_stopping {
+                    state.is_running = false;
+                    return;
+                }
             }
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
+}
+
+/// Returns the highest id of an event before the horizon.
+async fn newest_readable(app: &App) -> Result<Uuid> {
+    let horizon = min_uuid_at(app.db.horizon(&app.clock).await?);
+    Ok(events::last_id(app.db.read(), horizon).await?.unwrap_or_default())
 }

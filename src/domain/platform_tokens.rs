@@ -2,6 +2,9 @@
 //!
 //! Only [`create`] returns a token's secret. The database stores its SHA-256 digest.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
 use entity::StringList;
 use entity::platform_tokens::{self, Model};
 use jiff::Timestamp;
@@ -142,13 +145,39 @@ pub async fn authenticate(app: &App, presented: &str) -> Result<Option<PlatformT
     let row = platform_tokens::by_secret_hash(app.db.read(), &bearer_secret::digest(presented)).await?;
     let now = app.clock.now();
     let Some(token) = row.map(record).filter(|token| token.is_valid(now)) else { return Ok(None) };
-    let used_ms = token.last_used_at.map_or(i64::MIN, Timestamp::as_millisecond);
-    if now.as_millisecond().saturating_sub(used_ms) >= USE_RESOLUTION_MS {
-        let write = app.begin_write().await?;
-        platform_tokens::touch(write.conn(), token.id.uuid(), now.as_millisecond()).await?;
-        write.commit().await?;
+    if app.platform_token_uses().is_due(token.id, now.as_millisecond()) {
+        let (app, token) = (app.clone(), token.id);
+        // Requests do not wait for it, and do not fail with it.
+        tokio::spawn(async move {
+            if let Err(error) = record_use(&app, token, now.as_millisecond()).await {
+                tracing::warn!(%error, "could not write the last use of a platform token");
+            }
+        });
     }
     Ok(Some(token))
+}
+
+async fn record_use(app: &App, token: PlatformTokenId, at_ms: i64) -> Result<()> {
+    let write = app.begin_write().await?;
+    platform_tokens::touch(write.conn(), token.uuid(), at_ms).await?;
+    write.commit().await?;
+    Ok(())
+}
+
+/// When this process last wrote the last use of each token.
+#[derive(Debug, Default)]
+pub(crate) struct TokenUses(Mutex<HashMap<PlatformTokenId, i64>>);
+
+impl TokenUses {
+    /// Returns whether the use is to be written, which is then recorded.
+    fn is_due(&self, token: PlatformTokenId, now_ms: i64) -> bool {
+        let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = written.get(&token).is_none_or(|at| now_ms - at >= USE_RESOLUTION_MS);
+        if is_due {
+            written.insert(token, now_ms);
+        }
+        is_due
+    }
 }
 
 /// Returns whether a token is still valid: neither revoked nor expired.

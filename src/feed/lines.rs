@@ -3,7 +3,7 @@
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 /// Maximum length of a line in bytes.
-pub(super) const MAX_LINE_BYTES: usize = 1 << 20;
+pub(super) const MAX_LINE_BYTES: usize = contract_runtime::payload::MAX_LINE_BYTES;
 
 /// A line without its line break.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -78,8 +78,8 @@ fn documentation(code: ApiErrorCode) -> CodeDocumentation {
         },
         ApiErrorCode::CursorExpired => CodeDocumentation {
             status: "410, Platform API only",
-            meaning: "The events after the cursor are no longer stored. Events are stored for 30 days.",
-            remedy: "Copy the current state of your data, then continue with the cursor that the message contains.",
+            meaning: "Events after the cursor are no longer stored, so the reader has missed some. Events are stored for 30 days.",
+            remedy: "Omit <code>cursor</code> to start with the oldest stored event.",
             retry: "No.",
         },
         ApiErrorCode::Unavailable => CodeDocumentation {

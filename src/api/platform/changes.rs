@@ -13,9 +13,8 @@ use super::generated::schemas::{Change, ChangeError, ChangeResult, ChangeResultR
 use super::{Call, PlatformHandlers};
 use crate::error::{ApiError, Reply};
 use contract_runtime::payload::{LineStream, Lines, RawLine};
-use contract_runtime::validate::Violations;
 use domain::app::App;
-use domain::platform_tokens;
+use domain::{event_feed, platform_tokens};
 use feed::{Importer, InputLine, LineResult, RejectedLine};
 use foundation::id::PlatformTokenId;
 
@@ -25,8 +24,10 @@ const MAX_BATCH_LINES: usize = 256;
 const MAX_BATCH_BYTES: usize = 1 << 20;
 /// How long to wait for a further line before the lines read so far are applied.
 const LINE_TIMEOUT: Duration = Duration::from_millis(20);
-/// How often a running import checks that its token is still valid.
-const TOKEN_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// How often an import that waits for changes checks that it may continue.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// How long an import waits for a change.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// `Retry-After` of an import that is rejected because too many are running, in seconds.
 const RETRY_AFTER: i64 = 5;
 
@@ -45,10 +46,9 @@ impl Changes for PlatformHandlers {
             importer: (!request.dry_run).then(|| Importer::new(self.import_app.clone())),
             app: self.import_app.clone(),
             token: call.token.id,
-            token_checked: Instant::now(),
-            request_id: call.request_id.clone(),
+            batch: Vec::new(),
             results: VecDeque::new(),
-            is_ended: false,
+            end: None,
             _permit: permit,
         };
         Ok(ImportChangesResponse::Ok(LineStream::try_new(import.results())))
@@ -62,132 +62,126 @@ struct RunningImport {
     importer: Option<Importer>,
     app: App,
     token: PlatformTokenId,
-    token_checked: Instant,
-    request_id: String,
+    /// Lines that were read, but not applied yet.
+    batch: Vec<InputLine>,
     /// Results that are not sent yet.
     results: VecDeque<ChangeResult>,
-    /// Whether no more lines are read.
-    is_ended: bool,
+    /// Set once no more lines are read: success, or the error that ends the response.
+    end: Option<anyhow::Result<()>>,
     _permit: OwnedSemaphorePermit,
 }
 
 impl RunningImport {
-    /// Returns the results. Lines are read only when the client has read the results before.
+    /// Returns the results. Lines are read only when the client has read the results before. An error ends the response after
+    /// the results of the changes that were committed.
     fn results(self) -> impl Stream<Item = anyhow::Result<ChangeResult>> + Send {
         stream::try_unfold(self, |mut import| async move {
-            while import.results.is_empty() && !import.is_ended {
-                if let Err(error) = import.advance().await {
-                    let request_id = &import.request_id;
-                    tracing::warn!(request.id = request_id, error = %format!("{error:#}"), "the import was ended");
-                    return Err(error);
+            loop {
+                if let Some(result) = import.results.pop_front() {
+                    return Ok(Some((result, import)));
+                }
+                match import.end.take() {
+                    None => import.advance().await,
+                    Some(Ok(())) => return Ok(None),
+                    Some(Err(error)) => return Err(error),
                 }
             }
-            Ok(import.results.pop_front().map(|result| (result, import)))
         })
     }
 
-    /// Reads the next lines, and adds their results.
-    ///
-    /// # Errors
-    /// Returns an error when the connection or the database fails, or when the token is no longer valid. The results of changes
-    /// that were committed before the error are lost; a repeated import returns them as duplicates.
-    async fn advance(&mut self) -> anyhow::Result<()> {
-        let batch = self.read_batch().await?;
-        if self.token_checked.elapsed() >= TOKEN_CHECK_INTERVAL {
-            self.token_checked = Instant::now();
-            if !platform_tokens::is_valid(&self.app, self.token).await? {
-                return Err(anyhow!("the platform token was revoked or has expired"));
+    /// Reads and applies the next lines, and adds their results.
+    async fn advance(&mut self) {
+        let idle_since = Instant::now();
+        while self.batch.is_empty() && self.end.is_none() {
+            // Also ends an import that waits for the client.
+            if let Err(error) = check_permission(&self.app, self.token, idle_since).await {
+                self.end = Some(Err(error));
+            } else {
+                let _ = tokio::time::timeout(CHECK_INTERVAL, self.read_batch()).await;
             }
         }
-        let results = match &mut self.importer {
-            Some(importer) => {
-                let (results, outcome) = importer.import(&batch.lines).await;
-                // Nothing after a line without a result is sent, so that the client repeats these lines.
-                let sent = results.into_iter().map_while(|result| result).collect();
-                if let Err(error) = outcome {
-                    return Err(error.context("the changes could not be applied"));
-                }
-                sent
-            }
-            None => batch.lines.iter().map(|line| self.validate(line)).collect::<Vec<_>>(),
+        let batch = std::mem::take(&mut self.batch);
+        let Some(importer) = &mut self.importer else {
+            let now = self.app.clock.now();
+            let validated = batch.iter().map(|line| match feed::validate(line, now) {
+                Ok(id) => to_contract(line.number, id, ChangeResultResult::Valid),
+                Err(rejected) => rejection(rejected),
+            });
+            return self.results.extend(validated);
         };
-        let is_dry_run = self.importer.is_none();
-        let sent = batch.lines.iter().zip(results);
-        self.results.extend(sent.map(|(line, result)| to_contract(line.number, result, is_dry_run)));
-        self.results.extend(batch.last_error);
-        Ok(())
-    }
-
-    fn validate(&self, line: &InputLine) -> LineResult {
-        match feed::validate(line, self.app.clock.now()) {
-            Ok(id) => LineResult::Applied { id },
-            Err(rejected) => LineResult::Rejected(rejected),
+        let (results, outcome) = importer.import(&batch).await;
+        // After an error, the lines from the first one without a result were not applied.
+        let results = results.into_iter().map_while(|result| result);
+        self.results.extend(batch.iter().zip(results).map(|(line, result)| match result {
+            LineResult::Applied { id } => to_contract(line.number, id, ChangeResultResult::Applied),
+            LineResult::Repeated { id } => to_contract(line.number, id, ChangeResultResult::Duplicate),
+            LineResult::Rejected(rejected) => rejection(rejected),
+        }));
+        if let Err(error) = outcome {
+            self.end = Some(Err(error.context("the changes could not be applied")));
         }
     }
 
     /// Reads lines until the batch is full or the client pauses.
-    async fn read_batch(&mut self) -> anyhow::Result<Batch> {
-        let mut batch = Batch { lines: Vec::with_capacity(MAX_BATCH_LINES), last_error: None };
+    ///
+    /// # Cancellation
+    /// If the future is dropped, no line is lost.
+    async fn read_batch(&mut self) {
         let mut bytes = 0;
-        while batch.lines.len() < MAX_BATCH_LINES && bytes < MAX_BATCH_BYTES {
-            let next = if batch.lines.is_empty() {
+        while self.batch.len() < MAX_BATCH_LINES && bytes < MAX_BATCH_BYTES {
+            let next = if self.batch.is_empty() {
                 self.lines.next_raw().await
             } else {
                 match tokio::time::timeout(LINE_TIMEOUT, self.lines.next_raw()).await {
                     Ok(next) => next,
-                    Err(_paused) => break,
+                    Err(_paused) => return,
                 }
             };
             match next {
-                None => {
-                    self.is_ended = true;
-                    break;
-                }
+                None => self.end = Some(Ok(())),
                 Some(Ok(RawLine { number, bytes: line })) => {
                     bytes += line.len();
-                    batch.lines.push(InputLine { number, bytes: line.into(), truncated: false });
+                    self.batch.push(InputLine { number, bytes: line.into(), truncated: false });
+                    continue;
                 }
                 Some(Err(error)) if error.is_too_long => {
-                    self.is_ended = true;
-                    batch.last_error = Some(too_long(error.line, &error.violations));
-                    break;
+                    // The importer rejects it. The following lines cannot be read.
+                    self.batch.push(InputLine { number: error.line, bytes: Vec::new(), truncated: true });
+                    self.end = Some(Ok(()));
                 }
-                Some(Err(error)) => return Err(anyhow!("line {} {}", error.line, text(&error.violations))),
+                Some(Err(error)) => {
+                    let messages = error.violations.iter().map(|violation| violation.message.as_str());
+                    let messages = messages.collect::<Vec<_>>().join("; ");
+                    self.end = Some(Err(anyhow!("line {} {messages}", error.line)));
+                }
             }
-        }
-        Ok(batch)
-    }
-}
-
-/// Lines that are applied together.
-struct Batch {
-    lines: Vec<InputLine>,
-    /// The result of the line after them, if it is too long to be read. It is the last line.
-    last_error: Option<ChangeResult>,
-}
-
-fn text(violations: &Violations) -> String {
-    violations.iter().map(|violation| violation.message.as_str()).collect::<Vec<_>>().join("; ")
-}
-
-fn too_long(line: u64, violations: &Violations) -> ChangeResult {
-    let error = ChangeError { field: String::new(), message: format!("the line {}", text(violations)) };
-    result(line, None, ChangeResultResult::Rejected, vec![error])
-}
-
-fn to_contract(line: u64, line_result: LineResult, is_dry_run: bool) -> ChangeResult {
-    match line_result {
-        LineResult::Applied { id } if is_dry_run => {
-            result(line, Some(id), ChangeResultResult::Valid, Vec::new())
-        }
-        LineResult::Applied { id } => result(line, Some(id), ChangeResultResult::Applied, Vec::new()),
-        LineResult::Repeated { id } => result(line, Some(id), ChangeResultResult::Duplicate, Vec::new()),
-        LineResult::Rejected(RejectedLine { id, errors, .. }) => {
-            let errors = errors.into_iter();
-            let errors = errors.map(|error| ChangeError { field: error.field, message: error.message });
-            result(line, id, ChangeResultResult::Rejected, errors.collect())
+            return;
         }
     }
+}
+
+/// Checks that an import may continue.
+async fn check_permission(app: &App, token: PlatformTokenId, idle_since: Instant) -> anyhow::Result<()> {
+    if event_feed::is_stopping(app) {
+        return Err(anyhow!("the server stops"));
+    }
+    if idle_since.elapsed() >= IDLE_TIMEOUT {
+        return Err(anyhow!("the client sent no change in time"));
+    }
+    if !platform_tokens::is_valid(app, token).await? {
+        return Err(anyhow!("the platform token was revoked or has expired"));
+    }
+    Ok(())
+}
+
+fn to_contract(line: u64, id: String, outcome: ChangeResultResult) -> ChangeResult {
+    result(line, Some(id), outcome, Vec::new())
+}
+
+fn rejection(RejectedLine { line, id, errors }: RejectedLine) -> ChangeResult {
+    let errors =
+        errors.into_iter().map(|error| ChangeError { field: error.field, message: error.message }).collect();
+    result(line, id, ChangeResultResult::Rejected, errors)
 }
 
 fn result(

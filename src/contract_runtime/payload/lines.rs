@@ -145,7 +145,9 @@ impl<T: DeserializeOwned> Lines<T> {
         loop {
             let found =
                 self.buffer[searched..].iter().position(|byte| *byte == b'\n').map(|at| searched + at);
-            if found.unwrap_or(self.buffer.len()) > MAX_LINE_BYTES {
+            let length = found.unwrap_or(self.buffer.len());
+            let has_return = length > 0 && self.buffer[length - 1] == b'\r';
+            if length - usize::from(has_return) > MAX_LINE_BYTES {
                 let error = self.final_error(&format!("is longer than {MAX_LINE_BYTES} bytes"));
                 return Some(Err(LineError { is_too_long: true, ..error }));
             }

@@ -1,7 +1,7 @@
 //! Signing in with a link from the platform.
 //!
-//! The link is used at once, unless the browser has a session of another person: then the person confirms first, so that nobody
-//! is signed in as somebody else without noticing.
+//! The link is used at once when a browser navigates to it. The person confirms first if the browser has a session of another
+//! person, or if the browser loads the page in advance or inside another page.
 
 use askama::Template;
 use poem::http::StatusCode;
@@ -17,7 +17,7 @@ use crate::routes::{RouteTable, get};
 use domain::Error;
 use domain::audit::{self, Action};
 use domain::retry::retry_on_conflict;
-use domain::sessions::SessionClient;
+use domain::sessions::{SessionClient, Viewer};
 use domain::users;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
@@ -32,31 +32,39 @@ struct SignInLinkPage<'a> {
     link: Option<UnusedLink<'a>>,
 }
 
-/// A valid link, and the session that it would end.
+/// A valid link, and whose session it would end.
 struct UnusedLink<'a> {
     token: &'a str,
     /// The email address of the person that it signs in.
     email: String,
-    /// The email address of the person who is signed in.
-    current: &'a str,
+    /// The email address of the person who is signed in, if it is another one.
+    current: Option<&'a str>,
 }
 
 #[handler]
 async fn sign_in_page(request: PublicRequest, query: PageQuery, http: &Request) -> PageResponse {
     let (context, token) = (&request.0, query.text("token"));
     let user = users::by_sign_in_link(context.app(), token).await?;
-    let Some(user) = user else { return invalid(&request) };
-    match context.viewer.as_ref().filter(|viewer| !users::is_same_email(&viewer.email, &user.email)) {
-        Some(viewer) => {
-            let link = UnusedLink { token, email: user.email, current: &viewer.email };
-            html(StatusCode::OK, &SignInLinkPage { frame: request.frame("Sign in"), link: Some(link) })
-        }
-        // Programs that check links send HEAD, which must not use the link.
-        None if web::request_context::of(http).is_head() => {
-            html(StatusCode::OK, &page_without_link(&request))
-        }
-        None => redeem(&request, token).await,
+    let Some(user) = user else { return html(StatusCode::NOT_FOUND, &page_without_link(&request)) };
+    let is_other = |viewer: &&Viewer| !users::is_same_email(&viewer.email, &user.email);
+    let other = context.viewer.as_ref().filter(is_other);
+    if other.is_none() && is_navigation(http) {
+        return redeem(&request, token).await;
     }
+    let link = UnusedLink { token, email: user.email.clone(), current: other.map(|other| &*other.email) };
+    html(StatusCode::OK, &SignInLinkPage { frame: request.frame("Sign in"), link: Some(link) })
+}
+
+/// Returns whether a person opens the page, as far as the browser says so (Fetch Metadata Request Headers).
+fn is_navigation(request: &Request) -> bool {
+    let is_absent_or =
+        |name: &str, expected: &str| request.header(name).is_none_or(|value| value == expected);
+    // Programs that check links send HEAD.
+    !web::request_context::of(request).is_head()
+        && is_absent_or("sec-fetch-mode", "navigate")
+        && is_absent_or("sec-fetch-dest", "document")
+        && request.header("sec-purpose").is_none()
+        && request.header("purpose").is_none()
 }
 
 #[handler]
@@ -69,7 +77,7 @@ async fn redeem(request: &PublicRequest, token: &str) -> PageResponse {
     let context = &request.0;
     match retry_on_conflict(|| start_session(context, token)).await? {
         Some(session) => signed_in(context, &session, HOME),
-        None => invalid(request),
+        None => html(StatusCode::NOT_FOUND, &page_without_link(request)),
     }
 }
 
@@ -92,8 +100,4 @@ async fn start_session(
 
 fn page_without_link(request: &PublicRequest) -> SignInLinkPage<'static> {
     SignInLinkPage { frame: request.frame("This link is not valid"), link: None }
-}
-
-fn invalid(request: &PublicRequest) -> PageResponse {
-    html(StatusCode::NOT_FOUND, &page_without_link(request))
 }

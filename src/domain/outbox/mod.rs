@@ -121,7 +121,7 @@ pub async fn append(
     at: Timestamp,
     event: Event,
 ) -> Result<EventId> {
-    // Changes of the same record wait for each other, so the order of these times is the order of the changes.
+    // The event feed has the order of the ids. A change that waited for another one has a later time.
     let id: EventId = app.event_ids().next(from_ms(write.current_ms(&app.clock)));
     let event_type = event.event_type().to_owned();
     let body = (app.encode)(&EventEnvelope { id, created_at: at, workspace, event });

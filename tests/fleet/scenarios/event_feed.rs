@@ -42,7 +42,8 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
     )?;
     load.run_for(Duration::from_secs(3)).await;
     let (_, middle) = read_page(&ApiClient::new(&token)?, &urls[0], None, 0).await?;
-    let second = tokio::spawn(read_feed(token.clone(), urls.clone(), Some(middle), Arc::clone(&stopping)));
+    let second = read_feed(token.clone(), urls.clone(), Some(middle.clone()), Arc::clone(&stopping));
+    let second = tokio::spawn(second);
     for server in 0..fleet.servers.len() {
         fleet.servers[server].set_suspended(true)?;
         tokio::time::sleep(SUSPENSION).await;
@@ -61,8 +62,9 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
         query_column(&connection, "SELECT id FROM events WHERE NOT is_test ORDER BY id").await?;
     connection.close().await?;
     let committed: Vec<String> = ids.into_iter().map(|id| EventId::from_uuid(id).to_string()).collect();
-    ensure!(second.len() < committed.len(), "the second reader did not start in the middle");
-    let from_middle = &committed[committed.len() - second.len()..];
+    let is_before = |id: &String| id.trim_start_matches("evt_") <= middle.as_str();
+    let from_middle = &committed[committed.partition_point(is_before)..];
+    ensure!(from_middle.len() < committed.len(), "the second reader did not start in the middle");
     let readers = [
         ("from the beginning", first, &committed[..]),
         ("from the middle", second, from_middle),

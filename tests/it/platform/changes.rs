@@ -189,6 +189,52 @@ async fn revoking_the_token_ends_a_running_import() {
 }
 
 #[tokio::test]
+async fn two_imports_of_the_same_changes_apply_each_once() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    import(&token, "", workspace_line("c-1")).await;
+    let lines: String =
+        (0..400).map(|n| student_line(&format!("s-{n}"), &format!("s{n}@example.com"))).collect();
+    let (left, right) = tokio::join!(import(&token, "", lines.clone()), import(&token, "", lines));
+    let applied = left.iter().chain(&right).filter(|result| result["result"] == "applied").count();
+    let repeated = left.iter().chain(&right).filter(|result| result["result"] == "duplicate").count();
+    assert_eq!((applied, repeated), (400, 400));
+    assert_eq!(app.events_of_type("student.created").await.len(), 400);
+}
+
+#[tokio::test]
+async fn a_change_of_a_missing_workspace_is_rejected() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let results = import(&token, "", student_line("c-1", "ada@example.com")).await;
+    assert_eq!(summaries(&results), ["1 c-1 rejected"]);
+    assert_eq!(results[0]["errors"][0]["field"], "workspace");
+}
+
+#[tokio::test]
+async fn a_corrupt_compressed_body_ends_the_import_without_the_end_of_the_response() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let request = token.request(Method::POST, CHANGES).header("content-type", NDJSON);
+    let response = request.header("content-encoding", "gzip").body("not gzip").send().await.expect("a head");
+    assert_eq!(response.status(), 200);
+    response.bytes().await.expect_err("the response is incomplete");
+}
+
+#[tokio::test]
+async fn stopping_the_server_ends_a_running_import() {
+    let mut app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let (lines, body) = open_body();
+    lines.send(workspace_line("c-1")).expect("the request is open");
+    let request = token.request(Method::POST, CHANGES).header("content-type", NDJSON).body(body);
+    let mut results = request.send().await.expect("the server responds").bytes_stream();
+    results.next().await.expect("a result").expect("a result");
+    app.stop().await;
+    assert!(results.next().await.expect("the connection fails").is_err());
+}
+
+#[tokio::test]
 async fn imports_beyond_the_limit_are_told_to_wait() {
     let app = TestApp::start().await;
     let token = platform_token(&app, "write:changes").await;

@@ -94,6 +94,12 @@ async fn a_program_that_checks_links_does_not_use_them() {
     let path = link(&app, "acme", "ada@example.com").await;
     let head = app.request(reqwest::Method::HEAD, &path).send().await.expect("a response");
     assert_eq!(head.status(), 200);
+    for (header, value) in
+        [("sec-purpose", "prefetch"), ("sec-fetch-dest", "iframe"), ("sec-fetch-mode", "no-cors")]
+    {
+        let loaded = app.request(reqwest::Method::GET, &path).header(header, value).send().await;
+        assert_eq!(loaded.expect("a response").status(), 200, "{header}");
+    }
     Browser::new(&app).get(&path).await.assert_status(303);
 }
 

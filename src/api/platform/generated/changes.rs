@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 aeb10c3d66f13bf3b402605a51cd4a5f39480fc135f988883813bd67c26506f4), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 14aefc126c904e845552e077a3f7ddf9ce8a1dd2f76767418591976536c35704), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `changes`.
 
@@ -15,9 +15,11 @@ pub trait Changes: Service {
     /// Applies changes, one per line, and responds with one line per change, in the same order. The response begins before the request ends: send and read at the same time. The length of the body is not limited; a line has at most 256 KiB (262,144 bytes).
     ///
     /// - A result is sent only after its change is committed. If the connection fails, send the lines again from the first one without a result. The `id` of a change makes this safe: a change that was applied is a `duplicate`.
-    /// - A rejected change does not affect the others. Correct it and send it with the same `id`.
-    /// - A line that cannot be read because it is too long ends the import: its result is the last one.
-    /// - If you do not read results for 30 seconds, or send nothing for 30 seconds within the body, the server closes the connection. A response whose body ends without the last chunk is incomplete.
+    /// - A rejected change does not affect the others, even if its line is not JSON or its kind is unknown. Correct it and send it with the same `id`.
+    /// - A line that is too long ends the import: its result is the last one.
+    /// - The server reads further lines only when you have read the results of earlier ones. A client that sends the whole body before it reads the response must send small bodies, of at most 64 KiB.
+    /// - If you do not read results for 30 seconds, or send no change for 30 seconds within the body, the server closes the connection. It also does when it stops or when the database fails. A response whose body ends without the last chunk is incomplete.
+    /// - `creator-api import` on the server's machine applies the same changes from a file.
     /// - The body can be compressed: `Content-Encoding: gzip`.
     fn import_changes(
         &self,

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 aeb10c3d66f13bf3b402605a51cd4a5f39480fc135f988883813bd67c26506f4), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 14aefc126c904e845552e077a3f7ddf9ce8a1dd2f76767418591976536c35704), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `event_feed`.
 
@@ -15,9 +15,11 @@ pub trait EventFeed: Service {
     ///
     /// Lists the events of all workspaces in one total order, oldest first. Store `pagination.cursor` of each response together with what you did with its events, and send it as `cursor` of the next request. A reader that follows the cursor receives every event exactly once: no event appears later at a position that a reader has passed.
     ///
-    /// Without `cursor`, the list starts with the oldest stored event, or at `after`. The order is that of `sequence`, which is not always the order of `created_at`.
+    /// Without `cursor`, the list starts with the oldest stored event, or at `after`. The order is that of `sequence`: if one change was committed before another one began, its events come first. It is not always the order of `created_at`, which is when the platform says that a change happened.
     ///
-    /// Events are stored for 30 days. A cursor that is older returns 410, and the message contains the oldest cursor that is available.
+    /// The list also contains the events of changes that the platform imported.
+    ///
+    /// Events are stored for 30 days. An older cursor returns 410, and the message contains the oldest cursor that is available.
     fn list_events(
         &self,
         call: Call<Self::Caller>,
@@ -38,7 +40,7 @@ pub struct ListEventsRequest {
     pub r#type: Option<schemas::ListEventsType>,
     /// Only events of this workspace.
     pub workspace_id: Option<String>,
-    /// Only events that were recorded at or after this time. Without effect on a request with a later `cursor`.
+    /// Only events that were recorded at or after this time, which must not be in the future. Without effect on a request with a later `cursor`.
     pub after: Option<Timestamp>,
 }
 
@@ -67,7 +69,7 @@ pub enum ListEventsResponse {
         header(name = "X-Request-Id", ty = "String")
     )]
     Forbidden(Json<schemas::ErrorEnvelope>),
-    /// The events after the cursor are no longer stored. The message contains the oldest available cursor.
+    /// Events after the cursor are no longer stored. The message contains the oldest available cursor.
     #[oai(
         status = 410,
         header(name = "Cache-Control", ty = "String"),

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 aeb10c3d66f13bf3b402605a51cd4a5f39480fc135f988883813bd67c26506f4), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 14aefc126c904e845552e077a3f7ddf9ce8a1dd2f76767418591976536c35704), do not edit. Run `cargo xtask codegen`.
 
 //! The types of webhook events.
 
