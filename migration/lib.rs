@@ -40,6 +40,7 @@ mod m0029_partition_requests;
 mod m0030_partition_attempts;
 mod m0031_trace_context;
 mod m0032_process_keys;
+mod m0033_platform;
 mod migrator;
 mod records;
 
@@ -81,4 +82,5 @@ pub const MIGRATIONS: &[Migration] = &[
     m0030_partition_attempts::MIGRATION,
     m0031_trace_context::MIGRATION,
     m0032_process_keys::MIGRATION,
+    m0033_platform::MIGRATION,
 ];

@@ -53,14 +53,24 @@ impl ApiError {
         response
     }
 
-    /// Converts an operation's error into the parts of the response, without the error's additional header.
-    pub fn into_parts(mut self, call: &Call) -> ResponseParts {
-        self.prepare_response(Some(call.operation), &call.request_id);
-        ResponseParts {
-            status: self.status.as_u16(),
-            headers: Vec::new(),
-            body: Some(self.body(&call.request_id, &call.state.settings.public_url)),
-        }
+    /// Converts the error of an operation of v1 into the parts of the response.
+    pub fn into_parts(self, call: &Call) -> ResponseParts {
+        self.into_parts_of(call.operation, &call.request_id, &call.state.settings.public_url)
+    }
+
+    /// Converts an operation's error into the parts of the response. The error's additional header is left out, except
+    /// for `Retry-After`.
+    pub(crate) fn into_parts_of(
+        mut self,
+        operation: &Operation,
+        request_id: &str,
+        public_url: &str,
+    ) -> ResponseParts {
+        self.prepare_response(Some(operation), request_id);
+        let body = self.body(request_id, public_url);
+        let retry_after = self.retry_after.map(|seconds| ("Retry-After", seconds.to_string()));
+        let headers = retry_after.into_iter().collect();
+        ResponseParts { status: self.status.as_u16(), headers, body: Some(body) }
     }
 }
 

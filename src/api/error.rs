@@ -1,5 +1,5 @@
 //! Errors of the API. Every failed call is an [`ApiError`], which [`super::envelope`] converts into an HTTP response. This file
-//! defines the six error codes of the contract and their statuses.
+//! defines the error codes of the contracts and their statuses.
 
 use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
@@ -14,7 +14,7 @@ use domain::error::NotFound;
 use domain::retry::Conflict;
 use web::rejection::Rejection;
 
-/// The machine-readable error codes. The contract allows no others in v1.
+/// The machine-readable error codes. The contract of v1 allows only [`ApiErrorCode::V1`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ApiErrorCode {
     /// The request has no valid API key.
@@ -30,10 +30,24 @@ pub enum ApiErrorCode {
     InvalidRequest,
     /// The server failed or has too many open connections.
     InternalError,
+    /// The events after a cursor are no longer stored. Only in the Platform API.
+    CursorExpired,
+    /// Too many imports are running. Only in the Platform API.
+    Unavailable,
 }
 
 impl ApiErrorCode {
-    /// All codes, in the order of the contract.
+    /// The codes of v1, in the order of the contract.
+    pub const V1: &'static [Self] = &[
+        Self::Unauthorized,
+        Self::Forbidden,
+        Self::NotFound,
+        Self::RateLimited,
+        Self::InvalidRequest,
+        Self::InternalError,
+    ];
+
+    /// All codes.
     pub const ALL: &'static [Self] = &[
         Self::Unauthorized,
         Self::Forbidden,
@@ -41,6 +55,8 @@ impl ApiErrorCode {
         Self::RateLimited,
         Self::InvalidRequest,
         Self::InternalError,
+        Self::CursorExpired,
+        Self::Unavailable,
     ];
 
     /// Returns the code as it appears in responses.
@@ -52,6 +68,8 @@ impl ApiErrorCode {
             Self::RateLimited => "rate_limited",
             Self::InvalidRequest => "invalid_request",
             Self::InternalError => "internal_error",
+            Self::CursorExpired => "cursor_expired",
+            Self::Unavailable => "unavailable",
         }
     }
 }
@@ -129,6 +147,41 @@ impl ApiError {
             "The API key is missing or not valid.",
         );
         error.header = Some((header::WWW_AUTHENTICATE, credential.challenge()));
+        error
+    }
+
+    /// 401: the request has no valid platform token.
+    pub fn invalid_platform_token(credential: Credential) -> Self {
+        let mut error = Self::unauthorized(credential);
+        error.message = "The platform token is missing or not valid.".into();
+        error
+    }
+
+    /// 403: the platform token does not have this scope.
+    pub fn forbidden_platform_token(scope: &str) -> Self {
+        let mut error = Self::forbidden(scope);
+        error.message = format!("This token does not have the scope `{scope}`.").into();
+        error
+    }
+
+    /// 410: events after a cursor are no longer stored. `oldest` is the oldest cursor that is available.
+    pub fn cursor_expired(oldest: &str) -> Self {
+        Self::new(
+            StatusCode::GONE,
+            ApiErrorCode::CursorExpired,
+            format!(
+                "Events after this cursor are no longer stored. Omit `cursor` to start with the oldest stored event, or use \
+                 `{oldest}`."
+            ),
+        )
+        .with_detail(RequestPart::Query, "cursor", "has expired")
+    }
+
+    /// 503: the server is busy. `retry_after` is the number of seconds to wait.
+    pub fn unavailable(message: &'static str, retry_after: i64) -> Self {
+        let mut error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ApiErrorCode::Unavailable, message);
+        error.retry_after = Some(retry_after);
+        error.header = Some((header::RETRY_AFTER, HeaderValue::from(retry_after)));
         error
     }
 

@@ -1,4 +1,4 @@
-//! The public API under `/api/v1`.
+//! The public API under `/api/v1`, and the Platform API under `/platform/v1` ([`platform`]).
 //!
 //! Contains authentication, rate limiting, error responses, the handlers of `v1/` and the bodies of events. Accesses
 //! the database only through `domain` and `rate_limit`.
@@ -14,6 +14,7 @@ pub mod generated;
 mod idempotency;
 pub mod middleware;
 mod patterns;
+pub mod platform;
 mod response_cache;
 pub mod state;
 pub mod v1;

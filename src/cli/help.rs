@@ -7,8 +7,8 @@ use clap::Command;
 /// The headings of the help, each with its commands.
 pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["demo", "serve", "worker", "migrate"]),
-    ("Administer", &["workspaces", "users", "keys", "webhooks", "master-key"]),
-    ("Data", &["apply", "generate", "backup", "restore"]),
+    ("Administer", &["workspaces", "users", "keys", "webhooks", "platform-tokens", "master-key"]),
+    ("Data", &["import", "generate", "backup", "restore"]),
     ("Inspect", &["doctor", "config", "health", "openapi", "completions", "man"]),
 ];
 

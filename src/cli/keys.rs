@@ -108,8 +108,8 @@ fn parse_scopes(text: &str) -> Result<Vec<Scope>, CommandError> {
     Ok(vec![scope])
 }
 
-/// Returns the expiry time of a key that is created now. A day has 24 hours.
-fn expiry(now: Timestamp, span: Span) -> Result<Timestamp, CommandError> {
+/// Returns the expiry time of a key or token that is created now. A day has 24 hours.
+pub(super) fn expiry(now: Timestamp, span: Span) -> Result<Timestamp, CommandError> {
     match now.to_zoned(TimeZone::UTC).checked_add(span) {
         Ok(end) if end.timestamp() > now => Ok(end.timestamp()),
         _ => Err(CommandError::usage("--expires-in: expected a positive duration, such as 90d or 12h")),

@@ -1,6 +1,5 @@
 //! The command line: the commands, one file or folder each, and their exit codes.
 
-mod apply;
 mod audited;
 mod background;
 mod backup;
@@ -12,12 +11,14 @@ mod generate;
 mod health;
 mod heartbeats;
 mod help;
+mod import;
 mod keys;
 mod master_key;
 mod migrate;
 mod openapi;
 mod outcome;
 mod output;
+mod platform_tokens;
 mod progress;
 mod reference;
 mod serve;
@@ -88,12 +89,16 @@ enum Command {
     /// Manage webhook subscriptions; list and replay deliveries
     #[command(subcommand)]
     Webhooks(webhooks::WebhooksCommand),
+    /// Create, list and revoke the tokens with which the platform calls the Platform API
+    #[command(subcommand)]
+    PlatformTokens(platform_tokens::PlatformTokensCommand),
     /// Import changes from the platform, one JSON object per line
     ///
     /// Each change is applied only once, so an interrupted run can be repeated. Invalid lines are skipped and reported
     /// on stderr; the exit code is then 3. A `workspace.upsert` gives the owner access to the dashboard. If a mail
     /// server is configured, an owner without a password receives a password link by mail.
-    Apply(apply::ApplyArgs),
+    #[command(alias = "apply")]
+    Import(import::ImportArgs),
     /// Generate a synthetic workspace, into the database or as a file of changes
     ///
     /// The key of the workspace is `synthetic`. If writing to the database is interrupted, run the same command again.
@@ -120,7 +125,7 @@ enum Command {
     ///
     /// Prints the response of /readyz. Exits with code 1 if the process does not respond within 5 seconds, or is not ready.
     Health(health::HealthArgs),
-    /// Print the OpenAPI contract
+    /// Print an OpenAPI contract
     Openapi(openapi::OpenapiArgs),
     /// Print a completion script for a shell
     Completions(reference::CompletionsArgs),
@@ -166,8 +171,9 @@ fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<Comm
         Command::Keys(command) => run_async(flags, |config| keys::run(config, command)),
         Command::MasterKey(command) => run_async(flags, |config| master_key::run(config, command)),
         Command::Doctor(args) => run_async(flags, |config| doctor::run(config, args)),
+        Command::PlatformTokens(command) => run_async(flags, |config| platform_tokens::run(config, command)),
         Command::Webhooks(command) => run_async(flags, |config| webhooks::run(config, command)),
-        Command::Apply(args) => run_async(flags, |config| apply::run(config, args)),
+        Command::Import(args) => run_async(flags, |config| import::run(config, args)),
         Command::Backup(args) => run_async(flags, |config| backup::run(config, args)),
         Command::Restore(args) => run_async(flags, |config| backup::restore(config, args)),
         Command::Generate(args) => run_async(flags, |config| generate::run(config, args)),

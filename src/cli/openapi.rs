@@ -1,15 +1,24 @@
-//! `creator-api openapi`: prints the OpenAPI contract.
+//! `creator-api openapi`: prints an OpenAPI contract.
 
 use std::io::{self, Write};
 
 use super::outcome::{CommandError, CommandOutcome};
-use api::generated::document;
+use api::{generated, platform};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct OpenapiArgs {
+    /// The API: `v1` for integrators, `platform-v1` for the platform
+    #[arg(long, value_enum, default_value_t = ApiName::V1)]
+    api: ApiName,
     /// Format of the document; json-3.0 is OpenAPI 3.0, for tools that do not support 3.1
     #[arg(long, value_enum, default_value_t = DocumentFormat::Yaml)]
     format: DocumentFormat,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ApiName {
+    V1,
+    PlatformV1,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -21,10 +30,14 @@ enum DocumentFormat {
 }
 
 pub(super) fn run(args: &OpenapiArgs) -> Result<CommandOutcome, CommandError> {
+    let contract = match args.api {
+        ApiName::V1 => &generated::operations::CONTRACT,
+        ApiName::PlatformV1 => &platform::generated::operations::CONTRACT,
+    };
     let text = match args.format {
-        DocumentFormat::Yaml => document::YAML,
-        DocumentFormat::Json => document::JSON,
-        DocumentFormat::Json30 => document::OPENAPI_3_0_JSON,
+        DocumentFormat::Yaml => contract.yaml,
+        DocumentFormat::Json => contract.json,
+        DocumentFormat::Json30 => contract.json_3_0,
     };
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;

@@ -17,6 +17,9 @@ use domain::processes::Roles;
 use foundation::config::{Config, SERVER_SETTINGS, flags};
 use foundation::secret::MasterKeys;
 
+/// The flag of the address of the Platform API, in error messages.
+const PLATFORM_FLAG: &str = "--platform-listen";
+
 /// The flags of `serve`.
 #[derive(Debug, clap::Args)]
 #[command(args = flags(SERVER_SETTINGS))]
@@ -38,6 +41,8 @@ pub(super) async fn run(
     file_limit::raise();
     let socket = ServerSocket::open(&config, passed)?;
     let address = socket.address()?;
+    let platform_socket =
+        config.server.platform_listen.map(|address| bind(address, PLATFORM_FLAG)).transpose()?;
     let app = match args.wait_for_migrations {
         true => start::open_app_when_migrated(config).await?,
         false => start::open_app(config).await?,
@@ -55,10 +60,15 @@ pub(super) async fn run(
     start::check_connections(&app, roles).await?;
     // Until it can respond, the process accepts no connections.
     let listener = socket.listen()?;
+    let platform_listener = platform_socket.map(|socket| listen(socket, PLATFORM_FLAG)).transpose()?;
     let heartbeats = Heartbeats::start(&app, roles, &stop).await;
     let background =
         (!args.no_worker).then(|| Background::start(&app, &master, &stop_background)).transpose()?;
     output::print(format_args!("listening on http://{address}"))?;
+    if let Some(listener) = platform_listener {
+        output::print(format_args!("Platform API on http://{}", listener.local_addr()?))?;
+        server = server.with_platform_listener(listener);
+    }
     systemd::notify_ready();
     let background = async {
         if let Some(background) = background {

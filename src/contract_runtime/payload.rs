@@ -7,7 +7,7 @@ pub(crate) mod lines;
 mod optional;
 mod plain;
 
-pub use lines::{LineError, LineStream, Lines, MAX_LINE_BYTES, Streamed};
+pub use lines::{LineError, LineStream, Lines, MAX_LINE_BYTES, RawLine, Streamed};
 pub use optional::{InputBody, NoBody, OptionalBody};
 pub use plain::{Bytes, Text, TypedBytes};
 

@@ -29,7 +29,8 @@ pub use pipeline::Dashboard;
 
 /// Returns whether the dashboard serves this path.
 pub fn serves(path: &str) -> bool {
-    matches!(path, "/login" | "/logout" | "/set-password" | "/dashboard") || path.starts_with("/dashboard/")
+    matches!(path, "/login" | "/logout" | "/set-password" | "/sign-in" | "/dashboard")
+        || path.starts_with("/dashboard/")
 }
 
 /// Returns the method and path pattern of every route of the dashboard, as registered with the router: `GET

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use sea_orm::DbErr;
 
 use crate::courses::catalog::CatalogEpochs;
+use crate::event_feed::EventTail;
 use crate::idempotency::DeferredReleases;
 use crate::keys::PrincipalCache;
 use crate::outbox::{EventEncoder, ExampleEncoder, FastPath};
 use crate::passwords::Passwords;
+use crate::platform_tokens::TokenUses;
 use crate::processes::Process;
 use crate::requests::Recorder;
 use foundation::clock::Clock;
@@ -33,6 +35,9 @@ struct AppState {
     passwords: Passwords,
     process: Process,
     deferred_releases: DeferredReleases,
+    event_ids: Ids,
+    event_tail: EventTail,
+    platform_token_uses: TokenUses,
 }
 
 /// The parts that an [`App`] is built from.
@@ -57,7 +62,18 @@ impl App {
         let (catalog, fast_path) = (CatalogEpochs::default(), FastPath::default());
         let (requests, passwords, process) = (Recorder::default(), Passwords::default(), Process::default());
         let deferred_releases = DeferredReleases::default();
-        let state = AppState { parts, catalog, fast_path, requests, passwords, process, deferred_releases };
+        let state = AppState {
+            parts,
+            catalog,
+            fast_path,
+            requests,
+            passwords,
+            process,
+            deferred_releases,
+            event_ids: Ids::default(),
+            event_tail: EventTail::default(),
+            platform_token_uses: TokenUses::default(),
+        };
         Self { db, inner: Arc::new(state) }
     }
 
@@ -90,6 +106,22 @@ impl App {
     /// Returns the identity of this process, which creates the tokens of leases and claims.
     pub fn process(&self) -> &Process {
         &self.inner.process
+    }
+
+    /// Returns the generator of the ids of events, which determine the order of the event feed. Other ids do not influence it, so
+    /// that a clock that differs from the database's does not delay the feed.
+    pub(crate) fn event_ids(&self) -> &Ids {
+        &self.inner.event_ids
+    }
+
+    /// Returns what readers of the event feed that wait for events share.
+    pub(crate) fn event_tail(&self) -> &EventTail {
+        &self.inner.event_tail
+    }
+
+    /// Returns when the last uses of platform tokens were written.
+    pub(crate) fn platform_token_uses(&self) -> &TokenUses {
+        &self.inner.platform_token_uses
     }
 
     /// Returns the fast path, which hands new deliveries over to the worker of this process.

@@ -42,6 +42,7 @@ macro_rules! actions {
 
 actions! {
     SignedIn = "session.begin", "Signed in";
+    SignedInByLink = "session.link", "Signed in from the platform";
     SignedOut = "session.sign_out", "Signed out";
     WorkspaceLeft = "session.leave", "Switched to another workspace";
     WorkspaceEntered = "session.enter", "Switched from another workspace";
@@ -80,9 +81,9 @@ actions! {
 /// Who performed an action, and from where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
-    /// The user. `None` for the command line and the change feed.
+    /// The user. `None` for the command line, the platform and the change feed.
     pub user: Option<UserId>,
-    /// The user's email address, `command line` or `change feed`.
+    /// The user's email address, `command line`, `platform` or `change feed`.
     pub name: String,
     /// The client's IP address. `None` if the action is performed on the server.
     pub address: Option<IpAddr>,
@@ -92,6 +93,11 @@ impl Actor {
     /// Returns the operator, who runs commands on the server.
     pub fn operator() -> Self {
         Self { user: None, name: "command line".to_owned(), address: None }
+    }
+
+    /// Returns the platform, which calls the Platform API.
+    pub fn platform() -> Self {
+        Self { user: None, name: "platform".to_owned(), address: None }
     }
 
     /// Returns the actor of changes that are imported from the change feed.
@@ -107,7 +113,7 @@ pub struct AuditEntry {
     pub id: AuditId,
     /// When the action was performed.
     pub at: Timestamp,
-    /// Who performed the action: an email address, `command line` or `change feed`.
+    /// Who performed the action: an email address, `command line`, `platform` or `change feed`.
     pub actor: String,
     /// The description of the action.
     pub action: String,
@@ -193,7 +199,7 @@ pub async fn list(app: &App, workspace: WorkspaceId, page: PageRequest) -> Resul
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
 pub async fn last_sign_ins(app: &App, workspace: WorkspaceId) -> Result<HashMap<UserId, Timestamp>> {
-    let actions = [Action::SignedIn.as_str(), Action::WorkspaceEntered.as_str()];
+    let actions = [Action::SignedIn, Action::SignedInByLink, Action::WorkspaceEntered].map(Action::as_str);
     let rows = audit_entries::in_workspace(workspace.uuid()).last_by_user(app.db.read(), &actions).await?;
     Ok(rows.into_iter().map(|(user, at)| (id(user), from_ms(at))).collect())
 }

@@ -28,12 +28,14 @@ pub mod certificates;
 pub mod courses;
 pub mod doctor;
 pub mod enrollments;
+pub mod event_feed;
 pub mod idempotency;
 pub mod keys;
 pub mod live_sessions;
 pub mod master_key;
 pub mod orders;
 mod passwords;
+pub mod platform_tokens;
 pub mod processes;
 pub mod recordings;
 pub mod requests;
@@ -46,6 +48,7 @@ pub mod workspaces;
 
 pub mod locks;
 
+mod bearer_secret;
 mod field_errors;
 mod records;
 mod write_outcome;

@@ -89,13 +89,22 @@ pub async fn create(
     if !users::is_password_unchanged(write, verified).await? {
         return Ok(None);
     }
-    let now_ms = write.now_ms();
+    create_for(app, write, &verified.user, client).await.map(Some)
+}
+
+/// Creates a session of a user whose row the caller has locked, and returns its id and token.
+pub(super) async fn create_for(
+    app: &App,
+    write: &mut Write,
+    user: &User,
+    client: SessionClient<'_>,
+) -> Result<(SessionId, SecretString)> {
     let new = NewSession {
         address: client.address.to_string(),
         agent: client.agent.chars().filter(|c| !c.is_control()).take(300).collect(),
-        created_at: now_ms,
+        created_at: write.now_ms(),
     };
-    insert(app, write, &verified.user, new).await.map(Some)
+    insert(app, write, user, new).await
 }
 
 /// The values that [`switch_workspace`] copies from the replaced session to the new one.

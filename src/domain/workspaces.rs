@@ -9,7 +9,7 @@ use super::error::{NotFound, map_unique_violation};
 use super::field_errors::FieldErrors;
 use super::records::{id, new_uuid, not_found};
 use super::users::{self, User};
-use super::{Error, FieldUpdate, Result, WriteOutcome};
+use super::{Error, FieldUpdate, IdOrKey, Result, WriteOutcome};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::{UniqueConstraint, Write};
@@ -236,6 +236,17 @@ pub async fn by_key_in(write: &Write, key: &str) -> Result<Workspace> {
 pub async fn get(app: &App, workspace_id: WorkspaceId) -> Result<Workspace> {
     let row = workspaces::by_id(app.db.read(), workspace_id.uuid()).await?;
     row.map(workspace).ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))
+}
+
+/// Returns the workspace with this id or key.
+///
+/// # Errors
+/// Returns [`Error::NotFound`] when the workspace does not exist.
+pub async fn find(app: &App, reference: &IdOrKey) -> Result<Workspace> {
+    match reference.id::<WorkspaceIdKind>() {
+        Some(id) => get(app, id).await,
+        None => by_key(app, reference.as_str()).await,
+    }
 }
 
 /// Returns all workspaces, sorted by key.

@@ -91,21 +91,12 @@ pub async fn apply(
     reader: impl AsyncBufRead + Unpin,
     options: ApplyOptions<'_>,
 ) -> anyhow::Result<ApplyOutcome> {
-    let (outcome, workspaces) = (ApplyOutcome::default(), HashMap::new());
-    let mut import = FeedImport {
-        app,
-        options,
-        outcome,
-        workspaces,
-        rejected_lines: Vec::new(),
-        group_size: MAX_GROUP_CHANGES / 8,
-    };
+    let mut import =
+        FeedImport { importer: Importer::new(app.clone()), options, outcome: ApplyOutcome::default() };
     let mut lines = LineReader::new(reader);
     loop {
         let (batch, ended) = read_batch(&mut lines).await.context("cannot read the changes")?;
-        let result = import.apply_batch(batch).await;
-        import.report_rejects()?;
-        result?;
+        import.apply_batch(&batch).await?;
         import.write_truncated_remainder(&mut lines).await?;
         (import.options.on_progress)(ApplyProgress { bytes: lines.bytes_read, outcome: import.outcome });
         if ended {
@@ -142,49 +133,126 @@ async fn read_batch<R: AsyncBufRead + Unpin>(
     Ok((batch, false))
 }
 
-/// The state of an import.
+/// The state of [`apply`].
 struct FeedImport<'a> {
-    app: &'a App,
+    importer: Importer,
     options: ApplyOptions<'a>,
     outcome: ApplyOutcome,
+}
+
+impl FeedImport<'_> {
+    /// Applies a batch of lines, and reports the rejected lines in their order, because corrected lines are applied in that
+    /// order.
+    async fn apply_batch(&mut self, batch: &[InputLine]) -> anyhow::Result<()> {
+        let (results, outcome) = self.importer.import(batch).await;
+        for (line, result) in batch.iter().zip(results) {
+            match result {
+                None => {}
+                Some(LineResult::Applied { .. }) => self.outcome.applied += 1,
+                Some(LineResult::Repeated { .. }) => self.outcome.repeated += 1,
+                Some(LineResult::Rejected(rejected)) => {
+                    self.outcome.rejected += 1;
+                    (self.options.on_rejected)(&rejected);
+                    write_reject(&mut self.options.rejects_output, &line.bytes)?;
+                    if !line.truncated {
+                        write_reject(&mut self.options.rejects_output, b"\n")?;
+                    }
+                }
+            }
+        }
+        outcome
+    }
+
+    /// Writes the remainder of a truncated line to the output for rejected lines, which then contains the whole line.
+    async fn write_truncated_remainder<R: AsyncBufRead + Unpin>(
+        &mut self,
+        lines: &mut LineReader<R>,
+    ) -> anyhow::Result<()> {
+        if !lines.is_truncated() {
+            return Ok(());
+        }
+        while let Some(piece) = lines.read_rest().await.context("cannot read the changes")? {
+            write_reject(&mut self.options.rejects_output, &piece)?;
+        }
+        write_reject(&mut self.options.rejects_output, b"\n")
+    }
+}
+
+/// The result of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LineResult {
+    /// The change was applied and committed.
+    Applied {
+        /// The id of the change.
+        id: String,
+    },
+    /// The change had been applied before, or occurs twice.
+    Repeated {
+        /// The id of the change.
+        id: String,
+    },
+    /// The change was not applied.
+    Rejected(RejectedLine),
+}
+
+/// Applies batches of lines, one after the other.
+pub struct Importer {
+    app: App,
     /// Committed workspaces by key. They are never deleted.
     workspaces: HashMap<String, WorkspaceId>,
-    /// Rejected lines of the current batch that are not reported yet.
-    rejected_lines: Vec<(InputLine, RejectedLine)>,
+    /// The results of the current batch, one for each line. `None` until the line is applied or rejected.
+    results: Vec<Option<LineResult>>,
     /// Maximum number of changes of the next transaction.
     group_size: usize,
 }
 
 /// A parsed change with its line.
 pub(super) struct ParsedChange {
-    line: InputLine,
+    /// The number of the line.
+    line: u64,
+    /// The index of the line in its batch.
+    index: usize,
     pub(super) change: Change,
 }
 
 /// The outcome of a transaction.
 enum GroupOutcome {
-    /// The group was committed. `repeated` of its changes had been applied before and were skipped.
-    Committed { repeated: u64 },
+    /// The group was committed. `repeated` contains the indexes of changes that had been applied before and were skipped.
+    Committed { repeated: Vec<usize> },
     /// The change at this index was rejected. Nothing was committed.
     Rejected { index: usize, errors: Vec<FieldError> },
 }
 
-impl FeedImport<'_> {
-    /// Applies a batch of lines.
-    async fn apply_batch(&mut self, batch: Vec<InputLine>) -> anyhow::Result<()> {
+impl Importer {
+    /// Creates an importer.
+    pub fn new(app: App) -> Self {
+        Self { app, workspaces: HashMap::new(), results: Vec::new(), group_size: MAX_GROUP_CHANGES / 8 }
+    }
+
+    /// Applies a batch of lines. Returns a result for each line that was applied or rejected, and the error that ended the
+    /// import, if any. After an error, lines without a result were not applied.
+    pub async fn import(&mut self, batch: &[InputLine]) -> (Vec<Option<LineResult>>, anyhow::Result<()>) {
+        self.results = vec![None; batch.len()];
+        let outcome = self.apply_batch(batch).await;
+        (std::mem::take(&mut self.results), outcome)
+    }
+
+    async fn apply_batch(&mut self, batch: &[InputLine]) -> anyhow::Result<()> {
         let mut changes = Vec::with_capacity(batch.len());
-        for line in batch {
-            match read(&line, self.app.clock.now()) {
-                Ok(change) => changes.push(ParsedChange { line, change }),
-                Err(rejected) => self.reject(&line, rejected),
+        for (index, line) in batch.iter().enumerate() {
+            match read(line, self.app.clock.now()) {
+                Ok(change) => changes.push(ParsedChange { line: line.number, index, change }),
+                Err(rejected) => self.results[index] = Some(LineResult::Rejected(rejected)),
             }
         }
-        let applied = applied_before(self.app, &changes).await?;
-        let count_before = changes.len();
-        changes.retain(|ParsedChange { change, .. }| {
-            !applied.contains(&(change.workspace.clone(), change.id.clone()))
+        let applied = applied_before(&self.app, &changes).await?;
+        changes.retain(|ParsedChange { index, change, .. }| {
+            let is_repeated = applied.contains(&(change.workspace.clone(), change.id.clone()));
+            if is_repeated {
+                self.results[*index] = Some(LineResult::Repeated { id: change.id.clone() });
+            }
+            !is_repeated
         });
-        self.outcome.repeated += (count_before - changes.len()) as u64;
         self.apply_changes(&changes).await
     }
 
@@ -206,16 +274,21 @@ impl FeedImport<'_> {
                 }
                 group => match group? {
                     GroupOutcome::Committed { repeated } => {
-                        self.outcome.applied += size as u64 - repeated;
-                        self.outcome.repeated += repeated;
+                        for (position, ParsedChange { index, change, .. }) in
+                            changes[..size].iter().enumerate()
+                        {
+                            let id = change.id.clone();
+                            self.results[*index] = Some(match repeated.contains(&position) {
+                                true => LineResult::Repeated { id },
+                                false => LineResult::Applied { id },
+                            });
+                        }
                         size
                     }
                     GroupOutcome::Rejected { index: 0, errors } => {
-                        let ParsedChange { line, change } = &changes[0];
-                        self.reject(
-                            line,
-                            RejectedLine { line: line.number, id: Some(change.id.clone()), errors },
-                        );
+                        let ParsedChange { line, index, change } = &changes[0];
+                        let rejected = RejectedLine { line: *line, id: Some(change.id.clone()), errors };
+                        self.results[*index] = Some(LineResult::Rejected(rejected));
                         1
                     }
                     GroupOutcome::Rejected { index, .. } => {
@@ -245,8 +318,8 @@ impl FeedImport<'_> {
     async fn apply_group(&mut self, changes: &[ParsedChange]) -> anyhow::Result<GroupOutcome> {
         let started = Instant::now();
         let (group, workspaces) = match changes {
-            [_] => retry_on_conflict(|| apply_in_transaction(self.app, &self.workspaces, changes)).await?,
-            _ => apply_in_transaction(self.app, &self.workspaces, changes).await?,
+            [_] => retry_on_conflict(|| apply_in_transaction(&self.app, &self.workspaces, changes)).await?,
+            _ => apply_in_transaction(&self.app, &self.workspaces, changes).await?,
         };
         self.workspaces.extend(workspaces);
         // Adapts the size of the next group to the duration of this one.
@@ -256,38 +329,6 @@ impl FeedImport<'_> {
             self.group_size = (self.group_size * 2).min(MAX_GROUP_CHANGES);
         }
         Ok(group)
-    }
-
-    fn reject(&mut self, line: &InputLine, rejected: RejectedLine) {
-        self.outcome.rejected += 1;
-        self.rejected_lines.push((line.clone(), rejected));
-    }
-
-    /// Reports the rejected lines of a batch in their order, because corrected lines are applied in that order.
-    fn report_rejects(&mut self) -> anyhow::Result<()> {
-        self.rejected_lines.sort_by_key(|(_, rejected)| rejected.line);
-        for (line, rejected) in self.rejected_lines.drain(..) {
-            (self.options.on_rejected)(&rejected);
-            write_reject(&mut self.options.rejects_output, &line.bytes)?;
-            if !line.truncated {
-                write_reject(&mut self.options.rejects_output, b"\n")?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the remainder of a truncated line to the output for rejected lines, which then contains the whole line.
-    async fn write_truncated_remainder<R: AsyncBufRead + Unpin>(
-        &mut self,
-        lines: &mut LineReader<R>,
-    ) -> anyhow::Result<()> {
-        if !lines.is_truncated() {
-            return Ok(());
-        }
-        while let Some(piece) = lines.read_rest().await.context("cannot read the changes")? {
-            write_reject(&mut self.options.rejects_output, &piece)?;
-        }
-        write_reject(&mut self.options.rejects_output, b"\n")
     }
 }
 
@@ -305,19 +346,19 @@ async fn apply_in_transaction(
         new_ids.extend(new.into_iter().map(|id| (workspace, id)));
     }
     let mut workspaces = known_workspaces.clone();
-    let (mut repeated, mut run_end) = (0, 0);
-    for (index, ParsedChange { line, change }) in changes.iter().enumerate() {
+    let (mut repeated, mut run_end) = (Vec::new(), 0);
+    for (index, ParsedChange { line, change, .. }) in changes.iter().enumerate() {
         if index == run_end {
             run_end = index + run_length(&changes[index..]);
             acquire_locks(&write, &mut workspaces, &changes[index..run_end]).await?;
         }
         // Removed from the set, so that a change that occurs twice in the group is applied once.
         if !new_ids.remove(&(change.workspace.as_str(), change.id.clone())) {
-            repeated += 1;
+            repeated.push(index);
             continue;
         }
         if let Err(error) = actions::apply(app, &mut write, &mut workspaces, change).await {
-            let errors = reject::errors(error).with_context(|| format!("line {}", line.number))?;
+            let errors = reject::errors(error).with_context(|| format!("line {line}"))?;
             write.rollback().await?;
             return Ok((GroupOutcome::Rejected { index, errors }, HashMap::new()));
         }
@@ -332,6 +373,14 @@ fn write_reject(output: &mut Option<Box<dyn io::Write + Send + '_>>, bytes: &[u8
         Some(output) => output.write_all(bytes).context("cannot write the rejected lines"),
         None => Ok(()),
     }
+}
+
+/// Checks the form of a line without applying its change. Returns the id of the change.
+///
+/// # Errors
+/// Returns the errors of the line.
+pub fn validate(line: &InputLine, now: Timestamp) -> std::result::Result<String, RejectedLine> {
+    Ok(read(line, now)?.id)
 }
 
 /// Parses the change of a line, and checks that its time is not in the future.

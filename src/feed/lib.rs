@@ -19,5 +19,7 @@ mod runs;
 #[cfg(test)]
 mod tests;
 
-pub use apply::{ApplyOptions, ApplyOutcome, ApplyProgress, apply};
+pub use apply::{ApplyOptions, ApplyOutcome, ApplyProgress, Importer, LineResult, apply, validate};
+pub use lines::InputLine;
+pub use reject::RejectedLine;
 pub use retention::prune;

@@ -3,17 +3,17 @@
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 /// Maximum length of a line in bytes.
-pub(super) const MAX_LINE_BYTES: usize = 1 << 20;
+pub(super) const MAX_LINE_BYTES: usize = contract_runtime::payload::MAX_LINE_BYTES;
 
 /// A line without its line break.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct InputLine {
+pub struct InputLine {
     /// The line number, starting at 1.
-    pub(super) number: u64,
+    pub number: u64,
     /// The bytes of the line, or the first [`MAX_LINE_BYTES`] of a longer one.
-    pub(super) bytes: Vec<u8>,
-    /// Whether the line is longer than [`MAX_LINE_BYTES`]. [`LineReader::read_rest`] returns the following bytes.
-    pub(super) truncated: bool,
+    pub bytes: Vec<u8>,
+    /// Whether the line is longer, so that `bytes` contains only its beginning.
+    pub truncated: bool,
 }
 
 /// Reads lines. Every method is cancel-safe: a later call continues where a canceled one stopped.

@@ -65,7 +65,8 @@ id_kinds! {
     MailId, Mail, "mail", "a mail";
     UserId, User, "usr", "a user";
     SessionId, Session, "ses", "a session";
-    LinkId, Link, "lnk", "a password link";
+    LinkId, Link, "lnk", "a link";
+    PlatformTokenId, PlatformToken, "ptk", "a platform token";
     AuditId, Audit, "aud", "an audit entry";
     RequestId, Request, "req", "a request";
     LoggedRequestId, LoggedRequest, "log", "a logged request";

@@ -76,6 +76,18 @@ fn documentation(code: ApiErrorCode) -> CodeDocumentation {
             retry: "Yes, with exponential backoff and jitter. Send an <code>Idempotency-Key</code> with each \
                     <code>POST</code>.",
         },
+        ApiErrorCode::CursorExpired => CodeDocumentation {
+            status: "410, Platform API only",
+            meaning: "Events after the cursor are no longer stored, so the reader has missed some. Events are stored for 30 days.",
+            remedy: "Omit <code>cursor</code> to start with the oldest stored event.",
+            retry: "No.",
+        },
+        ApiErrorCode::Unavailable => CodeDocumentation {
+            status: "503, Platform API only",
+            meaning: "Too many imports are running.",
+            remedy: "Wait for the number of seconds in <code>Retry-After</code>.",
+            retry: "Yes, after waiting.",
+        },
     }
 }
 

@@ -109,6 +109,13 @@ const JOBS: &[MaintenanceJob] = &[
         warning: "could not delete expired password links",
     },
     MaintenanceJob {
+        every_ticks: 600,
+        first_tick: 1,
+        run: |context| Box::pin(users::prune_sign_in_links(&context.app).map_err(anyhow::Error::msg)),
+        leader_only: true,
+        warning: "could not delete expired sign-in links",
+    },
+    MaintenanceJob {
         every_ticks: 3600,
         first_tick: 1,
         run: |context| Box::pin(audit::prune(&context.app).map_ok(drop).map_err(anyhow::Error::msg)),

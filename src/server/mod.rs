@@ -11,6 +11,7 @@ mod maintenance;
 mod metrics;
 mod monitoring;
 mod page;
+mod platform;
 mod rejection;
 mod router;
 
@@ -25,12 +26,14 @@ use tokio::sync::oneshot;
 use api::generated::adapter::V1;
 use api::generated::operations;
 use api::middleware::RequestPipeline;
+use api::platform::PlatformPipeline;
 use api::state::{ApiState, Settings};
 use api::v1::Handlers;
 use connections::Shutdown;
 use contract_runtime::contract::Contract;
 use dashboard::Dashboard;
 use domain::app::App;
+use domain::event_feed;
 use foundation::config::ServerConfig;
 use foundation::id::RequestId;
 use foundation::secret::MasterKeys;
@@ -47,6 +50,9 @@ pub struct Server {
     maintenance: MaintenanceContext,
     api_state: Arc<ApiState>,
     router: router::RootRouter,
+    platform: Arc<PlatformPipeline>,
+    /// The address of its own that the Platform API has, if any.
+    platform_listener: Option<TcpListener>,
     shutdown: Shutdown,
     limits: ConnectionLimits,
 }
@@ -80,8 +86,11 @@ impl Server {
             &operations::CONTRACT,
             V1(Handlers { app: request_app }),
         )?;
-        let router = router::RootRouter::new(monitoring, pipeline, &operations::CONTRACT, dashboard);
-        Ok(Self { maintenance, api_state, router, shutdown, limits })
+        let platform = Arc::new(PlatformPipeline::new(&maintenance.app, &api_state.settings.public_url)?);
+        let mut router = router::RootRouter::new(monitoring, pipeline, &operations::CONTRACT, dashboard);
+        router.set_platform(Arc::clone(&platform));
+        let platform_listener = None;
+        Ok(Self { maintenance, api_state, router, platform, platform_listener, shutdown, limits })
     }
 
     /// Adds another version of the API, at `/api/` followed by the name of its contract. It shares keys and limits with
@@ -98,6 +107,13 @@ impl Server {
         let pipeline = RequestPipeline::new(self.api_state.for_contract(contract), contract, api)?;
         self.router.add(contract, pipeline);
         Ok(self)
+    }
+
+    /// Serves the Platform API on this listener only.
+    pub fn with_platform_listener(mut self, listener: TcpListener) -> Self {
+        self.router.remove_platform();
+        self.platform_listener = Some(listener);
+        self
     }
 
     /// Replaces the connection limits of the configuration.
@@ -125,12 +141,25 @@ impl Server {
         let (stop, stopped) = oneshot::channel();
         let maintenance = tokio::spawn(maintenance::run(self.maintenance.clone(), stopped));
         let readiness = self.router.readiness();
-        let router = layer(&self.api_state.app, self.router);
+        let app = &self.api_state.app;
+        let router = layer(app, self.router);
+        let (stop_platform, platform_stopped) = oneshot::channel::<()>();
         let signal = async {
             signal.await;
             readiness.stop();
+            event_feed::stop_waiting(app);
+            let _ = stop_platform.send(());
         };
-        connections::serve(listener, router, self.limits, signal, self.shutdown).await;
+        let platform_limits = self.limits.clone();
+        let platform = async {
+            if let Some(listener) = self.platform_listener {
+                let router = layer(app, platform::PlatformRouter(self.platform));
+                let signal = async { drop(platform_stopped.await) };
+                connections::serve(listener, router, platform_limits, signal, self.shutdown).await;
+            }
+        };
+        let server = connections::serve(listener, router, self.limits, signal, self.shutdown);
+        tokio::join!(server, platform);
         // Waits for a running flush first: its counts are then either written or restored.
         let _ = stop.send(());
         maintenance.await?;

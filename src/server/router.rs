@@ -1,12 +1,15 @@
 //! Routes requests to the API, the dashboard and the public pages.
 
+use std::sync::Arc;
+
 use poem::http::{HeaderValue, StatusCode, header};
 use poem::{Endpoint, Request, Response};
 
 use super::health::Readiness;
 use super::monitoring::Monitoring;
-use super::{docs, errors_page, guide, page, rejection};
+use super::{docs, errors_page, guide, page, platform, rejection};
 use api::middleware::RequestPipeline;
+use api::platform::{PlatformPipeline, generated};
 use contract_runtime::contract::Contract;
 use dashboard::Dashboard;
 
@@ -16,6 +19,8 @@ pub(super) struct RootRouter {
     api: RequestPipeline,
     /// Other versions of the API, with their path prefixes.
     other_versions: Vec<(String, RequestPipeline)>,
+    /// `None` if the Platform API has an address of its own.
+    platform: Option<Arc<PlatformPipeline>>,
     dashboard: Dashboard,
     docs: docs::Docs,
     monitoring: Monitoring,
@@ -28,7 +33,19 @@ impl RootRouter {
         contract: &'static Contract,
         dashboard: Dashboard,
     ) -> Self {
-        Self { api, other_versions: Vec::new(), dashboard, docs: docs::Docs::new(contract), monitoring }
+        let docs = docs::Docs::new(contract);
+        Self { api, other_versions: Vec::new(), platform: None, dashboard, docs, monitoring }
+    }
+
+    /// Adds the Platform API and its documentation.
+    pub(super) fn set_platform(&mut self, platform: Arc<PlatformPipeline>) {
+        self.platform = Some(platform);
+        self.docs.add(&generated::operations::CONTRACT);
+    }
+
+    /// Removes the Platform API, but not its documentation.
+    pub(super) fn remove_platform(&mut self) {
+        self.platform = None;
     }
 
     /// Adds another version of the API.
@@ -65,6 +82,7 @@ impl RootRouter {
             "/docs" => redirect("/docs/"),
             "/docs/errors" => page::html(errors_page::HTML.clone()),
             "/docs/webhooks" => page::html(guide::HTML.clone()),
+            "/docs/platform" => page::html(guide::PLATFORM_HTML.clone()),
             "/docs/webhooks/vectors.json" => page::json(guide::VECTORS),
             "/docs/page.css" => page::style(),
             path => match path.strip_prefix("/docs/") {
@@ -87,6 +105,9 @@ impl Endpoint for RootRouter {
         if path == "api" || path.starts_with("api/") {
             let version = self.other_versions.iter().find(|(prefix, _)| path.starts_with(prefix));
             return version.map_or(&self.api, |(_, api)| api).call(request).await;
+        }
+        if let Some(platform) = self.platform.as_ref().filter(|_| platform::serves(path)) {
+            return platform.call(request).await;
         }
         match rejection::response(&request) {
             Some(response) => Ok(response),

@@ -123,6 +123,11 @@ impl RequestContext {
         }
     }
 
+    /// Returns whether the method is `HEAD`. Handlers see such a request as `GET`.
+    pub fn is_head(&self) -> bool {
+        self.is_head
+    }
+
     /// Sets what the access log says about the request.
     pub fn set_log_subject(&self, subject: LogSubject) {
         *self.subject.lock().unwrap_or_else(PoisonError::into_inner) = subject;

@@ -22,7 +22,7 @@ pub(super) const WARN_AFTER_MS: i64 = 3 * DAY_MS;
 /// How long a subscription may fail before it is disabled.
 pub(super) const DISABLE_AFTER_MS: i64 = 7 * DAY_MS;
 /// How long the delivery log is stored: deliveries, attempts and events.
-pub(super) const RETENTION_MS: i64 = 30 * DAY_MS;
+pub(super) const RETENTION_MS: i64 = domain::outbox::RETENTION_DAYS * DAY_MS;
 
 /// The duration of a lease: longer than an attempt can take, with time to record its result.
 pub(super) const LEASE: Duration = Duration::from_secs(60);

@@ -103,7 +103,13 @@ pub async fn check_events(
 }
 
 /// Returns the first column of all rows.
-async fn query_column<T: sea_orm::TryGetable>(connection: &DatabaseConnection, sql: &str) -> Result<Vec<T>> {
+///
+/// # Errors
+/// Returns an error when the query fails, or the column has another type.
+pub async fn query_column<T: sea_orm::TryGetable>(
+    connection: &DatabaseConnection,
+    sql: &str,
+) -> Result<Vec<T>> {
     let statement = Statement::from_string(connection.get_database_backend(), sql);
     let rows = connection.query_all_raw(statement).await?;
     Ok(rows.iter().map(|row| row.try_get_by_index(0)).collect::<Result<_, _>>()?)

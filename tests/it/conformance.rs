@@ -33,9 +33,15 @@ pub struct ContractValidator {
 }
 
 impl ContractValidator {
-    /// Requests the contract from a running server.
+    /// Requests the contract of v1 from a running server.
     pub async fn fetch(app: &TestApp) -> Self {
-        let served = send(app.request(reqwest::Method::GET, "/openapi/v1.json")).await.assert_status(200);
+        Self::fetch_contract(app, "v1").await
+    }
+
+    /// Requests the contract with this name from a running server.
+    pub async fn fetch_contract(app: &TestApp, name: &str) -> Self {
+        let request = app.request(reqwest::Method::GET, &format!("/openapi/{name}.json"));
+        let served = send(request).await.assert_status(200);
         let mut document = served.json();
         forbid_undeclared_fields(&mut document, false);
         Self { document, validators: Mutex::default() }
@@ -155,6 +161,15 @@ impl ContractValidator {
 
     #[track_caller]
     fn assert_body(&self, label: &str, response_pointer: &str, response: &TestResponse) {
+        let schema = format!("{response_pointer}/content/application~1x-ndjson/schema");
+        if self.document.pointer(&schema).is_some() {
+            assert_eq!(response.header("content-type"), "application/x-ndjson", "{label}");
+            for line in response.body.split_inclusive(|byte| *byte == b'\n') {
+                let line = serde_json::from_slice(line).expect("each line is JSON");
+                assert_eq!(self.errors(&schema, &line), [""; 0], "{label}: {line}");
+            }
+            return;
+        }
         let schema = format!("{response_pointer}/content/application~1json/schema");
         if self.document.pointer(&schema).is_none() {
             assert!(response.body.is_empty(), "{label} has a body, but the contract documents none");

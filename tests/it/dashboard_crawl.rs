@@ -16,6 +16,7 @@ const FORMS_WITHOUT_IDS: &[&str] = &[
     "/login",
     "/logout",
     "/set-password",
+    "/sign-in",
     "/dashboard/developer/keys/new",
     "/dashboard/developer/webhooks/new",
     "/dashboard/settings/people",

@@ -61,6 +61,7 @@ mod orders;
 mod outage;
 mod pagination;
 mod paths;
+mod platform;
 #[path = "../fleet/ports.rs"]
 mod ports;
 mod postgres_backup;

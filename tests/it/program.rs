@@ -9,7 +9,7 @@ use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use crate::support::{TestApp, TestKey};
 
 /// The maximum time that a test waits for a process: for its end, or for a line of output.
-const TIMEOUT: Duration = Duration::from_secs(120);
+pub const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The built program with its own data folder and database.
 pub struct TestProgram {

@@ -51,7 +51,7 @@ func TestVectors(t *testing.T) {
 ";
 
 /// Returns the sample with this name from the page.
-fn sample(html: &str, name: &str) -> String {
+pub fn sample(html: &str, name: &str) -> String {
     let opening = format!("<pre id=\"{name}\"><code>");
     let (_, after_opening) = html.split_once(&opening).unwrap_or_else(|| panic!("no sample {name}"));
     let (text, _) = after_opening.split_once("</code></pre>").expect("a sample ends");

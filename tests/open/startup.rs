@@ -8,8 +8,12 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
-const CONVENTIONS: Conventions<'static> =
-    Conventions { path_prefix: "/", spelling_exceptions: &[], profile: Profile::Open };
+const CONVENTIONS: Conventions<'static> = Conventions {
+    path_prefix: "/",
+    spelling_exceptions: &[],
+    profile: Profile::Open,
+    has_rate_limits: false,
+};
 
 /// Generates one keyword of a schema with a value that can be malformed.
 fn plain_keyword() -> impl Strategy<Value = (String, Value)> {

@@ -14,12 +14,10 @@ use super::inputs::{DocumentName, Input, ensure_revision};
 use super::waivers::Waivers;
 use super::{git, names};
 
-/// The path of the released contract, relative to the workspace root.
-pub(crate) const RELEASED: &str = "openapi/released/v1.yaml";
-/// The path of the current contract, relative to the workspace root.
+/// The path of the contract of v1, relative to the workspace root.
 pub(crate) const CONTRACT: &str = "openapi/v1.yaml";
-/// The name of the waiver file, in the directory of the released contract.
-const WAIVERS: &str = "waivers.toml";
+/// The directory with the released contracts, next to the current ones.
+const RELEASED: &str = "released";
 /// The git reference of the branch into which changes are merged.
 pub(super) const TARGET: &str = "origin/HEAD";
 
@@ -66,14 +64,22 @@ pub(crate) fn read(
     Ok(BaseInput { document, waivers, note })
 }
 
-/// Loads the released contract, with the waivers in the working tree: they were written for this release. Waivers of
+/// Returns the path of the released copy of a contract: it is in the directory `released` next to the contract.
+pub(crate) fn released(contract: &str) -> String {
+    let path = Path::new(contract);
+    let file = path.file_name().unwrap_or_default();
+    path.parent().unwrap_or(Path::new("")).join(RELEASED).join(file).display().to_string()
+}
+
+/// Loads the released copy of a contract, with the waivers in the working tree: they were written for this release. Waivers of
 /// another branch do not apply, because a release deletes its waivers.
 ///
 /// # Errors
 /// Returns an error when a file cannot be read.
-pub(crate) fn read_released(workspace: &Path) -> Result<BaseInput> {
-    let document = Input::from_file(workspace, RELEASED)?;
-    let waivers_file = waivers_path(RELEASED);
+pub(crate) fn read_released(workspace: &Path, contract: &str) -> Result<BaseInput> {
+    let released = released(contract);
+    let document = Input::from_file(workspace, &released)?;
+    let waivers_file = waivers_path(&released);
     let exists = workspace.join(&waivers_file).exists();
     let waivers =
         if exists { Some(names::read_file(workspace, &waivers_file.display().to_string())?) } else { None };
@@ -123,9 +129,9 @@ fn find_base(resolver: &FileResolver, base: &str, contract: &str) -> Result<Base
 /// Explains why a base that is neither a file nor a git revision cannot be found. Returns `None` if it does not look
 /// like the name of a file.
 fn explain_missing_base(base: &str) -> Option<String> {
-    if base == RELEASED {
+    if Path::new(base).parent().is_some_and(|parent| parent.ends_with(RELEASED)) {
         return Some(format!(
-            "{base} does not exist; create it with `cargo xtask release-contract`, or specify another file or a git \
+            "{base} does not exist; create it with `cargo xtask release-contract --contract FILE`, or specify another file or a git \
              revision with --base"
         ));
     }
@@ -182,10 +188,38 @@ fn load_default_waivers(
 
 /// Returns the path of the waiver file next to a base that is a file.
 pub(crate) fn waivers_path(base: &str) -> PathBuf {
-    Path::new(base).parent().unwrap_or(Path::new("")).join(WAIVERS)
+    Path::new(base).parent().unwrap_or(Path::new("")).join(waivers_name(base))
 }
 
-/// Returns the path of the waiver file for a contract: it is in the directory `released` next to the contract.
+/// Returns the path of the waiver file for a contract: it is next to the released copy.
 fn released_waivers_path(contract: &str) -> PathBuf {
-    Path::new(contract).parent().unwrap_or(Path::new("")).join("released").join(WAIVERS)
+    waivers_path(&released(contract))
+}
+
+/// Returns the name of the waiver file of a document: `waivers.toml`, and `platform-waivers.toml` for `platform-v1.yaml`.
+fn waivers_name(document: &str) -> String {
+    let stem = Path::new(document).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let api = stem.rsplit_once('-').filter(|(_, version)| {
+        let number = version.strip_prefix('v').unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    api.map_or_else(|| "waivers.toml".to_owned(), |(name, _)| format!("{name}-waivers.toml"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_api_has_its_own_released_copy_and_waivers() {
+        assert_eq!(released("openapi/v1.yaml"), "openapi/released/v1.yaml");
+        assert_eq!(released("openapi/platform-v1.yaml"), "openapi/released/platform-v1.yaml");
+        for (base, waivers) in [
+            ("openapi/released/v1.yaml", "openapi/released/waivers.toml"),
+            ("openapi/released/platform-v1.yaml", "openapi/released/platform-waivers.toml"),
+            ("old-copy.yaml", "waivers.toml"),
+        ] {
+            assert_eq!(waivers_path(base), Path::new(waivers));
+        }
+    }
 }

@@ -50,15 +50,15 @@ use self::report::ComparisonResult;
 use self::rule::Level;
 
 pub use self::command_line::main as run_openapi_gate;
-pub use self::release::run as release;
+pub use self::release::{ReleaseArgs, run as release};
 
 /// The command-line arguments: the two documents to compare and the output format.
 #[derive(Debug, clap::Args)]
 pub struct BreakingArgs {
     /// Base (old document): a file, a git revision of the contract, or `REVISION:PATH`. A file name is resolved in the
-    /// current directory, then at the workspace root
-    #[arg(long, value_name = "FILE|REVISION", default_value = base::RELEASED)]
-    base: String,
+    /// current directory, then at the workspace root. Default: the released copy of the contract, in openapi/released
+    #[arg(long, value_name = "FILE|REVISION")]
+    base: Option<String>,
     /// Revision (new document): the contract to compare with the base
     #[arg(long, value_name = "FILE", default_value = base::CONTRACT)]
     contract: String,
@@ -118,6 +118,14 @@ pub fn branch_point(workspace: &Path) -> Option<String> {
     git::merge_base(workspace, base::TARGET)
 }
 
+/// Returns whether a git revision contains a file. `path` is relative to the workspace.
+///
+/// # Errors
+/// Returns an error when git fails.
+pub fn contains(workspace: &Path, revision: &str, path: &str) -> Result<bool> {
+    Ok(git::contents(workspace, &format!("{revision}:./{path}"))?.is_some())
+}
+
 /// Returns the verdict of the breaking-change gate.
 ///
 /// # Errors
@@ -152,7 +160,8 @@ fn load_and_compare(workspace: &Path, args: &BreakingArgs) -> Result<ComparisonR
     let contract = resolver.find(&args.contract).with_context(|| {
         format!("contract {} does not exist; specify another file with --contract", args.contract)
     })?;
-    let input = base::read(&resolver, &args.base, &contract, args.waivers.as_deref())?;
+    let base = args.base.clone().unwrap_or_else(|| base::released(&contract));
+    let input = base::read(&resolver, &base, &contract, args.waivers.as_deref())?;
     if let Some(note) = &input.note {
         output::print_message(&format!("note: {note}\n"));
     }

@@ -1,4 +1,4 @@
-//! Checks the coverage gates: the tests that iterate over all operations exist, and include every operation and status.
+//! Checks the coverage gates of each contract: the tests that iterate over all operations exist, and include every operation and status.
 //! Also checks that the test of each limitation exists: constructs of the contract that poem-openapi cannot describe, so that the
 //! comparison with the code does not cover them.
 //!
@@ -15,41 +15,64 @@ use quote::ToTokens;
 use super::finding::CheckFinding;
 use super::limitations;
 
-/// The file with the coverage gates.
-const FILE: &str = "tests/it/coverage.rs";
+/// The coverage gates of a contract.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gates {
+    /// The file.
+    file: &'static str,
+    /// The tests that iterate over all operations, and what they verify.
+    tests: &'static [(&'static str, &'static str)],
+}
 
-/// The tests that iterate over all operations, and what they verify.
-const GATES: &[(&str, &str)] = &[
-    ("no_operation_answers_without_a_key", "rejects requests without a key"),
-    ("each_operation_needs_its_scope_and_no_other", "rejects keys that lack its scope"),
-    ("no_operation_answers_beyond_the_limit", "rejects requests beyond the rate limit"),
-    ("no_operation_returns_data_of_another_workspace", "returns no data of another workspace"),
-    (
-        "every_documented_status_of_every_operation_arises_as_documented",
-        "responds with each documented status",
-    ),
-];
+/// The gates of the Platform API.
+pub(crate) const PLATFORM_GATES: Gates = Gates {
+    file: "tests/it/platform/coverage.rs",
+    tests: &[
+        ("no_operation_answers_without_a_token", "rejects requests without a token"),
+        ("each_operation_needs_its_scope_and_no_other", "rejects tokens that lack its scope"),
+        (
+            "every_documented_status_of_every_operation_arises_as_documented",
+            "responds with each documented status",
+        ),
+    ],
+};
 
-/// Returns a finding for each gate, operation and status that is not covered, and for each limitation without its test.
+/// The gates of v1.
+pub(crate) const V1_GATES: Gates = Gates {
+    file: "tests/it/coverage.rs",
+    tests: &[
+        ("no_operation_answers_without_a_key", "rejects requests without a key"),
+        ("each_operation_needs_its_scope_and_no_other", "rejects keys that lack its scope"),
+        ("no_operation_answers_beyond_the_limit", "rejects requests beyond the rate limit"),
+        ("no_operation_returns_data_of_another_workspace", "returns no data of another workspace"),
+        (
+            "every_documented_status_of_every_operation_arises_as_documented",
+            "responds with each documented status",
+        ),
+    ],
+};
+
+/// Returns a finding for each gate, operation and status of a contract that is not covered.
 ///
 /// # Errors
 /// Returns an error when the file of the gates cannot be read or parsed.
-pub(crate) fn check(workspace: &Path, contract: &Contract) -> anyhow::Result<Vec<CheckFinding>> {
+pub(crate) fn check(
+    workspace: &Path,
+    contract: &Contract,
+    gates: Gates,
+) -> anyhow::Result<Vec<CheckFinding>> {
+    let file = gates.file;
     let text =
-        std::fs::read_to_string(workspace.join(FILE)).with_context(|| format!("cannot read {FILE}"))?;
-    let tests = Tests::read(&text).with_context(|| format!("cannot parse {FILE} as Rust"))?;
+        std::fs::read_to_string(workspace.join(file)).with_context(|| format!("cannot read {file}"))?;
+    let tests = Tests::read(&text, gates).with_context(|| format!("cannot parse {file} as Rust"))?;
     let mut findings = tests.gates();
     findings.extend(tests.operations(contract));
-    findings.extend(missing_tests(workspace));
     Ok(findings)
-}
-
-fn finding(code: &'static str, line: usize, message: String, help: String) -> CheckFinding {
-    CheckFinding { code, file: FILE.to_owned(), line, column: 1, message, help }
 }
 
 /// The functions of the test file.
 struct Tests {
+    gates: Gates,
     functions: Vec<Function>,
 }
 
@@ -78,13 +101,17 @@ fn collect_words(tokens: TokenStream, words: &mut BTreeSet<String>) {
 }
 
 impl Tests {
-    fn read(text: &str) -> syn::Result<Self> {
+    fn read(text: &str, gates: Gates) -> syn::Result<Self> {
         let file: syn::File = syn::parse_str(text)?;
         let functions = file.items.iter().filter_map(|item| match item {
             syn::Item::Fn(function) => Some(Function::of(function)),
             _ => None,
         });
-        Ok(Self { functions: functions.collect() })
+        Ok(Self { gates, functions: functions.collect() })
+    }
+
+    fn finding(&self, code: &'static str, line: usize, message: String, help: String) -> CheckFinding {
+        CheckFinding { code, file: self.gates.file.to_owned(), line, column: 1, message, help }
     }
 
     fn function(&self, name: &str) -> Option<&Function> {
@@ -94,15 +121,15 @@ impl Tests {
     /// Returns findings about gates that are missing or do not iterate over all operations.
     fn gates(&self) -> Vec<CheckFinding> {
         let mut findings = Vec::new();
-        for (name, expectation) in GATES {
+        for (name, expectation) in self.gates.tests {
             let help = format!(
                 "restore a test with this name that verifies that each of `OPERATIONS` {expectation}"
             );
             match self.function(name).filter(|function| function.is_test) {
-                None => findings.push(finding("gate", 1, format!("test `{name}` does not exist"), help)),
+                None => findings.push(self.finding("gate", 1, format!("test `{name}` does not exist"), help)),
                 Some(function) if !function.words.contains("OPERATIONS") => {
                     let message = format!("`{name}` does not iterate over `OPERATIONS`");
-                    findings.push(finding("gate", function.line, message, help));
+                    findings.push(self.finding("gate", function.line, message, help));
                 }
                 Some(_) => {}
             }
@@ -125,7 +152,7 @@ impl Tests {
             if !examples.contains(&operation.id.text) {
                 let message = format!("`example` has no request for `{}`", operation.id.text);
                 let help = "add a request that succeeds to `example`, which all gates use".to_owned();
-                findings.push(finding("gate", example_line, message, help));
+                findings.push(self.finding("gate", example_line, message, help));
             }
             for response in &operation.responses {
                 let status = response.status.to_string();
@@ -133,7 +160,7 @@ impl Tests {
                     let message =
                         format!("`provoke` does not cover status {status} of `{}`", operation.id.text);
                     let help = "add a request that provokes the status to `provoke`".to_owned();
-                    findings.push(finding("gate", provoke_line, message, help));
+                    findings.push(self.finding("gate", provoke_line, message, help));
                 }
             }
         }
@@ -159,7 +186,7 @@ impl Function {
 }
 
 /// Returns findings about limitations of poem-openapi whose test does not exist.
-fn missing_tests(workspace: &Path) -> Vec<CheckFinding> {
+pub(crate) fn missing_tests(workspace: &Path) -> Vec<CheckFinding> {
     let mut findings = Vec::new();
     for limitation in limitations::LIMITATIONS {
         let (file, function) = limitation.test.split_once(": ").unwrap_or((limitation.test, ""));
@@ -190,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_gates_cover_every_operation() {
-        assert_eq!(check(&crate::workspace(), &v1()).expect("the gates are read"), []);
+        assert_eq!(check(&crate::workspace(), &v1(), V1_GATES).expect("the gates are read"), []);
     }
 
     #[test]
@@ -204,7 +231,7 @@ mod tests {
             async fn no_operation_answers_beyond_the_limit() {}
             async fn each_operation_needs_its_scope_and_no_other() { for operation in OPERATIONS {} }
         "#;
-        let tests = Tests::read(text).expect("the text is valid Rust");
+        let tests = Tests::read(text, V1_GATES).expect("the text is valid Rust");
         let messages = |findings: Vec<CheckFinding>| {
             findings.into_iter().map(|finding| finding.message).collect::<Vec<_>>()
         };

@@ -17,27 +17,63 @@ mod tables;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow};
+use api::generated as v1;
 use api::generated::adapter::V1;
-use api::generated::{document, events, operations};
+use api::platform::PlatformHandlers;
+use api::platform::generated as platform;
+use api::platform::generated::adapter::PlatformV1;
 use api::v1::Handlers;
-use codegen::V1 as V1_CONFIG;
+use codegen::{ContractConfig, PLATFORM_V1 as PLATFORM_CONFIG, V1 as V1_CONFIG};
+use contract::Contract;
 use contract::diagnostic::DiagnosticFormat;
 use serde_json::Value;
 
 use self::finding::CheckFinding;
+use self::gates::Gates;
 
 /// Returns the workspace root.
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Returns the OpenAPI document of the code, as JSON.
+/// A contract of the server, and the code that implements it.
+struct ServedContract {
+    config: ContractConfig<'static>,
+    /// Returns the OpenAPI document of the code, as JSON.
+    code: fn() -> anyhow::Result<Value>,
+    /// The documents that are embedded in the server.
+    embedded: &'static contract_runtime::contract::Contract,
+    gates: Gates,
+}
+
+/// The contracts of the server.
+const SERVED: [ServedContract; 2] = [
+    ServedContract { config: V1_CONFIG, code, embedded: &v1::operations::CONTRACT, gates: gates::V1_GATES },
+    ServedContract {
+        config: PLATFORM_CONFIG,
+        code: platform_code,
+        embedded: &platform::operations::CONTRACT,
+        gates: gates::PLATFORM_GATES,
+    },
+];
+
+/// Returns the OpenAPI document of the code of v1, as JSON.
 ///
 /// # Errors
 /// Returns an error when the document is invalid.
 fn code() -> anyhow::Result<Value> {
+    use v1::{document, events};
     code_document::document::<V1<Handlers>>(document::TITLE, document::VERSION, events::EVENT_TYPES)
+}
+
+/// Returns the OpenAPI document of the code of the Platform API, as JSON.
+///
+/// # Errors
+/// Returns an error when the document is invalid.
+fn platform_code() -> anyhow::Result<Value> {
+    let (title, version) = (platform::document::TITLE, platform::document::VERSION);
+    code_document::document::<PlatformV1<PlatformHandlers>>(title, version, &[])
 }
 
 /// The command-line arguments.
@@ -59,43 +95,56 @@ pub struct CheckArgs {
 /// read.
 pub fn run(args: CheckArgs) -> anyhow::Result<bool> {
     let workspace = &workspace();
-    let (code, format) = (code()?, args.format);
+    let format = args.format;
     if args.print_code {
-        println!("{}", serde_json::to_string_pretty(&code)?);
+        println!("{}", serde_json::to_string_pretty(&code()?)?);
         return Ok(true);
     }
-    let Ok(contract) =
-        contract::read(contract::read_file(workspace, V1_CONFIG.contract)?, &V1_CONFIG.conventions)
-    else {
-        bail!("the contract is invalid; run `cargo xtask codegen --check` for details");
-    };
-    let differences = compare::compare(&facts::of(&contract.root.to_json()), &facts::of(&code));
-    print!("{}", report::render(&contract, &differences, format));
-    let mut findings = gates::check(workspace, &contract)?;
-    findings.extend(check_embedded_documents(workspace)?);
+    let (mut findings, mut has_differences) = (Vec::new(), false);
+    for served in &SERVED {
+        let contract = read_contract(workspace, &served.config)?;
+        let code = (served.code)()?;
+        let differences = compare::compare(&facts::of(&contract.root.to_json()), &facts::of(&code));
+        print!("{}", report::render(&contract, &differences, format));
+        has_differences |= !differences.is_empty();
+        findings.extend(gates::check(workspace, &contract, served.gates)?);
+        findings.extend(check_embedded_documents(workspace, served)?);
+        if format == DiagnosticFormat::Text {
+            for (limitation, count) in &differences.limitations {
+                eprintln!(
+                    "not supported by poem-openapi ({count} times in {}): {}; tested by {}",
+                    served.config.contract, limitation.construct, limitation.test
+                );
+            }
+        }
+    }
+    findings.extend(gates::missing_tests(workspace));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let postgres = std::env::var("DATABASE_URL").ok().filter(|url| url.starts_with("postgres"));
     findings.extend(runtime.block_on(tables::check(postgres.as_deref()))?);
     print!("{}", finding::render(&findings, format));
-    if format == DiagnosticFormat::Text {
-        for (limitation, count) in &differences.limitations {
-            eprintln!(
-                "not supported by poem-openapi ({count} times): {}; tested by {}",
-                limitation.construct, limitation.test
-            );
-        }
-    }
-    Ok(differences.is_empty() && findings.is_empty())
+    Ok(!has_differences && findings.is_empty())
+}
+
+/// Reads a contract of the server.
+///
+/// # Errors
+/// Returns an error when the contract cannot be read or is invalid.
+fn read_contract(workspace: &Path, config: &ContractConfig<'_>) -> anyhow::Result<Contract> {
+    let source = contract::read_file(workspace, config.contract)?;
+    let invalid =
+        |_| anyhow!("{} is invalid; run `cargo xtask codegen --check` for details", config.contract);
+    contract::read(source, &config.conventions).map_err(invalid)
 }
 
 /// Compares the documents that are embedded in the server with the files that they were built from, byte for byte.
-fn check_embedded_documents(workspace: &Path) -> anyhow::Result<Vec<CheckFinding>> {
-    let embedded = &operations::CONTRACT;
-    let generated = |file: String| format!("{}/{file}", V1_CONFIG.output);
+fn check_embedded_documents(workspace: &Path, served: &ServedContract) -> anyhow::Result<Vec<CheckFinding>> {
+    let ServedContract { config, embedded, .. } = served;
+    let generated = |file: String| format!("{}/{file}", config.output);
     let documents = [
-        (V1_CONFIG.contract.to_owned(), embedded.yaml),
-        (generated(format!("{}.json", V1_CONFIG.name)), embedded.json),
-        (generated(format!("{}.openapi-3.0.json", V1_CONFIG.name)), embedded.json_3_0),
+        (config.contract.to_owned(), embedded.yaml),
+        (generated(format!("{}.json", config.name)), embedded.json),
+        (generated(format!("{}.openapi-3.0.json", config.name)), embedded.json_3_0),
     ];
     let mut findings = Vec::new();
     for (file, text) in documents {
@@ -130,7 +179,6 @@ fn differing_lines<'t>(left: &'t str, right: &'t str) -> impl Iterator<Item = (u
 mod tests {
     use super::*;
     use crate::compare::{Difference, DocumentDifferences};
-    use contract::Contract;
 
     fn contract() -> Contract {
         let workspace = workspace();
@@ -153,15 +201,14 @@ mod tests {
     }
 
     #[test]
-    fn the_contract_and_the_code_are_equal() {
-        let contract = contract();
-        let differences =
-            compare_documents(&contract.root.to_json(), &code().expect("the code has a document"));
-        assert!(
-            differences.is_empty(),
-            "{}",
-            report::render(&contract, &differences, DiagnosticFormat::Text)
-        );
+    fn the_contracts_and_the_code_are_equal() {
+        for served in &SERVED {
+            let contract = read_contract(&workspace(), &served.config).expect("the contract is valid");
+            let code = (served.code)().expect("the code has a document");
+            let differences = compare_documents(&contract.root.to_json(), &code);
+            let rendered = report::render(&contract, &differences, DiagnosticFormat::Text);
+            assert!(differences.is_empty(), "{rendered}");
+        }
     }
 
     #[test]
@@ -200,7 +247,9 @@ mod tests {
 
     #[test]
     fn a_document_that_changed_after_the_build_is_reported() {
-        assert_eq!(check_embedded_documents(&workspace()).expect("the files are read"), []);
+        for served in &SERVED {
+            assert_eq!(check_embedded_documents(&workspace(), served).expect("the files are read"), []);
+        }
         assert_eq!(differing_lines("a\nb\n", "a\nb\n").next(), None);
         assert_eq!(differing_lines("a\nb\n", "a\nc\n").next(), Some((2, "b\n")));
         assert_eq!(differing_lines("a\n", "a").next(), Some((1, "a\n")));

@@ -84,14 +84,32 @@ pub const V1: ContractConfig<'static> = ContractConfig {
         // The spelling of the original API description.
         spelling_exceptions: &["studentId", "courseId", "retryAfterSeconds"],
         profile: Profile::Server,
+        has_rate_limits: true,
     },
     middleware_headers: MIDDLEWARE_HEADERS,
+};
+
+/// The contract for the platform's own back end.
+pub const PLATFORM_V1: ContractConfig<'static> = ContractConfig {
+    contract: "openapi/platform-v1.yaml",
+    output: "src/api/platform/generated",
+    contract_from_output: "../../../../openapi/platform-v1.yaml",
+    name_in_heading: "openapi/platform-v1.yaml",
+    name: "platform-v1",
+    conventions: Conventions {
+        path_prefix: "/platform/v1/",
+        spelling_exceptions: ENVELOPE_NAMES,
+        profile: Profile::Server,
+        has_rate_limits: false,
+    },
+    middleware_headers: &["cache-control", "www-authenticate", "x-request-id"],
 };
 
 /// All contracts that code is generated from. To add a version of the API, add an entry and its folder. The tests
 /// expect the contract with every supported construct at the end.
 pub const CONTRACTS: &[ContractConfig<'static>] = &[
     V1,
+    PLATFORM_V1,
     // Does not follow the rules of this server. The tests of `contract_runtime` compile its code and call it.
     ContractConfig {
         contract: "tests/open/contract.yaml",
@@ -99,7 +117,12 @@ pub const CONTRACTS: &[ContractConfig<'static>] = &[
         contract_from_output: "../contract.yaml",
         name_in_heading: "tests/open/contract.yaml",
         name: "workshop",
-        conventions: Conventions { path_prefix: "/", spelling_exceptions: &[], profile: Profile::Open },
+        conventions: Conventions {
+            path_prefix: "/",
+            spelling_exceptions: &[],
+            profile: Profile::Open,
+            has_rate_limits: true,
+        },
         middleware_headers: &[],
     },
     // Contains every supported construct and proves that the generator does not depend on v1. The tests compile its
@@ -114,6 +137,7 @@ pub const CONTRACTS: &[ContractConfig<'static>] = &[
             path_prefix: "/api/v2/",
             spelling_exceptions: ENVELOPE_NAMES,
             profile: Profile::Server,
+            has_rate_limits: true,
         },
         middleware_headers: MIDDLEWARE_HEADERS,
     },
@@ -189,7 +213,8 @@ fn generate_external(
     args: &CodegenArgs,
 ) -> anyhow::Result<CodegenOutcome> {
     let profile = args.profile;
-    let conventions = Conventions { path_prefix: "/", spelling_exceptions: ENVELOPE_NAMES, profile };
+    let conventions =
+        Conventions { path_prefix: "/", spelling_exceptions: ENVELOPE_NAMES, profile, has_rate_limits: true };
     // Read the contract first, so that an invalid contract does not leave an empty folder.
     let name =
         contract.to_str().with_context(|| format!("{}: the path is not valid UTF-8", contract.display()))?;

@@ -30,7 +30,12 @@ fn contract_with(from: &str, to: &str) -> String {
 fn generate_files(text: &str) -> Vec<GeneratedFile> {
     let contract = contract::read(
         Source::new("things.yaml", text),
-        &Conventions { path_prefix: "/", spelling_exceptions: &[], profile: Profile::Server },
+        &Conventions {
+            path_prefix: "/",
+            spelling_exceptions: &[],
+            profile: Profile::Server,
+            has_rate_limits: true,
+        },
     )
     .unwrap_or_else(|invalid| panic!("{}", invalid.render(DiagnosticFormat::Text)));
     generate(&contract, &CONTRACTS[0])

@@ -21,6 +21,7 @@ const CONVENTIONS: Conventions<'static> = Conventions {
     path_prefix: "/",
     spelling_exceptions: &["studentId", "courseId", "retryAfterSeconds"],
     profile: Profile::Server,
+    has_rate_limits: true,
 };
 
 /// Returns the names of all fixtures, without file extensions.

@@ -118,6 +118,8 @@ pub struct Conventions<'a> {
     pub spelling_exceptions: &'a [&'a str],
     /// Which contracts are accepted.
     pub profile: Profile,
+    /// Whether requests are limited in number, so that every operation documents the status 429.
+    pub has_rate_limits: bool,
 }
 
 /// Reads and validates a contract.

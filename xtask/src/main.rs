@@ -29,7 +29,9 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum XtaskCommand {
-    /// Generate src/api/generated from openapi/v1.yaml, and tests/second/generated from tests/second/contract.yaml.
+    /// Generate code from the contracts in openapi, and from those of the tests.
+    ///
+    /// src/api/generated is generated from openapi/v1.yaml, and src/api/platform/generated from openapi/platform-v1.yaml.
     ///
     /// Exits with code 1 if the contract uses a construct that is not supported, and shows the source and a remedy.
     /// Exits with code 2 if the contract cannot be read. To add a version of the API, add an entry to CONTRACTS
@@ -76,7 +78,8 @@ enum XtaskCommand {
     /// a change breaks clients. Each finding shows its location, the affected operations and clients, the reason, and a
     /// compatible alternative.
     ///
-    /// To accept a finding, add a waiver to `openapi/released/waivers.toml`: `[[waiver]]` with `fingerprint` (or `rule`
+    /// The default contract is that of v1; --contract openapi/platform-v1.yaml is that of the Platform API. To accept a
+    /// finding, add a waiver to `openapi/released/waivers.toml` (`platform-waivers.toml` for the Platform API): `[[waiver]]` with `fingerprint` (or `rule`
     /// and `path`), `reason` and `expires`. A change cannot waive itself: waivers are read from the base revision or,
     /// if the base is a file, from origin/HEAD. They are not read from the working tree, unless --waivers specifies a
     /// file. So merge the waiver before the change. The exit code is 2 if a matching waiver has expired, or if a waiver
@@ -87,8 +90,8 @@ enum XtaskCommand {
     Breaking(breaking::BreakingArgs),
     /// Print all changes of the contract that are visible to clients, in groups.
     Changelog(breaking::BreakingArgs),
-    /// Copy the contract to openapi/released, the base of the breaking-change gate. Fails if clients would break.
-    ReleaseContract,
+    /// Copy a contract to openapi/released, the base of the breaking-change gate. Fails if clients would break.
+    ReleaseContract(breaking::ReleaseArgs),
     /// Test the API with clients from third-party generators, or lint the contract with third-party linters.
     Clients(clients::ClientsArgs),
     /// Check project rules that the compiler does not check.
@@ -164,7 +167,7 @@ fn run(command: XtaskCommand) -> anyhow::Result<TaskOutcome> {
         XtaskCommand::Changelog(args) => {
             breaking::changelog(&workspace, &args).map(|()| TaskOutcome::Success)
         }
-        XtaskCommand::ReleaseContract => breaking::release(&workspace).map(TaskOutcome::from),
+        XtaskCommand::ReleaseContract(args) => breaking::release(&workspace, &args).map(TaskOutcome::from),
         XtaskCommand::Clients(args) => clients::run(&args, &workspace),
         XtaskCommand::Tidy => tidy::run(&workspace),
         XtaskCommand::Test(args) => test::run(&args, &workspace),

@@ -361,5 +361,6 @@ fn an_event() -> events::Model {
         created_at: 70,
         body,
         traceparent: Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned()),
+        is_test: false,
     }
 }

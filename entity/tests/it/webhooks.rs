@@ -34,7 +34,8 @@ pub(crate) fn subscription(number: u128) -> webhook_subscriptions::Model {
 pub(crate) fn event(number: u128) -> events::Model {
     let body = format!(r#"{{"id":"{number}"}}"#).into_bytes();
     let event_type = "order.paid".to_owned();
-    events::Model { id: id(number), workspace_id: OURS, event_type, created_at: 70, body, traceparent: None }
+    let traceparent = None;
+    events::Model { id: id(number), workspace_id: OURS, event_type, created_at: 70, body, traceparent, is_test: false }
 }
 
 /// Returns a delivery of event 500 that is due immediately.

@@ -25,7 +25,7 @@ pub(super) enum RequestBody {
 
 /// Takes the body of a request without reading it. Reading fails if the next part does not arrive within
 /// [`READ_TIMEOUT`]; its size is not limited.
-pub(super) fn stream(request: &mut Request) -> Body {
+pub(crate) fn stream(request: &mut Request) -> Body {
     let body = request.take_body();
     if body.is_empty() {
         return body;
@@ -44,7 +44,7 @@ pub(super) fn stream(request: &mut Request) -> Body {
 /// # Errors
 /// Returns 413 for a body over the limit, 408 for one that does not arrive in time, and 422 for one that ends early or
 /// is malformed.
-pub(super) async fn read(request: &mut Request) -> Result<Bytes, ApiError> {
+pub(crate) async fn read(request: &mut Request) -> Result<Bytes, ApiError> {
     let body = request.take_body();
     if body.is_empty() {
         return Ok(Bytes::new());

@@ -19,7 +19,8 @@ use web::request_context::RequestContext;
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
 const SUNSET: HeaderName = HeaderName::from_static("sunset");
-const NO_STORE: HeaderValue = HeaderValue::from_static("private, no-store");
+/// The value of `Cache-Control` for responses that must not be stored.
+pub(crate) const NO_STORE: HeaderValue = HeaderValue::from_static("private, no-store");
 const NO_CACHE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// Maximum number of headers that this module and hyper add to a response. Space for them is reserved once.
@@ -48,7 +49,7 @@ impl Conditions {
 ///
 /// # Errors
 /// Returns an error if the HTTP framework created the response. Error responses of the framework are not JSON.
-pub(super) fn operation_response(response: Response) -> Result<Response, ApiError> {
+pub(crate) fn operation_response(response: Response) -> Result<Response, ApiError> {
     let status = response.status();
     let is_json = response.content_type() == Some(JSON);
     if is_json || status.is_success() || status == StatusCode::NOT_MODIFIED {

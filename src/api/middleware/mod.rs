@@ -8,8 +8,8 @@
 //! becomes an API response with the error envelope and all headers.
 
 mod authenticate;
-mod body;
-mod finish;
+pub(crate) mod body;
+pub(crate) mod finish;
 mod record;
 #[cfg(test)]
 mod tests;
@@ -178,7 +178,7 @@ async fn receive_body(route: &RouteMatch<'_>, request: &mut Request) -> Result<R
 }
 
 /// Counts a request that was rejected for this reason.
-fn count_rejection(reason: &'static str) {
+pub(crate) fn count_rejection(reason: &'static str) {
     metrics::counter!("api_rejected_requests_total", "reason" => reason).increment(1);
 }
 

@@ -40,7 +40,7 @@ const SECRET_NAMES: [&str; 15] = [
     "jwt",
 ];
 /// The prefixes of this service's secrets. A value that contains one is masked.
-const SECRET_PREFIXES: [&str; 2] = ["svc_live_", "whsec_"];
+const SECRET_PREFIXES: [&str; 3] = ["svc_live_", "svc_plat_", "whsec_"];
 /// Maximum logged length of the method.
 const MAX_METHOD_BYTES: usize = 32;
 /// Maximum number of logged headers.

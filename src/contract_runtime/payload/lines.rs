@@ -57,6 +57,17 @@ pub struct LineError {
     /// Whether the following lines cannot be read: the line is too long, did not arrive in time, or the connection
     /// failed.
     pub is_final: bool,
+    /// Whether the line is longer than [`MAX_LINE_BYTES`].
+    pub is_too_long: bool,
+}
+
+/// A line of a request that is not validated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawLine {
+    /// The number of the line, counted from 1. Empty lines count.
+    pub number: u64,
+    /// The line without its line break.
+    pub bytes: BytesMut,
 }
 
 /// The request body of an operation that reads one JSON value from each line. Lines are read when the operation asks for
@@ -91,24 +102,40 @@ impl<T: DeserializeOwned> Lines<T> {
     /// # Cancellation
     /// If the future is dropped, no line is lost.
     pub async fn next(&mut self) -> Option<Result<T, LineError>> {
+        let line = match self.next_raw().await? {
+            Ok(line) => line.bytes,
+            Err(error) => return Some(Err(error)),
+        };
+        let value = self.raw.validator.parse(&line).and_then(|value| {
+            convert(value).map_err(|error| violation(&format!("cannot be converted: {error}")))
+        });
+        Some(value.map_err(|violations| self.error(violations, false)))
+    }
+
+    /// Returns the next line as it was sent, for an operation that validates lines itself. Empty lines are skipped.
+    ///
+    /// # Errors
+    /// Returns a final error when the line cannot be read.
+    ///
+    /// # Cancellation
+    /// If the future is dropped, no line is lost.
+    pub async fn next_raw(&mut self) -> Option<Result<RawLine, LineError>> {
         let mut empty_lines = 0;
         loop {
             if empty_lines == MAX_EMPTY_LINES {
                 yield_now().await;
                 empty_lines = 0;
             }
-            let line = match self.next_line().await? {
-                Ok(line) => line,
+            match self.next_line().await? {
+                Ok(line) if line.iter().all(u8::is_ascii_whitespace) => empty_lines += 1,
+                Ok(mut bytes) => {
+                    if bytes.last() == Some(&b'\r') {
+                        bytes.truncate(bytes.len() - 1);
+                    }
+                    return Some(Ok(RawLine { number: self.line, bytes }));
+                }
                 Err(error) => return Some(Err(error)),
-            };
-            if line.iter().all(u8::is_ascii_whitespace) {
-                empty_lines += 1;
-                continue;
             }
-            let value = self.raw.validator.parse(&line).and_then(|value| {
-                convert(value).map_err(|error| violation(&format!("cannot be converted: {error}")))
-            });
-            return Some(value.map_err(|violations| self.error(violations, false)));
         }
     }
 
@@ -118,8 +145,11 @@ impl<T: DeserializeOwned> Lines<T> {
         loop {
             let found =
                 self.buffer[searched..].iter().position(|byte| *byte == b'\n').map(|at| searched + at);
-            if found.unwrap_or(self.buffer.len()) > MAX_LINE_BYTES {
-                return Some(Err(self.final_error(&format!("is longer than {MAX_LINE_BYTES} bytes"))));
+            let length = found.unwrap_or(self.buffer.len());
+            let has_return = length > 0 && self.buffer[length - 1] == b'\r';
+            if length - usize::from(has_return) > MAX_LINE_BYTES {
+                let error = self.final_error(&format!("is longer than {MAX_LINE_BYTES} bytes"));
+                return Some(Err(LineError { is_too_long: true, ..error }));
             }
             if let Some(at) = found {
                 let mut line = self.buffer.split_to(at + 1);
@@ -144,7 +174,7 @@ impl<T: DeserializeOwned> Lines<T> {
     }
 
     fn error(&self, violations: Violations, is_final: bool) -> LineError {
-        LineError { line: self.line, violations, is_final }
+        LineError { line: self.line, violations, is_final, is_too_long: false }
     }
 
     /// Returns an error about the next line, and ends the stream.

@@ -8,6 +8,7 @@ mod orders;
 mod overview;
 mod settings;
 mod sign_in;
+mod sign_in_link;
 mod students;
 mod webhooks;
 mod workspaces;
@@ -17,6 +18,7 @@ use super::routes::RouteTable;
 /// Returns the routes of all pages.
 pub(super) fn routes() -> RouteTable {
     let route = sign_in::routes(RouteTable::new());
+    let route = sign_in_link::routes(route);
     let route = overview::routes(route);
     let route = keys::routes(route);
     let route = logs::routes(route);

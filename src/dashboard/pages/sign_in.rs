@@ -22,9 +22,10 @@ use domain::sessions::{self, SessionClient};
 use domain::students::fold_email;
 use domain::users::{self, User, VerifiedUser};
 use domain::{Error, Result};
+use foundation::database::Write;
 
 /// The page after signing in.
-const HOME: &str = "/dashboard";
+pub(super) const HOME: &str = "/dashboard";
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
@@ -79,10 +80,7 @@ async fn login(request: PublicRequest, form: Form) -> PageResponse {
         return show_error(StatusCode::UNPROCESSABLE_ENTITY, "Incorrect email or password.");
     };
     context.state.login_attempts.reset(&account);
-    let mut response = redirect(next)?;
-    cookies::set(response.headers_mut(), CookieKind::Session, context.secure_cookies, token.expose_secret());
-    cookies::clear(response.headers_mut(), CookieKind::Visitor, context.secure_cookies);
-    Ok(response)
+    signed_in(context, &token, next)
 }
 
 /// Starts a session and returns its token. Ends the browser's previous session, if any. Returns `None` when the password was
@@ -96,18 +94,30 @@ async fn start_session(context: &BrowserContext, verified: &VerifiedUser) -> Res
     let Some((session, token)) = sessions::create(app, &mut write, verified, client).await? else {
         return Ok(None);
     };
-    if let Some(previous) = &context.viewer {
-        // The session may have ended in the meantime.
-        let ended = sessions::end_current(&mut write, previous).await;
-        ended.or_else(|error| if matches!(error, Error::NotFound(_)) { Ok(()) } else { Err(error) })?;
-    }
+    end_previous_session(context, &mut write).await?;
     let entry = (Action::SignedIn, session.to_string(), "");
     audit::append(app, &mut write, user.workspace, &actor(context, user), entry).await?;
     write.commit().await?;
     Ok(Some(token))
 }
 
-fn actor(context: &BrowserContext, user: &User) -> Actor {
+/// Ends the session that the browser had before, if any.
+pub(super) async fn end_previous_session(context: &BrowserContext, write: &mut Write) -> Result<()> {
+    let Some(previous) = &context.viewer else { return Ok(()) };
+    // The session may have ended in the meantime.
+    let ended = sessions::end_current(write, previous).await;
+    ended.or_else(|error| if matches!(error, Error::NotFound(_)) { Ok(()) } else { Err(error) })
+}
+
+/// Redirects to a path of the dashboard with the cookie of a new session.
+pub(super) fn signed_in(context: &BrowserContext, token: &SecretString, next: &str) -> PageResponse {
+    let mut response = redirect(next)?;
+    cookies::set(response.headers_mut(), CookieKind::Session, context.secure_cookies, token.expose_secret());
+    cookies::clear(response.headers_mut(), CookieKind::Visitor, context.secure_cookies);
+    Ok(response)
+}
+
+pub(super) fn actor(context: &BrowserContext, user: &User) -> Actor {
     Actor { user: Some(user.id), name: user.email.clone(), address: Some(context.ip_address) }
 }
 

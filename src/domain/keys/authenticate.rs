@@ -7,9 +7,10 @@ use futures_util::future::BoxFuture;
 
 use super::super::records::id;
 use super::cache::CacheLookup;
-use super::{Principal, quota, secret};
+use super::{Principal, quota};
 use crate::Result;
 use crate::app::App;
+use crate::bearer_secret;
 use foundation::clock::from_ms;
 
 /// Returns the principal of an API key's secret, or `None` when the secret is malformed, unknown, expired or revoked.
@@ -34,10 +35,10 @@ pub async fn authenticate_limited(
     presented: &str,
     admit: impl FnOnce() -> bool,
 ) -> Result<Option<Principal>> {
-    if !secret::is_well_formed(presented) {
+    if !bearer_secret::is_well_formed(bearer_secret::API_KEY, presented) {
         return Ok(None);
     }
-    let digest = secret::digest(presented);
+    let digest = bearer_secret::digest(presented);
     let now_ms = app.clock.now_ms();
     let principal = match app.principals.lookup(&digest, now_ms) {
         CacheLookup::Hit(principal) => Some(principal),

@@ -9,8 +9,9 @@ use super::super::records::{id, new_uuid, not_found};
 use super::super::workspaces::Quota;
 use super::super::{Result, WriteOutcome};
 use super::quota::{self, EffectiveQuota};
-use super::{KeyRecord, NewKey, secret};
+use super::{KeyRecord, NewKey};
 use crate::app::App;
+use crate::bearer_secret;
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{ApiKey as KeyIdKind, KeyId, Workspace as WorkspaceIdKind, WorkspaceId};
@@ -56,14 +57,14 @@ async fn insert(
     let row = row.ok_or_else(|| not_found::<WorkspaceIdKind>(workspace))?;
     let max = (!by_operator).then(|| quota::workspace_quota(Some(&row), &app.config.limits));
     validate(write, &key, max)?;
-    let secret = secret::generate()?;
+    let secret = bearer_secret::generate(bearer_secret::API_KEY)?;
     let plain_text = secret.expose_secret();
     let row = Model {
         id: new_uuid::<KeyIdKind>(app, write),
         workspace_id: workspace.uuid(),
         name: key.name,
         scopes: StringList(key.scopes.iter().map(|scope| scope.as_str().to_owned()).collect()),
-        secret_hash: secret::digest(plain_text).to_vec(),
+        secret_hash: bearer_secret::digest(plain_text).to_vec(),
         prefix: plain_text.chars().take(12).collect(),
         last4: plain_text[plain_text.len() - 4..].to_owned(),
         per_minute: key.quota.per_minute,

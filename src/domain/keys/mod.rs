@@ -13,7 +13,6 @@ mod cache;
 mod filter;
 mod manage;
 mod quota;
-mod secret;
 mod usage;
 
 pub use authenticate::{authenticate, authenticate_limited, flush_uses};

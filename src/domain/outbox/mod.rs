@@ -32,6 +32,9 @@ pub use fast_path::{FastPath, FastPathPermit, MAX_PRE_LEASED_PER_SUBSCRIPTION, P
 pub use slots::{Capacity, DeliverySlot, DeliverySlots};
 pub use wake_signal::{PendingWakes, WakeSignal};
 
+/// How many days events are stored after they happened, and deliveries after they ended.
+pub const RETENTION_DAYS: i64 = 30;
+
 macro_rules! events {
     ($($variant:ident($data:ty) = $event_type:literal, $text:literal;)*) => {
         /// An event, with the data of its record right after the change.
@@ -119,7 +122,8 @@ pub async fn append(
     at: Timestamp,
     event: Event,
 ) -> Result<EventId> {
-    let id: EventId = app.ids.next(from_ms(write.now_ms()));
+    // The event feed has the order of the ids. A change that waited for another one has a later time.
+    let id: EventId = app.event_ids().next(from_ms(write.current_ms(&app.clock)));
     let event_type = event.event_type();
     let body = (app.encode)(&EventEnvelope { id, created_at: at, workspace, event });
     let span = start_span(write, id, event_type, &body);
@@ -130,6 +134,7 @@ pub async fn append(
         created_at: at.as_millisecond(),
         body,
         traceparent: span.as_ref().map(Span::traceparent),
+        is_test: false,
     };
     deliveries::append(app, write, row).await?;
     metrics::counter!("events_appended_total").increment(1);

@@ -3,6 +3,7 @@
 //! Users are added and removed while the row of their workspace is locked, which serializes these changes within a workspace.
 //! Lock order: first the workspace, then the rows of users by ascending id.
 
+use entity::Set;
 use entity::users::{self, Model};
 use entity::{mails, password_links, sessions, workspaces as workspace_rows};
 
@@ -71,6 +72,13 @@ async fn insert(
     };
     users::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
     Ok(WriteOutcome::changed(to_user(row)))
+}
+
+/// Stores the name of a user.
+pub(super) async fn set_name(write: &Write, user: &User, name: Option<&str>) -> Result<()> {
+    let changes = users::ActiveModel { name: Set(name.map(str::to_owned)), ..Default::default() };
+    users::in_workspace(user.workspace.uuid()).update(write.conn(), user.id.uuid(), changes).await?;
+    Ok(())
 }
 
 /// Returns the user with this id.

@@ -19,7 +19,9 @@ mod access;
 mod invitations;
 mod links;
 mod members;
+mod sign_in_links;
 
+use access::set_name;
 pub(super) use access::transfer_access;
 pub use access::{UserRemoval, add, by_email_in, get, get_in, is_owner, lock, remove};
 pub(super) use invitations::notify_new_owner;
@@ -28,6 +30,9 @@ pub use invitations::{
 };
 pub use links::{LINK_HOURS, by_link, create_link, prune_links, set_password};
 pub use members::{WorkspaceMember, list_members};
+pub use sign_in_links::{
+    SignInLink, by_sign_in_link, create_sign_in_link, prune_sign_in_links, redeem_sign_in_link,
+};
 
 /// A user of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]

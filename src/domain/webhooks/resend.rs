@@ -204,8 +204,9 @@ pub async fn send_test(
     let body = body.ok_or_else(|| anyhow!("the contract has no example of `{event_type}`"))?;
     let workspace_id = workspace.uuid();
     // The example shows what receivers get, so its trace is not recorded.
-    let traceparent = None;
-    let event = events::Model { id: event_id, workspace_id, event_type, created_at: now, body, traceparent };
+    let (traceparent, is_test) = (None, true);
+    let event =
+        events::Model { id: event_id, workspace_id, event_type, created_at: now, body, traceparent, is_test };
     events::in_workspace(workspace.uuid()).insert(write.conn(), event.clone()).await?;
     let id = new_uuid::<DeliveryIdKind>(app, write);
     let row = Model {

@@ -153,6 +153,8 @@ settings! {
         /// IP address and port on which the server listens; port 0 chooses a free port. A socket that systemd passes is used
         /// instead.
         listen: SocketAddr = Some("127.0.0.1:8080"), "CREATOR_API_LISTEN", "ADDR";
+        /// IP address and port on which the Platform API is served. By default, it is served on --listen.
+        platform_listen: Option<SocketAddr> = None, "CREATOR_API_PLATFORM_LISTEN", "ADDR";
         /// URL of the server, if clients do not reach it at the listen address. Links in mail and in responses start
         /// with it.
         public_url: Option<WebUrl> = None, "CREATOR_API_PUBLIC_URL", "URL";

@@ -1,6 +1,7 @@
 //! Write transactions. Times are milliseconds since the epoch.
 
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use entity::outbox::Outbox;
 use entity::{activity_rollups, events, revenue_rollups, webhook_deliveries, webhook_fanouts};
@@ -24,6 +25,8 @@ pub struct Write {
     registered: RegisteredWrite,
     /// When this process requested the write, by its clock.
     began_ms: i64,
+    /// When the recording time was determined, by the clock of this process and by a clock that is never set.
+    recorded: (i64, Instant),
     /// The shard of the rollups that the commit adds to. Concurrent writes that add to different shards do not wait for
     /// each other's rows.
     shard: i16,
@@ -61,6 +64,7 @@ impl Database {
             transaction: WriteTransaction::new(transaction),
             registered,
             began_ms,
+            recorded: (clock.now_ms(), Instant::now()),
             shard: i16::try_from(shard).unwrap_or_default(),
             revenue: revenue_rollups::RevenueDeltas::default(),
             activity: activity_rollups::ActivityDeltas::default(),
@@ -80,6 +84,17 @@ impl Write {
     /// Returns the time at which this write is recorded, used for `updated_at`. It is constant during the write.
     pub fn now_ms(&self) -> i64 {
         self.registered.recording_time()
+    }
+
+    /// Returns the current time by the clock that determined the recording time, or a few milliseconds less: the response time of
+    /// the database. It is not before the recording time.
+    pub fn current_ms(&self, clock: &Clock) -> i64 {
+        let (recorded_ms, recorded_at) = self.recorded;
+        let elapsed_ms = match clock.is_simulated() {
+            true => clock.now_ms() - recorded_ms,
+            false => i64::try_from(recorded_at.elapsed().as_millis()).unwrap_or(i64::MAX),
+        };
+        self.now_ms().saturating_add(elapsed_ms.max(0))
     }
 
     /// Returns the time at which this process requested the write, by its own clock. Count durations that start with the

@@ -1,14 +1,20 @@
-//! The guide for webhook receivers at `/docs/webhooks`: one page with code samples, which are separate files that tests
-//! execute.
+//! The guides: `/docs/webhooks` for webhook receivers, and `/docs/platform` for platforms. Their code samples are separate files
+//! that tests execute.
 //!
-//! The behavior that it describes is defined in `webhooks` and in the contract.
+//! The behavior that they describe is defined in `webhooks` and in the contracts.
 
 use std::sync::LazyLock;
 
 use api::generated::events::EVENT_TYPES;
 
-/// The rendered page.
+/// The rendered guide for webhook receivers.
 pub(super) static HTML: LazyLock<String> = LazyLock::new(render);
+
+/// The rendered guide for platforms.
+pub(super) static PLATFORM_HTML: LazyLock<String> = LazyLock::new(|| {
+    let page = include_str!("platform.html").replace("{{url}}", "http://127.0.0.1:8080");
+    with_sample(&page, "sync.py", include_str!("sync.py"))
+});
 
 /// Test vectors: signed requests, and whether a receiver must accept them.
 pub(super) const VECTORS: &str = include_str!("../../webhooks/vectors.json");
@@ -29,10 +35,15 @@ fn render() -> String {
         .replace("{{version}}", env!("CARGO_PKG_VERSION"))
         .replace("{{events}}", &types.join(", "));
     for (name, text) in SAMPLES {
-        let block = format!("<pre id=\"{name}\"><code>{}</code></pre>", escape(text));
-        page = page.replace(&format!("{{{{{name}}}}}"), &block);
+        page = with_sample(&page, name, text);
     }
     page
+}
+
+/// Replaces the placeholder of a code sample.
+fn with_sample(page: &str, name: &str, text: &str) -> String {
+    let block = format!("<pre id=\"{name}\"><code>{}</code></pre>", escape(text));
+    page.replace(&format!("{{{{{name}}}}}"), &block)
 }
 
 /// Escapes text for HTML.
@@ -53,7 +64,9 @@ mod tests {
 
     #[test]
     fn every_placeholder_of_the_page_is_replaced() {
-        assert!(!HTML.contains("{{") && !HTML.contains("}}"));
+        for page in [&HTML, &PLATFORM_HTML] {
+            assert!(!page.contains("{{") && !page.contains("}}"));
+        }
         for (name, text) in SAMPLES {
             assert!(HTML.contains(&format!("<pre id=\"{name}\">")), "{name}");
             let max_width = text.lines().map(|line| line.chars().count()).max();

@@ -12,6 +12,7 @@ mod alerts;
 mod clock_skew;
 mod connection_exhaustion;
 mod database_restart;
+mod event_feed;
 mod failover;
 mod failover_hosts;
 mod idle;
@@ -58,6 +59,7 @@ pub const ALL: &[Scenario] = &[
     scenario!(pgbouncer_suite),
     scenario!(connection_exhaustion),
     scenario!(clock_skew),
+    scenario!(event_feed),
     scenario!(idle),
     scenario!(latency),
     scenario!(alerts),

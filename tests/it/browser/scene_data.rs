@@ -16,6 +16,8 @@ pub struct SceneData {
     pub new_owner_session: String,
     /// The token of a password link.
     pub password_link_token: String,
+    /// The path of a link that signs another person in.
+    pub sign_in_link: String,
     pub course: String,
     pub student: String,
     /// The confirmation before an enrollment is revoked.
@@ -85,6 +87,8 @@ impl SceneData {
             new_owner_session: session(&new_owner),
             webhooks,
             password_link_token,
+            sign_in_link: crate::platform::sign_in_links::link(app, demo::WORKSPACE, "teacher@demo.example")
+                .await,
             order,
             student,
         }

@@ -105,6 +105,8 @@ fn sign_in(data: &SceneData) -> Vec<Scene> {
             format!("/set-password?token={}", data.password_link_token),
         ),
         scene(SceneUser::Visitor, "set-password-invalid", "/set-password?token=none"),
+        scene(SceneUser::Visitor, "sign-in-invalid", "/sign-in?token=none"),
+        scene(SceneUser::Owner, "sign-in-confirm", data.sign_in_link.clone()),
         scene(SceneUser::Owner, "logout", "/logout"),
     ]
 }

@@ -9,7 +9,7 @@ use crate::source::{Source, Span};
 use crate::{Contract, Conventions, InvalidContract, Profile, read};
 
 const CONVENTIONS: Conventions<'static> =
-    Conventions { path_prefix: "/", spelling_exceptions: &[], profile: Profile::Open };
+    Conventions { path_prefix: "/", spelling_exceptions: &[], profile: Profile::Open, has_rate_limits: true };
 
 /// Reads a contract with one operation whose response has the schema `Tested`. `rest` is appended to the paths.
 fn read_contract(version: &str, schema: &str, rest: &str) -> Result<Contract, Box<InvalidContract>> {

@@ -5,14 +5,16 @@ use super::envelope;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Document, MediaType, Operation};
 
-/// The error statuses of every operation: invalid key, missing scope, invalid request, exceeded rate limit, internal
-/// error.
-const COMMON_STATUSES: [u16; 5] = [401, 403, 422, 429, 500];
+/// The error statuses of every operation: invalid key, missing scope, invalid request, internal error.
+const COMMON_STATUSES: [u16; 4] = [401, 403, 422, 500];
+/// The error status of every operation of a server with rate limits.
+const RATE_LIMIT_STATUSES: [u16; 1] = [429];
 /// Additional error statuses of operations with a request body: body too large, unsupported media type.
 const BODY_STATUSES: [u16; 2] = [413, 415];
 
 /// Checks every operation.
-pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check(document: &Document, has_rate_limits: bool, diagnostics: &mut Vec<Diagnostic>) {
+    let rate_limit_statuses: &[u16] = if has_rate_limits { &RATE_LIMIT_STATUSES } else { &[] };
     for operation in &document.operations {
         let is_documented = |status: &&u16| {
             operation.responses.iter().any(|response| response.status.code() == Some(**status))
@@ -27,6 +29,7 @@ pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
         };
         let missing: Vec<_> = COMMON_STATUSES
             .iter()
+            .chain(rate_limit_statuses)
             .chain(body_statuses)
             .filter(|status| !is_documented(status))
             .map(u16::to_string)

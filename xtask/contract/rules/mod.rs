@@ -37,7 +37,7 @@ pub(crate) fn check(
     let references_are_valid = diagnostics.len() == before;
     paths::check(root, document, conventions.path_prefix, diagnostics);
     if conventions.profile == Profile::Server {
-        errors::check(document, diagnostics);
+        errors::check(document, conventions.has_rate_limits, diagnostics);
         spelling::check(root, document, conventions.spelling_exceptions, diagnostics);
         security::check(document, diagnostics);
         streams::check(document, diagnostics);

@@ -29,7 +29,7 @@ pub(super) const STEPS: &[TestStep] = &[
     },
     TestStep {
         name: "breaking",
-        about: "the contract has no breaking changes since the release",
+        about: "the contracts have no breaking changes since the release",
         run: breaking,
     },
     TestStep {
@@ -67,19 +67,26 @@ fn tidy(_: &StepContext) -> Result<()> {
     }
 }
 
-/// Compares the contract with the released contract, and with the contract at the commit from which the branch starts.
+/// Compares each contract with the released one, and with the contract at the commit from which the branch starts.
 /// A branch can edit the released contract, so the first comparison alone is not sufficient.
 fn breaking(_: &StepContext) -> Result<()> {
-    run_xtask(&["breaking"], None)?;
-    match breaking::branch_point(Path::new(".")) {
-        Some(revision) => run_xtask(&["breaking", "--base", &revision], None),
-        None => {
-            println!(
-                "note: origin/HEAD does not exist in this repository; the contract is compared only with the released file"
-            );
-            Ok(())
+    let workspace = Path::new(".");
+    let branch_point = breaking::branch_point(workspace);
+    if branch_point.is_none() {
+        println!(
+            "note: origin/HEAD does not exist in this repository; contracts are compared only with the released files"
+        );
+    }
+    for contract in [codegen::V1.contract, codegen::PLATFORM_V1.contract] {
+        run_xtask(&["breaking", "--contract", contract], None)?;
+        // A contract that the branch adds has no earlier version.
+        if let Some(revision) = &branch_point
+            && breaking::contains(workspace, revision, contract)?
+        {
+            run_xtask(&["breaking", "--contract", contract, "--base", revision], None)?;
         }
     }
+    Ok(())
 }
 
 /// Runs the tests of the alert rules. The package that contains `promtool` also starts Prometheus, so it is not installed.

@@ -1,4 +1,5 @@
-//! Generates and checks the secrets of API keys: `svc_live_`, 32 random letters and digits, and a checksum of six characters.
+//! Generates and checks the secrets that clients send as bearer tokens: a prefix, 32 random letters and digits, and a checksum of
+//! six characters.
 //!
 //! Because of the checksum, mistyped and random strings are rejected without a database query, and secret scanners can
 //! detect a leaked secret. The checksum is not a security feature.
@@ -8,29 +9,29 @@ use rand::rngs::SysRng;
 use secrecy::SecretString;
 use sha2::{Digest, Sha256};
 
-/// The prefix of every secret.
-const PREFIX: &str = "svc_live_";
+/// The prefix of the secrets of API keys.
+pub(super) const API_KEY: &str = "svc_live_";
+/// The prefix of the secrets of platform tokens.
+pub(super) const PLATFORM_TOKEN: &str = "svc_plat_";
 /// Number of characters between the prefix and the checksum.
 const RANDOM_LENGTH: usize = 32;
 /// Number of characters of the checksum.
 const CHECKSUM_LENGTH: usize = 6;
-/// Number of characters of a secret.
-const LENGTH: usize = PREFIX.len() + RANDOM_LENGTH + CHECKSUM_LENGTH;
 
 /// The base 62 digits by value.
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Generates a secret with the operating system's random generator.
+/// Generates a secret with this prefix, with the operating system's random generator.
 ///
 /// # Errors
 /// Returns an error when the random generator fails.
-pub(super) fn generate() -> anyhow::Result<SecretString> {
-    let mut secret = String::with_capacity(LENGTH);
-    secret.push_str(PREFIX);
-    while secret.len() < PREFIX.len() + RANDOM_LENGTH {
+pub(super) fn generate(prefix: &str) -> anyhow::Result<SecretString> {
+    let mut secret = String::with_capacity(prefix.len() + RANDOM_LENGTH + CHECKSUM_LENGTH);
+    secret.push_str(prefix);
+    while secret.len() < prefix.len() + RANDOM_LENGTH {
         let mut block = [0; 64];
         SysRng.try_fill_bytes(&mut block)?;
-        let missing = PREFIX.len() + RANDOM_LENGTH - secret.len();
+        let missing = prefix.len() + RANDOM_LENGTH - secret.len();
         secret.extend(block.into_iter().filter_map(base62_digit).take(missing));
     }
     let checksum = checksum(&secret);
@@ -44,12 +45,13 @@ fn base62_digit(byte: u8) -> Option<char> {
     (byte < 248).then(|| char::from(BASE62[usize::from(byte) % BASE62.len()]))
 }
 
-/// Returns whether a string has the format of a secret and a correct checksum.
-pub(super) fn is_well_formed(text: &str) -> bool {
-    let has_format = text.len() == LENGTH
-        && text.starts_with(PREFIX)
-        && text.bytes().skip(PREFIX.len()).all(|b| b.is_ascii_alphanumeric());
-    has_format && text.as_bytes().ends_with(&checksum(&text[..LENGTH - CHECKSUM_LENGTH]))
+/// Returns whether a string has the format of a secret with this prefix and a correct checksum.
+pub(super) fn is_well_formed(prefix: &str, text: &str) -> bool {
+    let length = prefix.len() + RANDOM_LENGTH + CHECKSUM_LENGTH;
+    let has_format = text.len() == length
+        && text.starts_with(prefix)
+        && text.bytes().skip(prefix.len()).all(|b| b.is_ascii_alphanumeric());
+    has_format && text.as_bytes().ends_with(&checksum(&text[..length - CHECKSUM_LENGTH]))
 }
 
 /// Returns the CRC-32 of a string, in base 62 with leading zeros.
@@ -63,7 +65,7 @@ fn checksum(text: &str) -> [u8; CHECKSUM_LENGTH] {
     digits
 }
 
-/// Returns the SHA-256 digest of a secret, which is stored and used to look up its key.
+/// Returns the SHA-256 digest of a secret, which is stored and used to find its record.
 pub(super) fn digest(secret: &str) -> [u8; 32] {
     Sha256::digest(secret.as_bytes()).into()
 }
@@ -83,13 +85,20 @@ mod tests {
     #[test]
     fn generated_secrets_are_well_formed_and_unique() {
         let secrets: HashSet<String> =
-            (0..200).map(|_| generate().unwrap().expose_secret().to_owned()).collect();
+            (0..200).map(|_| generate(API_KEY).unwrap().expose_secret().to_owned()).collect();
         assert_eq!(secrets.len(), 200);
         for secret in &secrets {
-            assert!(secret.len() == 47 && is_well_formed(secret), "{secret}");
+            assert!(secret.len() == 47 && is_well_formed(API_KEY, secret), "{secret}");
         }
         let characters: HashSet<char> = secrets.iter().flat_map(|secret| secret[9..41].chars()).collect();
         assert_eq!(characters.len(), 62, "every letter and digit occurs");
+    }
+
+    #[test]
+    fn a_secret_is_well_formed_for_its_prefix_only() {
+        let token = generate(PLATFORM_TOKEN).unwrap();
+        assert!(is_well_formed(PLATFORM_TOKEN, token.expose_secret()));
+        assert!(!is_well_formed(API_KEY, token.expose_secret()));
     }
 
     #[test]
@@ -114,12 +123,12 @@ mod tests {
             let secret = format!("{WITHOUT_CHECKSUM}{checksum}");
             let mut changed = secret.clone();
             changed.replace_range(position..=position, &replacement);
-            prop_assert_eq!(is_well_formed(&changed), changed == secret);
+            prop_assert_eq!(is_well_formed(API_KEY, &changed), changed == secret);
         }
 
         #[test]
         fn arbitrary_input_is_rejected_without_a_panic(text in "\\PC{0,60}") {
-            prop_assert!(!is_well_formed(&text));
+            prop_assert!(!is_well_formed(API_KEY, &text));
         }
     }
 }

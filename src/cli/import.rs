@@ -1,4 +1,4 @@
-//! `creator-api apply`: imports changes from the platform.
+//! `creator-api import`: imports changes from the platform.
 
 use std::fs::{File, OpenOptions};
 use std::io::BufWriter;
@@ -16,7 +16,7 @@ use foundation::config::{Config, LINK_SETTINGS, flags};
 
 #[derive(Debug, clap::Args)]
 #[command(args = flags(LINK_SETTINGS))]
-pub(super) struct ApplyArgs {
+pub(super) struct ImportArgs {
     /// File of changes, one JSON object per line; `-` reads stdin
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
@@ -25,11 +25,11 @@ pub(super) struct ApplyArgs {
     rejects: Option<PathBuf>,
 }
 
-pub(super) async fn run(config: Config, args: ApplyArgs) -> Result<CommandOutcome, CommandError> {
+pub(super) async fn run(config: Config, args: ImportArgs) -> Result<CommandOutcome, CommandError> {
     let app = start::open_app(config).await?;
     let (reader, size) = open_input(&args.file).await?;
     let rejects = args.rejects.as_deref().map(|path| create_rejects_file(path, &args.file)).transpose()?;
-    let display = Mutex::new(ProgressDisplay::start("apply", size));
+    let display = Mutex::new(ProgressDisplay::start("import", size));
     let with_display = |action: &dyn Fn(&mut ProgressDisplay)| {
         action(&mut display.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
     };

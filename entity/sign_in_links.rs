@@ -1,0 +1,44 @@
+//! Single-use links that sign a person in to the dashboard. Only the hash of the link's token is stored.
+//!
+//! Times are milliseconds since the epoch.
+
+use sea_orm::entity::prelude::*;
+
+use crate::{scope, statement, table};
+
+table::declare!(
+    /// One unused link.
+    #[sea_orm(table_name = "sign_in_links")]
+    pub struct Model {
+        /// The link's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The user's workspace.
+        pub workspace_id: Uuid,
+        /// The user.
+        pub user_id: Uuid,
+        /// SHA-256 of the token, 32 bytes.
+        #[sea_orm(unique)]
+        pub token_hash: Vec<u8>,
+        /// When it expires.
+        pub expires_at: i64,
+    }
+);
+scope::workspace_table!();
+
+/// Returns the link with this token hash, also if it has expired. Searches all workspaces, since the token determines
+/// the workspace.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn by_token_hash<C: ConnectionTrait>(conn: &C, hash: &[u8; 32]) -> Result<Option<Model>, DbErr> {
+    statement::one(conn, Entity::find().filter(Column::TokenHash.eq(hash.to_vec()))).await
+}
+
+/// Deletes the links that have expired by `now` and returns the number of rows deleted.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn delete_expired<C: ConnectionTrait>(conn: &C, now: i64) -> Result<u64, DbErr> {
+    Ok(Entity::delete_many().filter(Column::ExpiresAt.lte(now)).exec(conn).await?.rows_affected)
+}

@@ -1,0 +1,21 @@
+// Generated from openapi/platform-v1.yaml (sha256 14aefc126c904e845552e077a3f7ddf9ce8a1dd2f76767418591976536c35704), do not edit. Run `cargo xtask codegen`.
+
+//! The text of the contract, in the formats that the server serves.
+
+/// The title of the API.
+pub const TITLE: &str = "Platform API";
+
+/// The version of the contract.
+pub const VERSION: &str = "1.0.0";
+
+/// The SHA-256 digest of the contract's text, in hexadecimal.
+pub const SHA256: &str = "14aefc126c904e845552e077a3f7ddf9ce8a1dd2f76767418591976536c35704";
+
+/// The original contract: OpenAPI 3.1 in YAML.
+pub const YAML: &str = include_str!("../../../../openapi/platform-v1.yaml");
+
+/// The contract as JSON, with all keys in the original order.
+pub const JSON: &str = include_str!("platform-v1.json");
+
+/// The contract converted to OpenAPI 3.0.3, for tools that do not support 3.1.
+pub const OPENAPI_3_0_JSON: &str = include_str!("platform-v1.openapi-3.0.json");

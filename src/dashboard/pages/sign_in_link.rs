@@ -1,0 +1,103 @@
+//! Signing in with a link from the platform.
+//!
+//! The link is used at once when a browser navigates to it. The person confirms first if the browser has a session of another
+//! person, or if the browser loads the page in advance or inside another page.
+
+use askama::Template;
+use poem::http::StatusCode;
+use poem::{Request, handler};
+
+use super::sign_in::{HOME, actor, end_previous_session, signed_in};
+use crate::context::{BrowserContext, PublicRequest};
+use crate::form::Form;
+use crate::frame::Frame;
+use crate::query::PageQuery;
+use crate::request::{PageResponse, html};
+use crate::routes::{RouteTable, get};
+use domain::Error;
+use domain::audit::{self, Action};
+use domain::retry::retry_on_conflict;
+use domain::sessions::{SessionClient, Viewer};
+use domain::users;
+
+pub(super) fn routes(route: RouteTable) -> RouteTable {
+    route.at("/sign-in", get(sign_in_page).post(sign_in))
+}
+
+#[derive(Template)]
+#[template(path = "sign_in_link.html")]
+struct SignInLinkPage<'a> {
+    frame: Frame,
+    /// `None` if the link is not valid.
+    link: Option<UnusedLink<'a>>,
+}
+
+/// A valid link, and whose session it would end.
+struct UnusedLink<'a> {
+    token: &'a str,
+    /// The email address of the person that it signs in.
+    email: String,
+    /// The email address of the person who is signed in, if it is another one.
+    current: Option<&'a str>,
+}
+
+#[handler]
+async fn sign_in_page(request: PublicRequest, query: PageQuery, http: &Request) -> PageResponse {
+    let (context, token) = (&request.0, query.text("token"));
+    let user = users::by_sign_in_link(context.app(), token).await?;
+    let Some(user) = user else { return html(StatusCode::NOT_FOUND, &page_without_link(&request)) };
+    let is_other = |viewer: &&Viewer| !users::is_same_email(&viewer.email, &user.email);
+    let other = context.viewer.as_ref().filter(is_other);
+    if other.is_none() && is_navigation(http) {
+        return redeem(&request, token).await;
+    }
+    let link = UnusedLink { token, email: user.email.clone(), current: other.map(|other| &*other.email) };
+    html(StatusCode::OK, &SignInLinkPage { frame: request.frame("Sign in"), link: Some(link) })
+}
+
+/// Returns whether a person opens the page, as far as the browser says so (Fetch Metadata Request Headers).
+fn is_navigation(request: &Request) -> bool {
+    let is_absent_or =
+        |name: &str, expected: &str| request.header(name).is_none_or(|value| value == expected);
+    // Programs that check links send HEAD.
+    !web::request_context::of(request).is_head()
+        && is_absent_or("sec-fetch-mode", "navigate")
+        && is_absent_or("sec-fetch-dest", "document")
+        && request.header("sec-purpose").is_none()
+        && request.header("purpose").is_none()
+}
+
+#[handler]
+async fn sign_in(request: PublicRequest, form: Form) -> PageResponse {
+    redeem(&request, form.text("token")).await
+}
+
+/// Uses the link, and replaces the session of the browser.
+async fn redeem(request: &PublicRequest, token: &str) -> PageResponse {
+    let context = &request.0;
+    match retry_on_conflict(|| start_session(context, token)).await? {
+        Some(session) => signed_in(context, &session, HOME),
+        None => html(StatusCode::NOT_FOUND, &page_without_link(request)),
+    }
+}
+
+/// Starts a session with a link, and returns the session's token. `None` if the link is not valid.
+async fn start_session(
+    context: &BrowserContext,
+    token: &str,
+) -> domain::Result<Option<secrecy::SecretString>> {
+    let app = context.app();
+    let mut write = app.begin_write().await?;
+    let client = SessionClient { address: context.ip_address, agent: &context.user_agent };
+    let redeemed = users::redeem_sign_in_link(app, &mut write, token, client).await?;
+    let Some((user, session, token)) = redeemed else { return Ok(None) };
+    end_previous_session(context, &mut write).await?;
+    let entry = (Action::SignedInByLink, session.to_string(), "");
+    audit::append(app, &mut write, user.workspace, &actor(context, &user), entry).await?;
+    write.commit().await.map_err(Error::from)?;
+    Ok(Some(token))
+}
+
+fn page_without_link(request: &PublicRequest) -> SignInLinkPage<'static> {
+    SignInLinkPage { frame: request.frame("This link is not valid"), link: None }
+}

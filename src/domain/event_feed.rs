@@ -1,0 +1,318 @@
+//! The event feed: the events of all workspaces in one order, for the platform.
+//!
+//! The order is that of the event ids. The id of an event contains the time at which it was appended, which is never earlier
+//! than the recording time of its transaction. A page ends before the [horizon](foundation::database::Database::horizon): no
+//! running or later transaction commits an event with an earlier id, so a reader that follows the positions misses none, even
+//! though transactions commit in another order. If one transaction ends before another begins, its events come first.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use entity::events::{self, EventFilter};
+use jiff::Timestamp;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use super::outbox::RETENTION_DAYS;
+use super::{Error, Result};
+use crate::app::App;
+use entity::rollups::DAY_MS;
+use foundation::clock::from_ms;
+use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
+use foundation::id::{EventId, WorkspaceId, min_uuid_at};
+
+/// Number of characters of a position.
+const POSITION_LENGTH: usize = 26;
+/// The prefix of an event id, which its position does not have.
+const EVENT_PREFIX: &str = "evt_";
+/// Maximum number of events that a page with a filter examines.
+const MAX_EXAMINED: u64 = 10_000;
+/// How often the database is asked for new events while readers wait.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// Maximum number of pages that this process reads at the same time, so that many readers leave connections for others.
+const MAX_CONCURRENT_READS: usize = 4;
+/// Maximum time by which a position can be ahead of the horizon. The horizon stands still while a write runs.
+const MAX_LEAD_MS: i64 = 5 * 60 * 1000;
+/// How long before its events are deleted a reader without a position starts. It has this time to read the first page.
+const START_MARGIN_MS: i64 = 60 * 60 * 1000;
+
+/// A position in the feed: after all events whose ids are not greater. As a string, it has 26 characters, and strings compare
+/// like positions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EventPosition(Uuid);
+
+impl EventPosition {
+    /// Returns the position before all events that were appended at this time or later.
+    pub fn before(time: Timestamp) -> Self {
+        Self(Uuid::from_u128(min_uuid_at(time.as_millisecond()).as_u128().saturating_sub(1)))
+    }
+
+    /// Returns the time of the position, in milliseconds since the epoch.
+    fn ms(self) -> i64 {
+        i64::try_from(self.0.as_u128() >> 80).unwrap_or(i64::MAX)
+    }
+}
+
+impl std::fmt::Display for EventPosition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(EventId::from_uuid(self.0).to_string().trim_start_matches(EVENT_PREFIX))
+    }
+}
+
+impl std::str::FromStr for EventPosition {
+    type Err = ();
+
+    fn from_str(text: &str) -> std::result::Result<Self, ()> {
+        if text.len() != POSITION_LENGTH {
+            return Err(());
+        }
+        let id: EventId = format!("{EVENT_PREFIX}{text}").parse().map_err(drop)?;
+        Ok(Self(id.uuid()))
+    }
+}
+
+/// An event of the feed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedEvent {
+    /// The position after the event.
+    pub position: EventPosition,
+    /// The body that webhooks receive, as JSON.
+    pub body: Vec<u8>,
+}
+
+/// A part of the feed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedPage {
+    /// The events, in their order.
+    pub events: Vec<FeedEvent>,
+    /// The position after which the next page starts. It is also set if there are no events.
+    pub next: EventPosition,
+    /// Whether there may be more events at present.
+    pub has_more: bool,
+}
+
+/// What to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedRequest {
+    /// The position after which to start; `None` starts with the oldest stored event.
+    pub after: Option<EventPosition>,
+    /// Only events that were appended at or after this time.
+    pub since: Option<Timestamp>,
+    /// Only events of this type.
+    pub event_type: Option<String>,
+    /// Only events of this workspace.
+    pub workspace: Option<WorkspaceId>,
+    /// Maximum number of events.
+    pub limit: u32,
+    /// How long to wait for an event if there is none.
+    pub wait: Duration,
+}
+
+/// The outcome of reading the feed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FeedOutcome {
+    /// The events.
+    Page(FeedPage),
+    /// Events after the requested position are no longer stored. Contains the oldest position that is available.
+    Expired(EventPosition),
+}
+
+/// Reads the feed. Waits for an event if there is none and the request says so.
+///
+/// # Errors
+/// Returns [`Error::Invalid`] when the position or the time is in the future, and [`Error::Internal`] when a query fails.
+pub async fn read(app: &App, request: &FeedRequest) -> Result<FeedOutcome> {
+    let deadline = Instant::now() + request.wait;
+    let permit = app.event_tail().read_permit().await;
+    let horizon_ms = app.db.horizon(&app.clock).await?;
+    let stored_ms = horizon_ms - RETENTION_DAYS * DAY_MS;
+    let start = EventPosition::before(from_ms(stored_ms + START_MARGIN_MS));
+    let after = match request.after {
+        Some(position) if position.ms() > horizon_ms.saturating_add(MAX_LEAD_MS) => {
+            return Err(Error::invalid("cursor", "is in the future: this server did not issue it"));
+        }
+        Some(position) if position.ms() < stored_ms => return Ok(FeedOutcome::Expired(start)),
+        Some(position) => position,
+        None => start,
+    };
+    let since = match request.since {
+        Some(since) if since.as_millisecond() > horizon_ms.saturating_add(MAX_LEAD_MS) => {
+            return Err(Error::invalid("after", "is in the future"));
+        }
+        Some(since) => EventPosition::before(since),
+        None => after,
+    };
+    let mut page = read_page(app, request, after.max(since), horizon_ms).await?;
+    drop(permit);
+    while page.events.is_empty() && !page.has_more && Instant::now() < deadline {
+        let Some(permit) = app.event_tail().wait_beyond(app, page.next, deadline).await else { break };
+        // Each page has the time of a request, because a wait can include many of them.
+        page = with_wait_budget(REQUEST_TIMEOUT, async {
+            let horizon_ms = app.db.horizon(&app.clock).await?;
+            read_page(app, request, page.next, horizon_ms).await
+        })
+        .await?;
+        drop(permit);
+        if page.events.is_empty() {
+            // The filter leaves the new events out.
+            tokio::time::sleep_until(deadline.min(Instant::now() + POLL_INTERVAL)).await;
+        }
+    }
+    Ok(FeedOutcome::Page(page))
+}
+
+/// Reads one page after a position. `horizon_ms` was determined before: all events before it are visible.
+async fn read_page(
+    app: &App,
+    request: &FeedRequest,
+    after: EventPosition,
+    horizon_ms: i64,
+) -> Result<FeedPage> {
+    let horizon = min_uuid_at(horizon_ms);
+    let end = EventPosition(Uuid::from_u128(horizon.as_u128().saturating_sub(1))).max(after);
+    let (conn, limit) = (app.db.read(), u64::from(request.limit));
+    let filter = EventFilter {
+        event_type: request.event_type.clone(),
+        workspace: request.workspace.map(WorkspaceId::uuid),
+    };
+    // A filter can leave out most events, so the number of events that it examines is limited.
+    let examined_to = match filter == EventFilter::default() {
+        true => None,
+        false => events::id_at(conn, (after.0, horizon), MAX_EXAMINED).await?,
+    };
+    let rows = events::between(conn, (after.0, examined_to.unwrap_or(horizon)), &filter, limit).await?;
+    let is_full = rows.len() as u64 == limit;
+    let event = |(id, body)| FeedEvent { position: EventPosition(id), body };
+    let events: Vec<FeedEvent> = rows.into_iter().map(event).collect();
+    let examined_end = examined_to.map(|id| EventPosition(Uuid::from_u128(id.as_u128().saturating_sub(1))));
+    let next = match events.last() {
+        Some(last) if is_full => last.position,
+        _ => examined_end.unwrap_or(end),
+    };
+    Ok(FeedPage { events, next, has_more: is_full || examined_end.is_some() })
+}
+
+/// What readers of the feed share: permits to read, and one task per process that asks the database for new events while readers
+/// wait.
+#[derive(Debug, Clone)]
+pub(crate) struct EventTail {
+    state: Arc<Mutex<TailState>>,
+    /// The highest id of an event that can be read.
+    newest: watch::Sender<Uuid>,
+    reads: Arc<Semaphore>,
+}
+
+#[derive(Debug, Default)]
+struct TailState {
+    /// The number of readers that wait.
+    readers: usize,
+    /// Whether the task runs.
+    is_running: bool,
+    /// Whether the server stops, so that nobody waits any longer.
+    is_stopping: bool,
+}
+
+impl Default for EventTail {
+    fn default() -> Self {
+        let reads = Arc::new(Semaphore::new(MAX_CONCURRENT_READS));
+        Self { state: Arc::default(), newest: watch::Sender::new(Uuid::nil()), reads }
+    }
+}
+
+/// A waiting reader, until it is dropped.
+struct WaitingReader<'a>(&'a EventTail);
+
+impl Drop for WaitingReader<'_> {
+    fn drop(&mut self) {
+        self.0.state().readers -= 1;
+    }
+}
+
+/// Ends all waits for events, now and later, because the server stops. Readers then receive no events.
+pub fn stop_waiting(app: &App) {
+    let tail = app.event_tail();
+    tail.state().is_stopping = true;
+    tail.newest.send_replace(Uuid::max());
+}
+
+/// Returns whether [`stop_waiting`] was called.
+pub fn is_stopping(app: &App) -> bool {
+    app.event_tail().state().is_stopping
+}
+
+impl EventTail {
+    fn state(&self) -> MutexGuard<'_, TailState> {
+        // No code panics while it holds the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a permit to read a page.
+    async fn read_permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.reads).acquire_owned().await.ok()
+    }
+
+    /// Waits until an event after the position can be read, and then for a permit to read. Returns `None` at the deadline, and
+    /// when the server stops.
+    async fn wait_beyond(
+        &self,
+        app: &App,
+        position: EventPosition,
+        deadline: Instant,
+    ) -> Option<OwnedSemaphorePermit> {
+        let mut newest = self.newest.subscribe();
+        let _reader = self.register(app)?;
+        let wait = async {
+            // The sender lives as long as the app.
+            let _ = newest.wait_for(|newest| *newest > position.0).await;
+            if self.state().is_stopping { None } else { self.read_permit().await }
+        };
+        tokio::time::timeout_at(deadline, wait).await.ok().flatten()
+    }
+
+    /// Counts a reader, and starts the task if it does not run. Returns `None` if the server stops.
+    fn register(&self, app: &App) -> Option<WaitingReader<'_>> {
+        let mut state = self.state();
+        if state.is_stopping {
+            return None;
+        }
+        state.readers += 1;
+        if !std::mem::replace(&mut state.is_running, true) {
+            let app = app.clone();
+            tokio::spawn(async move { app.event_tail().run(&app).await });
+        }
+        drop(state);
+        Some(WaitingReader(self))
+    }
+
+    /// Wakes the readers if there is a new event.
+    fn set_newest(&self, newest: Uuid) {
+        if !self.state().is_stopping {
+            self.newest.send_if_modified(|known| std::mem::replace(known, newest) != newest);
+        }
+    }
+
+    /// Asks for the newest event at intervals, until no reader waits.
+    async fn run(&self, app: &App) {
+        loop {
+            match with_wait_budget(REQUEST_TIMEOUT, newest_readable(app)).await {
+                Ok(newest) => self.set_newest(newest),
+                Err(error) => tracing::debug!(%error, "could not read the newest event"),
+            }
+            {
+                let mut state = self.state();
+                if state.readers == 0 || state.is_stopping {
+                    state.is_running = false;
+                    return;
+                }
+            }
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    }
+}
+
+/// Returns the highest id of an event before the horizon.
+async fn newest_readable(app: &App) -> Result<Uuid> {
+    let horizon = min_uuid_at(app.db.horizon(&app.clock).await?);
+    Ok(events::last_id(app.db.read(), horizon).await?.unwrap_or_default())
+}

@@ -1,0 +1,113 @@
+//! Creates and redeems links that sign a person in to the dashboard, which the platform requests. A link is valid for one
+//! use and for a short time. The database stores its hash.
+
+use entity::sign_in_links::{self, Model};
+use entity::users;
+use jiff::Timestamp;
+use secrecy::{ExposeSecret, SecretString};
+
+use super::{User, add, set_name, to_user};
+use crate::app::App;
+use crate::audit::{self, Action, Actor};
+use crate::records::new_uuid;
+use crate::sessions::{self, SessionClient};
+use crate::workspaces::Workspace;
+use crate::{Result, token};
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{Link, SessionId};
+
+/// Lifetime of a link, in milliseconds.
+const LIFETIME_MS: i64 = 60_000;
+
+/// A new link.
+pub struct SignInLink {
+    /// The URL. It contains the token.
+    pub url: SecretString,
+    /// When it expires.
+    pub expires_at: Timestamp,
+}
+
+/// Creates a link for the person with this email address. A person without access to the workspace gets access first, with this
+/// name.
+///
+/// # Errors
+/// Returns [`Error::Invalid`](crate::Error::Invalid) when `email` is not an email address, or the name is not one line.
+pub async fn create_sign_in_link(
+    app: &App,
+    write: &mut Write,
+    workspace: &Workspace,
+    email: &str,
+    name: Option<&str>,
+    server: &str,
+) -> Result<SignInLink> {
+    let mut errors = crate::field_errors::FieldErrors::default();
+    errors.check_optional_single_line("name", name.map(str::to_owned).as_ref(), 200);
+    errors.into_result()?;
+    let member = add(app, write, workspace.id, email).await?;
+    let user = member.record;
+    if member.changed {
+        set_name(write, &user, name).await?;
+        let entry = (Action::UserAdded, user.id.to_string(), user.email.as_str());
+        audit::append(app, write, workspace.id, &Actor::platform(), entry).await?;
+    }
+    let token = token::generate()?;
+    let hash =
+        token::digest(token.expose_secret()).ok_or_else(|| anyhow::anyhow!("the new token is malformed"))?;
+    let expires_ms = write.now_ms() + LIFETIME_MS;
+    let row = Model {
+        id: new_uuid::<Link>(app, write),
+        workspace_id: workspace.id.uuid(),
+        user_id: user.id.uuid(),
+        token_hash: hash.to_vec(),
+        expires_at: expires_ms,
+    };
+    sign_in_links::in_workspace(workspace.id.uuid()).insert(write.conn(), row).await?;
+    let url = SecretString::from(format!("{server}/sign-in?token={}", token.expose_secret()));
+    Ok(SignInLink { url, expires_at: from_ms(expires_ms) })
+}
+
+/// Uses a link and starts a session of its user. Returns the user, the session's id and its token, or `None` when the link was
+/// used, has expired or never existed, or its user was removed.
+///
+/// # Errors
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query or the operating system's random generator fails.
+pub async fn redeem_sign_in_link(
+    app: &App,
+    write: &mut Write,
+    token: &str,
+    client: SessionClient<'_>,
+) -> Result<Option<(User, SessionId, SecretString)>> {
+    let Some(hash) = token::digest(token) else { return Ok(None) };
+    let Some(link) = sign_in_links::by_token_hash(write.conn(), &hash).await? else { return Ok(None) };
+    // The lock waits for the removal of the user. Deleting the row decides which of several requests uses the link.
+    let row = users::in_workspace(link.workspace_id).lock(write.conn(), link.user_id).await?;
+    let is_used = !sign_in_links::in_workspace(link.workspace_id).delete(write.conn(), link.id).await?;
+    let Some(row) = row.filter(|_| !is_used && link.expires_at > write.now_ms()) else { return Ok(None) };
+    let user = to_user(row);
+    let (session, token) = sessions::create_for(app, write, &user, client).await?;
+    Ok(Some((user, session, token)))
+}
+
+/// Returns the user of a link, without using it. `None` when the link is not valid.
+///
+/// # Errors
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
+pub async fn by_sign_in_link(app: &App, token: &str) -> Result<Option<User>> {
+    let Some(hash) = token::digest(token) else { return Ok(None) };
+    let link = sign_in_links::by_token_hash(app.db.read(), &hash).await?;
+    let Some(link) = link.filter(|link| link.expires_at > app.clock.now_ms()) else { return Ok(None) };
+    let row = users::in_workspace(link.workspace_id).by_id(app.db.read(), link.user_id).await?;
+    Ok(row.map(to_user))
+}
+
+/// Deletes expired links.
+///
+/// # Errors
+/// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
+pub async fn prune_sign_in_links(app: &App) -> Result<()> {
+    let write = app.begin_write().await?;
+    sign_in_links::delete_expired(write.conn(), write.now_ms()).await?;
+    write.commit().await?;
+    Ok(())
+}

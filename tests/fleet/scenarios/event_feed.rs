@@ -1,0 +1,119 @@
+//! Readers of the event feed receive every event once and in the same order, although servers are killed and suspended in the
+//! middle of writes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use foundation::id::EventId;
+use uuid::Uuid;
+
+use crate::client::ApiClient;
+use crate::fleet::{Fleet, FleetOptions};
+use crate::load::{Load, LoadOptions};
+use crate::reconcile::{check_writes, query_column};
+use crate::report::{Figure, Report, count};
+use crate::run::Context;
+
+/// The scenario's name, as used with `--only`.
+pub const NAME: &str = "event-feed";
+
+/// Writes per second.
+const RATE: u32 = 500;
+/// How long a server is suspended with open transactions.
+const SUSPENSION: Duration = Duration::from_secs(3);
+
+/// Reads the feed under load from three places: from the beginning, from the middle, and from the beginning once all is written.
+///
+/// # Errors
+/// Returns an error when a part of the fleet does not start, or the feed cannot be read.
+pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
+    let mut fleet = Fleet::start(context, FleetOptions::default()).await?;
+    let create = ["platform-tokens", "create", "--name", "fleet", "--scope", "read:events"];
+    let token = fleet.database.commands.run(&create).await?.trim().to_owned();
+    let urls = fleet.server_urls();
+    let stopping = Arc::new(AtomicBool::new(false));
+    let first = tokio::spawn(read_feed(token.clone(), urls.clone(), None, Arc::clone(&stopping)));
+    let targets = vec![fleet.balancer.url()];
+    let load = Load::start(
+        &fleet.database.key,
+        LoadOptions { targets, clients: 64, rate: Some(RATE), reads_per_write: 0 },
+    )?;
+    load.run_for(Duration::from_secs(3)).await;
+    let (_, middle) = read_page(&ApiClient::new(&token)?, &urls[0], None, 0).await?;
+    let second = read_feed(token.clone(), urls.clone(), Some(middle.clone()), Arc::clone(&stopping));
+    let second = tokio::spawn(second);
+    for server in 0..fleet.servers.len() {
+        fleet.servers[server].set_suspended(true)?;
+        tokio::time::sleep(SUSPENSION).await;
+        fleet.servers[server].set_suspended(false)?;
+        fleet.servers[server].kill();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        fleet.servers[server].start().await?;
+    }
+    let record = load.stop().await;
+    stopping.store(true, Ordering::Relaxed);
+    let (first, second) = (first.await??, second.await??);
+    let third = read_feed(token, urls, None, stopping).await?;
+
+    let connection = fleet.database.primary.connect().await?;
+    let ids: Vec<Uuid> =
+        query_column(&connection, "SELECT id FROM events WHERE NOT is_test ORDER BY id").await?;
+    connection.close().await?;
+    let committed: Vec<String> = ids.into_iter().map(|id| EventId::from_uuid(id).to_string()).collect();
+    let is_before = |id: &String| id.trim_start_matches("evt_") <= middle.as_str();
+    let from_middle = &committed[committed.partition_point(is_before)..];
+    ensure!(from_middle.len() < committed.len(), "the second reader did not start in the middle");
+    let readers = [
+        ("from the beginning", first, &committed[..]),
+        ("from the middle", second, from_middle),
+        ("after the load", third, &committed[..]),
+    ];
+    for (name, received, expected) in readers {
+        let wrong =
+            expected.iter().zip(&received).filter(|(expected, received)| expected != received).count();
+        let difference = wrong + expected.len().abs_diff(received.len());
+        let detail = format!("{} committed, {} received", committed.len(), received.len());
+        let name = format!("events missing, repeated or out of order for the reader {name}");
+        report.add(Figure::exactly(name, count(difference), "events", 0.0).detail(detail));
+    }
+    check_writes(report, &fleet.database.primary, &[&record]).await
+}
+
+/// Follows the feed until `stopping` and then until there are no more events, on all servers in turn. Returns the ids of the events.
+async fn read_feed(
+    token: String,
+    urls: Vec<String>,
+    mut cursor: Option<String>,
+    stopping: Arc<AtomicBool>,
+) -> Result<Vec<String>> {
+    let (client, mut received) = (ApiClient::new(&token)?, Vec::new());
+    for url in urls.iter().cycle() {
+        let was_stopping = stopping.load(Ordering::Relaxed);
+        // Servers are killed, so requests fail.
+        let Ok((page, next)) = read_page(&client, url, cursor.as_deref(), 1).await else { continue };
+        cursor = Some(next);
+        if page.is_empty() && was_stopping {
+            break;
+        }
+        received.extend(page);
+    }
+    Ok(received)
+}
+
+/// Reads one page. Returns the ids of the events, and the next cursor.
+async fn read_page(
+    client: &ApiClient,
+    url: &str,
+    cursor: Option<&str>,
+    wait: u32,
+) -> Result<(Vec<String>, String)> {
+    let after = cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
+    let url = format!("{url}/platform/v1/events?limit=1000&wait={wait}{after}");
+    let page = client.get(&url).await.body()?;
+    let items = page["data"].as_array().context("expected a list")?;
+    let id = |item: &serde_json::Value| item["event"]["id"].as_str().unwrap_or_default().to_owned();
+    let next = page["pagination"]["cursor"].as_str().context("expected a cursor")?;
+    Ok((items.iter().map(id).collect(), next.to_owned()))
+}

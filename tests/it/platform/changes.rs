@@ -1,0 +1,253 @@
+//! `importChanges`: each line has a result, in order, once its change is committed.
+
+use async_compression::tokio::bufread::GzipEncoder;
+use domain::platform_tokens;
+use futures_util::{StreamExt, stream};
+use reqwest::{Body, Method};
+use serde_json::{Value, json};
+use tokio::io::AsyncReadExt as _;
+use tokio::sync::mpsc;
+
+use super::platform_token;
+use crate::support::{TestApp, TestKey, in_transaction, send};
+
+const CHANGES: &str = "/platform/v1/changes";
+pub const NDJSON: &str = "application/x-ndjson";
+
+pub fn workspace_line(id: &str) -> String {
+    line(id, "workspace.upsert", &json!({"key": "acme", "name": "Acme", "owner_email": "o@acme.example"}))
+}
+
+fn student_line(id: &str, email: &str) -> String {
+    line(id, "student.upsert", &json!({"key": email, "email": email}))
+}
+
+fn line(id: &str, change: &str, data: &Value) -> String {
+    let at = "2026-03-01T09:00:00Z";
+    format!("{}\n", json!({"change": change, "id": id, "workspace": "acme", "at": at, "data": data}))
+}
+
+/// Imports lines, and returns the results.
+async fn import(token: &TestKey, parameters: &str, lines: impl Into<Body>) -> Vec<Value> {
+    let request = token.request(Method::POST, &format!("{CHANGES}{parameters}"));
+    let response = send(request.header("content-type", NDJSON).body(lines.into())).await.assert_status(200);
+    assert_eq!(response.header("content-type"), NDJSON);
+    let text = String::from_utf8(response.body.to_vec()).expect("UTF-8");
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// Returns a body that lasts until the sender of its lines is dropped.
+pub fn open_body() -> (mpsc::UnboundedSender<String>, Body) {
+    let (lines, received) = mpsc::unbounded_channel();
+    let lines_of_body = stream::unfold(received, async |mut received: mpsc::UnboundedReceiver<String>| {
+        Some((std::io::Result::Ok(received.recv().await?), received))
+    });
+    (lines, Body::wrap_stream(lines_of_body))
+}
+
+fn summaries(results: &[Value]) -> Vec<String> {
+    let summary = |result: &Value| {
+        let id = result["id"].as_str().unwrap_or("-");
+        format!("{} {id} {}", result["line"], result["result"].as_str().expect("text"))
+    };
+    results.iter().map(summary).collect()
+}
+
+#[tokio::test]
+async fn each_line_has_a_result_in_its_order() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let lines = [
+        workspace_line("c-1"),
+        student_line("c-2", "ada@example.com"),
+        "\n".to_owned(),
+        "not JSON\n".to_owned(),
+        line("c-3", "student.upsert", &json!({"key": "bo", "email": 7})),
+        line("c-4", "student.teleport", &json!({})),
+        line("c-5", "enrollment.grant", &json!({"student": "ada@example.com", "course": "missing"})),
+        student_line("c-2", "ada@example.com"),
+        student_line("c-6", "bo@example.com"),
+    ]
+    .concat();
+    let results = import(&token, "", lines).await;
+    assert_eq!(
+        summaries(&results),
+        [
+            "1 c-1 applied",
+            "2 c-2 applied",
+            "4 - rejected",
+            "5 c-3 rejected",
+            "6 c-4 rejected",
+            "7 c-5 rejected",
+            "8 c-2 duplicate",
+            "9 c-6 applied",
+        ]
+    );
+    assert_eq!(
+        results[3]["errors"],
+        json!([{"field": "data/email", "message": "expected a string, got a number"}])
+    );
+    assert_eq!(app.events_of_type("student.created").await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_dry_run_applies_nothing() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let lines = [workspace_line("c-1"), "{}\n".to_owned()].concat();
+    let results = import(&token, "?dry_run=true", lines).await;
+    assert_eq!(summaries(&results), ["1 c-1 valid", "2 - rejected"]);
+    assert!(domain::workspaces::list(&app.app).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_result_is_sent_before_the_next_line_arrives() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let (lines, body) = open_body();
+    lines.send(workspace_line("c-1")).expect("the request is open");
+    let request = token.request(Method::POST, CHANGES).header("content-type", NDJSON).body(body);
+    let response = request.send().await.expect("the server responds");
+    let mut results = response.bytes_stream();
+    for number in 1..=3 {
+        let result = results.next().await.expect("a result").expect("a result");
+        let result: Value = serde_json::from_slice(&result).expect("JSON");
+        assert_eq!((&result["line"], &result["result"]), (&json!(number), &json!("applied")));
+        let email = format!("s{number}@example.com");
+        lines.send(student_line(&format!("s-{number}"), &email)).expect("the request is open");
+    }
+    drop(lines);
+    let last = results.next().await.expect("a result").expect("a result");
+    assert!(String::from_utf8_lossy(&last).contains("\"line\":4"), "{last:?}");
+    assert!(results.next().await.is_none(), "the response is complete");
+}
+
+#[tokio::test]
+async fn an_import_that_was_cut_off_is_repeated_safely() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let students: Vec<String> =
+        (0..500).map(|n| student_line(&format!("s-{n}"), &format!("s{n}@example.com"))).collect();
+    let all = format!("{}{}", workspace_line("c-1"), students.concat());
+    // The body ends within a line, although its head announces more.
+    let cut = all.len() / 2 + 7;
+    let head = format!(
+        "POST {CHANGES} HTTP/1.1\r\nhost: api.test\r\nauthorization: Bearer {}\r\ncontent-type: {NDJSON}\r\n\
+         content-length: {}\r\n\r\n",
+        token.secret,
+        all.len()
+    );
+    let (response, _) = app.exchange_bytes(&[head.as_bytes(), &all.as_bytes()[..cut]].concat(), true).await;
+    assert!(!response.ends_with(b"0\r\n\r\n"), "the response is not complete");
+    let results = import(&token, "", all).await;
+    assert_eq!(results.len(), 501);
+    assert!(results.iter().all(|result| result["result"] != "rejected"), "{results:?}");
+    assert_eq!(app.events_of_type("student.created").await.len(), 500);
+}
+
+#[tokio::test]
+async fn a_line_that_is_too_long_ends_the_import() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let long = format!("{{\"id\":\"{}\"}}\n", "x".repeat(262_145 - 9));
+    assert_eq!(long.len(), 262_145 + 1);
+    let lines = [workspace_line("c-1"), long, student_line("c-2", "ada@example.com")].concat();
+    let results = import(&token, "", lines).await;
+    assert_eq!(summaries(&results), ["1 c-1 applied", "2 - rejected"]);
+    assert_eq!(results[1]["errors"][0]["message"], "the line is longer than 262144 bytes");
+}
+
+#[tokio::test]
+async fn a_compressed_body_is_decompressed() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let (line, mut compressed) = (workspace_line("c-1"), Vec::new());
+    GzipEncoder::new(line.as_bytes()).read_to_end(&mut compressed).await.expect("memory");
+    let request = || token.request(Method::POST, CHANGES).header("content-type", NDJSON);
+    let imported = send(request().header("content-encoding", "gzip").body(compressed)).await;
+    assert!(String::from_utf8_lossy(&imported.assert_status(200).body).contains("\"applied\""));
+    let rejected = send(request().header("content-encoding", "br").body("x")).await;
+    assert_eq!(rejected.assert_status(415).error_locations(), ["header Content-Encoding"]);
+}
+
+#[tokio::test]
+async fn revoking_the_token_ends_a_running_import() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let (lines, body) = open_body();
+    lines.send(workspace_line("c-1")).expect("the request is open");
+    let request = token.request(Method::POST, CHANGES).header("content-type", NDJSON).body(body);
+    let mut results = request.send().await.expect("the server responds").bytes_stream();
+    results.next().await.expect("a result").expect("a result");
+    let id = token.id.parse().expect("an id");
+    in_transaction(&app, async |write| platform_tokens::revoke(write, id).await).await.unwrap();
+    // Although the client is silent.
+    let end = results.next().await.expect("the connection fails");
+    assert!(end.is_err(), "{end:?}");
+    drop(lines);
+}
+
+#[tokio::test]
+async fn two_imports_of_the_same_changes_apply_each_once() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    import(&token, "", workspace_line("c-1")).await;
+    let lines: String =
+        (0..400).map(|n| student_line(&format!("s-{n}"), &format!("s{n}@example.com"))).collect();
+    let (left, right) = tokio::join!(import(&token, "", lines.clone()), import(&token, "", lines));
+    let applied = left.iter().chain(&right).filter(|result| result["result"] == "applied").count();
+    let repeated = left.iter().chain(&right).filter(|result| result["result"] == "duplicate").count();
+    assert_eq!((applied, repeated), (400, 400));
+    assert_eq!(app.events_of_type("student.created").await.len(), 400);
+}
+
+#[tokio::test]
+async fn a_change_of_a_missing_workspace_is_rejected() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let results = import(&token, "", student_line("c-1", "ada@example.com")).await;
+    assert_eq!(summaries(&results), ["1 c-1 rejected"]);
+    assert_eq!(results[0]["errors"][0]["field"], "workspace");
+}
+
+#[tokio::test]
+async fn a_corrupt_compressed_body_ends_the_import_without_the_end_of_the_response() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let request = token.request(Method::POST, CHANGES).header("content-type", NDJSON);
+    let response = request.header("content-encoding", "gzip").body("not gzip").send().await.expect("a head");
+    assert_eq!(response.status(), 200);
+    response.bytes().await.expect_err("the response is incomplete");
+}
+
+#[tokio::test]
+async fn stopping_the_server_ends_a_running_import() {
+    let mut app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let (lines, body) = open_body();
+    lines.send(workspace_line("c-1")).expect("the request is open");
+    let request = token.request(Method::POST, CHANGES).header("content-type", NDJSON).body(body);
+    let mut results = request.send().await.expect("the server responds").bytes_stream();
+    results.next().await.expect("a result").expect("a result");
+    app.stop().await;
+    assert!(results.next().await.expect("the connection fails").is_err());
+}
+
+#[tokio::test]
+async fn imports_beyond_the_limit_are_told_to_wait() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let mut running = Vec::new();
+    for number in 0..4 {
+        let (lines, body) = open_body();
+        lines.send(workspace_line(&format!("c-{number}"))).expect("the request is open");
+        let request = token.request(Method::POST, CHANGES).header("content-type", NDJSON).body(body);
+        running.push((lines, request.send().await.expect("the server responds")));
+    }
+    let request =
+        || token.request(Method::POST, CHANGES).header("content-type", NDJSON).body(workspace_line("x"));
+    let rejected = send(request()).await.assert_status(503);
+    assert_eq!((rejected.code().as_str(), rejected.header("retry-after")), ("unavailable", "5"));
+    drop(running);
+    crate::support::wait_until("an import ends", async || send(request()).await.status == 200).await;
+}

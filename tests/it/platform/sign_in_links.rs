@@ -1,0 +1,132 @@
+//! `createDashboardLink`, and signing in with such a link.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::platform_token;
+use crate::support::browser::{csrf_token, html};
+use crate::support::{Browser, TestApp};
+
+const LINKS: &str = "/platform/v1/dashboard-links";
+
+/// Creates a link for a person in the workspace with this key, and returns its path with the token.
+pub async fn link(app: &TestApp, workspace: &str, email: &str) -> String {
+    let token = platform_token(app, "write:dashboard_links").await;
+    let body = json!({"workspace": workspace, "email": email, "name": "Ada Osei"});
+    let link = token.post(LINKS, body).await.assert_status(201).json();
+    let url = link["url"].as_str().expect("a URL");
+    url.strip_prefix("http://api.test").expect("the public URL").to_owned()
+}
+
+#[tokio::test]
+async fn a_link_signs_a_new_person_in_once() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let path = link(&app, "acme", "ada@example.com").await;
+    let browser = Browser::new(&app);
+    let signed_in = browser.get(&path).await.assert_status(303);
+    assert_eq!(signed_in.header("location"), "/dashboard");
+    assert!(html(&browser.get("/dashboard").await.assert_status(200)).contains("ada@example.com"));
+    let members = domain::users::list(&app.app, acme.id).await.unwrap();
+    assert!(members.iter().any(|user| user.email == "ada@example.com" && !user.has_password));
+
+    for second in [Browser::new(&app), browser] {
+        let used = second.get(&path).await.assert_status(404);
+        assert!(html(&used).contains("This link is no longer valid."));
+    }
+}
+
+#[tokio::test]
+async fn a_link_expires_after_a_minute() {
+    let app = TestApp::start().await;
+    app.workspace("acme").await;
+    let (late, in_time) =
+        (link(&app, "acme", "ada@example.com").await, link(&app, "acme", "bo@example.com").await);
+    app.clock.advance(Duration::from_secs(59));
+    Browser::new(&app).get(&in_time).await.assert_status(303);
+    app.clock.advance(Duration::from_secs(1));
+    Browser::new(&app).get(&late).await.assert_status(404);
+}
+
+#[tokio::test]
+async fn a_link_is_confirmed_while_somebody_else_is_signed_in() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let owner = acme.owner_browser().await;
+    let path = link(&app, "acme", "ada@example.com").await;
+    let page = owner.get(&path).await.assert_status(200);
+    let text = html(&page);
+    assert!(text.contains("owner@acme.example") && text.contains("ada@example.com"), "{text}");
+    assert!(html(&owner.get("/dashboard").await).contains("owner@acme.example"), "nothing has changed");
+    let token = path.split("token=").nth(1).expect("a token");
+    owner.post("/sign-in", &csrf_token(&page), &[("token", token)]).await.assert_status(303);
+    assert!(html(&owner.get("/dashboard").await).contains("ada@example.com"));
+}
+
+#[tokio::test]
+async fn a_link_of_the_person_who_is_signed_in_needs_no_confirmation() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let owner = acme.owner_browser().await;
+    let path = link(&app, "acme", "OWNER@acme.example").await;
+    owner.get(&path).await.assert_status(303);
+    owner.get("/dashboard").await.assert_status(200);
+}
+
+#[tokio::test]
+async fn a_link_of_a_removed_person_is_not_valid() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let path = link(&app, "acme", "ada@example.com").await;
+    let members = domain::users::list(&app.app, acme.id).await.unwrap();
+    let ada = members.iter().find(|user| user.email == "ada@example.com").expect("a member");
+    let write = app.begin_write().await;
+    domain::users::remove(&write, acme.id, ada.id).await.unwrap();
+    write.commit().await.unwrap();
+    Browser::new(&app).get(&path).await.assert_status(404);
+}
+
+#[tokio::test]
+async fn a_program_that_checks_links_does_not_use_them() {
+    let app = TestApp::start().await;
+    app.workspace("acme").await;
+    let path = link(&app, "acme", "ada@example.com").await;
+    let head = app.request(reqwest::Method::HEAD, &path).send().await.expect("a response");
+    assert_eq!(head.status(), 200);
+    for (header, value) in
+        [("sec-purpose", "prefetch"), ("sec-fetch-dest", "iframe"), ("sec-fetch-mode", "no-cors")]
+    {
+        let loaded = app.request(reqwest::Method::GET, &path).header(header, value).send().await;
+        assert_eq!(loaded.expect("a response").status(), 200, "{header}");
+    }
+    Browser::new(&app).get(&path).await.assert_status(303);
+}
+
+#[tokio::test]
+async fn an_unknown_workspace_and_invalid_people_are_rejected() {
+    let app = TestApp::start().await;
+    app.workspace("acme").await;
+    let token = platform_token(&app, "write:dashboard_links").await;
+    let post = async |body: Value| token.post(LINKS, body).await;
+    let missing = post(json!({"workspace": "nobody", "email": "ada@example.com"})).await.assert_status(404);
+    assert_eq!(missing.error_locations(), ["body /workspace"]);
+    let invalid = post(json!({"workspace": "acme", "email": "not an address"})).await.assert_status(422);
+    invalid.assert_errors_at(&["body /email"]);
+    let invalid = post(json!({"workspace": "acme", "email": "a@example.com", "role": 1})).await;
+    invalid.assert_status(422).assert_errors_at(&["body /role"]);
+}
+
+#[tokio::test]
+async fn signing_in_and_adding_a_member_are_audited() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let path = link(&app, "acme", "ada@example.com").await;
+    Browser::new(&app).get(&path).await.assert_status(303);
+    let entries = crate::dashboard_keys::audit_entries(&acme).await;
+    assert!(entries.iter().any(|entry| entry.starts_with("platform Added a member")), "{entries:?}");
+    assert!(
+        entries.iter().any(|entry| entry.starts_with("ada@example.com Signed in from the platform")),
+        "{entries:?}"
+    );
+}
