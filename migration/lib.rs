@@ -41,6 +41,7 @@ mod m0030_partition_attempts;
 mod m0031_trace_context;
 mod m0032_process_keys;
 mod m0033_platform;
+mod m0034_test_events;
 mod migrator;
 mod records;
 
@@ -83,4 +84,5 @@ pub const MIGRATIONS: &[Migration] = &[
     m0031_trace_context::MIGRATION,
     m0032_process_keys::MIGRATION,
     m0033_platform::MIGRATION,
+    m0034_test_events::MIGRATION,
 ];

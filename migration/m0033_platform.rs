@@ -38,8 +38,6 @@ pub(crate) const MIGRATION: Migration = Migration {
              CONSTRAINT ck_sign_in_links_token CHECK (length(token_hash) = 32)",
         ),
     ],
-    statements: &["UPDATE events SET is_test = TRUE
-         WHERE id IN (SELECT event_id FROM webhook_deliveries WHERE origin = 3)"],
     indexes: &[
         "CREATE INDEX ix_sign_in_links_user ON sign_in_links (user_id)",
         "CREATE INDEX ix_sign_in_links_workspace ON sign_in_links (workspace_id)",

@@ -1,48 +1,21 @@
 //! Applies changes from a stream: each one completely or not at all, and only once, even if the stream is applied
-//! again.
-//!
-//! A change and the record that it was applied are written in one transaction. After an interruption, even by a kill,
-//! apply the stream again: changes that were applied are skipped. Because every commit waits for the disk, a group of
-//! consecutive changes shares a transaction. The size of the groups is adapted so that a transaction takes no longer
-//! than [`TARGET_GROUP_TIME`]. An interruption rolls back the whole group that is being applied. When the domain
-//! rejects a change of a group, the transaction is rolled back, and the changes before the rejected one are applied
-//! again without it. A rejected change therefore leaves no trace and needs no savepoint.
-//!
-//! A group first reads all records that its changes need, and on PostgreSQL locks them, in the order of
-//! [`retry`](domain::retry). It keeps them in memory and writes them together, see [`locks`](domain::locks). On
-//! PostgreSQL, a change of a workspace or a course runs in a separate transaction. A group that loses a conflict with another
-//! transaction is applied change by change, and a single change that loses one is retried.
+//! again. [`importer`](super::importer) applies the lines; this module reads them, and reports the rejected ones.
 //!
 //! An invalid line is reported, and the following lines are applied. A database error ends the import.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write as _};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context as _;
-use entity::applied_changes;
-use jiff::Timestamp;
-use sea_orm::DbBackend;
 use tokio::io::AsyncBufRead;
 
-use super::actions;
-use super::change::{self, Change};
+use super::importer::{Importer, LineResult, MAX_GROUP_CHANGES};
 use super::lines::{InputLine, LineReader, MAX_LINE_BYTES};
-use super::reject::{self, RejectedLine, field_error};
-use super::runs::{acquire_locks, run_length};
+use super::reject::RejectedLine;
 use domain::app::App;
-use domain::retry::{Conflict as _, retry_on_conflict};
-use domain::{FieldError, Result};
-use foundation::id::WorkspaceId;
 
-/// Maximum number of changes per transaction.
-const MAX_GROUP_CHANGES: usize = 256;
-/// Target duration of a transaction. It limits how long requests that write wait for the import.
-const TARGET_GROUP_TIME: Duration = Duration::from_millis(100);
 /// Time to wait for a line before the lines read so far are applied.
 const LINE_TIMEOUT: Duration = Duration::from_millis(50);
-/// Maximum time by which a change can be ahead of the server's clock.
-const MAX_CLOCK_SKEW: jiff::SignedDuration = jiff::SignedDuration::from_mins(5);
 
 /// The outcome of a stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -178,245 +151,10 @@ impl FeedImport<'_> {
     }
 }
 
-/// The result of a line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LineResult {
-    /// The change was applied and committed.
-    Applied {
-        /// The id of the change.
-        id: String,
-    },
-    /// The change had been applied before, or occurs twice.
-    Repeated {
-        /// The id of the change.
-        id: String,
-    },
-    /// The change was not applied.
-    Rejected(RejectedLine),
-}
-
-/// Applies batches of lines, one after the other.
-pub struct Importer {
-    app: App,
-    /// Committed workspaces by key. They are never deleted.
-    workspaces: HashMap<String, WorkspaceId>,
-    /// The results of the current batch, one for each line. `None` until the line is applied or rejected.
-    results: Vec<Option<LineResult>>,
-    /// Maximum number of changes of the next transaction.
-    group_size: usize,
-}
-
-/// A parsed change with its line.
-pub(super) struct ParsedChange {
-    /// The number of the line.
-    line: u64,
-    /// The index of the line in its batch.
-    index: usize,
-    pub(super) change: Change,
-}
-
-/// The outcome of a transaction.
-enum GroupOutcome {
-    /// The group was committed. `repeated` contains the indexes of changes that had been applied before and were skipped.
-    Committed { repeated: Vec<usize> },
-    /// The change at this index was rejected. Nothing was committed.
-    Rejected { index: usize, errors: Vec<FieldError> },
-}
-
-impl Importer {
-    /// Creates an importer.
-    pub fn new(app: App) -> Self {
-        Self { app, workspaces: HashMap::new(), results: Vec::new(), group_size: MAX_GROUP_CHANGES / 8 }
-    }
-
-    /// Applies a batch of lines. Returns a result for each line that was applied or rejected, and the error that ended the
-    /// import, if any. After an error, lines without a result were not applied.
-    pub async fn import(&mut self, batch: &[InputLine]) -> (Vec<Option<LineResult>>, anyhow::Result<()>) {
-        self.results = vec![None; batch.len()];
-        let outcome = self.apply_batch(batch).await;
-        (std::mem::take(&mut self.results), outcome)
-    }
-
-    async fn apply_batch(&mut self, batch: &[InputLine]) -> anyhow::Result<()> {
-        let mut changes = Vec::with_capacity(batch.len());
-        for (index, line) in batch.iter().enumerate() {
-            match read(line, self.app.clock.now()) {
-                Ok(change) => changes.push(ParsedChange { line: line.number, index, change }),
-                Err(rejected) => self.results[index] = Some(LineResult::Rejected(rejected)),
-            }
-        }
-        let applied = applied_before(&self.app, &changes).await?;
-        changes.retain(|ParsedChange { index, change, .. }| {
-            let is_repeated = applied.contains(&(change.workspace.clone(), change.id.clone()));
-            if is_repeated {
-                self.results[*index] = Some(LineResult::Repeated { id: change.id.clone() });
-            }
-            !is_repeated
-        });
-        self.apply_changes(&changes).await
-    }
-
-    /// Applies changes in order, in as few transactions as possible.
-    async fn apply_changes(&mut self, mut changes: &[ParsedChange]) -> anyhow::Result<()> {
-        // The number of changes before the rejected one, after a rejection. They are applied again without it.
-        let mut valid_prefix = usize::MAX;
-        // The number of changes that are still to be applied one by one, because a group of them lost a conflict.
-        let mut single_left = 0;
-        while !changes.is_empty() {
-            let size = match single_left {
-                0 => valid_prefix.min(self.group_size).min(self.max_group_size(changes)),
-                _ => 1,
-            };
-            let applied = match self.apply_group(&changes[..size]).await {
-                Err(error) if size > 1 && error.is_conflict() => {
-                    single_left = size;
-                    continue;
-                }
-                group => match group? {
-                    GroupOutcome::Committed { repeated } => {
-                        for (position, ParsedChange { index, change, .. }) in
-                            changes[..size].iter().enumerate()
-                        {
-                            let id = change.id.clone();
-                            self.results[*index] = Some(match repeated.contains(&position) {
-                                true => LineResult::Repeated { id },
-                                false => LineResult::Applied { id },
-                            });
-                        }
-                        size
-                    }
-                    GroupOutcome::Rejected { index: 0, errors } => {
-                        let ParsedChange { line, index, change } = &changes[0];
-                        let rejected = RejectedLine { line: *line, id: Some(change.id.clone()), errors };
-                        self.results[*index] = Some(LineResult::Rejected(rejected));
-                        1
-                    }
-                    GroupOutcome::Rejected { index, .. } => {
-                        valid_prefix = index;
-                        continue;
-                    }
-                },
-            };
-            changes = &changes[applied..];
-            valid_prefix = usize::MAX;
-            single_left = single_left.saturating_sub(applied);
-        }
-        Ok(())
-    }
-
-    /// Returns how many of the first changes can share a transaction. On PostgreSQL, these share records in memory, because a
-    /// transaction that has applied changes must not acquire the locks of others.
-    fn max_group_size(&self, changes: &[ParsedChange]) -> usize {
-        match self.app.db.backend() {
-            DbBackend::Postgres => run_length(changes),
-            _ => changes.len(),
-        }
-    }
-
-    /// Applies changes in one transaction. Retries a single change that loses a conflict; the caller applies the
-    /// changes of a group one by one instead.
-    async fn apply_group(&mut self, changes: &[ParsedChange]) -> anyhow::Result<GroupOutcome> {
-        let started = Instant::now();
-        let (group, workspaces) = match changes {
-            [_] => retry_on_conflict(|| apply_in_transaction(&self.app, &self.workspaces, changes)).await?,
-            _ => apply_in_transaction(&self.app, &self.workspaces, changes).await?,
-        };
-        self.workspaces.extend(workspaces);
-        // Adapts the size of the next group to the duration of this one.
-        if started.elapsed() > TARGET_GROUP_TIME {
-            self.group_size = (self.group_size / 2).max(1);
-        } else if changes.len() == self.group_size && started.elapsed() < TARGET_GROUP_TIME / 3 {
-            self.group_size = (self.group_size * 2).min(MAX_GROUP_CHANGES);
-        }
-        Ok(group)
-    }
-}
-
-/// Applies changes in one transaction. Also returns the known workspaces and those that it found or created, by key.
-/// The map is empty if a change was rejected.
-async fn apply_in_transaction(
-    app: &App,
-    known_workspaces: &HashMap<String, WorkspaceId>,
-    changes: &[ParsedChange],
-) -> anyhow::Result<(GroupOutcome, HashMap<String, WorkspaceId>)> {
-    let mut write = app.begin_write().await?;
-    let mut new_ids = HashSet::new();
-    for (workspace, ids) in by_workspace(changes) {
-        let new = applied_changes::insert_new(write.conn(), workspace, &ids, write.now_ms()).await?;
-        new_ids.extend(new.into_iter().map(|id| (workspace, id)));
-    }
-    let mut workspaces = known_workspaces.clone();
-    let (mut repeated, mut run_end) = (Vec::new(), 0);
-    for (index, ParsedChange { line, change, .. }) in changes.iter().enumerate() {
-        if index == run_end {
-            run_end = index + run_length(&changes[index..]);
-            acquire_locks(&write, &mut workspaces, &changes[index..run_end]).await?;
-        }
-        // Removed from the set, so that a change that occurs twice in the group is applied once.
-        if !new_ids.remove(&(change.workspace.as_str(), change.id.clone())) {
-            repeated.push(index);
-            continue;
-        }
-        if let Err(error) = actions::apply(app, &mut write, &mut workspaces, change).await {
-            let errors = reject::errors(error).with_context(|| format!("line {line}"))?;
-            write.rollback().await?;
-            return Ok((GroupOutcome::Rejected { index, errors }, HashMap::new()));
-        }
-    }
-    write.commit().await?;
-    Ok((GroupOutcome::Committed { repeated }, workspaces))
-}
-
 /// Writes bytes of a rejected line, if there is an output for them.
 fn write_reject(output: &mut Option<Box<dyn io::Write + Send + '_>>, bytes: &[u8]) -> anyhow::Result<()> {
     match output {
         Some(output) => output.write_all(bytes).context("cannot write the rejected lines"),
         None => Ok(()),
     }
-}
-
-/// Checks the form of a line without applying its change. Returns the id of the change.
-///
-/// # Errors
-/// Returns the errors of the line.
-pub fn validate(line: &InputLine, now: Timestamp) -> std::result::Result<String, RejectedLine> {
-    Ok(read(line, now)?.id)
-}
-
-/// Parses the change of a line, and checks that its time is not in the future.
-fn read(line: &InputLine, now: Timestamp) -> std::result::Result<Change, RejectedLine> {
-    let rejected = |id, errors| RejectedLine { line: line.number, id, errors };
-    if line.truncated {
-        return Err(rejected(
-            None,
-            vec![field_error("", format!("the line is longer than {MAX_LINE_BYTES} bytes"))],
-        ));
-    }
-    let change = change::parse(&line.bytes).map_err(|(id, errors)| rejected(id, errors))?;
-    if change.at > now + MAX_CLOCK_SKEW {
-        let message = format!("is in the future: the server time is {now}");
-        return Err(rejected(Some(change.id), vec![field_error("at", message)]));
-    }
-    Ok(change)
-}
-
-/// Returns the ids of the changes by workspace, sorted.
-fn by_workspace(changes: &[ParsedChange]) -> BTreeMap<&str, Vec<&str>> {
-    let mut ids = BTreeMap::<&str, Vec<&str>>::new();
-    for ParsedChange { change, .. } in changes {
-        ids.entry(&change.workspace).or_default().push(&change.id);
-    }
-    ids.values_mut().for_each(|ids| ids.sort_unstable());
-    ids
-}
-
-/// Returns the changes that were applied before, each as workspace key and change id. These are most of the changes
-/// when a stream is applied again, and this query skips them without a write transaction.
-async fn applied_before(app: &App, changes: &[ParsedChange]) -> Result<HashSet<(String, String)>> {
-    let mut all_applied = HashSet::new();
-    for (workspace, ids) in by_workspace(changes) {
-        let applied = applied_changes::applied(app.db.read(), workspace, &ids).await?;
-        all_applied.extend(applied.into_iter().map(|id| (workspace.to_owned(), id)));
-    }
-    Ok(all_applied)
 }

@@ -1,6 +1,6 @@
 //! The change feed: imports changes from the platform, the system that sells the courses.
 //!
-//! [`change`] defines the format of a line, [`apply`](mod@apply) applies a stream of lines through the domain, [`demo`]
+//! [`change`] defines the format of a line, [`apply`](mod@apply) applies a stream of lines, [`Importer`] applies them through the domain, [`demo`]
 //! is the demo workspace as changes, and [`generate`] creates synthetic workspaces of any size. The records of a
 //! workspace are written by domain operations, except that [`generate`] can insert rows directly.
 
@@ -13,13 +13,15 @@ mod reject;
 mod actions;
 mod data;
 mod fields;
+mod importer;
 mod lines;
 mod retention;
 mod runs;
 #[cfg(test)]
 mod tests;
 
-pub use apply::{ApplyOptions, ApplyOutcome, ApplyProgress, Importer, LineResult, apply, validate};
+pub use apply::{ApplyOptions, ApplyOutcome, ApplyProgress, apply};
+pub use importer::{Importer, LineResult, validate};
 pub use lines::InputLine;
 pub use reject::RejectedLine;
 pub use retention::prune;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::actions;
-use super::apply::ParsedChange;
+use super::importer::ParsedChange;
 use domain::locks::{self, LockSet};
 use domain::{Error, Result, workspaces};
 use foundation::database::Write;

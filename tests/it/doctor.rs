@@ -139,7 +139,7 @@ async fn a_consistent_database_has_no_findings_and_is_not_changed() {
 }
 
 #[tokio::test]
-async fn each_kind_of_damage_is_found_and_nothing_else() {
+async fn each_damage_of_an_order_is_found_and_nothing_else() {
     let checked = Checked::new().await;
     assert_eq!(checked.findings().await, Vec::<String>::new());
     let order: Uuid = checked.value("SELECT id FROM orders WHERE status = 'paid' ORDER BY id LIMIT 1").await;
@@ -186,7 +186,12 @@ async fn each_kind_of_damage_is_found_and_nothing_else() {
     assert!(findings.iter().any(|finding| finding.starts_with("orders: orders ord_")), "{findings:#?}");
     assert!(findings.iter().any(|finding| finding.contains("refunded_amount +1")), "{findings:#?}");
     checked.execute("UPDATE refunds SET amount = amount + 1 WHERE id = $1", [refund.into()]).await;
+    assert_eq!(checked.findings().await, Vec::<String>::new());
+}
 
+#[tokio::test]
+async fn each_damage_of_secrets_sums_and_events_is_found_and_nothing_else() {
+    let checked = Checked::new().await;
     let secret: Uuid = checked.value("SELECT id FROM webhook_secrets").await;
     let ciphertext: Vec<u8> = checked.value("SELECT ciphertext FROM webhook_secrets").await;
     checked.execute("UPDATE webhook_secrets SET ciphertext = $1", [vec![1_u8; 60].into()]).await;

@@ -35,7 +35,15 @@ pub(crate) fn event(number: u128) -> events::Model {
     let body = format!(r#"{{"id":"{number}"}}"#).into_bytes();
     let event_type = "order.paid".to_owned();
     let traceparent = None;
-    events::Model { id: id(number), workspace_id: OURS, event_type, created_at: 70, body, traceparent, is_test: false }
+    events::Model {
+        id: id(number),
+        workspace_id: OURS,
+        event_type,
+        created_at: 70,
+        body,
+        traceparent,
+        is_test: false,
+    }
 }
 
 /// Returns a delivery of event 500 that is due immediately.

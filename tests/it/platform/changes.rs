@@ -234,7 +234,7 @@ async fn stopping_the_server_ends_a_running_import() {
 }
 
 #[tokio::test]
-async fn imports_beyond_the_limit_are_told_to_wait() {
+async fn imports_beyond_the_limit_are_rejected() {
     let app = TestApp::start().await;
     let token = platform_token(&app, "write:changes").await;
     let mut running = Vec::new();

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 14aefc126c904e845552e077a3f7ddf9ce8a1dd2f76767418591976536c35704), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 ba9970f308adfbbe2c91442af850801b5cc9da6edf39ca4ce150e1f2983c5897), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `dashboard_links`.
 
@@ -14,7 +14,7 @@ pub trait DashboardLinks: Service {
     ///
     /// Returns a link that signs a person in to the dashboard of a workspace, so that the platform's own pages can have a button "Developer settings". The link is valid once and for 60 seconds: create it when the person chooses the button, and redirect the browser to it at once.
     ///
-    /// A person who is not yet a member of the workspace becomes one. Call this operation only for people who may manage API keys and webhooks of the workspace, and only with email addresses that you have verified: whoever has the link can also switch to the other workspaces of this address.
+    /// A person who is not yet a member of the workspace becomes one. Call this operation only for people who may manage API keys and webhooks of the workspace, and only with email addresses that you have verified: the person can also switch to the other workspaces of this address.
     ///
     /// If the browser is signed in as another person, a page asks for confirmation first.
     fn create_dashboard_link(

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 14aefc126c904e845552e077a3f7ddf9ce8a1dd2f76767418591976536c35704), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 ba9970f308adfbbe2c91442af850801b5cc9da6edf39ca4ce150e1f2983c5897), do not edit. Run `cargo xtask codegen`.
 
 //! The text of the contract, in the formats that the server serves.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Platform API";
 pub const VERSION: &str = "1.0.0";
 
 /// The SHA-256 digest of the contract's text, in hexadecimal.
-pub const SHA256: &str = "14aefc126c904e845552e077a3f7ddf9ce8a1dd2f76767418591976536c35704";
+pub const SHA256: &str = "ba9970f308adfbbe2c91442af850801b5cc9da6edf39ca4ce150e1f2983c5897";
 
 /// The original contract: OpenAPI 3.1 in YAML.
 pub const YAML: &str = include_str!("../../../../openapi/platform-v1.yaml");

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 14aefc126c904e845552e077a3f7ddf9ce8a1dd2f76767418591976536c35704), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 ba9970f308adfbbe2c91442af850801b5cc9da6edf39ca4ce150e1f2983c5897), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `event_feed`.
 
