@@ -13,6 +13,7 @@ mod rows;
 mod scoped;
 mod tables;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbErr, SqlErr};
@@ -35,7 +36,11 @@ impl Connection for DatabaseTransaction {}
 
 /// The rows that a transaction keeps in memory. Inactive at first.
 #[derive(Debug, Default)]
-pub struct RowCache(Mutex<Option<Box<CachedTables>>>);
+pub struct RowCache {
+    tables: Mutex<Option<Box<CachedTables>>>,
+    /// Whether rows were taken from memory and may not be written, so that the transaction must be rolled back.
+    is_incomplete: AtomicBool,
+}
 
 impl RowCache {
     /// Begins to keep rows in memory. The cache is empty at first.
@@ -54,7 +59,16 @@ impl RowCache {
     /// Returns [`DbErr::RecordNotInserted`] if another transaction has inserted a row with the same unique value, and other
     /// errors when a statement fails. The transaction must then be rolled back.
     pub async fn flush<C: ConnectionTrait>(&self, conn: &C) -> Result<(), DbErr> {
+        if self.is_incomplete.load(Ordering::Relaxed) {
+            let message = "an earlier statement failed, so the transaction must be rolled back";
+            return Err(DbErr::Custom(message.to_owned()));
+        }
         let statements = self.read(|tables| Some(tables.take_pending())).unwrap_or_default();
+        if statements.is_empty() {
+            return Ok(());
+        }
+        // Stays set if a statement fails or the future is dropped: rows would be missing.
+        self.is_incomplete.store(true, Ordering::Relaxed);
         for statement in statements {
             match statement {
                 PendingStatement::Insert { statement, row_count } => {
@@ -66,6 +80,7 @@ impl RowCache {
                 PendingStatement::Delete(statement) => conn.execute(&statement).await.map(drop)?,
             }
         }
+        self.is_incomplete.store(false, Ordering::Relaxed);
         Ok(())
     }
 
@@ -84,7 +99,7 @@ impl RowCache {
 
     fn tables(&self) -> MutexGuard<'_, Option<Box<CachedTables>>> {
         // A panic ends the transaction, whose rows are then not read again.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -204,13 +204,14 @@ impl<E: WorkspaceTable> TableRows<E> {
 
     /// Returns the statements that write the new and changed rows, which then count as written.
     pub(super) fn take_pending(&mut self) -> Vec<PendingStatement> {
+        // In the order of the ids, which is that of the changes for new rows.
+        let mut pending: Vec<_> =
+            self.rows.iter_mut().filter(|(_, row)| row.state != RowState::Written).collect();
+        pending.sort_unstable_by_key(|(id, _)| **id);
         let (mut changed, mut new) = (Vec::new(), Vec::new());
-        for row in self.rows.values_mut() {
-            match row.state {
-                RowState::Written => continue,
-                RowState::Changed => changed.push(row.model.clone()),
-                RowState::New => new.push(row.model.clone()),
-            }
+        for (_, row) in pending {
+            let rows = if row.state == RowState::New { &mut new } else { &mut changed };
+            rows.push(row.model.clone());
             row.state = RowState::Written;
         }
         // Without key columns, the update locks a row only as the row is already locked.

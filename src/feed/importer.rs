@@ -9,8 +9,8 @@
 //!
 //! A group first reads all records that its changes need, and on PostgreSQL locks them, in the order of
 //! [`retry`](domain::retry). It keeps them in memory and writes them together, see [`locks`](domain::locks). On
-//! PostgreSQL, a change of a workspace or a course runs in a separate transaction. A group that loses a conflict with another
-//! transaction is applied change by change, and a single change that loses one is retried.
+//! PostgreSQL, a change of a workspace or a course runs in a separate transaction. A group that fails, such as in a conflict with
+//! another transaction, is applied change by change, and a single change that loses a conflict is retried.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ use super::lines::{InputLine, MAX_LINE_BYTES};
 use super::reject::{self, RejectedLine, field_error};
 use super::runs::{acquire_locks, run_length};
 use domain::app::App;
-use domain::retry::{Conflict as _, retry_on_conflict};
+use domain::retry::retry_on_conflict;
 use domain::{FieldError, Result};
 use foundation::id::WorkspaceId;
 
@@ -119,7 +119,7 @@ impl Importer {
     async fn apply_changes(&mut self, mut changes: &[ParsedChange]) -> anyhow::Result<()> {
         // The number of changes before the rejected one, after a rejection. They are applied again without it.
         let mut valid_prefix = usize::MAX;
-        // The number of changes that are still to be applied one by one, because a group of them lost a conflict.
+        // The number of changes that are still to be applied one by one, because they cannot be applied together.
         let mut single_left = 0;
         while !changes.is_empty() {
             let size = match single_left {
@@ -127,7 +127,9 @@ impl Importer {
                 _ => 1,
             };
             let applied = match self.apply_group(&changes[..size]).await {
-                Err(error) if size > 1 && error.is_conflict() => {
+                // Changes that cannot be applied together can be applied one by one: after a conflict, or if they need more
+                // records than a statement has parameters. Another error occurs again, with the number of its line.
+                Err(_) if size > 1 => {
                     single_left = size;
                     continue;
                 }
@@ -148,6 +150,8 @@ impl Importer {
                         let ParsedChange { line, index, change } = &changes[0];
                         let rejected = RejectedLine { line: *line, id: Some(change.id.clone()), errors };
                         self.results[*index] = Some(LineResult::Rejected(rejected));
+                        // Others may be rejected for the same reason. Each rejection repeats the work for its group.
+                        self.group_size = (self.group_size / 2).max(1);
                         1
                     }
                     GroupOutcome::Rejected { index, .. } => {
@@ -184,7 +188,10 @@ impl Importer {
         // Adapts the size of the next group to the duration of this one.
         if started.elapsed() > TARGET_GROUP_TIME {
             self.group_size = (self.group_size / 2).max(1);
-        } else if changes.len() == self.group_size && started.elapsed() < TARGET_GROUP_TIME / 3 {
+        } else if changes.len() == self.group_size
+            && started.elapsed() < TARGET_GROUP_TIME / 3
+            && matches!(group, GroupOutcome::Committed { .. })
+        {
             self.group_size = (self.group_size * 2).min(MAX_GROUP_CHANGES);
         }
         Ok(group)

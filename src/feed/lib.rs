@@ -1,7 +1,7 @@
 //! The change feed: imports changes from the platform, the system that sells the courses.
 //!
-//! [`change`] defines the format of a line, [`apply`](mod@apply) applies a stream of lines, [`Importer`] applies them through the domain, [`demo`]
-//! is the demo workspace as changes, and [`generate`] creates synthetic workspaces of any size. The records of a
+//! [`change`] defines the format of a line, [`Importer`] applies lines through the domain, [`apply`](mod@apply) reads them from a
+//! stream, [`demo`] is the demo workspace as changes, and [`generate`] creates synthetic workspaces of any size. The records of a
 //! workspace are written by domain operations, except that [`generate`] can insert rows directly.
 
 pub mod apply;
