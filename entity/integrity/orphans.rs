@@ -25,6 +25,8 @@ pub struct Reference {
 pub const REFERENCES: &[Reference] = &[
     Reference { table: "users", key: "id", column: "workspace_id", parent: "workspaces" },
     Reference { table: "api_keys", key: "id", column: "workspace_id", parent: "workspaces" },
+    Reference { table: "sign_in_links", key: "id", column: "workspace_id", parent: "workspaces" },
+    Reference { table: "sign_in_links", key: "id", column: "user_id", parent: "users" },
     Reference { table: "courses", key: "id", column: "workspace_id", parent: "workspaces" },
     Reference { table: "modules", key: "id", column: "workspace_id", parent: "workspaces" },
     Reference { table: "modules", key: "id", column: "course_id", parent: "courses" },

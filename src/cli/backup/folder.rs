@@ -15,11 +15,11 @@ pub(super) fn file_name(time: Timestamp) -> String {
     time.strftime(NAME_FORMAT).to_string()
 }
 
-/// Deletes all backups but the newest, and returns their paths. Other files are ignored.
+/// Deletes all backups but the newest and `created`, and returns their paths. Other files are ignored.
 ///
 /// # Errors
 /// Returns the error of the system.
-pub(super) fn delete_old(folder: &Path, keep: NonZeroUsize) -> io::Result<Vec<PathBuf>> {
+pub(super) fn delete_old(folder: &Path, keep: NonZeroUsize, created: &Path) -> io::Result<Vec<PathBuf>> {
     let mut backups = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -30,6 +30,8 @@ pub(super) fn delete_old(folder: &Path, keep: NonZeroUsize) -> io::Result<Vec<Pa
     }
     backups.sort_unstable();
     backups.truncate(backups.len().saturating_sub(keep.get()));
+    // If the clock was set back, the names of older backups are greater.
+    backups.retain(|backup| backup != created);
     for backup in &backups {
         fs::remove_file(backup)?;
     }

@@ -72,7 +72,9 @@ pub(super) async fn run(config: Config, args: BackupArgs) -> Result<CommandOutco
     };
     let outcome = until_interrupted(create(config, &file, created_at)).await?;
     if let (Some(folder), Some(keep)) = (args.folder, args.keep) {
-        for deleted in folder::delete_old(&folder, keep).map_err(|error| not_writable(&folder, error))? {
+        for deleted in
+            folder::delete_old(&folder, keep, &file).map_err(|error| not_writable(&folder, error))?
+        {
             output::print(format_args!("{}: deleted", deleted.display()))?;
         }
     }

@@ -3,18 +3,16 @@
 use std::fmt;
 
 use entity::{server_state, webhook_secrets};
-use foundation::id::{SubscriptionId, min_uuid_at};
+use foundation::id::SubscriptionId;
 use foundation::secret::{MasterKeys, Purpose, Resealed, Seal};
 use uuid::Uuid;
 
-use super::{CURRENT, NEXT, PREVIOUS};
+use super::{CURRENT, KeyState, NEXT, PREVIOUS};
 use crate::Result;
 use crate::app::App;
 
 /// Maximum number of values that one transaction encrypts.
 const BATCH: u64 = 100;
-/// How long before the last pass values may have been created that are committed after it: much longer than a write takes.
-const MAX_WRITE_MS: i64 = 15 * 60_000;
 
 /// The table and the column with encrypted secrets.
 const TABLE: &str = "webhook_secrets";
@@ -98,11 +96,10 @@ pub async fn unreadable_values(app: &App, keys: &MasterKeys) -> Result<(u64, Vec
 async fn rotate_webhook_secrets(app: &App, keys: &MasterKeys, rotation: &mut Rotation) -> Result<()> {
     let seal = Seal::new(keys, Purpose::WebhookSecrets);
     let mut counts = Reencrypted { table: TABLE, ..Reencrypted::default() };
+    let state = KeyState::read(app.db.read()).await?;
     let mut after = Uuid::nil();
-    let mut began_ms = None;
     loop {
         let write = app.begin_write().await?;
-        began_ms.get_or_insert(write.now_ms());
         let last = reencrypt(&write, &seal, after, &mut counts, &mut rotation.unreadable).await?;
         write.commit().await?;
         match last {
@@ -111,23 +108,44 @@ async fn rotate_webhook_secrets(app: &App, keys: &MasterKeys, rotation: &mut Rot
         }
     }
     if rotation.unreadable.is_empty() {
-        // Waits for writes that encrypt with the current key, which can then no longer encrypt.
-        let write = app.begin_write().await?;
-        let current = server_state::get(write.conn(), CURRENT).await?;
-        server_state::put(write.conn(), CURRENT, seal.fingerprint()).await?;
-        server_state::delete(write.conn(), NEXT).await?;
-        if let Some(previous) = current.filter(|current| current != seal.fingerprint()) {
-            server_state::put(write.conn(), PREVIOUS, &previous).await?;
-        }
-        let mut after = min_uuid_at(began_ms.unwrap_or_default() - MAX_WRITE_MS);
-        let (mut later, mut unreadable) = (Reencrypted::default(), Vec::new());
-        while let Some(last) = reencrypt(&write, &seal, after, &mut later, &mut unreadable).await? {
-            after = last;
-        }
-        write.commit().await?;
-        counts.changed += later.changed;
+        finish(app, &seal, &state, &mut counts, &mut rotation.unreadable).await?;
     }
     rotation.tables.push(counts);
+    Ok(())
+}
+
+/// Makes the first key the current one, and encrypts what was encrypted with the previous one in the meantime. Changes nothing if a
+/// value cannot be decrypted.
+///
+/// # Errors
+/// Returns [`crate::Error::Internal`] when a statement fails, or when another rotation has changed the state in the meantime.
+async fn finish(
+    app: &App,
+    seal: &Seal,
+    state: &KeyState,
+    counts: &mut Reencrypted,
+    unreadable: &mut Vec<UnreadableValue>,
+) -> Result<()> {
+    let write = app.begin_write().await?;
+    // Waits for writes that encrypt with the current key, and keeps others from encrypting until the commit.
+    server_state::get_locked(write.conn(), CURRENT).await?;
+    if KeyState::read(write.conn()).await? != *state {
+        return Err(anyhow::anyhow!("another rotation changed the current key; run the command again").into());
+    }
+    let (mut after, mut later) = (Uuid::nil(), Reencrypted::default());
+    while let Some(last) = reencrypt(&write, seal, after, &mut later, unreadable).await? {
+        after = last;
+    }
+    if !unreadable.is_empty() {
+        return Ok(write.rollback().await?);
+    }
+    server_state::put(write.conn(), CURRENT, seal.fingerprint()).await?;
+    server_state::delete(write.conn(), NEXT).await?;
+    if let Some(previous) = state.current.as_ref().filter(|current| *current != seal.fingerprint()) {
+        server_state::put(write.conn(), PREVIOUS, previous).await?;
+    }
+    write.commit().await?;
+    counts.changed += later.changed;
     Ok(())
 }
 

@@ -78,7 +78,8 @@ fn credentials(environment: &[(OsString, OsString)], errors: &mut Vec<String>) -
     let mut values = Vec::new();
     for name in setting_names().filter(|name| !name.is_file && name.setting.file.is_some()) {
         let path = Path::new(folder).join(format!("{CREDENTIAL_PREFIX}{}", name.key));
-        if !path.exists() {
+        // Any other error is reported: the command must not use another database instead.
+        if std::fs::metadata(&path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
             continue;
         }
         let text = Zeroizing::new(path.display().to_string());

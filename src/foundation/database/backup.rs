@@ -48,7 +48,7 @@ impl Database {
     /// # Errors
     /// Returns [`DbErr`] when the database cannot be read.
     pub async fn first_defect_of(&self, table: &str) -> Result<Option<String>, DbErr> {
-        let check = format!("PRAGMA quick_check('{}')", table.replace('\'', "''"));
+        let check = format!("PRAGMA integrity_check('{}')", table.replace('\'', "''"));
         let row = self.reader.query_one_raw(Statement::from_string(DbBackend::Sqlite, check)).await?;
         let result: String = row.map_or(Ok(String::new()), |row| row.try_get_by_index(0))?;
         Ok((result != "ok").then_some(result))
