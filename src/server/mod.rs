@@ -155,7 +155,9 @@ impl Server {
             if let Some(listener) = self.platform_listener {
                 let router = layer(app, platform::PlatformRouter(self.platform));
                 let signal = async { drop(platform_stopped.await) };
-                connections::serve(listener, router, platform_limits, signal, self.shutdown).await;
+                // Only this process holds this listener open, so connections cannot wait in it for another one.
+                let shutdown = Shutdown { accepts_while_draining: true, ..self.shutdown };
+                connections::serve(listener, router, platform_limits, signal, shutdown).await;
             }
         };
         let server = connections::serve(listener, router, self.limits, signal, self.shutdown);

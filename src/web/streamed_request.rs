@@ -11,6 +11,7 @@ use futures_util::Stream;
 use poem::Body;
 use poem::http::StatusCode;
 
+use foundation::telemetry::activity::Activity;
 use foundation::telemetry::traces::Span;
 
 use super::layer::panic_message;
@@ -24,6 +25,8 @@ pub(crate) struct StreamedRequest {
     outcome: RequestOutcome,
     /// The span of the request. `None` if it is not recorded.
     span: Option<Span>,
+    /// The request, which the stream is a part of.
+    activity: Activity,
 }
 
 impl StreamedRequest {
@@ -34,7 +37,8 @@ impl StreamedRequest {
         status: StatusCode,
         span: Option<Span>,
     ) -> Self {
-        Self { metrics, context, outcome: RequestOutcome::Canceled(Some(status)), span }
+        let activity = Activity::new(Some(context.request_id.clone()), span.as_ref());
+        Self { metrics, context, outcome: RequestOutcome::Canceled(Some(status)), span, activity }
     }
 
     /// Returns a body with the same content that ends the request at its end. A panic becomes an error of the body.
@@ -55,7 +59,9 @@ impl StreamedRequest {
         if let RequestOutcome::Canceled(Some(status)) = self.outcome {
             self.outcome = RequestOutcome::Failed(status);
         }
-        tracing::warn!(request.id = self.context.request_id, error, "the response body failed");
+        self.activity.enter(|| {
+            tracing::warn!(request.id = self.context.request_id, error, "the response body failed");
+        });
     }
 }
 
@@ -80,7 +86,8 @@ impl Stream for ObservedStream {
         let this = &mut *self;
         let Some(content) = &mut this.content else { return Poll::Ready(None) };
         // After a panic, the content is not used again.
-        let polled = catch_unwind(AssertUnwindSafe(|| content.as_mut().poll_next(cx)));
+        let activity = &this.request.activity;
+        let polled = catch_unwind(AssertUnwindSafe(|| activity.enter(|| content.as_mut().poll_next(cx))));
         let polled = polled.unwrap_or_else(|panic| {
             let message = format!("panicked: {}", panic_message(&*panic));
             Poll::Ready(Some(Err(io::Error::other(message))))

@@ -100,6 +100,11 @@ impl RequestPipeline {
             return Err(error);
         }
         let route = self.router.find(request.method().as_str(), request.uri().path());
+        let operation = match &route {
+            RouteMatch::Operation(route, _) => Some(route.operation.id),
+            RouteMatch::MethodNotAllowed(_) | RouteMatch::NotFound => None,
+        };
+        request_context.set_log_subject(LogSubject::Call { operation, key: None });
         let body = receive_body(&route, &mut request).await;
         let (principal, pending_lookup) =
             authenticate::principal(state, &request, request_context.client).await?;
@@ -111,7 +116,7 @@ impl RequestPipeline {
         drop(pending_lookup);
         call_context.rate_limit_status = Some(decision.status());
         let key = principal.as_ref().map(|principal| principal.key);
-        request_context.set_log_subject(LogSubject::Call { operation: None, key });
+        request_context.set_log_subject(LogSubject::Call { operation, key });
         let body = body?;
         if let Decision::Rejected { status, exhausted, retry_after } = decision {
             return Err(throttle::rejection(status, exhausted, retry_after));
@@ -128,7 +133,6 @@ impl RequestPipeline {
         };
         call_context.operation = Some(route.operation.id);
         request_context.set_route(route.operation.path);
-        request_context.set_log_subject(LogSubject::Call { operation: call_context.operation, key });
         let scope = required_scope(route.operation).map_err(|error| ApiError::internal(error.into()))?;
         if let Some(scope) = scope.filter(|scope| !principal.scopes.contains(*scope)) {
             count_rejection("forbidden");

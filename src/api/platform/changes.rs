@@ -117,6 +117,9 @@ impl RunningImport {
             LineResult::Repeated { id } => to_contract(line.number, id, ChangeResultResult::Duplicate),
             LineResult::Rejected(rejected) => rejection(rejected),
         }));
+        for result in &self.results {
+            metrics::counter!("imported_changes_total", "result" => result.result.as_str()).increment(1);
+        }
         if let Err(error) = outcome {
             self.end = Some(Err(error.context("the changes could not be applied")));
         }

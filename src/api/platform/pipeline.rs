@@ -60,6 +60,7 @@ impl PlatformPipeline {
             RouteMatch::MethodNotAllowed(allow) => return Err(ApiError::method_not_allowed(allow)),
             RouteMatch::NotFound => return Err(ApiError::unknown_path()),
         };
+        context.set_route(route.operation.path);
         context.set_log_subject(LogSubject::Call { operation: Some(route.operation.id), key: None });
         let token = match CONTRACT.credential.find(request.headers()) {
             Some(secret) => platform_tokens::authenticate(&self.app, &secret).await?,

@@ -162,7 +162,11 @@ pub(super) fn failure_reason(error: &DbErr) -> &'static str {
         DbErr::Conn(_) | DbErr::ConnectionAcquire(_) => "connection",
         _ if is_retryable(error) => {
             let code = driver_error(error).and_then(|error| error.code());
-            if code.is_some_and(|code| code == "40P01") { "deadlock" } else { "conflict" }
+            match code.as_deref() {
+                Some("40P01") => "deadlock",
+                Some("55P03") => "lock_timeout",
+                _ => "conflict",
+            }
         }
         _ if error.sql_err().is_some() => "constraint",
         // The server is shutting down, has crashed or is starting.

@@ -40,6 +40,11 @@ impl Activity {
         CURRENT.scope(self, future)
     }
 
+    /// Calls a function as a part of this activity.
+    pub fn enter<T>(&self, call: impl FnOnce() -> T) -> T {
+        CURRENT.sync_scope(self.clone(), call)
+    }
+
     /// Returns the context of the activity's span; `None` if it is not recorded.
     pub fn span(&self) -> Option<&SpanContext> {
         self.ids.span.as_ref()

@@ -41,6 +41,10 @@ const SCENARIOS: &[(&str, &str)] = &[
     ("pgbouncer-suite", "the integration tests pass through pgbouncer in transaction mode"),
     ("connection-exhaustion", "without free PostgreSQL connections, requests fail with a 500 within 3 s"),
     ("clock-skew", "with clocks that differ by 5 s, a delta sync loses nothing"),
+    (
+        "event-feed",
+        "readers of the event feed receive every event once and in order, although servers are killed",
+    ),
     ("idle", "transactions per second of an idle fleet"),
     ("latency", "time from commit to receipt of an event with separate workers"),
     (

@@ -75,11 +75,13 @@ pub const METRICS: &[Metric] = metrics! {
     server Counter "rate_limit_local_decisions_total" {}
         "Rate limit decisions of this process alone, because the shared limit store was not available.";
     server Histogram "rate_limit_store_duration_seconds" {} "Duration of round trips to the shared limit store.";
+    server Counter "imported_changes_total" { "result": ["applied", "duplicate", "rejected"] }
+        "Changes that the Platform API imported.";
     server Counter "request_log_dropped_total" {} "Requests not written to the request log because they exceeded its rate.";
     every Gauge "database_available" {} "1 if the database is available to this process, otherwise 0. On PostgreSQL, whether the last heartbeat succeeded, which has a connection of its own.";
     every Histogram "database_call_duration_seconds" {} "Duration of calls of the database, including the wait for a connection.";
-    every Counter "database_failed_calls_total" { "reason": ["timeout", "connection", "deadlock", "conflict", "constraint", "other"] }
-        "Calls of the database that failed. `conflict`: another transaction was in the way, so the transaction can be retried. `constraint`: a value exists already or refers to a missing row.";
+    every Counter "database_failed_calls_total" { "reason": ["timeout", "connection", "deadlock", "lock_timeout", "conflict", "constraint", "other"] }
+        "Calls of the database that failed. `lock_timeout`: the call waited too long for a lock. `conflict`: another transaction was in the way, so the transaction can be retried. `constraint`: a value exists already or refers to a missing row.";
     every Counter "database_retried_transactions_total" {} "Transactions that were retried after a conflict with another one.";
     every Gauge "database_connections" { "state": ["in_use", "idle"] } "Connections in the pools of this process. Those for heartbeats, rate limits and notifications are not counted.";
     every Gauge "database_connections_max" {} "Maximum number of connections in these pools.";
