@@ -170,7 +170,9 @@ struct WorkerProcess {
 
 impl WorkerProcess {
     fn start(program: &TestProgram) -> Self {
-        let mut command = program.command(&[&["worker"][..], &ALLOW_LOOPBACK].concat());
+        // Attempts are logged at this level.
+        let level = ["--log-filter", "info,webhooks=debug"];
+        let mut command = program.command(&[&["worker"][..], &level, &ALLOW_LOOPBACK].concat());
         let mut child = command.stdout(Stdio::null()).spawn().expect("the program starts");
         let log = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
         Self { child, log }
