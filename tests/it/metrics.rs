@@ -94,7 +94,7 @@ async fn each_kind_of_process_has_the_metrics_of_the_reference() {
     assert_complete(&of_server, ProcessKind::Server);
     for line in [
         "http_server_request_duration_seconds_count{operation=\"listCourses\",status=\"2xx\"} 1",
-        "http_server_request_duration_seconds_count{operation=\"listCourses\",status=\"4xx\"} 1",
+        "http_server_request_duration_seconds_count{operation=\"listCourses\",status=\"4xx\"} 2",
         "http_server_request_duration_seconds_count{operation=\"listOrders\",status=\"4xx\"} 1",
         "http_server_request_duration_seconds_count{operation=\"createStudent\",status=\"2xx\"} 1",
         "api_rejected_requests_total{reason=\"unauthorized\"} 1",

@@ -79,6 +79,24 @@ impl RequestPipeline {
         Ok(Self { state, router: Router::new(contract, api, patterns::describe)? })
     }
 
+    /// Counts a request that its connection rejected, and returns the error.
+    fn rejected(
+        &self,
+        request_context: &RequestContext,
+        call_context: &mut CallContext,
+        rejection: Rejection,
+    ) -> ApiError {
+        if rejection == Rejection::BUSY {
+            // There can be thousands of these requests, so the server logs only their number.
+            request_context.set_log_subject(LogSubject::Silent);
+        }
+        // These requests can be many and must not wait, so they count in this process alone.
+        let (client, limits) = (request_context.client, self.state.settings.address_limits);
+        let decision = self.state.limiter.acquire_alone(&self.state.app.clock, client, limits);
+        call_context.rate_limit_status = Some(decision.status());
+        ApiError::rejected(rejection)
+    }
+
     /// Checks a request and calls its operation.
     async fn handle(
         &self,
@@ -88,16 +106,7 @@ impl RequestPipeline {
     ) -> Result<Response, ApiError> {
         let state = &self.state;
         if let Some(rejection) = request.extensions().get::<Rejection>() {
-            let error = ApiError::rejected(*rejection);
-            if *rejection == Rejection::BUSY {
-                // There can be thousands of these requests, so the server logs only their number.
-                request_context.set_log_subject(LogSubject::Silent);
-            }
-            // These requests can be many and must not wait, so they count in this process alone.
-            let (client, limits) = (request_context.client, state.settings.address_limits);
-            let decision = state.limiter.acquire_alone(&state.app.clock, client, limits);
-            call_context.rate_limit_status = Some(decision.status());
-            return Err(error);
+            return Err(self.rejected(request_context, call_context, *rejection));
         }
         let route = self.router.find(request.method().as_str(), request.uri().path());
         let operation = match &route {
