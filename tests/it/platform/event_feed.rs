@@ -25,6 +25,15 @@ async fn read_all(token: &TestKey, cursor: Option<String>, parameters: &str) -> 
     }
 }
 
+/// Waits until the use of the only token is recorded. Until then, the feed ends before this write.
+async fn wait_for_recorded_use(app: &TestApp) {
+    let is_recorded = async || {
+        let tokens = domain::platform_tokens::list(&app.app).await.expect("a list");
+        tokens[0].last_used_at == Some(app.clock.now())
+    };
+    crate::support::wait_until("the use of the token is recorded", is_recorded).await;
+}
+
 fn ids(events: &[Value]) -> Vec<&str> {
     events.iter().map(|item| item["event"]["id"].as_str().expect("an id")).collect()
 }
@@ -153,13 +162,10 @@ async fn a_cursor_that_is_older_than_the_stored_events_has_expired() {
     acme.change("student.upsert", json!({"key": "a", "email": "a@example.com"})).await;
     app.clock.advance(Duration::from_millis(1));
     let (_, cursor) = read_all(&token, None, "limit=10").await;
-    // Until it is written, the feed ends before it.
-    crate::support::wait_until("the use of the token is written", async || {
-        domain::platform_tokens::list(&app.app).await.expect("a list")[0].last_used_at.is_some()
-    })
-    .await;
+    wait_for_recorded_use(&app).await;
     app.clock.advance(Duration::from_secs(30 * 86_400 - 60));
     read_all(&token, Some(cursor.clone()), "limit=10").await;
+    wait_for_recorded_use(&app).await;
     app.clock.advance(Duration::from_secs(120));
     let expired = token.get(&format!("{EVENTS}?cursor={cursor}")).await.assert_status(410);
     assert_eq!(expired.code(), "cursor_expired");
