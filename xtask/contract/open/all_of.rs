@@ -4,7 +4,7 @@
 //! of a base in this way. Objects have the properties of all declarations; otherwise, the last declaration that is not
 //! only a type determines the Rust type.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::directions::PropertyAccess;
 use super::lower::Lowering;
@@ -123,7 +123,7 @@ impl MergedObject {
             self.properties.push((property.key.clone(), property.value.clone()));
             return;
         };
-        match combined(lowering, earlier, &property.value) {
+        match combined(lowering, earlier, &property.value, 0) {
             Some(schema) => *earlier = schema,
             None => {
                 *earlier = any(earlier.span);
@@ -134,8 +134,11 @@ impl MergedObject {
 }
 
 /// Returns a schema that allows each value that two schemas allow. Returns `None` if the schemas have different types: no
-/// value matches both.
-fn combined(lowering: &Lowering<'_>, earlier: &Node, later: &Node) -> Option<Node> {
+/// value matches both. `depth` is the number of arrays around the schemas, which can contain themselves.
+fn combined(lowering: &Lowering<'_>, earlier: &Node, later: &Node, depth: usize) -> Option<Node> {
+    if depth == MAX_DEPTH {
+        return Some(later.clone());
+    }
     let (left, right) = (lowering.resolve(earlier), lowering.resolve(later));
     let same_type = match (kind(left), kind(right)) {
         (Some("integer"), Some("number")) => return Some(earlier.clone()),
@@ -150,17 +153,17 @@ fn combined(lowering: &Lowering<'_>, earlier: &Node, later: &Node) -> Option<Nod
     if left.span == right.span || is_plain(right) && (kind(left).is_some() || kind(right).is_none()) {
         return Some(earlier.clone());
     }
-    if extends(lowering, left, right, 0) {
+    if extends(lowering, left, right) {
         return Some(earlier.clone());
     }
-    if is_plain(left) || extends(lowering, right, left, 0) {
+    if is_plain(left) || extends(lowering, right, left) {
         return Some(later.clone());
     }
     let list = |key: &str, value: Value| mapping(earlier.span, vec![entry(key, earlier.span, value)]);
     match same_type {
         Some("array") => {
             let items = left.get("items").zip(right.get("items"));
-            let items = items.and_then(|(earlier, later)| combined(lowering, earlier, later));
+            let items = items.and_then(|(earlier, later)| combined(lowering, earlier, later, depth + 1));
             let Some(items) = items else { return Some(later.clone()) };
             let mut entries: Vec<Entry> = right.entries().unwrap_or_default().to_vec();
             entries.retain(|item| item.key.text != "items");
@@ -177,12 +180,22 @@ fn combined(lowering: &Lowering<'_>, earlier: &Node, later: &Node) -> Option<Nod
 }
 
 /// Returns whether `base` is in the `allOf` of a schema, at any depth.
-fn extends(lowering: &Lowering<'_>, schema: &Node, base: &Node, depth: usize) -> bool {
-    let members = schema.get("allOf").and_then(Node::items).filter(|_| depth < MAX_DEPTH).unwrap_or_default();
-    members
-        .iter()
-        .map(|member| lowering.resolve(member))
-        .any(|member| member.span == base.span || extends(lowering, member, base, depth + 1))
+fn extends<'n>(lowering: &'n Lowering<'_>, schema: &'n Node, base: &Node) -> bool {
+    let mut visited = HashSet::new();
+    let mut pending = vec![schema];
+    while let Some(schema) = pending.pop() {
+        if !visited.insert(std::ptr::from_ref(schema)) {
+            continue;
+        }
+        let members = schema.get("allOf").and_then(Node::items).unwrap_or_default();
+        for member in members.iter().map(|member| lowering.resolve(member)) {
+            if member.span == base.span {
+                return true;
+            }
+            pending.push(member);
+        }
+    }
+    false
 }
 
 /// Returns the type of a schema without null, if it has exactly one.

@@ -1,15 +1,12 @@
 //! Determines which schemas requests and responses use: a required property with `readOnly` is optional in requests, and
 //! one with `writeOnly` is optional in responses.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::resolve;
 use crate::model::Method;
 use crate::node::{Node, Value};
 use crate::source::Span;
-
-/// The maximum depth of references and `allOf` inside of each other.
-const MAX_DEPTH: usize = 32;
 
 /// The schemas that requests and responses use, by their spans.
 #[derive(Default)]
@@ -64,21 +61,19 @@ pub(super) struct PropertyAccess {
 impl PropertyAccess {
     /// Reads the keywords of a property, of the schemas that it references, and of the members of its `allOf`.
     pub(super) fn of(root: &Node, property: &Node) -> Self {
-        Self::of_parts(root, property, 0)
-    }
-
-    fn of_parts(root: &Node, schema: &Node, depth: usize) -> Self {
-        let has = |key| matches!(schema.get(key).map(|flag| &flag.value), Some(Value::Bool(true)));
-        let own = Self { is_read_only: has("readOnly"), is_write_only: has("writeOnly") };
-        if depth == MAX_DEPTH {
-            return own;
+        let mut access = Self::default();
+        let mut visited = HashSet::new();
+        let mut pending = vec![property];
+        while let Some(schema) = pending.pop() {
+            if !visited.insert(std::ptr::from_ref(schema)) {
+                continue;
+            }
+            let has = |key| matches!(schema.get(key).map(|flag| &flag.value), Some(Value::Bool(true)));
+            access = access.and(Self { is_read_only: has("readOnly"), is_write_only: has("writeOnly") });
+            pending.extend(schema.get("$ref").map(|_| resolve(root, schema)));
+            pending.extend(schema.get("allOf").and_then(Node::items).unwrap_or_default());
         }
-        let target = schema.get("$ref").map(|_| resolve(root, schema));
-        let members = schema.get("allOf").and_then(Node::items).unwrap_or_default();
-        target
-            .into_iter()
-            .chain(members)
-            .fold(own, |access, part| access.and(Self::of_parts(root, part, depth + 1)))
+        access
     }
 
     /// Combines the declarations of the same property.

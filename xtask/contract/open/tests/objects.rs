@@ -1,6 +1,6 @@
 //! Tests objects: `allOf`, declarations of the same property, and properties that one side does not send.
 
-use super::{CONVENTIONS, contract, tested};
+use super::{CONVENTIONS, contract, read_contract, tested};
 use crate::diagnostic::DiagnosticFormat;
 use crate::model::{Document, ObjectShape, Schema, Shape};
 use crate::read;
@@ -69,6 +69,40 @@ fn declarations_of_the_same_property_are_merged() {
         assert_eq!(shape(document, tested(document)), format!("{{p: {expected}}}"), "{first} and {second}");
         assert_eq!(contract.notes.is_empty(), expected != "any", "{:?}", contract.notes);
     }
+}
+
+#[test]
+fn arrays_that_contain_themselves_are_merged() {
+    let reference = |name: &str| format!("{{ $ref: '#/components/schemas/{name}' }}");
+    let property = |name: &str| format!("{{ properties: {{ p: {} }} }}", reference(name));
+    let schema = format!(
+        "{{ allOf: [{}, {}] }}\n    A: {{ type: array, items: {} }}\n    B: {{ type: array, items: {} }}",
+        property("A"),
+        property("B"),
+        reference("A"),
+        reference("B")
+    );
+    // A type that contains only itself may be rejected later, but the search for it ends.
+    let _ = read_contract("3.1.0", &schema, "");
+}
+
+#[test]
+fn a_base_that_is_inherited_in_many_ways_is_read_once() {
+    let level = |index: usize| {
+        let base = format!("{{ $ref: '#/components/schemas/L{}' }}", index + 1);
+        format!("\n    L{index}: {{ allOf: [{}] }}", [base.as_str(); 6].join(", "))
+    };
+    let levels: String = (0..24).map(level).collect();
+    let last = "\n    L24: { properties: { a: { type: string, readOnly: true } } }";
+    let first = "{ $ref: '#/components/schemas/L0' }";
+    // The second declaration of `p` restricts the first one, which is one of its bases.
+    let schema = format!(
+        "{{ required: [p], allOf: [{{ properties: {{ p: {{ $ref: '#/components/schemas/Other' }} }} }}, \
+         {{ properties: {{ p: {first} }} }}] }}{levels}{last}"
+    );
+    let contract = contract("3.1.0", &schema);
+    let Shape::Object(object) = tested(&contract.document) else { panic!("{schema} is not an object") };
+    assert_eq!(properties(&contract.document, object), "p!");
 }
 
 /// Returns a short form of a shape.
