@@ -144,6 +144,9 @@ impl CountKeyword {
     }
 }
 
+/// The integer up to which a double represents all integers exactly.
+const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
+
 /// A bound and its position.
 #[derive(Clone, Copy)]
 pub(super) struct Bound {
@@ -158,7 +161,6 @@ impl Bound {
     /// Returns the tightest equivalent bound for integers as an inclusive value, or the bound itself if it is so large
     /// that a double does not represent all integers exactly. The second value is true if the bound is exclusive.
     pub(super) fn integer_bound(self, is_upper: bool) -> (f64, bool) {
-        const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
         if self.value.abs() >= EXACT {
             return (self.value, self.exclusive);
         }
@@ -309,7 +311,7 @@ fn compare_multiple_of<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n
 }
 
 /// Returns the steps (`multipleOf`) of the schema and of the parts it includes, for example by `allOf` or `$ref`: their
-/// least common multiple if they are integers, otherwise those that are not implied by another step.
+/// least common multiple if it is an exact integer, otherwise those that are not implied by another step.
 pub(super) fn steps(view: &SchemaView<'_>) -> Vec<f64> {
     let steps: Vec<f64> = view
         .entries("multipleOf")
@@ -319,7 +321,7 @@ pub(super) fn steps(view: &SchemaView<'_>) -> Vec<f64> {
     let least_common_multiple =
         steps.iter().copied().reduce(|left, right| left / greatest_common_divisor(left, right) * right);
     match least_common_multiple {
-        Some(step) if steps.iter().all(|step| step.fract() == 0.0) => vec![step],
+        Some(step) if step < EXACT && steps.iter().all(|step| step.fract() == 0.0) => vec![step],
         _ => {
             // Of two equal steps, the first one is kept.
             let is_implied = |index: usize, other: usize| {
@@ -346,9 +348,13 @@ pub(super) fn divides(step: f64, number: f64) -> bool {
     quotient.round() >= 1.0 && (quotient - quotient.round()).abs() < 1e-9
 }
 
-/// Returns the greatest common divisor of two integers.
-fn greatest_common_divisor(left: f64, right: f64) -> f64 {
-    if right < 1.0 { left } else { greatest_common_divisor(right, left % right) }
+/// Returns the greatest common divisor of two integers. For other numbers, the result has no meaning.
+fn greatest_common_divisor(mut left: f64, mut right: f64) -> f64 {
+    // The remainder of an infinite number is not a number, which ends the loop.
+    while right >= 1.0 {
+        (left, right) = (right, left % right);
+    }
+    left
 }
 
 fn compare_unique_items<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {

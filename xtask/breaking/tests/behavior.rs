@@ -51,6 +51,25 @@ fn a_chain_of_five_thousand_schemas_does_not_overflow_the_stack() {
 }
 
 #[test]
+fn steps_without_a_finite_common_multiple_are_compared() {
+    let steps = |steps: Value| {
+        let parts: Vec<Value> = steps
+            .as_array()
+            .expect("the steps are a list")
+            .iter()
+            .map(|step| json!({"type": "number", "multipleOf": step}))
+            .collect();
+        document_with_response_schemas(&json!({"A": {"allOf": parts}}))
+    };
+    let large = json!([1e308, 1.1e308, 3]);
+    assert_eq!(ids(&differences(&steps(large.clone()), &steps(json!([3, 1.1e308, 1e308])))), [] as [&str; 0]);
+    assert_eq!(
+        ids(&differences(&steps(large), &steps(json!([5])))),
+        ["response-body-multiple-of-generalized"]
+    );
+}
+
+#[test]
 fn a_shared_change_is_reported_once_with_all_affected_operations() {
     let document = |max_length: u32| {
         let responses =
