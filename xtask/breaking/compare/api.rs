@@ -12,6 +12,7 @@ use super::operations::{self, PathItem, compare_unknown_keywords};
 use super::{Comparison, OperationPath, Positions, lifecycle, security_schemes, servers};
 use crate::rule::{Inverse, Level, Rule};
 use crate::schema::value;
+use crate::shape::keywords::ObjectKind;
 
 /// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[
@@ -46,18 +47,6 @@ const KNOWN_KEYWORDS: [&str; 8] = [
     // Descriptions of tags; the tags of each operation are compared with the operation.
     "tags",
 ];
-/// The sections of the components.
-const SECTIONS: [&str; 9] = [
-    "schemas",
-    "responses",
-    "parameters",
-    "requestBodies",
-    "headers",
-    "securitySchemes",
-    "links",
-    "callbacks",
-    "pathItems",
-];
 
 /// Reports changes of unknown keywords at the root and in the components.
 fn compare_root_keywords(comparison: &mut Comparison<'_>) {
@@ -84,7 +73,7 @@ fn compare_root_keywords(comparison: &mut Comparison<'_>) {
         &node(before),
         &node(after),
         positions,
-        |key| SECTIONS.contains(&key),
+        |key| ObjectKind::SECTIONS.contains(&key),
     );
 }
 

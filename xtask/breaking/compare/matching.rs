@@ -1,4 +1,4 @@
-//! Matches two lists by key.
+//! Matches two lists by key or by a condition.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -34,6 +34,24 @@ pub(super) fn match_by_key<'a, T, K: Eq + Hash>(
     }
     matched.added.extend(revision.iter().filter(|entry| !base_keys.contains(&key(entry))));
     matched
+}
+
+/// Removes matching entries from both lists and returns them as pairs. Each entry of the base is matched with the first
+/// matching entry of the revision.
+pub(crate) fn take_matches<T: Copy>(
+    base: &mut Vec<T>,
+    revision: &mut Vec<T>,
+    is_match: impl Fn(T, T) -> bool,
+) -> Vec<(T, T)> {
+    let mut pairs = Vec::new();
+    base.retain(|before| match revision.iter().position(|after| is_match(*before, *after)) {
+        Some(index) => {
+            pairs.push((*before, revision.remove(index)));
+            false
+        }
+        None => true,
+    });
+    pairs
 }
 
 #[cfg(test)]

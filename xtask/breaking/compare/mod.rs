@@ -50,6 +50,7 @@ pub(crate) use self::lifecycle::{
     RULES as LIFECYCLE_RULES, SCHEMA_RULES as LIFECYCLE_SCHEMA_RULES, compare_schema_lifecycle,
 };
 pub(crate) use self::lifecycle_changes::GracePeriods;
+pub(crate) use self::matching::take_matches;
 pub(crate) use self::operations::RULES as OPERATION_RULES;
 pub(crate) use self::parameters::RULES as PARAMETER_RULES;
 pub(crate) use self::responses::RULES as RESPONSE_RULES;

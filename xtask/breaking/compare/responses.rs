@@ -5,14 +5,14 @@
 
 use std::rc::Rc;
 
-use contract::node::{Entry, Node, Value};
+use contract::node::{Entry, Node};
 use contract::source::Span;
 
 use super::matching::match_by_key;
 use super::operations::{OperationNode, compare_unknown_keywords, position_of};
 use super::{Comparison, OperationPath, Positions, bodies, response_headers};
 use crate::rule::{Direction, Inverse, Level, Rule};
-use crate::schema::{is_annotation, value};
+use crate::schema::is_same_object;
 
 const CLIENTS_MISS_HEADER: &str = "Clients that read the header fail.";
 const KEEP_HEADER: &str = "Keep sending the header.";
@@ -214,7 +214,7 @@ fn compare_links(
         let (before, span_before) = comparison.base.follow_with_position(&base.value, base.key.span);
         let (after, span_after) =
             comparison.revision.follow_with_position(&revision.value, revision.key.span);
-        if !is_same_link(before, after) {
+        if !is_same_object(before, after) {
             let name = &base.key.text;
             let positions = Positions::new(span_before, span_after);
             comparison.report(
@@ -248,14 +248,4 @@ fn compare_links(
             format!("the link `{name}` was added"),
         );
     }
-}
-
-/// Whether two links are equal, except for annotations.
-fn is_same_link(before: &Node, after: &Node) -> bool {
-    let without_annotations = |node: &Node| {
-        let entries = node.entries().unwrap_or_default().iter();
-        let fields = entries.filter(|entry| !is_annotation(&entry.key.text)).cloned();
-        Node::without_span(Value::Mapping(fields.collect()))
-    };
-    value::is_equal(&without_annotations(before), &without_annotations(after))
 }

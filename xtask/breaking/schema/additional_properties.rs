@@ -6,7 +6,7 @@ use contract::node::Value;
 
 use super::SchemaPair;
 use super::patterns::{is_supported, may_overlap};
-use super::structure::{compare_subschemas, named_schemas, narrowing, widening};
+use super::structure::{compare_subschemas, narrowing, widening};
 use super::view::{SchemaParts, SchemaView, all_accept_everything};
 use crate::compare::{Comparison, Positions};
 use crate::document::IndexedDocument;
@@ -125,7 +125,7 @@ fn compare_additional<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
 
 fn compare_patterns<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let keyword = "patternProperties";
-    let (before, after) = (named_schemas(&pair.base, keyword), named_schemas(&pair.revision, keyword));
+    let (before, after) = (pair.base.named_schemas(keyword), pair.revision.named_schemas(keyword));
     let positions = pair.positions(keyword);
     for (pattern, parts) in &before {
         match after.get(pattern) {
@@ -198,7 +198,7 @@ fn report_removed_pattern<'n>(
 /// Declared properties are compared together with the patterns that match them, so they matter only if the pattern is
 /// not a supported regular expression.
 fn overlaps_other_names(view: &SchemaView<'_>, pattern: &str) -> bool {
-    let patterns = named_schemas(view, "patternProperties");
+    let patterns = view.named_schemas("patternProperties");
     patterns.keys().any(|other_pattern| may_overlap(pattern, other_pattern))
         || !is_supported(pattern) && !view.properties().is_empty()
 }

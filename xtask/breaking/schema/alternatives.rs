@@ -10,7 +10,7 @@ use super::alternative_keys::{MatchableAlternative, are_similar, label};
 use super::equality::is_same_schema;
 use super::proof::{DocumentSide, Operand};
 use super::view::{Alternatives, SchemaParts, SchemaView};
-use crate::compare::{Comparison, Positions};
+use crate::compare::{Comparison, Positions, take_matches};
 use crate::document::IndexedDocument;
 use crate::rule::{SchemaRule, Topic, ValueEffect};
 
@@ -262,23 +262,6 @@ fn compare_members<'n>(
         (DocumentSide::Revision, before),
         positions,
     );
-}
-
-/// Removes matching entries from both lists and returns them as pairs.
-fn take_matches<T: Copy>(
-    base: &mut Vec<T>,
-    revision: &mut Vec<T>,
-    is_match: impl Fn(T, T) -> bool,
-) -> Vec<(T, T)> {
-    let mut pairs = Vec::new();
-    base.retain(|before| match revision.iter().position(|after| is_match(*before, *after)) {
-        Some(index) => {
-            pairs.push((*before, revision.remove(index)));
-            false
-        }
-        None => true,
-    });
-    pairs
 }
 
 /// Reports renamed alternatives whose names serve as discriminator values.

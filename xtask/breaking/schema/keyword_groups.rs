@@ -7,7 +7,7 @@ use contract::node::Entry;
 
 use super::structure::is_equivalent_schema;
 use super::view::{SchemaParts, SchemaView};
-use crate::compare::Comparison;
+use crate::compare::{Comparison, take_matches};
 
 /// A keyword and two that depend on it.
 #[derive(Clone, Copy, Debug)]
@@ -45,17 +45,17 @@ pub(super) fn match_groups<'n>(
     mut base: Vec<KeywordGroup<'n>>,
     mut revision: Vec<KeywordGroup<'n>>,
 ) -> Vec<(Option<KeywordGroup<'n>>, Option<KeywordGroup<'n>>)> {
-    take_pairs(&mut base, &mut revision, |before, after| {
+    take_matches(&mut base, &mut revision, |before, after| {
         before
             .entries()
             .iter()
             .zip(after.entries())
             .all(|(before, after)| is_equal(comparison, *before, after))
     });
-    let mut pairs = take_pairs(&mut base, &mut revision, |before, after| {
+    let mut pairs = take_matches(&mut base, &mut revision, |before, after| {
         is_equal(comparison, Some(before.keyword), Some(after.keyword))
     });
-    pairs.extend(take_pairs(&mut base, &mut revision, |_, _| true));
+    pairs.extend(take_matches(&mut base, &mut revision, |_, _| true));
     let mut matched: Vec<_> = pairs.into_iter().map(|(before, after)| (Some(before), Some(after))).collect();
     matched.extend(base.into_iter().map(|group| (Some(group), None)));
     matched.extend(revision.into_iter().map(|group| (None, Some(group))));
@@ -70,17 +70,4 @@ fn is_equal<'n>(comparison: &Comparison<'n>, before: Option<&'n Entry>, after: O
         }
         _ => false,
     }
-}
-
-/// Removes matching entries from both lists and returns them as pairs.
-fn take_pairs<T>(base: &mut Vec<T>, revision: &mut Vec<T>, is_pair: impl Fn(&T, &T) -> bool) -> Vec<(T, T)> {
-    let mut pairs = Vec::new();
-    let mut index = 0;
-    while index < base.len() {
-        match revision.iter().position(|after| is_pair(&base[index], after)) {
-            Some(matching_index) => pairs.push((base.remove(index), revision.remove(matching_index))),
-            None => index += 1,
-        }
-    }
-    pairs
 }

@@ -32,7 +32,7 @@ mod wrapping;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use contract::node::Entry;
+use contract::node::{Entry, Node, Value};
 
 use self::view::{SchemaParts, SchemaView};
 use super::compare::{Comparison, Origin, PairContext, Positions};
@@ -87,6 +87,16 @@ const ANNOTATIONS: [&str; 13] = [
 /// are compared by their own rules.
 pub(crate) fn is_annotation(keyword: &str) -> bool {
     ANNOTATIONS.contains(&keyword) || keyword.starts_with("x-")
+}
+
+/// Whether two objects are equal, apart from annotations and extensions.
+pub(crate) fn is_same_object(left: &Node, right: &Node) -> bool {
+    let keywords = |node: &Node| {
+        let entries = node.entries().unwrap_or_default().iter();
+        let keywords = entries.filter(|entry| !is_annotation(&entry.key.text)).cloned();
+        Node::without_span(Value::Mapping(keywords.collect()))
+    };
+    value::is_equal(&keywords(left), &keywords(right))
 }
 
 /// A pair of schemas that is being compared.
@@ -193,8 +203,8 @@ fn compare_keywords<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) 
     compare_unknown_keywords(comparison, pair);
 }
 
-/// Whether a module compares the keyword at the site, or the keyword has no effect (`$id`).
-fn is_known(keyword: &str, site: SchemaSite) -> bool {
+/// Whether a module compares the keyword.
+fn is_compared(keyword: &str) -> bool {
     let keyword_lists = [
         typing::KEYWORDS,
         values::KEYWORDS,
@@ -207,12 +217,16 @@ fn is_known(keyword: &str, site: SchemaSite) -> bool {
         conditions::KEYWORDS,
         structure::KEYWORDS,
     ];
+    keyword_lists.iter().any(|keywords| keywords.contains(&keyword))
+}
+
+/// Whether a module compares the keyword at the site, or the keyword has no effect (`$id`).
+fn is_known(keyword: &str, site: SchemaSite) -> bool {
     // `readOnly` and `writeOnly` are compared only for properties.
     if ["readOnly", "writeOnly"].contains(&keyword) {
         return !(site.is_parameter() || matches!(site, SchemaSite::RequestBody | SchemaSite::ResponseBody));
     }
-    ["deprecated", "$id"].contains(&keyword)
-        || keyword_lists.iter().any(|keywords| keywords.contains(&keyword))
+    ["deprecated", "$id"].contains(&keyword) || is_compared(keyword)
 }
 
 /// Reports changes of unknown keywords.

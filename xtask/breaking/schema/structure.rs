@@ -1,6 +1,6 @@
 //! Compares `not`, `propertyNames`, dependencies and content keywords of JSON Schema 2020-12.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use contract::node::{Entry, Node, Value};
@@ -187,21 +187,9 @@ pub(super) fn is_equivalent_schema<'n>(
                 .are_equivalent(&operand(DocumentSide::Base, before), &operand(DocumentSide::Revision, after))
 }
 
-/// Returns the values under a keyword whose value is a mapping, by name. Values of several subschemas are merged.
-pub(super) fn named_schemas<'n>(view: &SchemaView<'n>, keyword: &str) -> BTreeMap<&'n str, SchemaParts<'n>> {
-    let mut named: BTreeMap<&str, SchemaParts<'_>> = BTreeMap::new();
-    for entry in view.entries(keyword).filter_map(|entry| entry.value.entries()).flatten() {
-        named
-            .entry(entry.key.text.as_str())
-            .and_modify(|parts| parts.nodes.push(&entry.value))
-            .or_insert_with(|| SchemaParts::of_entry(entry));
-    }
-    named
-}
-
 fn compare_dependent_schemas<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let keyword = "dependentSchemas";
-    let (before, after) = (named_schemas(&pair.base, keyword), named_schemas(&pair.revision, keyword));
+    let (before, after) = (pair.base.named_schemas(keyword), pair.revision.named_schemas(keyword));
     let positions = pair.positions(keyword);
     for (name, parts) in &before {
         if let Some(parts_after) = after.get(name) {
@@ -227,7 +215,7 @@ fn compare_dependent_schemas<'n>(comparison: &mut Comparison<'n>, pair: &SchemaP
 
 fn compare_dependent_required<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let keyword = "dependentRequired";
-    let (before, after) = (named_schemas(&pair.base, keyword), named_schemas(&pair.revision, keyword));
+    let (before, after) = (pair.base.named_schemas(keyword), pair.revision.named_schemas(keyword));
     let positions = pair.positions(keyword);
     for name in before.keys().chain(after.keys().filter(|name| !before.contains_key(*name))) {
         let (base, revision) = (before.get(name), after.get(name));

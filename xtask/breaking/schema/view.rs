@@ -208,14 +208,19 @@ impl<'n> SchemaView<'n> {
 
     /// Returns the declared properties with their schemas.
     pub(crate) fn properties(&self) -> BTreeMap<&'n str, SchemaParts<'n>> {
-        let mut properties: BTreeMap<&str, SchemaParts<'_>> = BTreeMap::new();
-        for entry in self.entries("properties").filter_map(|entry| entry.value.entries()).flatten() {
-            properties
+        self.named_schemas("properties")
+    }
+
+    /// Returns the values under a keyword whose value is a mapping, by name. Values of several subschemas are merged.
+    pub(crate) fn named_schemas(&self, keyword: &str) -> BTreeMap<&'n str, SchemaParts<'n>> {
+        let mut named: BTreeMap<&str, SchemaParts<'_>> = BTreeMap::new();
+        for entry in self.entries(keyword).filter_map(|entry| entry.value.entries()).flatten() {
+            named
                 .entry(entry.key.text.as_str())
                 .and_modify(|parts| parts.nodes.push(&entry.value))
                 .or_insert_with(|| SchemaParts::of_entry(entry));
         }
-        properties
+        named
     }
 
     /// Returns the names of the required properties, each with its position.

@@ -7,50 +7,13 @@ use crate::schema::conditions::conditions;
 use crate::schema::equality::is_same_schema;
 use crate::schema::types::JsonTypes;
 use crate::schema::view::{Alternatives, SchemaParts, SchemaView};
-use crate::schema::{is_annotation, patterns, typing};
+use crate::schema::{is_annotation, is_compared, patterns, typing};
 
-/// Keywords that this module and its neighbors understand, or that do not constrain values.
-const KNOWN_KEYWORDS: [&str; 39] = [
-    "enum",
-    "const",
-    "maximum",
-    "minimum",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "multipleOf",
-    "maxLength",
-    "minLength",
-    "pattern",
-    "format",
-    "maxItems",
-    "minItems",
-    "uniqueItems",
-    "items",
-    "prefixItems",
-    "unevaluatedItems",
-    "contains",
-    "minContains",
-    "maxContains",
-    "maxProperties",
-    "minProperties",
-    "properties",
-    "patternProperties",
-    "additionalProperties",
-    "unevaluatedProperties",
-    "propertyNames",
-    "required",
-    "dependentRequired",
-    "dependentSchemas",
-    "not",
-    "if",
-    "then",
-    "else",
-    "default",
-    "deprecated",
-    "discriminator",
-    "readOnly",
-    "writeOnly",
-];
+/// Keywords that are compared, but about which nothing is proven.
+const UNPROVEN_KEYWORDS: [&str; 3] = ["contentEncoding", "contentMediaType", "contentSchema"];
+
+/// Keywords that do not constrain values and that no module compares.
+const KEYWORDS_WITHOUT_EFFECT: [&str; 4] = ["deprecated", "readOnly", "writeOnly", "$id"];
 
 impl<'n> Proof<'_, 'n> {
     /// Proves that a schema accepts every value except `null` that another one accepts. If that fails for the schema as a
@@ -187,9 +150,8 @@ impl<'n> Proof<'_, 'n> {
         wide_view: &SchemaView<'n>,
     ) -> bool {
         let is_unknown = |keyword: &&str| {
-            !KNOWN_KEYWORDS.contains(keyword)
-                && !is_annotation(keyword)
-                && !["$id", "nullable"].contains(keyword)
+            let is_known = is_compared(keyword) || KEYWORDS_WITHOUT_EFFECT.contains(keyword);
+            !(is_known || is_annotation(keyword)) || UNPROVEN_KEYWORDS.contains(keyword)
         };
         wide_view.keywords().into_iter().filter(is_unknown).all(|keyword| {
             wide_view.entries(keyword).all(|wide_entry| {

@@ -6,7 +6,6 @@ use contract::node::{Node, Value};
 
 use super::{Operand, Proof};
 use crate::schema::property_schemas::SchemaProperties;
-use crate::schema::structure::named_schemas;
 use crate::schema::types::JsonTypes;
 use crate::schema::view::{SchemaParts, SchemaView, accepts_everything};
 
@@ -92,13 +91,13 @@ impl<'n> Proof<'_, 'n> {
             parts.nodes.iter().filter_map(|node| node.items()).flatten().filter_map(Node::as_str).collect()
         };
         let (narrow_names, wide_names) =
-            (named_schemas(narrow_view, "dependentRequired"), named_schemas(wide_view, "dependentRequired"));
+            (narrow_view.named_schemas("dependentRequired"), wide_view.named_schemas("dependentRequired"));
         let are_names_included = wide_names.iter().all(|(name, wide)| {
             let required = narrow_names.get(name).map(listed).unwrap_or_default();
             listed(wide).is_subset(&required)
         });
         let (narrow_schemas, wide_schemas) =
-            (named_schemas(narrow_view, "dependentSchemas"), named_schemas(wide_view, "dependentSchemas"));
+            (narrow_view.named_schemas("dependentSchemas"), wide_view.named_schemas("dependentSchemas"));
         are_names_included
             && wide_schemas.into_iter().all(|(name, wide_parts)| {
                 let narrow_nodes =
