@@ -38,6 +38,8 @@ use std::path::Path;
 use std::thread;
 
 use anyhow::{Context as _, Result, ensure};
+use contract::InvalidContract;
+use contract::diagnostic::Diagnostic;
 use jiff::civil::Date;
 
 use self::config::{FailOn, Settings};
@@ -197,7 +199,13 @@ fn compare_documents(
     let base = base.map_err(|_| anyhow::anyhow!("cannot read the base: the reader panicked"))?;
     let base = base.map_err(InvalidDocument)?;
     let revision = revision.map_err(InvalidDocument)?;
-    let mut findings = find_changes(&base, &revision, settings, today);
+    let mut findings = match find_changes(&base, &revision, settings, today) {
+        Ok(findings) => findings,
+        Err(diagnostic) => {
+            let invalid = InvalidContract { source: revision.source, diagnostics: vec![*diagnostic] };
+            return Err(InvalidDocument(Box::new(invalid)).into());
+        }
+    };
     let waiver_errors = match &waivers {
         Some(waivers) => waivers::apply(waivers, &mut findings, today)?,
         None => Vec::new(),
@@ -206,20 +214,23 @@ fn compare_documents(
 }
 
 /// Compares two documents. Returns the findings with the levels of the settings, sorted by position in the revision.
+///
+/// # Errors
+/// Returns an error about the revision if its schemas have too many combinations.
 fn find_changes(
     base: &OpenApiDocument,
     revision: &OpenApiDocument,
     settings: &Settings,
     today: Date,
-) -> Vec<Finding> {
-    let mut findings = compare::compare(base, revision, today, settings.grace_periods());
+) -> Result<Vec<Finding>, Box<Diagnostic>> {
+    let mut findings = compare::compare(base, revision, today, settings.grace_periods())?;
     settings.apply(&mut findings);
     // Which version is expected depends on the levels.
     let mut version_findings = version::check(base, revision, &findings);
     settings.apply(&mut version_findings);
     findings.append(&mut version_findings);
     finding::sort(&mut findings);
-    findings
+    Ok(findings)
 }
 
 /// Returns today's date (UTC). The comparison receives the date as an argument.

@@ -30,6 +30,7 @@ pub(crate) mod unchanged;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use contract::diagnostic::{Code, Diagnostic};
 use contract::source::Span;
 use jiff::civil::Date;
 
@@ -124,6 +125,10 @@ struct QueuedPair<'n> {
 /// The identity of a pair: the addresses of both schemas' nodes, and the context.
 type PairKey = (Vec<usize>, Vec<usize>, PairContext);
 
+/// The maximum number of nodes in all queued pairs. `allOf` of several recursive schemas can lead to a pair for each
+/// combination of their parts.
+const MAX_QUEUED_NODES: usize = 500_000;
+
 /// Rules about properties that break clients only if a value is no longer valid.
 const PROPERTY_RULES_ABOUT_VALUES: [&str; 5] = [
     "request-property-removed",
@@ -195,17 +200,24 @@ pub(crate) struct Comparison<'n> {
     pairs: Vec<QueuedPair<'n>>,
     /// The index of each queued pair in `pairs`.
     pair_index: HashMap<PairKey, usize>,
+    /// The number of nodes in all queued pairs.
+    queued_nodes: usize,
+    /// The position in the revision of the first pair that was not queued because of [`MAX_QUEUED_NODES`].
+    overflow: Option<Span>,
     changes: Vec<DetectedChange>,
     proofs: ProofCache<'n>,
 }
 
 /// Compares two documents. Returns one finding for each change, sorted by position in the revision.
+///
+/// # Errors
+/// Returns an error about the revision if there are too many pairs of schemas.
 pub(crate) fn compare(
     base: &OpenApiDocument,
     revision: &OpenApiDocument,
     today: Date,
     grace_periods: GracePeriods,
-) -> Vec<Finding> {
+) -> Result<Vec<Finding>, Box<Diagnostic>> {
     let (base, revision) = (IndexedDocument::new(base), IndexedDocument::new(revision));
     let unchanged = Unchanged::of(&base, &revision);
     let mut comparison = Comparison {
@@ -216,17 +228,26 @@ pub(crate) fn compare(
         unchanged,
         pairs: Vec::new(),
         pair_index: HashMap::new(),
+        queued_nodes: 0,
+        overflow: None,
         changes: Vec::new(),
         proofs: ProofCache::default(),
     };
     api::compare(&mut comparison);
     // Comparing a pair can queue more pairs.
     let mut index = 0;
-    while index < comparison.pairs.len() {
+    while index < comparison.pairs.len() && comparison.overflow.is_none() {
         schema::compare(&mut comparison, index);
         index += 1;
     }
-    finding::merge_changes(&comparison)
+    match comparison.overflow {
+        None => Ok(finding::merge_changes(&comparison)),
+        Some(span) => {
+            let message = "`allOf` combines recursive schemas in too many ways to compare";
+            let help = "combine fewer schemas that contain themselves";
+            Err(Box::new(Diagnostic::error(Code::CyclicRef, span, message, help)))
+        }
+    }
 }
 
 impl<'n> Comparison<'n> {
@@ -246,6 +267,12 @@ impl<'n> Comparison<'n> {
         let key = (base.address(), revision.address(), context);
         if let Some(index) = self.pair_index.get(&key) {
             self.pairs[*index].origins.push(origin);
+            return;
+        }
+        let node_count = |parts: &SchemaParts<'n>| (parts.nodes.len() + parts.selected.len()).max(1);
+        self.queued_nodes += node_count(&base) + node_count(&revision);
+        if self.queued_nodes > MAX_QUEUED_NODES {
+            self.overflow.get_or_insert(revision.span);
             return;
         }
         self.pair_index.insert(key, self.pairs.len());

@@ -52,7 +52,7 @@ fn a_sunset_that_is_too_soon_is_explained_by_the_policy() {
     let deprecated = |sunset: &str| operation(json!({"deprecated": true, "x-sunset": sunset}));
     let messages = |base: &OpenApiDocument, revision: &OpenApiDocument, days: i32| {
         let settings = Settings::parse("a.toml", &format!("[policies]\nsunset-days = {days}")).unwrap();
-        let findings = find_changes(base, revision, &settings, TODAY);
+        let findings = find_changes(base, revision, &settings, TODAY).expect("the documents can be compared");
         for finding in &findings {
             // The text of a rule is the same for each policy.
             assert!(!finding.remedy.contains(|letter: char| letter.is_ascii_digit()), "{finding:?}");

@@ -50,7 +50,7 @@ fn differences(base: &str, revision: &str) -> Vec<Finding> {
 
 /// Compares two documents with the policies of this project.
 fn compare(base: &OpenApiDocument, revision: &OpenApiDocument, today: Date) -> Vec<Finding> {
-    find_changes(base, revision, &Settings::project(), today)
+    find_changes(base, revision, &Settings::project(), today).expect("the documents can be compared")
 }
 
 /// Returns the ids and levels of findings.

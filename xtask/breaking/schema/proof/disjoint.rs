@@ -18,7 +18,7 @@ impl<'n> Proof<'_, 'n> {
         if self.remaining_goals == 0 || self.disjoint_nesting > MAX_NESTING {
             return false;
         }
-        self.remaining_goals -= 1;
+        self.use_goal();
         self.disjoint_nesting += 1;
         let are_disjoint = self.prove_disjoint(left, right);
         self.disjoint_nesting -= 1;

@@ -34,6 +34,7 @@ impl<'n> Proof<'_, 'n> {
             return None;
         }
         self.remaining_evaluations.set(remaining - 1);
+        self.cache.use_step();
         self.evaluation_depth.set(self.evaluation_depth.get() + 1);
         let accepts = self.all_keywords_accept(schema, instance);
         self.evaluation_depth.set(self.evaluation_depth.get() - 1);

@@ -30,6 +30,10 @@ const MAX_GOALS: usize = 600;
 
 /// The maximum number of schemas for which one proof evaluates values.
 const MAX_EVALUATIONS: usize = 2_000;
+/// The maximum number of goals and evaluated schemas of all proofs of a comparison.
+const MAX_TOTAL_STEPS: usize = 5_000_000;
+/// The maximum number of schemas and of failed goals that a comparison remembers.
+const MAX_CACHED: usize = 200_000;
 /// The maximum depth of goals that depend on each other. It limits the use of the call stack.
 const MAX_DEPTH: usize = 40;
 
@@ -83,11 +87,29 @@ type OperandKey = (DocumentSide, Vec<usize>);
 type GoalKey = (OperandKey, OperandKey, JsonTypes, Direction);
 
 /// Results that all proofs of a comparison share.
-#[derive(Default)]
 pub(crate) struct ProofCache<'n> {
     views: RefCell<HashMap<OperandKey, Rc<SchemaView<'n>>>>,
     /// The inclusions that were not proven.
     failed: RefCell<HashSet<GoalKey>>,
+    /// The remaining number of goals and evaluated schemas of all proofs. Further goals count as not proven.
+    remaining_steps: Cell<usize>,
+}
+
+impl Default for ProofCache<'_> {
+    fn default() -> Self {
+        Self {
+            views: RefCell::default(),
+            failed: RefCell::default(),
+            remaining_steps: Cell::new(MAX_TOTAL_STEPS),
+        }
+    }
+}
+
+impl ProofCache<'_> {
+    /// Counts a goal or an evaluated schema.
+    fn use_step(&self) {
+        self.remaining_steps.update(|remaining| remaining.saturating_sub(1));
+    }
 }
 
 /// A proof in progress.
@@ -133,11 +155,11 @@ impl<'p, 'n> Proof<'p, 'n> {
             nesting: 0,
             proven: Vec::new(),
             proven_index: HashSet::new(),
-            remaining_goals: MAX_GOALS,
+            remaining_goals: cache.remaining_steps.get().min(MAX_GOALS),
             disjoint_nesting: 0,
             is_limited: false,
             evaluation_depth: Cell::new(0),
-            remaining_evaluations: Cell::new(MAX_EVALUATIONS),
+            remaining_evaluations: Cell::new(cache.remaining_steps.get().min(MAX_EVALUATIONS)),
         }
     }
 
@@ -177,7 +199,7 @@ impl<'p, 'n> Proof<'p, 'n> {
             self.is_limited |= self.open.len() >= MAX_DEPTH;
             return false;
         }
-        self.remaining_goals -= 1;
+        self.use_goal();
         let proven_before = self.proven.len();
         self.open.insert(key.clone(), self.nesting);
         let is_proven = self.prove_inclusion(narrow, wide);
@@ -192,10 +214,20 @@ impl<'p, 'n> Proof<'p, 'n> {
             }
             // A failure within a limit is final.
             if self.remaining_goals > 0 && !self.is_limited {
-                self.cache.failed.borrow_mut().insert(key);
+                let mut failed = self.cache.failed.borrow_mut();
+                if failed.len() >= MAX_CACHED {
+                    failed.clear();
+                }
+                failed.insert(key);
             }
         }
         is_proven
+    }
+
+    /// Counts a goal of this proof.
+    fn use_goal(&mut self) {
+        self.remaining_goals = self.remaining_goals.saturating_sub(1);
+        self.cache.use_step();
     }
 
     /// Like [`Self::is_included`], for a part of the values, such as a property.
@@ -219,7 +251,11 @@ impl<'p, 'n> Proof<'p, 'n> {
             return Rc::clone(view);
         }
         let view = Rc::new(SchemaView::of(self.document(operand.side), &operand.parts));
-        self.cache.views.borrow_mut().insert(key, Rc::clone(&view));
+        let mut views = self.cache.views.borrow_mut();
+        if views.len() >= MAX_CACHED {
+            views.clear();
+        }
+        views.insert(key, Rc::clone(&view));
         view
     }
 

@@ -96,6 +96,40 @@ fn nesting_over_many_files_is_rejected_without_a_stack_overflow() {
     assert_rejected(&folder, "base.yaml", "nested deeper than 192 levels");
 }
 
+/// Compares `base.yaml` with `new.yaml`. A run that takes more than 60 seconds of processor time or 2 GB fails.
+fn compare_with_limits(folder: &Folder) -> Outcome {
+    let script = "ulimit -v 2000000; ulimit -t 60; openapi-gate check --base base.yaml new.yaml";
+    folder.run_script(script, &[])
+}
+
+#[test]
+fn recursive_schemas_that_multiply_are_rejected() {
+    let folder = Folder::new();
+    let document = |title: &str| {
+        let (mut parts, mut schemas) = (Vec::new(), String::new());
+        // Each step leads to the next schema of every cycle, so all combinations of them occur.
+        for length in [2, 3, 5, 7, 11, 13, 17, 19] {
+            parts.push(format!("{{$ref: '#/components/schemas/C{length}-0'}}"));
+            for index in 0..length {
+                let next = format!("{{$ref: '#/components/schemas/C{length}-{}'}}", (index + 1) % length);
+                schemas +=
+                    &format!("    C{length}-{index}: {{title: {title}, properties: {{next: {next}}}}}\n");
+            }
+        }
+        let schema = format!("{{allOf: [{}]}}", parts.join(", "));
+        let body = format!("{{content: {{application/json: {{schema: {schema}}}}}}}");
+        format!(
+            "openapi: 3.1.0\npaths:\n  /a: {{post: {{requestBody: {body}}}}}\ncomponents:\n  schemas:\n{schemas}"
+        )
+    };
+    folder.write("base.yaml", document("A"));
+    folder.write("new.yaml", document("B"));
+    let outcome = compare_with_limits(&folder);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.errors.contains("recursive schemas in too many ways"), "{outcome:?}");
+    assert!(outcome.errors.contains("--> new.yaml:"), "{outcome:?}");
+}
+
 #[test]
 fn a_property_that_is_named_mapping_can_refer_to_files() {
     let folder = Folder::new();
