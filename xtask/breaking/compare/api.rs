@@ -90,41 +90,17 @@ fn compare_paths<'n>(comparison: &mut Comparison<'n>) {
     let (revision, revision_span) = root_entries(&comparison.revision.document.root, "paths");
     // All other keys are paths: validation rejects keys that do not begin with `/`.
     let is_path = |entry: &&Entry| !entry.key.text.starts_with("x-");
-    let mut remaining: Vec<&'n Entry> = revision.iter().filter(is_path).collect();
-    let mut unmatched = Vec::new();
-    let mut pairs: Vec<(&'n Entry, Option<&'n Entry>)> = Vec::new();
+    let base: Vec<&Entry> = base.iter().filter(is_path).collect();
+    let mut remaining = RemainingPaths::of(revision.iter().filter(is_path).collect());
     let (base_root, revision_root) = (&comparison.base.document.root, &comparison.revision.document.root);
-    let has_same_servers = match (base_root.get("servers"), revision_root.get("servers")) {
-        (Some(before), Some(after)) => value::is_equal(before, after),
-        _ => true,
-    };
-    let addresses_after: HashMap<&str, BTreeSet<String>> = if has_same_servers {
-        HashMap::new()
-    } else {
-        let of_entry =
-            |entry: &&'n Entry| (entry.key.text.as_str(), servers::addresses(revision_root, &entry.key.text));
-        remaining.iter().map(of_entry).collect()
-    };
-    // Equal paths are matched first, then paths that differ only in the names of their parameters. If the servers
-    // changed, paths with a common address are matched before both, because a prefix can move from the servers to the
-    // paths.
-    for before in base.iter().filter(is_path) {
-        let addresses = servers::addresses(base_root, &before.key.text);
-        let is_same_address = |after: &&Entry| {
-            addresses_after.get(after.key.text.as_str()).is_some_and(|after| !after.is_disjoint(&addresses))
-        };
-        let is_same_path = |after: &&Entry| after.key.text == before.key.text;
-        match remaining.iter().position(is_same_address).or_else(|| remaining.iter().position(is_same_path)) {
-            Some(index) => pairs.push((before, Some(remaining.remove(index)))),
-            None => unmatched.push(before),
+    let mut matched: Vec<Option<&'n Entry>> = vec![None; base.len()];
+    for key in path_keys(base_root, revision_root) {
+        remaining.index_by(|path| key.all(revision_root, path));
+        for (before, after) in base.iter().zip(&mut matched).filter(|(_, after)| after.is_none()) {
+            *after = remaining.take(&key.all(base_root, &before.key.text));
         }
     }
-    for before in unmatched {
-        let template = without_parameter_names(&before.key.text);
-        let index = remaining.iter().position(|after| without_parameter_names(&after.key.text) == template);
-        pairs.push((before, index.map(|index| remaining.remove(index))));
-    }
-    for (before, after) in pairs {
+    for (before, after) in base.into_iter().zip(matched) {
         let before = PathItem::new(&comparison.base, before, false);
         let after = after.map(|after| PathItem::new(&comparison.revision, after, false));
         operations::compare(
@@ -134,9 +110,93 @@ fn compare_paths<'n>(comparison: &mut Comparison<'n>) {
             Positions::new(before.span, revision_span),
         );
     }
-    for entry in remaining {
+    for entry in remaining.into_entries() {
         let after = PathItem::new(&comparison.revision, entry, false);
         operations::compare(comparison, None, Some(&after), Positions::new(base_span, after.span));
+    }
+}
+
+/// What a path of the base and the same path of the revision have in common.
+#[derive(Clone, Copy)]
+enum PathKey {
+    /// The path itself.
+    Path,
+    /// The path without the names of its parameters.
+    Template,
+    /// An address: the URL of a server and the path.
+    Address {
+        /// Whether the scheme and the host are left out.
+        without_host: bool,
+    },
+}
+
+impl PathKey {
+    /// Returns the keys of a path in a document.
+    fn all(self, root: &Node, path: &str) -> BTreeSet<String> {
+        match self {
+            Self::Path => BTreeSet::from([path.to_owned()]),
+            Self::Template => BTreeSet::from([without_parameter_names(path)]),
+            Self::Address { without_host } => servers::addresses(root, path, without_host),
+        }
+    }
+}
+
+/// Returns the keys by which paths are matched, one after the other. If the servers changed, a prefix can have moved
+/// between the servers and the paths.
+fn path_keys(base: &Node, revision: &Node) -> Vec<PathKey> {
+    let (servers_before, servers_after) = (servers::of_document(base), servers::of_document(revision));
+    // Without servers, the host is that of the document.
+    let address = PathKey::Address { without_host: servers_before.is_none() || servers_after.is_none() };
+    match (servers_before, servers_after) {
+        (None, None) => vec![PathKey::Path, PathKey::Template],
+        (Some(before), Some(after)) if value::is_equal(before, after) => {
+            vec![PathKey::Path, PathKey::Template]
+        }
+        // The first servers only document the URL that clients already use.
+        (None, Some(_)) => vec![PathKey::Path, address, PathKey::Template],
+        (Some(_), _) => vec![address, PathKey::Path, PathKey::Template],
+    }
+}
+
+/// The paths of the revision that are not matched yet.
+struct RemainingPaths<'n> {
+    entries: Vec<Option<&'n Entry>>,
+    /// The indexes of the paths by their keys.
+    by_key: HashMap<String, Vec<usize>>,
+}
+
+impl<'n> RemainingPaths<'n> {
+    fn of(entries: Vec<&'n Entry>) -> Self {
+        Self { entries: entries.into_iter().map(Some).collect(), by_key: HashMap::new() }
+    }
+
+    /// Indexes the remaining paths by their keys.
+    fn index_by(&mut self, keys_of: impl Fn(&str) -> BTreeSet<String>) {
+        self.by_key.clear();
+        // The first of several paths with a key is the last in the list.
+        for (index, entry) in self.entries.iter().enumerate().rev() {
+            for key in entry.map(|entry| keys_of(&entry.key.text)).unwrap_or_default() {
+                self.by_key.entry(key).or_default().push(index);
+            }
+        }
+    }
+
+    /// Removes the first path with one of the keys and returns it.
+    fn take(&mut self, keys: &BTreeSet<String>) -> Option<&'n Entry> {
+        let mut found = None;
+        for key in keys {
+            let Some(indexes) = self.by_key.get_mut(key) else { continue };
+            while found.is_none()
+                && let Some(index) = indexes.pop()
+            {
+                found = self.entries[index].take();
+            }
+        }
+        found
+    }
+
+    fn into_entries(self) -> impl Iterator<Item = &'n Entry> {
+        self.entries.into_iter().flatten()
     }
 }
 

@@ -41,11 +41,20 @@ struct ApiServer<'n> {
     variables: Option<&'n Node>,
 }
 
+/// Returns the servers of a document, or `None` if it has none.
+pub(super) fn of_document(root: &Node) -> Option<&Node> {
+    root.get("servers").filter(|servers| servers.items().is_some_and(|items| !items.is_empty()))
+}
+
 /// Returns the addresses of a path, without the names of its parameters. Returns the path itself if the document has no
-/// `servers`.
-pub(super) fn addresses(root: &Node, path: &str) -> BTreeSet<String> {
-    let servers = root.entry("servers").and_then(|list| parse_servers(&list.value, path)).unwrap_or_default();
-    let addresses: BTreeSet<String> = servers.into_iter().map(|server| server.address).collect();
+/// `servers`. With `without_host`, the scheme and the host are left out.
+pub(super) fn addresses(root: &Node, path: &str, without_host: bool) -> BTreeSet<String> {
+    let servers = root.get("servers").and_then(|list| parse_servers(list, path)).unwrap_or_default();
+    let addresses = servers.into_iter().map(|server| match server.address.split_once("://") {
+        Some((_, rest)) if without_host => rest.find('/').map_or("/", |start| &rest[start..]).to_owned(),
+        _ => server.address,
+    });
+    let addresses: BTreeSet<String> = addresses.collect();
     if addresses.is_empty() { BTreeSet::from([without_parameter_names(path)]) } else { addresses }
 }
 

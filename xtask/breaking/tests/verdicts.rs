@@ -90,6 +90,10 @@ fn servers_and_paths_are_compared_as_addresses() {
         // A prefix moves between the servers and the paths.
         (document(long.clone(), "/a/{id}"), document(short.clone(), "/v1/a/{key}")),
         (document(short.clone(), "/v1/a"), document(long.clone(), "/a")),
+        // A prefix moves between the default server and the paths.
+        (document(Value::Null, "/v1/a"), document(json!([{"url": "/v1"}]), "/a")),
+        (document(json!([{"url": "/v1/"}]), "/a/{id}"), document(json!([]), "/v1/a/{key}")),
+        (document(Value::Null, "/v1/a"), document(long.clone(), "/a")),
     ] {
         assert_eq!(reported(&base, &revision), [] as [&str; 0], "{base} {revision}");
     }
@@ -98,9 +102,21 @@ fn servers_and_paths_are_compared_as_addresses() {
         (document(long.clone(), "/a"), document(short.clone(), "/a")),
         (document(long, "/a"), document(short.clone(), "/v2/a")),
         (document(short, "/a"), document(Value::Null, "/a")),
+        (document(json!([{"url": "/v1"}]), "/a"), document(Value::Null, "/a")),
+        (document(json!([{"url": "/v1"}]), "/a"), document(Value::Null, "/v2/a")),
     ] {
         assert!(!reported(&base, &revision).is_empty(), "{base} {revision}");
     }
+}
+
+#[test]
+fn the_first_servers_leave_paths_matched_by_name() {
+    let document = |servers: Value| {
+        let paths = json!({"/a": {"get": {"operationId": "a"}}, "/v1/a": {"get": {"operationId": "b"}}});
+        json!({"openapi": "3.1.0", "servers": servers, "paths": paths}).to_string()
+    };
+    let (none, prefix) = (document(json!([])), document(json!([{"url": "/v1"}])));
+    assert_eq!(reported(&none, &prefix), [] as [&str; 0]);
 }
 
 #[test]
