@@ -11,7 +11,8 @@ use super::matching::match_by_key;
 use super::operations::OperationNode;
 use super::{Comparison, OperationPath, Positions};
 use crate::rule::{Inverse, Rule};
-use crate::schema::{is_annotation, value};
+use crate::schema::is_same_object;
+use crate::schema::value::ValueSet;
 
 /// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[
@@ -167,24 +168,21 @@ fn compare_variables(before: Option<&Node>, after: Option<&Node>) -> VariablesCh
 
 fn compare_variable(before: &Node, after: &Node) -> VariablesChange {
     let without_enum = |node: &Node| {
-        let is_kept = |entry: &&Entry| entry.key.text != "enum" && !is_annotation(&entry.key.text);
-        let kept = node.entries().unwrap_or_default().iter().filter(is_kept).cloned();
-        Node::without_span(Value::Mapping(kept.collect()))
+        let entries = node.entries().unwrap_or_default().iter();
+        Node::without_span(Value::Mapping(
+            entries.filter(|entry| entry.key.text != "enum").cloned().collect(),
+        ))
     };
-    if !value::is_equal(&without_enum(before), &without_enum(after)) {
+    if !is_same_object(&without_enum(before), &without_enum(after)) {
         return VariablesChange::Changed;
     }
-    let contains = |list: &[Node], item: &Node| list.iter().any(|listed| value::is_equal(listed, item));
+    let contains_all = |list: &[Node], items: &[Node]| ValueSet::of(list).contains_all(items);
     match (before.get("enum").and_then(Node::items), after.get("enum").and_then(Node::items)) {
         (None, None) => VariablesChange::Unchanged,
         (Some(_), None) => VariablesChange::Extended,
         (None, Some(_)) => VariablesChange::Changed,
-        (Some(before), Some(after)) if before.iter().any(|item| !contains(after, item)) => {
-            VariablesChange::Changed
-        }
-        (Some(before), Some(after)) if after.iter().any(|item| !contains(before, item)) => {
-            VariablesChange::Extended
-        }
+        (Some(before), Some(after)) if !contains_all(after, before) => VariablesChange::Changed,
+        (Some(before), Some(after)) if !contains_all(before, after) => VariablesChange::Extended,
         (Some(_), Some(_)) => VariablesChange::Unchanged,
     }
 }

@@ -301,12 +301,14 @@ fn report_unmatched<'n>(
         DocumentSide::Base => DocumentSide::Revision,
         DocumentSide::Revision => DocumentSide::Base,
     };
+    let is_provable = members.len().max(others.members.len()) <= MAX_PROVEN_ALTERNATIVES;
     for member in members {
         let operand = |side, node: &'n Node| Operand::new(side, SchemaParts::of_node(node, node.span));
-        let is_covered = others.members.iter().any(|other| {
-            let mut proof = comparison.proof(pair.site.direction());
-            proof.is_included(&operand(side, member), &operand(other_side, other))
-        });
+        let is_covered = is_provable
+            && others.members.iter().any(|other| {
+                let mut proof = comparison.proof(pair.site.direction());
+                proof.is_included(&operand(side, member), &operand(other_side, other))
+            });
         let name = label(member);
         let positions = match side {
             DocumentSide::Base => Positions::new(member.span, positions.revision),

@@ -8,7 +8,7 @@ use contract::node::{Entry, Node};
 use contract::version::Version;
 
 use super::is_annotation;
-use super::value::is_equal;
+use super::value::{ValueSet, is_equal};
 use super::view::SchemaParts;
 use crate::document::IndexedDocument;
 
@@ -141,10 +141,13 @@ impl<'n> Equality<'_, 'n> {
 
 /// Whether two lists have the same items in any order. A value that is not a list equals a list of itself.
 fn has_same_items(left: &Node, right: &Node) -> bool {
-    let items = |node: &Node| node.items().map_or_else(|| vec![node.clone()], <[Node]>::to_vec);
-    let (left, right) = (items(left), items(right));
-    let contains = |list: &[Node], item: &Node| list.iter().any(|listed| is_equal(listed, item));
-    left.iter().all(|item| contains(&right, item)) && right.iter().all(|item| contains(&left, item))
+    let (left, right) = (items_of(left), items_of(right));
+    ValueSet::of(right).contains_all(left) && ValueSet::of(left).contains_all(right)
+}
+
+/// Returns the items of a list. A value that is not a list is one item.
+fn items_of(node: &Node) -> &[Node] {
+    node.items().unwrap_or(std::slice::from_ref(node))
 }
 
 /// Follows references, and `allOf` with a single part, as long as they are the only keyword apart from annotations.

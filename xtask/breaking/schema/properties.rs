@@ -43,7 +43,8 @@ pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>
                 report_added(comparison, pair, &property, before, after.parts)
             }
             (false, false) => {
-                compare_required(comparison, pair, &property, pair.site.inner(), pair.revision.span, false)
+                let spans = (pair.base.span, pair.revision.span);
+                compare_required(comparison, pair, &property, pair.site.inner(), spans, false)
             }
             _ => compare_both(comparison, pair, &property, before.parts, after.parts),
         }
@@ -80,7 +81,7 @@ fn compare_both<'n>(
         );
     }
     let has_default = view_after.entry("default").is_some();
-    compare_required(comparison, pair, property, site, after.span, has_default);
+    compare_required(comparison, pair, property, site, (before.span, after.span), has_default);
     pair.queue(comparison, before, after, site, property.name);
 }
 
@@ -90,11 +91,10 @@ fn compare_required<'n>(
     pair: &SchemaPair<'n>,
     property: &ComparedProperty<'_>,
     site: SchemaSite,
-    revision_span: Span,
+    (base_span, revision_span): (Span, Span),
     has_default: bool,
 ) {
     let name = property.name;
-    let base_span = pair.base.properties().get(name).map_or(pair.base.span, |parts| parts.span);
     let (suffix, positions, message) = match property.required_spans {
         (None, Some(after)) => {
             let has_request_default = has_default && site == SchemaSite::RequestProperty;

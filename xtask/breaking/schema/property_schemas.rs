@@ -1,7 +1,7 @@
 //! Finds the schemas that apply to a property: its declared schema and those of matching patterns, or else those of
 //! additional or unevaluated properties.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use contract::node::{Entry, Node, Value};
 use regex::Regex;
@@ -38,7 +38,8 @@ pub(super) struct SchemaProperties<'a, 'n> {
 
 /// The keywords of one subschema that apply to properties.
 struct SubschemaProperties<'n> {
-    properties: Option<&'n Node>,
+    /// The declared properties by name.
+    properties: HashMap<&'n str, &'n Entry>,
     patterns: Vec<PatternSchema<'n>>,
     /// Whether a pattern is not supported. It is not in `patterns`.
     has_unsupported_pattern: bool,
@@ -67,6 +68,8 @@ impl<'n> SubschemaProperties<'n> {
         };
         let supported: Vec<PatternSchema<'_>> = patterns.iter().filter_map(compile).collect();
         let has_unsupported_pattern = supported.len() < patterns.len();
+        let declared = properties.and_then(Node::entries).unwrap_or_default().iter();
+        let properties = declared.map(|entry| (entry.key.text.as_str(), entry)).collect();
         Some(Self { properties, patterns: supported, has_unsupported_pattern, additional })
     }
 }
@@ -79,9 +82,7 @@ impl<'a, 'n> SchemaProperties<'a, 'n> {
 
     /// Returns the names of the declared properties.
     pub(super) fn names(&self) -> BTreeSet<&'n str> {
-        let declared =
-            self.subschemas.iter().filter_map(|subschema| subschema.properties?.entries()).flatten();
-        declared.map(|entry| entry.key.text.as_str()).collect()
+        self.subschemas.iter().flat_map(|subschema| subschema.properties.keys().copied()).collect()
     }
 
     /// Returns the schemas that apply to a property.
@@ -143,7 +144,7 @@ impl<'a, 'n> SchemaProperties<'a, 'n> {
             PropertySchemas { parts: SchemaParts::any(self.view.position("properties")), is_declared: false };
         let mut is_evaluated = false;
         for subschema in &self.subschemas {
-            let declared = subschema.properties.and_then(|properties| properties.entry(name));
+            let declared = subschema.properties.get(name).copied();
             if let Some(declared) = declared.filter(|_| !property.is_declared) {
                 property.parts.span = declared.key.span;
             }

@@ -9,7 +9,7 @@ use contract::version::Version;
 use super::equality::unwrap;
 use super::null::NullDecision;
 use super::types::JsonTypes;
-use super::value::is_equal;
+use super::value::ValueSet;
 use super::view::{Alternatives, ConstantList, SchemaParts, SchemaView, SelectedAlternative};
 use super::{is_annotation, null};
 use crate::document::IndexedDocument;
@@ -256,13 +256,13 @@ fn constants<'n>(
     distinct: bool,
 ) -> Option<(Vec<&'n Node>, JsonTypes)> {
     let mut values: Vec<&Node> = Vec::new();
+    let mut distinct_values = ValueSet::default();
     let mut types = Some(JsonTypes::NONE);
     for member in members {
         let (declared_types, member_values) = constant(unwrap(side, member))?;
         types = types.zip(declared_types).map(|(types, declared)| types.or(declared));
         for value in member_values {
-            let is_repeated = values.iter().any(|previous| is_equal(previous, value));
-            if is_repeated && distinct {
+            if !distinct_values.insert(value) && distinct {
                 return None;
             }
             values.push(value);

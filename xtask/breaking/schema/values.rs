@@ -5,7 +5,7 @@ use contract::source::Span;
 
 use super::SchemaPair;
 use super::types::JsonTypes;
-use super::value::{display_value, is_equal, number, text};
+use super::value::{ValueSet, display_value, text};
 use super::view::SchemaView;
 use crate::compare::{Comparison, Positions};
 use crate::rule::{Level, SchemaRule, Topic, ValueEffect};
@@ -93,13 +93,8 @@ fn is_listed(view: &SchemaView<'_>) -> bool {
 
 /// Returns the entries of a keyword with distinct values.
 pub(super) fn distinct<'n>(view: &SchemaView<'n>, keyword: &str) -> Vec<&'n Entry> {
-    let mut entries: Vec<&Entry> = Vec::new();
-    for entry in view.entries(keyword) {
-        if !entries.iter().any(|distinct| is_equal(&distinct.value, &entry.value)) {
-            entries.push(entry);
-        }
-    }
-    entries
+    let mut values = ValueSet::default();
+    view.entries(keyword).filter(|entry| values.insert(&entry.value)).collect()
 }
 
 /// Returns the valid values of a schema, or `None` if it does not list them. Enums are returned without `null`, because
@@ -127,7 +122,8 @@ fn value_list<'n>(view: &SchemaView<'n>, with_const: bool) -> Option<ValueList<'
         is_extension_list: false,
     });
     let intersection = enums.chain(constant_lists).chain(constants).reduce(|mut first, second| {
-        first.values.retain(|value| second.values.iter().any(|existing| is_equal(value, existing)));
+        let listed = ValueSet::of(second.values);
+        first.values.retain(|value| listed.contains(value));
         first
     });
     let extensible_list =
@@ -164,9 +160,10 @@ fn compare_enums<'n>(
         }
         (Some(base), Some(revision)) => (base, revision),
     };
-    let is_missing =
-        |value: &'n Node, values: &[&Node]| !values.iter().any(|listed| is_same_value(pair, value, listed));
-    for value in revision.values.iter().filter(|value| is_missing(value, &base.values)) {
+    let set =
+        |list: &ValueList<'n>| ValueSet::of_text(list.values.iter().copied(), pair.site.is_plain_text());
+    let (base_set, revision_set) = (set(&base), set(&revision));
+    for value in revision.values.iter().filter(|value| !base_set.contains(value)) {
         let suffix = if base.is_open { "open-enum-value-added" } else { "enum-value-added" };
         let positions = Positions::new(base.span, position_of(value, revision.span));
         pair.report(
@@ -177,7 +174,7 @@ fn compare_enums<'n>(
             format!("the value {} was added", display_value(value)),
         );
     }
-    for value in base.values.iter().filter(|value| is_missing(value, &revision.values)) {
+    for value in base.values.iter().filter(|value| !revision_set.contains(value)) {
         let suffix =
             if base.is_extension_list { "x-extensible-enum-value-removed" } else { "enum-value-removed" };
         let positions = Positions::new(position_of(value, base.span), revision.span);
@@ -212,17 +209,6 @@ fn compare_enums<'n>(
     }
 }
 
-/// Whether two values are equal, or sent as the same plain text.
-fn is_same_value(pair: &SchemaPair<'_>, left: &Node, right: &Node) -> bool {
-    let plain_text = |node: &Node| match &node.value {
-        Value::String(text) => Some(text.clone()),
-        Value::Bool(flag) => Some(flag.to_string()),
-        _ => number(node).map(|number| number.to_string()),
-    };
-    is_equal(left, right)
-        || pair.site.is_plain_text() && plain_text(left).is_some_and(|left| plain_text(right) == Some(left))
-}
-
 /// Returns the position of `x-extensible-enum`, or `fallback` if the schema lacks it.
 fn extensible_position(view: &SchemaView<'_>, fallback: Span) -> Span {
     view.entry("x-extensible-enum").map_or(fallback, |entry| entry.key.span)
@@ -243,8 +229,9 @@ fn compare_values<'n>(
 ) {
     let positions = pair.positions(keyword);
     let (before, after) = (distinct(&pair.base, keyword), distinct(&pair.revision, keyword));
-    let is_subset = |left: &[&Entry], right: &[&Entry]| {
-        left.iter().all(|entry| right.iter().any(|right| is_same_value(pair, &entry.value, &right.value)))
+    let is_subset = |left: &[&'n Entry], right: &[&'n Entry]| {
+        let values = |entries: &[&'n Entry]| entries.iter().map(|entry| &entry.value).collect::<Vec<_>>();
+        ValueSet::of_text(values(right), pair.site.is_plain_text()).contains_all(values(left))
     };
     if is_subset(&before, &after) && is_subset(&after, &before) {
         return;

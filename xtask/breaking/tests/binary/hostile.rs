@@ -131,6 +131,46 @@ fn recursive_schemas_that_multiply_are_rejected() {
 }
 
 #[test]
+fn large_lists_are_compared_in_linear_time() {
+    let folder = Folder::new();
+    let body = |schema: &str| {
+        let body = format!("{{content: {{application/json: {{schema: {schema}}}}}}}");
+        format!("openapi: 3.1.0\npaths: {{/a: {{post: {{requestBody: {body}}}}}}}\n")
+    };
+    let list = |count: usize, item: &dyn Fn(usize) -> String| {
+        (0..count).map(item).collect::<Vec<String>>().join(", ")
+    };
+    let properties = |kind: &str| {
+        body(&format!(
+            "{{properties: {{{}}}}}",
+            list(20_000, &|number| format!("p{number}: {{type: {kind}}}"))
+        ))
+    };
+    let values = |first: usize| {
+        body(&format!("{{enum: [{}]}}", list(50_000, &|number| format!("v{}", number + first))))
+    };
+    let constants = |first: usize| {
+        body(&format!("{{oneOf: [{}]}}", list(20_000, &|number| format!("{{const: v{}}}", number + first))))
+    };
+    let paths = |name: &str| {
+        let paths: String =
+            (0..20_000).map(|number| format!("  /p{number}/{{{name}}}: {{get: {{}}}}\n")).collect();
+        format!("openapi: 3.1.0\npaths:\n{paths}")
+    };
+    for (base, new, code) in [
+        (properties("string"), properties("[string, integer]"), 0),
+        (values(0), values(1), 1),
+        (constants(0), constants(1), 1),
+        (paths("a"), paths("b"), 0),
+    ] {
+        folder.write("base.yaml", &base);
+        folder.write("new.yaml", new);
+        let outcome = compare_with_limits(&folder);
+        assert_eq!(outcome.code, Some(code), "{}: {outcome:?}", &base[..80]);
+    }
+}
+
+#[test]
 fn a_property_that_is_named_mapping_can_refer_to_files() {
     let folder = Folder::new();
     folder.write("b.yaml", "type: string\n");
