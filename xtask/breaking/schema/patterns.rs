@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 use regex_automata::dfa::{Automaton, StartKind, dense};
 use regex_automata::nfa::thompson::{self, WhichCaptures};
 use regex_automata::util::primitives::StateID;
@@ -19,6 +19,10 @@ type Dfa = dense::DFA<Vec<u32>>;
 
 /// The maximum size of one automaton, in bytes, and of the memory for building it.
 const MAX_AUTOMATON_BYTES: usize = 1 << 20;
+/// The maximum size of all automata or regular expressions that are kept for further searches, in bytes.
+const MAX_CACHED_BYTES: usize = 64 << 20;
+/// The maximum length of a pattern, in bytes.
+const MAX_PATTERN_BYTES: usize = 100_000;
 /// The maximum number of combinations of states that a search visits.
 const MAX_VISITED: usize = 20_000;
 
@@ -93,17 +97,47 @@ fn representative_bytes(automata: &[Rc<Dfa>]) -> Vec<u8> {
     (0..=u8::MAX).filter(|byte| seen.insert(classes(*byte))).collect()
 }
 
+/// What was built from each pattern, or `None` if it cannot be built.
+struct PatternCache<T> {
+    by_pattern: HashMap<String, Option<T>>,
+    /// The size of the patterns and of what was built, in bytes.
+    size: usize,
+}
+
+impl<T> Default for PatternCache<T> {
+    fn default() -> Self {
+        Self { by_pattern: HashMap::new(), size: 0 }
+    }
+}
+
+impl<T: Clone> PatternCache<T> {
+    /// Returns what was built from a pattern. `build` returns it with its size.
+    fn get_or_build(&mut self, pattern: &str, build: impl FnOnce(&str) -> Option<(T, usize)>) -> Option<T> {
+        if let Some(built) = self.by_pattern.get(pattern) {
+            return built.clone();
+        }
+        let (built, size) = build(pattern).map_or((None, 0), |(built, size)| (Some(built), size));
+        self.size += pattern.len() + size;
+        if self.size > MAX_CACHED_BYTES {
+            self.by_pattern.clear();
+            self.size = pattern.len() + size;
+        }
+        self.by_pattern.insert(pattern.to_owned(), built.clone());
+        built
+    }
+}
+
 /// Returns the automaton of all strings that match a pattern, or `None` if there is none of acceptable size.
 fn automaton(pattern: &str) -> Option<Rc<Dfa>> {
     thread_local! {
-        static CACHE: RefCell<HashMap<String, Option<Rc<Dfa>>>> = RefCell::default();
+        static CACHE: RefCell<PatternCache<Rc<Dfa>>> = RefCell::default();
     }
-    if let Some(cached) = CACHE.with_borrow(|cache| cache.get(pattern).cloned()) {
-        return cached;
-    }
-    let built = build(pattern).map(Rc::new);
-    CACHE.with_borrow_mut(|cache| cache.insert(pattern.to_owned(), built.clone()));
-    built
+    let build = |pattern: &str| {
+        let automaton = build(pattern)?;
+        let size = automaton.memory_usage();
+        Some((Rc::new(automaton), size))
+    };
+    CACHE.with_borrow_mut(|cache| cache.get_or_build(pattern, build))
 }
 
 fn build(pattern: &str) -> Option<Dfa> {
@@ -119,9 +153,23 @@ fn build(pattern: &str) -> Option<Dfa> {
     builder.build(&format!("(?s:.)*(?:{translated})(?s:.)*")).ok()
 }
 
+/// The maximum sizes of a regular expression, in bytes. The first one that suffices is used.
+const REGEX_SIZES: [usize; 3] = [1 << 14, 1 << 20, 10 << 20];
+
 /// Compiles a pattern. Returns `None` if it is not supported.
 pub(super) fn compile(pattern: &str) -> Option<Regex> {
-    Regex::new(&translate(pattern)?).ok()
+    thread_local! {
+        static CACHE: RefCell<PatternCache<Regex>> = RefCell::default();
+    }
+    let build = |pattern: &str| {
+        let translated = translate(pattern)?;
+        REGEX_SIZES.into_iter().find_map(|size| {
+            let regex = RegexBuilder::new(&translated).size_limit(size).dfa_size_limit(size).build().ok()?;
+            // The expression and the automaton that it builds while it searches.
+            Some((regex, 2 * size))
+        })
+    };
+    CACHE.with_borrow_mut(|cache| cache.get_or_build(pattern, build))
 }
 
 /// Whether a pattern is a supported regular expression.
@@ -131,6 +179,9 @@ pub(super) fn is_supported(pattern: &str) -> bool {
 
 /// Translates a pattern of ECMA-262 into the syntax of the crate `regex`. Returns `None` if there is no translation.
 fn translate(pattern: &str) -> Option<String> {
+    if pattern.len() > MAX_PATTERN_BYTES {
+        return None;
+    }
     let ast = ast::parse::Parser::new().parse(pattern).ok()?;
     let replacements = ast::visit(&ast, Translator(Vec::new())).ok()?;
     let mut translated = String::new();
@@ -233,7 +284,21 @@ impl ast::Visitor for Translator {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_included, may_overlap};
+    use super::{MAX_CACHED_BYTES, PatternCache, is_included, may_overlap};
+
+    #[test]
+    fn the_size_of_the_cache_is_limited() {
+        let mut cache = PatternCache::default();
+        let build = |size: usize| move |_: &str| Some(((), size));
+        for index in 0..10 {
+            cache.get_or_build(&format!("{index}"), build(MAX_CACHED_BYTES / 4));
+            assert!(cache.size <= MAX_CACHED_BYTES && cache.by_pattern.len() <= 3, "{index}");
+        }
+        cache.get_or_build("large", build(2 * MAX_CACHED_BYTES));
+        assert_eq!(cache.by_pattern.len(), 1);
+        cache.get_or_build("small", build(1));
+        assert_eq!(cache.by_pattern.len(), 1, "the large one is removed");
+    }
 
     #[test]
     fn patterns_overlap_if_a_name_matches_both() {
