@@ -9,6 +9,7 @@ use std::rc::Rc;
 use contract::node::Node;
 use contract::source::Span;
 
+use super::matching::take_matches;
 use super::operations::{OperationNode, position_of};
 use super::{Comparison, OperationPath, Positions, security_schemes};
 use crate::rule::{Inverse, Rule};
@@ -188,6 +189,41 @@ fn effective_alternatives<'n>(
     )
 }
 
+/// Whether an alternative of the base and one of the revision belong together.
+type Matcher = fn(&SecurityAlternative<'_>, &SecurityAlternative<'_>) -> bool;
+
+/// Matches the alternatives that have the same schemes and compares their scopes. Also removes those of the base whose
+/// credentials satisfy a matched alternative. `unmatched` and `remaining` are the alternatives of base and revision that
+/// are not matched.
+fn compare_matches<'a, 'n>(
+    comparison: &mut Comparison<'_>,
+    operation_path: &Rc<OperationPath>,
+    id_prefix: &str,
+    after: &'a [SecurityAlternative<'n>],
+    (unmatched, remaining): (&mut Vec<&'a SecurityAlternative<'n>>, &mut Vec<&'a SecurityAlternative<'n>>),
+) {
+    // A scheme can occur in several alternatives, so those with equal scopes are matched first, then those with fewer
+    // or more scopes.
+    let loosened: [Matcher; 2] = [
+        |old, new| old.schemes == new.schemes,
+        |old, new| old.names() == new.names() && new.is_implied_by(old),
+    ];
+    let others: [Matcher; 2] = [
+        |old, new| old.names() == new.names() && old.is_implied_by(new),
+        |old, new| old.names() == new.names(),
+    ];
+    for matchers in [loosened, others] {
+        for matches in matchers {
+            for pair in take_matches(unmatched, remaining, matches) {
+                compare_scopes(comparison, operation_path, id_prefix, pair);
+            }
+        }
+        let is_matched =
+            |new: &&SecurityAlternative<'_>| !remaining.iter().any(|other| std::ptr::eq(*other, *new));
+        unmatched.retain(|old| !after.iter().filter(is_matched).any(|new| new.is_implied_by(old)));
+    }
+}
+
 /// Matches the alternatives of base and revision, and reports the differences. `positions` are those of both lists.
 fn compare_lists(
     comparison: &mut Comparison<'_>,
@@ -199,25 +235,10 @@ fn compare_lists(
 ) {
     let mut remaining: Vec<&SecurityAlternative<'_>> = after.iter().collect();
     let mut unmatched: Vec<&SecurityAlternative<'_>> = before.iter().collect();
-    // Alternatives with equal scopes are matched first, because a scheme can occur in several alternatives.
-    let matchers: [fn(&SecurityAlternative<'_>, &SecurityAlternative<'_>) -> bool; 2] =
-        [|old, new| old.schemes == new.schemes, |old, new| old.names() == new.names()];
-    for matches in matchers {
-        unmatched.retain(|old| match remaining.iter().position(|new| matches(old, new)) {
-            Some(index) => {
-                compare_scopes(comparison, operation_path, id_prefix, old, remaining.remove(index));
-                false
-            }
-            None => true,
-        });
-    }
-    // Credentials that satisfied a removed alternative may satisfy another one, and an added alternative may only accept
-    // credentials that were accepted before.
-    let matched_after: Vec<&SecurityAlternative<'_>> =
-        after.iter().filter(|new| !remaining.iter().any(|other| std::ptr::eq(*other, *new))).collect();
+    compare_matches(comparison, operation_path, id_prefix, after, (&mut unmatched, &mut remaining));
+    // An added alternative may only accept credentials that were accepted before.
     let matched_before: Vec<&SecurityAlternative<'_>> =
         before.iter().filter(|old| !unmatched.iter().any(|other| std::ptr::eq(*other, *old))).collect();
-    unmatched.retain(|old| !matched_after.iter().any(|new| new.is_implied_by(old)));
     let (implied, not_implied): (Vec<_>, Vec<_>) =
         remaining.into_iter().partition(|new| matched_before.iter().any(|old| old.is_implied_by(new)));
     for new in implied {
@@ -295,7 +316,7 @@ fn report_extension(
         let message = format!("`{scheme}` is now required in addition to `{}`", before.display_name());
         comparison.report(&format!("{id_prefix}-added"), operation_path, positions, scheme, message);
     }
-    compare_scopes(comparison, operation_path, id_prefix, before, after);
+    compare_scopes(comparison, operation_path, id_prefix, (before, after));
 }
 
 /// Compares the scopes of the schemes that two alternatives have in common.
@@ -303,8 +324,7 @@ fn compare_scopes(
     comparison: &mut Comparison<'_>,
     operation_path: &Rc<OperationPath>,
     id_prefix: &str,
-    before: &SecurityAlternative<'_>,
-    after: &SecurityAlternative<'_>,
+    (before, after): (&SecurityAlternative<'_>, &SecurityAlternative<'_>),
 ) {
     let positions = Positions::new(before.span, after.span);
     for (scheme, old) in &before.schemes {

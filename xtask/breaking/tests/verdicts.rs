@@ -50,6 +50,22 @@ fn security_requirements_are_compared_as_implications() {
                 "api-security-added: `b` is now required in addition to `a`",
             ],
         ),
+        // Alternatives are matched by implication before they are matched by name.
+        (
+            json!([{"a": ["read", "write"]}]),
+            json!([{"a": ["admin"]}, {"a": ["write"]}]),
+            vec!["api-security-scope-removed: `a` no longer requires the scope `read`"],
+        ),
+        (
+            json!([{"a": ["read"]}, {"a": ["read", "write"]}]),
+            json!([{"a": ["read"]}, {"a": ["admin"]}]),
+            vec![],
+        ),
+        (
+            json!([{"a": ["read"]}]),
+            json!([{"a": ["admin"]}, {"a": ["read", "write"]}]),
+            vec!["api-security-scope-added: `a` now requires the scope `write`"],
+        ),
         // An alternative that another one implies has no effect.
         (json!([a, both]), json!([a]), vec![]),
         (json!([b]), json!([b, both]), vec![]),
