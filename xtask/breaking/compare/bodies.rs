@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
-use contract::node::{Entry, Node, Value};
+use contract::node::{Entry, Node};
 use contract::source::Span;
 
 use super::media_types::{narrowest_covering_range, normalized_name, renamed_media_type};
 use super::operations::{OperationNode, compare_unknown_keywords, position_of};
+use super::serialization::is_true;
 use super::{Comparison, OperationPath, Origin, PairContext, Positions, encoding, media_types};
 use crate::rule::{Direction, Inverse, Rule, SchemaSite};
 use crate::schema::view::SchemaParts;
@@ -105,8 +106,7 @@ pub(super) fn compare<'n>(
 ) {
     let is_outgoing = operation_path.is_outgoing;
     let (base, revision) = (before.node.entry("requestBody"), after.node.entry("requestBody"));
-    let is_required =
-        |body: &Node| matches!(body.get("required").map(|flag| &flag.value), Some(Value::Bool(true)));
+    let is_required = |body: &Node| is_true(body, "required");
     let (base, revision) = match (base, revision) {
         (None, None) => return,
         (Some(base), None) => {

@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use super::operations::{compare_unknown_keywords, position_of};
-use super::parameter_list::{OperationParameter, is_true};
+use super::parameter_list::OperationParameter;
+use super::serialization::is_true;
 use super::{Comparison, OperationPath, Origin, PairContext, Positions, content, lifecycle};
 use crate::document::IndexedDocument;
 use crate::rule::SchemaSite;
@@ -105,9 +106,9 @@ fn compare_serialization(
             position_of(after.node, keyword, after.definition_span),
         )
     };
-    let (old_style, new_style) = (before.style(), after.style());
-    if old_style != new_style {
-        let details = format!("`{old_style}` to `{new_style}`");
+    let (old, new) = (before.serialization(), after.serialization());
+    if old.style != new.style {
+        let details = format!("`{}` to `{}`", old.style, new.style);
         let message = format!("`style` changed from {details}");
         comparison.report(
             "request-parameter-style-changed",
@@ -117,25 +118,23 @@ fn compare_serialization(
             message,
         );
     }
-    // `explode` affects only arrays and objects.
-    if before.is_exploded() != after.is_exploded()
-        && old_style == new_style
-        && !(has_only_plain_types(&comparison.base, before)
-            && has_only_plain_types(&comparison.revision, after))
+    // `explode` affects only arrays and objects. Single values that become others are sent as before.
+    if old.is_exploded != new.is_exploded
+        && old.style == new.style
+        && !has_only_plain_types(&comparison.base, before)
     {
-        let message = format!("`explode` changed from {} to {}", before.is_exploded(), after.is_exploded());
+        let message = format!("`explode` changed from {} to {}", old.is_exploded, new.is_exploded);
         comparison.report(
             "request-parameter-explode-changed",
             operation_path,
             positions_of("explode"),
-            &after.is_exploded().to_string(),
+            &new.is_exploded.to_string(),
             message,
         );
     }
-    let allows_reserved = |parameter: &OperationParameter<'_>| is_true(parameter.node, "allowReserved");
-    if allows_reserved(before) != allows_reserved(after) {
+    if old.allows_reserved != new.allows_reserved {
         let message =
-            format!("`allowReserved` changed from {} to {}", allows_reserved(before), allows_reserved(after));
+            format!("`allowReserved` changed from {} to {}", old.allows_reserved, new.allows_reserved);
         comparison.report(
             "request-parameter-allow-reserved-changed",
             operation_path,
@@ -226,7 +225,9 @@ fn items_of_widened_list<'n>(
     before: &OperationParameter<'n>,
     after: &OperationParameter<'n>,
 ) -> Option<SchemaParts<'n>> {
-    let is_exploded_form = after.location == "query" && after.style() == "form" && after.is_exploded();
+    let serialization = after.serialization();
+    let is_exploded_form =
+        after.location == "query" && serialization.style == "form" && serialization.is_exploded;
     if !is_exploded_form || !has_only_plain_types(&comparison.base, before) {
         return None;
     }

@@ -24,6 +24,7 @@ mod response_headers;
 mod responses;
 mod security;
 mod security_schemes;
+mod serialization;
 mod servers;
 pub(crate) mod unchanged;
 

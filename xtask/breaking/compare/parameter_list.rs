@@ -1,9 +1,10 @@
 //! The parameters of an operation: those that it declares, and those of its path item.
 
-use contract::node::{Node, Value};
+use contract::node::Node;
 use contract::source::Span;
 
 use super::operations::OperationNode;
+use super::serialization::{Serialization, is_true};
 use crate::document::IndexedDocument;
 
 /// A parameter and the key by which it is matched.
@@ -29,27 +30,13 @@ impl<'n> OperationParameter<'n> {
         self.location == "path" || is_true(self.node, "required")
     }
 
-    /// Returns the style; without the keyword, it is the default style.
-    pub(super) fn style(&self) -> &'n str {
-        let default_style = if matches!(self.location, "query" | "cookie") { "form" } else { "simple" };
-        self.node.get("style").and_then(Node::as_str).unwrap_or(default_style)
-    }
-
-    /// Returns `explode`; without the keyword, it depends on the style.
-    pub(super) fn is_exploded(&self) -> bool {
-        match self.node.get("explode").map(|flag| &flag.value) {
-            Some(Value::Bool(explode)) => *explode,
-            _ => self.style() == "form",
-        }
+    pub(super) fn serialization(&self) -> Serialization {
+        Serialization::of_parameter(self.node, self.location)
     }
 
     pub(super) fn display_name(&self) -> String {
         format!("{} parameter `{}`", self.location, self.name)
     }
-}
-
-pub(super) fn is_true(node: &Node, keyword: &str) -> bool {
-    matches!(node.get(keyword).map(|flag| &flag.value), Some(Value::Bool(true)))
 }
 
 /// Headers that OpenAPI describes elsewhere and ignores as parameters.

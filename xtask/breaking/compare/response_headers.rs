@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
-use contract::node::{Entry, Node, Value};
+use contract::node::{Entry, Node};
 use contract::source::Span;
 
 use super::matching::match_by_key;
 use super::operations::{compare_unknown_keywords, position_of};
+use super::serialization::{Serialization, is_true};
 use super::{Comparison, OperationPath, Origin, PairContext, Positions, content, lifecycle, parameters};
 use crate::document::IndexedDocument;
 use crate::rule::{Level, SchemaSite};
@@ -162,7 +163,8 @@ fn compare_both<'n>(
         }
         _ => {}
     }
-    if is_exploded(before.node) != is_exploded(after.node) {
+    let (old, new) = (serialization(before.node), serialization(after.node));
+    if old.is_exploded != new.is_exploded {
         let message = format!("`explode` of the header `{name}` changed");
         comparison.report(
             "response-header-explode-changed",
@@ -188,7 +190,7 @@ fn compare_both<'n>(
     let context = schema_context(before.node, after.node);
     comparison.queue(content::schema(base), content::schema(revision), context, origin);
     let is_unchanged = |key: &str| match key {
-        "style" => style(before.node) == style(after.node),
+        "style" => old.style == new.style,
         "allowReserved" | "allowEmptyValue" => is_true(before.node, key) == is_true(after.node, key),
         _ => false,
     };
@@ -202,22 +204,7 @@ fn compare_both<'n>(
     );
 }
 
-fn is_true(node: &Node, keyword: &str) -> bool {
-    matches!(node.get(keyword).map(|flag| &flag.value), Some(Value::Bool(true)))
-}
-
-/// Returns the style of a header, or of a query parameter or cookie of a webhook. Without the keyword, it is the
-/// default style.
-fn style(node: &Node) -> &str {
-    let in_query = matches!(node.get("in").and_then(Node::as_str), Some("query" | "cookie"));
-    let default_style = if in_query { "form" } else { "simple" };
-    node.get("style").and_then(Node::as_str).unwrap_or(default_style)
-}
-
-/// Returns `explode`. Without the keyword, it depends on the style.
-fn is_exploded(node: &Node) -> bool {
-    match node.get("explode").map(|flag| &flag.value) {
-        Some(Value::Bool(explode)) => *explode,
-        _ => style(node) == "form",
-    }
+/// Returns the serialization of a header, or of a query parameter or cookie of a webhook.
+fn serialization(node: &Node) -> Serialization {
+    Serialization::of_parameter(node, node.get("in").and_then(Node::as_str).unwrap_or("header"))
 }
