@@ -9,8 +9,9 @@ use super::media_types::{narrowest_covering_range, normalized_name, renamed_medi
 use super::operations::{OperationNode, compare_unknown_keywords, position_of};
 use super::serialization::is_true;
 use super::{Comparison, OperationPath, Origin, PairContext, Positions, encoding, media_types};
+use crate::document::IndexedDocument;
 use crate::rule::{Direction, Inverse, Rule, SchemaSite};
-use crate::schema::view::SchemaParts;
+use crate::schema::view::{SchemaParts, all_accept_everything};
 
 const REQUEST_TYPE_REJECTED: &str = "Requests with this media type fail with 415.";
 const RESPONSE_TYPE_NOT_ACCEPTED: &str =
@@ -277,6 +278,11 @@ fn report_renamed(
     );
 }
 
+/// Whether a schema accepts every value.
+fn accepts_everything<'n>(side: &IndexedDocument<'n>, schema: &'n Entry) -> bool {
+    all_accept_everything(side, &SchemaParts::of_entry(schema))
+}
+
 fn compare_media_type<'n>(
     comparison: &mut Comparison<'n>,
     operation_path: &Rc<OperationPath>,
@@ -288,7 +294,13 @@ fn compare_media_type<'n>(
         Direction::Request => (SchemaSite::RequestBody, "request-body"),
         Direction::Response => (SchemaSite::ResponseBody, "response-body"),
     };
-    match (before.value.entry("schema"), after.value.entry("schema")) {
+    // A media type without a schema accepts everything, like one whose schema does.
+    let (base, revision) = match (before.value.entry("schema"), after.value.entry("schema")) {
+        (None, Some(entry)) if accepts_everything(&comparison.revision, entry) => (None, None),
+        (Some(entry), None) if accepts_everything(&comparison.base, entry) => (None, None),
+        schemas => schemas,
+    };
+    match (base, revision) {
         (None, None) => {}
         (Some(base), Some(revision)) => {
             comparison.queue(

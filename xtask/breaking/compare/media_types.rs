@@ -50,7 +50,7 @@ pub(super) fn is_xml(entry: &Entry) -> bool {
 }
 
 /// Whether a media range such as `text/*` covers a media type. Both are normalized.
-fn is_covered_by(media_type: &[String], range: &[String]) -> bool {
+pub(super) fn is_covered_by(media_type: &[String], range: &[String]) -> bool {
     match range {
         [any] if any == "*/*" => true,
         [range] => {

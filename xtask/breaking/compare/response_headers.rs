@@ -10,13 +10,15 @@ use super::operations::{compare_unknown_keywords, position_of};
 use super::serialization::{Serialization, is_true};
 use super::{Comparison, OperationPath, Origin, PairContext, Positions, content, lifecycle, parameters};
 use crate::document::IndexedDocument;
-use crate::rule::{Level, SchemaSite};
+use crate::rule::{Direction, Level, SchemaSite};
 
+/// Compares the headers of a response or of a part of a form. `direction` is that in which they are sent.
 pub(super) fn compare_headers<'n>(
     comparison: &mut Comparison<'n>,
     operation_path: &Rc<OperationPath>,
     base: (&'n Node, Span),
     revision: (&'n Node, Span),
+    direction: Direction,
 ) {
     let entries = |node: &'n Node| node.get("headers").and_then(Node::entries).unwrap_or_default();
     // OpenAPI ignores `Content-Type` here; the media types of the body define it.
@@ -27,8 +29,10 @@ pub(super) fn compare_headers<'n>(
     );
     let headers =
         match_by_key(entries(base.0), entries(revision.0), |entry| entry.key.text.to_ascii_lowercase());
-    let compare_header =
-        if operation_path.is_outgoing { parameters::compare_as_request_header } else { compare_header };
+    let compare_header = match direction {
+        Direction::Request => parameters::compare_as_request_header,
+        Direction::Response => compare_header,
+    };
     for (base, revision) in headers.common.into_iter().filter(|(base, _)| is_not_content_type(base)) {
         let before = HeaderUse::of(&comparison.base, &base.value, base.key.span);
         let after = HeaderUse::of(&comparison.revision, &revision.value, revision.key.span);

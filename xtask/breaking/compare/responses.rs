@@ -192,7 +192,13 @@ fn compare_response<'n>(
     let direction = if operation_path.is_outgoing { Direction::Request } else { Direction::Response };
     let (base_and_span, revision_and_span) = ((base, base_span), (revision, revision_span));
     bodies::compare_contents(comparison, operation_path, base_and_span, revision_and_span, direction);
-    response_headers::compare_headers(comparison, operation_path, base_and_span, revision_and_span);
+    response_headers::compare_headers(
+        comparison,
+        operation_path,
+        base_and_span,
+        revision_and_span,
+        direction,
+    );
     compare_links(comparison, operation_path, base_and_span, revision_and_span);
     compare_unknown_keywords(comparison, operation_path, base, revision, (base_span, revision_span), |key| {
         ["content", "headers", "links"].contains(&key)

@@ -253,6 +253,6 @@ pub(crate) fn accepts_everything(node: &Node) -> bool {
 }
 
 /// Like [`accepts_everything`], for schemas that may refer to others.
-pub(super) fn all_accept_everything<'n>(side: &IndexedDocument<'n>, parts: &SchemaParts<'n>) -> bool {
+pub(crate) fn all_accept_everything<'n>(side: &IndexedDocument<'n>, parts: &SchemaParts<'n>) -> bool {
     parts.nodes.iter().all(|node| accepts_everything(unwrap(side, node)))
 }

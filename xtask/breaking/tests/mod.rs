@@ -19,6 +19,7 @@ mod rejected_documents;
 mod release;
 mod schemas;
 mod semantics;
+mod serialization;
 mod split_documents;
 mod verdicts;
 mod webhook_responses;

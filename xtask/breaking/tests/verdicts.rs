@@ -8,7 +8,7 @@ use super::behavior::document_with_operation;
 use super::differences;
 
 /// Returns the messages of the findings that are not at level info.
-fn reported(base: &str, revision: &str) -> Vec<String> {
+pub(super) fn reported(base: &str, revision: &str) -> Vec<String> {
     let findings = differences(base, revision);
     let reported = findings.into_iter().filter(|finding| finding.level > Level::Info);
     reported.map(|finding| format!("{}: {}", finding.id, finding.message)).collect()
