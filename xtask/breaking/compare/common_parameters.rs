@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use contract::node::Node;
+
 use super::operations::{compare_unknown_keywords, position_of};
 use super::parameter_list::OperationParameter;
 use super::serialization::is_true;
@@ -9,7 +11,7 @@ use super::{Comparison, OperationPath, Origin, PairContext, Positions, content, 
 use crate::document::IndexedDocument;
 use crate::rule::SchemaSite;
 use crate::schema::types::JsonTypes;
-use crate::schema::value::number;
+use crate::schema::value::{display_value, is_equal, is_same_text, number, text};
 use crate::schema::view::{SchemaParts, SchemaView};
 
 /// Keywords of a parameter that are compared elsewhere.
@@ -203,19 +205,61 @@ fn compare_schemas<'n>(
         (_, false) => SchemaSite::ParameterContent,
     };
     let (base_schema, mut revision_schema) = (content::schema(base), content::schema(revision));
-    if let Some(items) = items_of_widened_list(comparison, before, after).filter(|_| is_plain_text) {
+    let items = items_of_widened_list(comparison, before, after).filter(|_| is_plain_text);
+    let became_list = items.is_some();
+    if let Some(items) = items {
         let positions = Positions::new(base_schema.span, revision_schema.span);
         let message = format!("the {} accepts several values", after.display_name());
         comparison.report("request-parameter-became-list", operation_path, positions, "", message);
+        if !before.is_required() {
+            compare_default_of_list(comparison, operation_path, site, &base_schema, &revision_schema);
+        }
         revision_schema = items;
     }
     let context = PairContext {
-        is_default_unused: before.is_required(),
+        is_default_unused: became_list || before.is_required(),
         is_xml: [before, after].into_iter().any(|parameter| content::is_xml(parameter.node)),
         ..PairContext::from(site)
     };
     let origin = Origin::Operation(Rc::clone(operation_path));
     comparison.queue(base_schema, revision_schema, context, origin);
+}
+
+/// Compares the default of a single value with that of a list: a list of one value is sent like the value itself.
+fn compare_default_of_list<'n>(
+    comparison: &mut Comparison<'n>,
+    operation_path: &Rc<OperationPath>,
+    site: SchemaSite,
+    value: &SchemaParts<'n>,
+    list: &SchemaParts<'n>,
+) {
+    let (value, list) = (SchemaView::of(&comparison.base, value), SchemaView::of(&comparison.revision, list));
+    let (before, after) = (value.entry("default"), list.entry("default"));
+    let (suffix, details, message) = match (before, after) {
+        (None, None) => return,
+        (Some(before), Some(after)) => {
+            if let Some([only]) = after.value.items()
+                && (is_equal(&before.value, only) || is_same_text(&before.value, only))
+            {
+                return;
+            }
+            let change = |format: fn(&Node) -> String| {
+                format!("{} to {}", format(&before.value), format(&after.value))
+            };
+            let message = format!("the default changed from {}", change(display_value));
+            ("default-value-changed", change(text), message)
+        }
+        (None, Some(after)) => {
+            let message = format!("the default {} was added", display_value(&after.value));
+            ("default-value-added", text(&after.value), message)
+        }
+        (Some(before), None) => {
+            let message = format!("the default {} was removed", display_value(&before.value));
+            ("default-value-removed", text(&before.value), message)
+        }
+    };
+    let positions = Positions::new(value.position("default"), list.position("default"));
+    comparison.report_by_schema_rule(site, suffix, operation_path, positions, &details, message);
 }
 
 /// Returns the schema of the items if a query parameter with a single value became a list that also accepts one value:

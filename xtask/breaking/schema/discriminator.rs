@@ -12,7 +12,7 @@ use super::SchemaPair;
 use super::alternative_keys::discriminator_value;
 use super::values::distinct;
 use super::view::{SchemaParts, SchemaView};
-use crate::compare::{Comparison, PairContext, Positions};
+use crate::compare::{Comparison, Positions};
 use crate::document::IndexedDocument;
 use crate::rule::{SchemaRule, Topic, ValueEffect};
 
@@ -252,7 +252,7 @@ fn is_renamed<'n>(
         (Some(before), Some(after)) => comparison.is_queued(
             &SchemaParts::of_node(before, before.span),
             &SchemaParts::of_node(after, after.span),
-            PairContext { is_default_unused: false, ..pair.context },
+            pair.context,
         ),
         (None, None) => {
             comparison.revision.component("schemas", selected_before.name()).is_none()

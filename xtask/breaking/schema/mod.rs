@@ -144,7 +144,9 @@ impl<'n> SchemaPair<'n> {
         site: SchemaSite,
         step: &str,
     ) {
-        let context = PairContext { site, is_default_unused: false, ..self.context };
+        // Of a part of a value, such as a property, the default matters again.
+        let is_default_unused = self.context.is_default_unused && site == self.site;
+        let context = PairContext { site, is_default_unused, ..self.context };
         comparison.queue(base, revision, context, Origin::Pair(self.index, Rc::from(step)));
     }
 }

@@ -8,6 +8,67 @@ use super::verdicts::reported;
 use super::{differences, ids_and_levels};
 
 #[test]
+fn the_default_of_a_parameter_that_becomes_a_list_is_compared() {
+    let document = |parameter: Value| {
+        let mut parameter = parameter;
+        parameter["name"] = json!("q");
+        parameter["in"] = json!("query");
+        document_with_operation(&json!({}), &json!({"parameters": [parameter]}))
+    };
+    let text = |keywords: Value| {
+        let mut schema = keywords;
+        schema["type"] = json!("string");
+        json!({"schema": schema})
+    };
+    let list = |keywords: Value| {
+        let mut schema = keywords;
+        schema["type"] = json!("array");
+        schema["items"] = json!({"type": "string"});
+        json!({"schema": schema})
+    };
+    let with = |parameter: Value, key: &str, value: Value| {
+        let mut parameter = parameter;
+        parameter[key] = value;
+        parameter
+    };
+    let none = json!({});
+    let (a, of_a) = (json!({"default": "a"}), json!({"default": ["a"]}));
+    for (before, after, expected) in [
+        (text(a.clone()), list(of_a.clone()), vec![]),
+        (json!({"schema": {"type": "integer", "default": 1}}), list(json!({"default": ["1"]})), vec![]),
+        (
+            text(none.clone()),
+            list(of_a.clone()),
+            vec!["request-parameter-default-value-added: the default [\"a\"] was added"],
+        ),
+        (
+            text(a.clone()),
+            list(none.clone()),
+            vec!["request-parameter-default-value-removed: the default \"a\" was removed"],
+        ),
+        (
+            text(a.clone()),
+            list(json!({"default": ["a", "b"]})),
+            vec!["request-parameter-default-value-changed: the default changed from \"a\" to [\"a\",\"b\"]"],
+        ),
+        (with(text(a.clone()), "required", json!(true)), with(list(none), "required", json!(true)), vec![]),
+        // `explode` has no effect on a single value.
+        (with(text(a.clone()), "explode", json!(false)), list(of_a.clone()), vec![]),
+        (
+            with(list(of_a.clone()), "explode", json!(false)),
+            list(of_a),
+            vec!["request-parameter-explode-changed: `explode` changed from false to true"],
+        ),
+    ] {
+        assert_eq!(
+            reported(&document(before.clone()), &document(after.clone())),
+            expected,
+            "{before} {after}"
+        );
+    }
+}
+
+#[test]
 fn a_media_type_without_a_schema_accepts_the_same_as_an_empty_schema() {
     let document = |content: Value| {
         let body = json!({"content": {"application/json": content}});
