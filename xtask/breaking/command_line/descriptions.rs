@@ -46,7 +46,10 @@ const DESCRIPTIONS: &[(&str, &str)] = &[
         "api-security-component-oauth-token-url-changed",
         "The `tokenUrl` or `refreshUrl` of an OAuth flow changed",
     ),
-    ("api-security-component-oauth-url-changed", "The `authorizationUrl` of an OAuth flow changed"),
+    (
+        "api-security-component-oauth-url-changed",
+        "The `authorizationUrl` or `deviceAuthorizationUrl` of an OAuth flow changed",
+    ),
     ("api-security-component-removed", "A security scheme was removed"),
     ("api-security-component-renamed", "A security scheme was renamed"),
     (

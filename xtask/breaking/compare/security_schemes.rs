@@ -9,7 +9,7 @@ use super::matching::match_by_key;
 use super::operations::{compare_unknown_keywords, position_of};
 use super::{Comparison, OperationPath, Positions};
 use crate::rule::{Inverse, Level, Rule};
-use crate::schema::{is_annotation, value};
+use crate::schema::is_same_object;
 
 const OLD_CREDENTIALS_REJECTED: &str = "Requests with credentials of the old scheme are rejected.";
 const ADD_ANOTHER_SCHEME: &str = "Keep the scheme, and add one with another name.";
@@ -71,22 +71,12 @@ pub(super) fn renamed<'n>(comparison: &Comparison<'n>) -> BTreeMap<&'n str, &'n 
     let mut names = BTreeMap::new();
     for after in schemes.added {
         let definition = comparison.revision.follow(&after.value);
-        let is_same = |before: &&&Entry| is_same_scheme(comparison.base.follow(&before.value), definition);
+        let is_same = |before: &&&Entry| is_same_object(comparison.base.follow(&before.value), definition);
         if let Some(index) = removed.iter().position(|before| is_same(&before)) {
             names.insert(after.key.text.as_str(), removed.remove(index).key.text.as_str());
         }
     }
     names
-}
-
-/// Whether two security schemes are equal, except for annotations.
-fn is_same_scheme(before: &Node, after: &Node) -> bool {
-    let without_annotations = |node: &Node| {
-        let entries = node.entries().unwrap_or_default().iter();
-        let fields = entries.filter(|entry| !is_annotation(&entry.key.text)).cloned();
-        Node::without_span(Value::Mapping(fields.collect()))
-    };
-    value::is_equal(&without_annotations(before), &without_annotations(after))
 }
 
 /// Compares the security schemes. Changes of schemes that the base does not require are harmless.
@@ -158,6 +148,18 @@ fn required_schemes(root: &Node) -> BTreeSet<&str> {
     names
 }
 
+/// The OAuth flows; the last one is part of OpenAPI 3.2.
+const FLOWS: [&str; 5] =
+    ["implicit", "password", "clientCredentials", "authorizationCode", "deviceAuthorization"];
+
+/// The URLs of an OAuth flow and the rules about them; the last one is part of OpenAPI 3.2.
+const FLOW_URLS: [(&str, &str); 4] = [
+    ("authorizationUrl", "api-security-component-oauth-url-changed"),
+    ("tokenUrl", "api-security-component-oauth-token-url-changed"),
+    ("refreshUrl", "api-security-component-oauth-token-url-changed"),
+    ("deviceAuthorizationUrl", "api-security-component-oauth-url-changed"),
+];
+
 fn compare_scheme(
     comparison: &mut Comparison<'_>,
     operation_path: &Rc<OperationPath>,
@@ -188,7 +190,7 @@ fn compare_scheme(
             );
         }
     }
-    for flow in ["implicit", "password", "clientCredentials", "authorizationCode"] {
+    for flow in FLOWS {
         let find_flow = |node: &Node| node.get("flows").and_then(|flows| flows.entry(flow).cloned());
         match (find_flow(base), find_flow(revision)) {
             (Some(old), Some(new)) => compare_flow(comparison, operation_path, &old, &new),
@@ -209,6 +211,17 @@ fn compare_scheme(
             }
         }
     }
+    let flows = |node: &Node| {
+        node.get("flows").cloned().unwrap_or_else(|| Node::without_span(Value::Mapping(Vec::new())))
+    };
+    compare_unknown_keywords(
+        comparison,
+        operation_path,
+        &flows(base),
+        &flows(revision),
+        (position_of(base, "flows", before.key.span), position_of(revision, "flows", after.key.span)),
+        |key| FLOWS.contains(&key),
+    );
     let known_keywords = ["type", "scheme", "in", "name", "openIdConnectUrl", "flows", "bearerFormat"];
     compare_unknown_keywords(
         comparison,
@@ -240,11 +253,7 @@ fn compare_flow(
     before: &Entry,
     after: &Entry,
 ) {
-    for (keyword, id) in [
-        ("authorizationUrl", "api-security-component-oauth-url-changed"),
-        ("tokenUrl", "api-security-component-oauth-token-url-changed"),
-        ("refreshUrl", "api-security-component-oauth-token-url-changed"),
-    ] {
+    for (keyword, id) in FLOW_URLS {
         let text =
             |entry: &Entry| entry.value.get(keyword).and_then(Node::as_str).unwrap_or("none").to_owned();
         let (old, new) = (text(before), text(after));
@@ -264,6 +273,14 @@ fn compare_flow(
         }
     }
     compare_flow_scopes(comparison, operation_path, before, after);
+    compare_unknown_keywords(
+        comparison,
+        operation_path,
+        &before.value,
+        &after.value,
+        (before.key.span, after.key.span),
+        |key| key == "scopes" || FLOW_URLS.iter().any(|(keyword, _)| *keyword == key),
+    );
 }
 
 /// Compares the scopes of a flow.

@@ -133,11 +133,13 @@ fn visit_references<'n>(node: &'n Node, visit: &mut impl FnMut(Option<Component<
     }
 }
 
-/// Visits the schemas that a discriminator mapping selects, by reference or by name.
+/// Visits the schemas that a discriminator selects, by reference or by name.
 fn visit_discriminator<'n>(discriminator: &'n Node, visit: &mut impl FnMut(Option<Component<'n>>)) {
     visit_references(discriminator, visit);
     let mapping = discriminator.get("mapping").and_then(Node::entries).unwrap_or_default();
-    for target in mapping.iter().filter_map(|entry| entry.value.as_str()) {
+    // OpenAPI 3.2.
+    let default = discriminator.get("defaultMapping");
+    for target in mapping.iter().map(|entry| &entry.value).chain(default).filter_map(Node::as_str) {
         visit(if target.starts_with('#') { component_of(target) } else { Some(("schemas", target)) });
     }
 }

@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use contract::node::{Entry, Node};
 use contract::source::Span;
 
-use super::SchemaPair;
 use super::alternative_keys::discriminator_value;
+use super::value::{is_equal, text};
 use super::values::distinct;
 use super::view::{SchemaParts, SchemaView};
+use super::{SchemaPair, is_annotation};
 use crate::compare::{Comparison, Positions};
 use crate::document::IndexedDocument;
 use crate::rule::{SchemaRule, Topic, ValueEffect};
@@ -149,13 +150,14 @@ impl<'n> SelectedSchema<'n> {
 /// Discriminator values with the schemas that they select.
 type DiscriminatorValues<'n> = BTreeMap<String, SelectedSchema<'n>>;
 
-/// Compares the values of two discriminators and the schemas that they select.
+/// Compares the values of two discriminators and the schemas that they select, and their other keywords literally.
 fn compare_values<'n>(
     comparison: &mut Comparison<'n>,
     pair: &SchemaPair<'n>,
     before: &'n Entry,
     after: &'n Entry,
 ) {
+    compare_unknown_keywords(comparison, pair, before, after);
     let (base, revision) = (
         selected_schemas(&comparison.base, &pair.base, before),
         selected_schemas(&comparison.revision, &pair.revision, after),
@@ -195,6 +197,36 @@ fn compare_values<'n>(
             let positions = Positions::new(before.key.span, selected_after.span);
             pair.report(comparison, "discriminator-mapping-added", positions, value, message);
         }
+    }
+}
+
+/// Reports changes of unknown keywords of a discriminator, such as `defaultMapping` of OpenAPI 3.2.
+fn compare_unknown_keywords<'n>(
+    comparison: &mut Comparison<'n>,
+    pair: &SchemaPair<'n>,
+    before: &'n Entry,
+    after: &'n Entry,
+) {
+    let entries = |discriminator: &'n Entry| {
+        let is_unknown = |entry: &&'n Entry| {
+            !["propertyName", "mapping"].contains(&entry.key.text.as_str()) && !is_annotation(&entry.key.text)
+        };
+        discriminator.value.entries().unwrap_or_default().iter().filter(is_unknown)
+    };
+    let added = entries(after).filter(|entry| before.value.entry(&entry.key.text).is_none());
+    for keyword in entries(before).chain(added).map(|entry| entry.key.text.as_str()) {
+        let (old, new) = (before.value.entry(keyword), after.value.entry(keyword));
+        if old.zip(new).is_some_and(|(old, new)| is_equal(&old.value, &new.value)) {
+            continue;
+        }
+        let details = [old, new].into_iter().flatten().map(|entry| text(&entry.value)).collect::<Vec<_>>();
+        let positions = Positions::new(
+            old.map_or(before.key.span, |entry| entry.key.span),
+            new.map_or(after.key.span, |entry| entry.key.span),
+        );
+        let message = format!("`{keyword}` of the discriminator changed, and no rule covers this keyword");
+        let details = format!("{keyword} {}", details.join(" "));
+        pair.report(comparison, "unclassified-change", positions, &details, message);
     }
 }
 

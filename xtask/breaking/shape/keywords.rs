@@ -166,6 +166,8 @@ const OAUTH_FLOW: Keywords = &[
     ("authorizationUrl", StringValue),
     ("tokenUrl", StringValue),
     ("refreshUrl", StringValue),
+    // OpenAPI 3.2.
+    ("deviceAuthorizationUrl", StringValue),
     // The descriptions of scopes are not validated: some documents omit them.
     ("scopes", AnyMap),
 ];

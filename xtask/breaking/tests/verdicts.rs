@@ -136,6 +136,50 @@ fn the_first_servers_leave_paths_matched_by_name() {
 }
 
 #[test]
+fn keywords_of_oauth_flows_are_compared() {
+    let document = |flows: Value| {
+        let components = json!({"securitySchemes": {"a": {"type": "oauth2", "flows": flows}}});
+        let root = json!({"openapi": "3.2.0", "components": components, "security": [{"a": []}]});
+        document_with_operation(&root, &json!({}))
+    };
+    let device = |url: &str| json!({"deviceAuthorization": {"deviceAuthorizationUrl": url, "tokenUrl": "https://a.example/token", "scopes": {}}});
+    let (first, second) = (device("https://a.example/1"), device("https://a.example/2"));
+    let password =
+        |key: &str| json!({"password": {"tokenUrl": "https://a.example/token", "scopes": {}, key: 1}});
+    for (before, after, expected) in [
+        (
+            first.clone(),
+            second,
+            vec![
+                "api-security-component-oauth-url-changed: `deviceAuthorizationUrl` changed from `https://a.example/1` to `https://a.example/2`",
+            ],
+        ),
+        (
+            first.clone(),
+            json!({}),
+            vec!["api-security-component-removed: the flow `deviceAuthorization` of `a` was removed"],
+        ),
+        (
+            json!({"password": {"scopes": {}}, "other": {}}),
+            json!({"password": {"scopes": {}}}),
+            vec!["unclassified-change: `other` changed, and no rule covers this keyword"],
+        ),
+        (
+            password("x-a"),
+            password("other"),
+            vec!["unclassified-change: `other` changed, and no rule covers this keyword"],
+        ),
+        (password("x-a"), password("x-b"), vec![]),
+    ] {
+        assert_eq!(
+            reported(&document(before.clone()), &document(after.clone())),
+            expected,
+            "{before} {after}"
+        );
+    }
+}
+
+#[test]
 fn declaring_a_placeholder_of_a_path_changes_no_address() {
     let document = |schema: Value| {
         let mut operation = json!({"operationId": "getA"});
