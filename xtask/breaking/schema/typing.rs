@@ -275,10 +275,13 @@ fn formats_for<'n>(view: &SchemaView<'n>, types: JsonTypes) -> BTreeSet<&'n str>
 fn compare_formats<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let is_same_type = pair.base.types == pair.revision.types;
     let types = if is_same_type { JsonTypes::ANY } else { pair.base.types.and(pair.revision.types) };
-    // A format that the bounds imply has no effect.
+    // A format that the bounds of one of the schemas imply changes nothing for its values.
     let effective_formats = |view: &SchemaView<'n>| {
         let mut formats = formats_for(view, types);
-        formats.retain(|format| !is_format_within_bounds(view, format));
+        let is_implied = |format: &str| {
+            [&pair.base, &pair.revision].into_iter().any(|view| is_format_within_bounds(view, format))
+        };
+        formats.retain(|format| !is_implied(format));
         formats
     };
     let (base, revision) = (effective_formats(&pair.base), effective_formats(&pair.revision));

@@ -15,15 +15,27 @@ fn type_of(keyword: &str) -> JsonTypes {
     }
 }
 
-/// Returns the effective lower bound of a count; that of properties is at least the number of required ones.
-fn lower_count(view: &SchemaView<'_>, keyword: &str, declared: Option<Bound>) -> f64 {
-    let declared = declared.map_or(0.0, |bound| bound.value);
-    let required = u32::try_from(view.required().len()).map_or(0.0, f64::from);
-    if keyword == "minProperties" { declared.max(required) } else { declared }
+/// A schema and the number of its required properties that are sent.
+#[derive(Clone, Copy)]
+pub(super) struct CountedSchema<'a, 'n> {
+    /// The schema.
+    pub view: &'a SchemaView<'n>,
+    /// The number of properties.
+    pub required_count: usize,
+}
+
+impl CountedSchema<'_, '_> {
+    /// Returns the effective lower bound of a count; that of properties is at least the number of required ones.
+    fn lower_count(self, keyword: &str, declared: Option<Bound>) -> f64 {
+        let declared = declared.map_or(0.0, |bound| bound.value);
+        let required = u32::try_from(self.required_count).map_or(0.0, f64::from);
+        if keyword == "minProperties" { declared.max(required) } else { declared }
+    }
 }
 
 /// Whether all values of the narrow schema with one of the types are within the bounds of the wide schema.
-pub(super) fn are_included(narrow: &SchemaView<'_>, wide: &SchemaView<'_>, types: JsonTypes) -> bool {
+pub(super) fn are_included(counted: CountedSchema<'_, '_>, wide: &SchemaView<'_>, types: JsonTypes) -> bool {
+    let narrow = counted.view;
     let are_counts_included =
         COUNTS.iter().filter(|count| types.overlaps(type_of(count.keyword))).all(|count| {
             let bound = |view: &SchemaView<'_>| count.bound(view.entries(count.keyword), view.span);
@@ -31,7 +43,7 @@ pub(super) fn are_included(narrow: &SchemaView<'_>, wide: &SchemaView<'_>, types
                 (_, None) => true,
                 (Some(narrow), Some(wide)) if count.is_upper => narrow.value <= wide.value,
                 (None, Some(_)) if count.is_upper => false,
-                (declared, Some(wide)) => lower_count(narrow, count.keyword, declared) >= wide.value,
+                (declared, Some(wide)) => counted.lower_count(count.keyword, declared) >= wide.value,
             }
         });
     let are_items_unique = !types.overlaps(JsonTypes::ARRAY)
@@ -72,19 +84,23 @@ fn are_numbers_included(narrow: &SchemaView<'_>, wide: &SchemaView<'_>, types: J
 }
 
 /// Whether no value of one type is within the bounds of both schemas.
-pub(super) fn are_disjoint(left: &SchemaView<'_>, right: &SchemaView<'_>, single_type: JsonTypes) -> bool {
+pub(super) fn are_disjoint(
+    left: CountedSchema<'_, '_>,
+    right: CountedSchema<'_, '_>,
+    single_type: JsonTypes,
+) -> bool {
     if single_type.overlaps(JsonTypes::NUMBER) {
-        let range = |view| (bounds::range(view, false), bounds::range(view, true));
-        let ((left_lower, left_upper), (right_lower, right_upper)) = (range(left), range(right));
+        let range = |view: &SchemaView<'_>| (bounds::range(view, false), bounds::range(view, true));
+        let ((left_lower, left_upper), (right_lower, right_upper)) = (range(left.view), range(right.view));
         return is_empty_range(left_lower, right_upper) || is_empty_range(right_lower, left_upper);
     }
     COUNTS.iter().filter(|count| !count.is_upper && type_of(count.keyword) == single_type).any(|lower| {
         let upper_keyword = lower.keyword.replace("min", "max");
         let Some(upper) = COUNTS.iter().find(|count| count.keyword == upper_keyword) else { return false };
-        let is_empty = |left: &SchemaView<'_>, right: &SchemaView<'_>| {
-            let at_least =
-                lower_count(left, lower.keyword, lower.bound(left.entries(lower.keyword), left.span));
-            let at_most = upper.bound(right.entries(upper.keyword), right.span);
+        let is_empty = |left: CountedSchema<'_, '_>, right: CountedSchema<'_, '_>| {
+            let declared = lower.bound(left.view.entries(lower.keyword), left.view.span);
+            let at_least = left.lower_count(lower.keyword, declared);
+            let at_most = upper.bound(right.view.entries(upper.keyword), right.view.span);
             at_most.is_some_and(|at_most| at_least > at_most.value)
         };
         is_empty(left, right) || is_empty(right, left)

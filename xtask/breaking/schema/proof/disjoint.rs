@@ -68,7 +68,8 @@ impl<'n> Proof<'_, 'n> {
         right_view: &SchemaView<'n>,
         single_type: JsonTypes,
     ) -> bool {
-        if bounds::are_disjoint(left_view, right_view, single_type) {
+        let (left_counted, right_counted) = (self.counted(left, left_view), self.counted(right, right_view));
+        if bounds::are_disjoint(left_counted, right_counted, single_type) {
             return true;
         }
         for (rejecting, other) in [(left_view, right), (right_view, left)] {

@@ -61,7 +61,7 @@ impl<'n> Proof<'_, 'n> {
         if lists_values || wide_view.rejects_everything || !wide_view.types.contains(types) {
             return false;
         }
-        bounds::are_included(narrow_view, wide_view, types)
+        bounds::are_included(self.counted(narrow, narrow_view), wide_view, types)
             && satisfies_patterns(narrow_view, wide_view, types)
             && typing::are_formats_implied(narrow_view, wide_view, types)
             && self.satisfies_unknown_keywords(narrow, narrow_view, wide, wide_view)

@@ -20,6 +20,7 @@ use std::rc::Rc;
 use contract::node::Node;
 use contract::source::Span;
 
+use self::bounds::CountedSchema;
 use super::types::JsonTypes;
 use super::view::{SchemaParts, SchemaView};
 use crate::document::IndexedDocument;
@@ -257,6 +258,11 @@ impl<'p, 'n> Proof<'p, 'n> {
         }
         views.insert(key, Rc::clone(&view));
         view
+    }
+
+    /// Counts the required properties of a schema that are sent.
+    fn counted<'v>(&self, operand: &Operand<'n>, view: &'v SchemaView<'n>) -> CountedSchema<'v, 'n> {
+        CountedSchema { view, required_count: self.required_names(operand, view).len() }
     }
 
     /// Returns the names of the required properties, without those that are never sent.
