@@ -311,13 +311,19 @@ impl<'n> Comparison<'n> {
         &self,
         base: &SchemaParts<'n>,
         revision: &SchemaParts<'n>,
-        direction: Direction,
+        site: SchemaSite,
     ) -> bool {
         let base = Operand::new(DocumentSide::Base, base.clone());
         let revision = Operand::new(DocumentSide::Revision, revision.clone());
-        match direction {
-            Direction::Request => self.proof(direction).is_included(&base, &revision),
-            Direction::Response => self.proof(direction).is_included(&revision, &base),
+        let (narrow, wide) = match site.direction() {
+            Direction::Request => (base, revision),
+            Direction::Response => (revision, base),
+        };
+        let mut proof = self.proof(site.direction());
+        if site.is_plain_text() {
+            proof.is_text_included(&narrow, &wide)
+        } else {
+            proof.is_included(&narrow, &wide)
         }
     }
 

@@ -166,7 +166,7 @@ pub(crate) fn compare<'n>(comparison: &mut Comparison<'n>, index: usize) {
         .any(|change| change.level == Level::Error && change.is_about_valid_values());
     if is_breaking
         && !pair.context.is_compatible
-        && comparison.is_provably_compatible(&pair.base_parts, &pair.revision_parts, pair.site.direction())
+        && comparison.is_provably_compatible(&pair.base_parts, &pair.revision_parts, pair.site)
     {
         comparison.mark_compatible(first_change);
     }
@@ -186,7 +186,7 @@ fn read_pair<'n>(comparison: &Comparison<'n>, index: usize) -> SchemaPair<'n> {
         revision = SchemaView::with_single_alternatives(&comparison.revision, &revision_parts);
     }
     context.is_compatible |= (base.has_alternatives() || revision.has_alternatives())
-        && comparison.is_provably_compatible(&base_parts, &revision_parts, context.site.direction());
+        && comparison.is_provably_compatible(&base_parts, &revision_parts, context.site);
     SchemaPair { index, site: context.site, context, base_parts, revision_parts, base, revision }
 }
 

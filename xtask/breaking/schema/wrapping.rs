@@ -127,7 +127,13 @@ fn corresponding_member<'n>(
     let other = Operand::new(other_side, other_parts.clone());
     let is_equivalent = |member: &&&'n Node| {
         let member = Operand::new(side, parts.select(alternatives.list, member));
-        comparison.proof(pair.site.direction()).are_equivalent(&member, &other)
+        let mut proof = comparison.proof(pair.site.direction());
+        // Text has no `null`.
+        if pair.site.is_plain_text() {
+            proof.are_equivalent_without_null(&member, &other)
+        } else {
+            proof.are_equivalent(&member, &other)
+        }
     };
     if alternatives.members.len() <= MAX_PROVEN_ALTERNATIVES
         && let Some(equivalent) = alternatives.members.iter().find(is_equivalent)

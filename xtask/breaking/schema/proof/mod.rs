@@ -176,6 +176,37 @@ impl<'p, 'n> Proof<'p, 'n> {
         self.is_included_without_null(narrow, wide)
     }
 
+    /// Whether the second schema provably accepts the text of every value that the first one accepts, in a URL or a
+    /// header. Text has no `null`.
+    pub(crate) fn is_text_included(&mut self, narrow: &Operand<'n>, wide: &Operand<'n>) -> bool {
+        if self.is_included_without_null(narrow, wide) {
+            return true;
+        }
+        if self.remaining_goals == 0 {
+            return false;
+        }
+        self.use_goal();
+        let view = self.view(narrow);
+        if let Some(alternatives) = view.one_of.first().or(view.any_of.first()) {
+            return alternatives
+                .members
+                .iter()
+                .all(|member| self.is_text_included(&narrow.select(alternatives.list, member), wide));
+        }
+        let structured = narrow.types.and(view.types).and(JsonTypes::ARRAY.or(JsonTypes::OBJECT));
+        let all_strings =
+            Operand::new(wide.side, SchemaParts::any(wide.parts.span)).with_types(JsonTypes::STRING);
+        // The text of a plain value is a string.
+        self.is_included_without_null(&all_strings, wide)
+            && (structured == JsonTypes::NONE
+                || self.is_included_without_null(&narrow.with_types(structured), wide))
+    }
+
+    /// Whether two schemas provably accept the same values, apart from `null`.
+    pub(crate) fn are_equivalent_without_null(&mut self, left: &Operand<'n>, right: &Operand<'n>) -> bool {
+        self.is_included_without_null(left, right) && self.is_included_without_null(right, left)
+    }
+
     /// Whether two schemas provably accept the same values.
     pub(crate) fn are_equivalent(&mut self, left: &Operand<'n>, right: &Operand<'n>) -> bool {
         self.is_included(left, right) && self.is_included(right, left)
