@@ -49,6 +49,10 @@ pub(crate) fn schema_rule_advice(
             "A client that does not check for `null` fails.",
             "Keep sending a value, and add a property that reports its absence.",
         ),
+        ("one-of-overlap-added", Direction::Request) => (
+            "Requests with values that match two alternatives are rejected.",
+            "Make the alternatives disjoint, for example by a constant property, or use `anyOf`.",
+        ),
         ("stability-decreased", _) => (
             "Clients rely on the stability level that was promised.",
             "Keep the level, and add unstable features separately.",

@@ -136,6 +136,7 @@ const DESCRIPTIONS: &[(&str, &str)] = &[
     ("no-longer-enum", "The values are no longer limited to an enum"),
     ("one-of-added", "An alternative was added to `oneOf`"),
     ("one-of-became-any-of", "`oneOf` became `anyOf`"),
+    ("one-of-overlap-added", "Values match two alternatives of `oneOf`, which therefore rejects them"),
     ("one-of-removed", "An alternative of `oneOf` was removed"),
     ("open-enum-value-added", "A value was added to an enum with `x-extensible-enum`"),
     ("optional-response-header-removed", "An optional response header was removed"),

@@ -5,11 +5,11 @@
 
 use contract::node::{Entry, Node};
 
-use super::SchemaPair;
 use super::alternative_keys::{MatchableAlternative, are_similar, label};
 use super::equality::is_same_schema;
 use super::proof::{DocumentSide, Operand};
 use super::view::{Alternatives, SchemaParts, SchemaView};
+use super::{SchemaPair, overlaps};
 use crate::compare::{Comparison, Positions, take_matches};
 use crate::document::IndexedDocument;
 use crate::rule::{SchemaRule, Topic, ValueEffect};
@@ -193,7 +193,7 @@ fn report_renamed<'n>(
     }
 }
 
-/// The maximum number of unequal alternatives for which equivalence is proven.
+/// The maximum number of alternatives for which equivalence, inclusion and overlaps are proven.
 pub(super) const MAX_PROVEN_ALTERNATIVES: usize = 60;
 
 /// Matches the alternatives of two lists, compares the matched ones and reports the others.
@@ -243,6 +243,7 @@ fn compare_members<'n>(
     let removed: Vec<&Node> = base.iter().map(|member| member.node).collect();
     let added: Vec<&Node> = revision.iter().map(|member| member.node).collect();
     report_renamed_values(comparison, pair, &equal, &matched);
+    overlaps::compare(comparison, pair, (before, after), &equal, &matched);
     for (before, after) in equal.into_iter().chain(matched) {
         pair.queue(comparison, parts(before), parts(after), pair.site, &label(before));
     }

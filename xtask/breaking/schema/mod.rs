@@ -16,6 +16,7 @@ mod equality;
 mod items;
 mod keyword_groups;
 mod null;
+mod overlaps;
 mod patterns;
 pub(crate) mod proof;
 mod properties;
@@ -50,6 +51,7 @@ pub(crate) fn schema_rules() -> impl Iterator<Item = &'static SchemaRule> {
         properties::SCHEMA_RULES,
         additional_properties::SCHEMA_RULES,
         alternatives::SCHEMA_RULES,
+        overlaps::SCHEMA_RULES,
         discriminator::SCHEMA_RULES,
         items::SCHEMA_RULES,
         conditions::SCHEMA_RULES,

@@ -28,12 +28,17 @@ const MAX_VISITED: usize = 20_000;
 
 /// Whether a name can match both patterns. Returns true if this is not decided.
 pub(super) fn may_overlap(left: &str, right: &str) -> bool {
-    find_match(&[left, right], None).unwrap_or(true)
+    have_common_match(&[left, right]).unwrap_or(true)
 }
 
 /// Whether there is a string that matches all patterns. Returns `None` if this is not decided.
 pub(super) fn have_common_match(patterns: &[&str]) -> Option<bool> {
-    find_match(patterns, None)
+    find_match(patterns, None).map(|found| found.is_some())
+}
+
+/// Returns a string that matches all patterns, or `None` if none is found.
+pub(super) fn common_match(patterns: &[&str]) -> Option<String> {
+    find_match(patterns, None).flatten()
 }
 
 /// Whether every string that matches all of the `narrow` patterns also matches all of the `wide` patterns. Returns
@@ -42,17 +47,17 @@ pub(super) fn is_included(narrow: &[&str], wide: &[&str]) -> Option<bool> {
     let mut is_decided = true;
     for pattern in wide.iter().filter(|pattern| !narrow.contains(pattern)) {
         match find_match(narrow, Some(pattern)) {
-            Some(true) => return Some(false),
-            Some(false) => {}
+            Some(Some(_)) => return Some(false),
+            Some(None) => {}
             None => is_decided = false,
         }
     }
     is_decided.then_some(true)
 }
 
-/// Whether there is a string that matches all of the `matched` patterns, and not `unmatched`. Returns `None` if this is
-/// not decided.
-fn find_match(matched: &[&str], unmatched: Option<&str>) -> Option<bool> {
+/// Finds a string that matches all of the `matched` patterns, and not `unmatched`. Returns `None` if it is not decided
+/// whether there is one.
+fn find_match(matched: &[&str], unmatched: Option<&str>) -> Option<Option<String>> {
     // The empty pattern matches every string, but no invalid UTF-8.
     let patterns = [""].iter().chain(matched);
     let mut automata = patterns.map(|pattern| automaton(pattern)).collect::<Option<Vec<_>>>()?;
@@ -65,14 +70,16 @@ fn find_match(matched: &[&str], unmatched: Option<&str>) -> Option<bool> {
         automata.iter().map(|dfa| dfa.start_state_forward(&input).ok()).collect::<Option<Vec<_>>>()?;
     let bytes = representative_bytes(&automata);
     let mut visited: HashSet<Vec<StateID>> = HashSet::from([start.clone()]);
-    let mut pending = vec![start];
-    while let Some(states) = pending.pop() {
+    // The last byte of each string that was tried, and the index of the string before it.
+    let mut steps: Vec<(u8, Option<usize>)> = Vec::new();
+    let mut pending = vec![(start, None)];
+    while let Some((states, step)) = pending.pop() {
         let is_match = |index: usize| {
             let dfa: &Dfa = &automata[index];
             dfa.is_match_state(dfa.next_eoi_state(states[index]))
         };
         if (0..automata.len()).all(|index| is_match(index) == (index < matched_count)) {
-            return Some(true);
+            return Some(Some(string_of(&steps, step)));
         }
         for byte in &bytes {
             let next: Vec<StateID> =
@@ -80,14 +87,23 @@ fn find_match(matched: &[&str], unmatched: Option<&str>) -> Option<bool> {
             let is_dead =
                 automata[..matched_count].iter().zip(&next).any(|(dfa, state)| dfa.is_dead_state(*state));
             if !is_dead && visited.insert(next.clone()) {
-                pending.push(next);
+                steps.push((*byte, step));
+                pending.push((next, Some(steps.len() - 1)));
             }
         }
         if visited.len() > MAX_VISITED {
             return None;
         }
     }
-    Some(false)
+    Some(None)
+}
+
+/// Returns the string that ends with a step of a search.
+fn string_of(steps: &[(u8, Option<usize>)], last: Option<usize>) -> String {
+    let indexes = std::iter::successors(last, |index| steps[*index].1);
+    let mut bytes: Vec<u8> = indexes.map(|index| steps[index].0).collect();
+    bytes.reverse();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Returns one byte of each set of bytes that all automata treat alike.
@@ -298,6 +314,26 @@ mod tests {
         assert_eq!(cache.by_pattern.len(), 1);
         cache.get_or_build("small", build(1));
         assert_eq!(cache.by_pattern.len(), 1, "the large one is removed");
+    }
+
+    #[test]
+    fn a_common_match_of_patterns_is_found() {
+        use super::{common_match, compile};
+
+        for (patterns, is_found) in [
+            (["^[a-f]+$", r"^[\s\S]{3,5}$"], true),
+            ([r"^\d+é$", "é"], true),
+            (["^a+$", "^b+$"], false),
+            (["^(?=a)", ""], false),
+        ] {
+            let found = common_match(&patterns);
+            assert_eq!(found.is_some(), is_found, "{patterns:?}");
+            if let Some(text) = found {
+                let is_match =
+                    |pattern: &&str| compile(pattern).expect("a supported pattern").is_match(&text);
+                assert!(patterns.iter().all(is_match), "{text} {patterns:?}");
+            }
+        }
     }
 
     #[test]

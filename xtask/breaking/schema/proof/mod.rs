@@ -9,6 +9,7 @@
 mod bounds;
 mod disjoint;
 mod evaluate;
+mod examples;
 mod included;
 mod items;
 mod properties;
@@ -31,6 +32,8 @@ const MAX_GOALS: usize = 600;
 
 /// The maximum number of schemas for which one proof evaluates values.
 const MAX_EVALUATIONS: usize = 2_000;
+/// The maximum number of schemas for which one proof looks for examples.
+const MAX_EXAMPLE_SCHEMAS: usize = 100;
 /// The maximum number of goals and evaluated schemas of all proofs of a comparison.
 const MAX_TOTAL_STEPS: usize = 5_000_000;
 /// The maximum number of schemas and of failed goals that a comparison remembers.
@@ -137,6 +140,8 @@ pub(crate) struct Proof<'p, 'n> {
     evaluation_depth: Cell<usize>,
     /// The remaining number of schemas for which a value is evaluated.
     remaining_evaluations: Cell<usize>,
+    /// The remaining number of schemas for which examples are found.
+    remaining_examples: Cell<usize>,
 }
 
 impl<'p, 'n> Proof<'p, 'n> {
@@ -161,6 +166,7 @@ impl<'p, 'n> Proof<'p, 'n> {
             is_limited: false,
             evaluation_depth: Cell::new(0),
             remaining_evaluations: Cell::new(cache.remaining_steps.get().min(MAX_EVALUATIONS)),
+            remaining_examples: Cell::new(MAX_EXAMPLE_SCHEMAS),
         }
     }
 
@@ -205,6 +211,16 @@ impl<'p, 'n> Proof<'p, 'n> {
     /// Whether two schemas provably accept the same values, apart from `null`.
     pub(crate) fn are_equivalent_without_null(&mut self, left: &Operand<'n>, right: &Operand<'n>) -> bool {
         self.is_included_without_null(left, right) && self.is_included_without_null(right, left)
+    }
+
+    /// Whether values of a schema in the base match another one, too: all values of the schema, or all plain values and
+    /// lists of the other one. Objects of the other one can have properties that clients of the base do not send.
+    pub(crate) fn overlaps(&mut self, of_base: &Operand<'n>, other: &Operand<'n>) -> bool {
+        let without_objects = other.with_types(JsonTypes::PLAIN.or(JsonTypes::ARRAY));
+        [(of_base, other), (&without_objects, of_base)].into_iter().any(|(narrow, wide)| {
+            // A schema without values is included in each one.
+            self.is_included_without_null(narrow, wide) && !self.are_disjoint_without_null(narrow, wide)
+        })
     }
 
     /// Whether two schemas provably accept the same values.
