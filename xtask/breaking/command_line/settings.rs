@@ -76,10 +76,7 @@ impl ConfigArgs {
         if let Some(name) = name.as_deref().filter(|name| directory.join(name).exists())
             && (!is_specified || is_in_ci)
         {
-            output::print_message(&format!(
-                "note: the configuration is the file {name}, which the compared change may have edited; \
-                 `--config REVISION` reads it from a git revision without the change\n"
-            ));
+            print_note_about_file("the configuration is", "config", name);
         }
         Ok((settings, name))
     }
@@ -106,7 +103,11 @@ impl SettingsArgs {
         let waivers = match (&self.waivers, base_revision) {
             (Some(name), _) => {
                 let file = names::existing_file(directory, name);
-                Some(names::read_file_or_revision(directory, name, file, waivers_file, "waivers")?)
+                let waivers = names::read_file_or_revision(directory, name, file, waivers_file, "waivers")?;
+                if !waivers.is_from_git && is_in_ci() {
+                    print_note_about_file("the waivers are", "waivers", &waivers.name);
+                }
+                Some(waivers)
             }
             (None, Some(revision)) => {
                 let waivers = read_from_base(directory, revision, waivers_file)?;
@@ -138,6 +139,15 @@ impl SettingsArgs {
         };
         Ok((settings, waivers))
     }
+}
+
+/// Prints a note about a file that the compared change may have edited. `start` is the start of the note, and `option`
+/// is the argument that specifies the file.
+fn print_note_about_file(start: &str, option: &str, name: &str) {
+    output::print_message(&format!(
+        "note: {start} the file {name}, which the compared change may have edited; specify a git revision without the \
+         change with `--{option} REVISION`\n"
+    ));
 }
 
 fn read_named(directory: &Path, name: &str) -> Result<TextFile> {

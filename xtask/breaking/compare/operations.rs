@@ -17,8 +17,7 @@ use crate::schema::{is_annotation, value};
 
 const REMOVED_OPERATION_FAILS: &str =
     "Requests to the operation fail with 404 or 405; those of a webhook or callback are no longer sent.";
-const DEPRECATE_OPERATION: &str =
-    "Keep the operation, mark it `deprecated`, and set `x-sunset` to a date at least 180 days in the future.";
+const DEPRECATE_OPERATION: &str = "Keep the operation, mark it `deprecated`, and set `x-sunset` to a date that leaves clients time to migrate.";
 const KEEP_UNTIL_SUNSET: &str = "Keep it until the announced sunset date.";
 const ENDPOINT_ADDED: Inverse = Inverse::Of("endpoint-added");
 
@@ -45,7 +44,7 @@ pub(crate) const RULES: &[Rule] = &[
         "api-path-sunset-parse",
         ENDPOINT_ADDED,
         "The end of support is unknown.",
-        "Keep it, and set `x-sunset` to a date (YYYY-MM-DD) at least 180 days in the future.",
+        "Keep it, and set `x-sunset` to a date (YYYY-MM-DD) that leaves clients time to migrate.",
     ),
     Rule::error(
         "api-operation-id-removed",

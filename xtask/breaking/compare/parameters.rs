@@ -74,7 +74,7 @@ pub(crate) const RULES: &[Rule] = &[
         "request-parameter-sunset-parse",
         Inverse::None("a valid sunset is not reported"),
         "Clients know that support ends, but not when.",
-        "Set `x-sunset` to a date (YYYY-MM-DD) at least 180 days in the future.",
+        "Set `x-sunset` to a date (YYYY-MM-DD) that leaves clients time to migrate.",
     ),
     Rule::info(
         "request-parameter-became-list",

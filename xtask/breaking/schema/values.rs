@@ -19,6 +19,7 @@ pub(super) const SCHEMA_RULES: &[SchemaRule] = &[
     SchemaRule::new(VALUES, ValueEffect::Widens, "enum-value-added", "enum-value-removed"),
     SchemaRule::new(VALUES, ValueEffect::Narrows, "enum-value-removed", "enum-value-added"),
     SchemaRule::new(VALUES, ValueEffect::Neutral, "open-enum-value-added", "enum-value-removed"),
+    SchemaRule::new(VALUES, ValueEffect::Neutral, "open-enum-removed", "became-enum"),
     SchemaRule::new(VALUES, ValueEffect::Narrows, "x-extensible-enum-value-removed", "open-enum-value-added"),
     SchemaRule::new(VALUES, ValueEffect::Widens, "enum-opened", "enum-closed"),
     SchemaRule::new(VALUES, ValueEffect::Narrows, "enum-closed", "enum-opened").in_requests(Level::Info),
@@ -153,7 +154,7 @@ fn compare_enums<'n>(
             return;
         }
         (Some(base), None) => {
-            let suffix = if base.is_open { "open-enum-value-added" } else { "no-longer-enum" };
+            let suffix = if base.is_open { "open-enum-removed" } else { "no-longer-enum" };
             let message = "the enum was removed: every value is valid".to_owned();
             pair.report(comparison, suffix, Positions::new(base.span, pair.revision.span), "all", message);
             return;

@@ -204,6 +204,24 @@ fn a_change_cannot_configure_itself_if_the_base_is_a_file() {
 }
 
 #[test]
+fn waivers_from_a_file_are_noted_in_ci() {
+    let folder = Folder::repository();
+    folder.write(WAIVERS, waiver(&folder, "2999-12-31"));
+    folder.commit("one");
+    let check_in_ci = |waivers: &str| {
+        let args = ["check", "--base", "old.yaml", "new.yaml", "--waivers", waivers];
+        folder.run_with_variables(&args, &[("CI", "true")])
+    };
+    let of_file = check_in_ci(WAIVERS);
+    let note = "note: the waivers are the file openapi-gate-waivers.toml, which the compared change may have edited; \
+                specify a git revision without the change with `--waivers REVISION`\n";
+    assert_eq!((of_file.code, of_file.errors.as_str()), (Some(0), note), "{of_file:?}");
+    for args in [check_in_ci("main"), check(&folder, &["--waivers", WAIVERS])] {
+        assert_eq!((args.code, args.errors.as_str()), (Some(0), ""), "{args:?}");
+    }
+}
+
+#[test]
 fn a_change_cannot_waive_itself() {
     let folder = Folder::repository();
     let waiver = waiver(&Folder::new(), "2999-12-31");
