@@ -26,12 +26,23 @@ pub async fn get<C: ConnectionTrait>(conn: &C, name: &str) -> Result<Option<Stri
     Ok(statement::one(conn, Entity::find_by_id(name.to_owned())).await?.map(|row| row.value))
 }
 
-/// Like [`get`], but on PostgreSQL no other transaction can change the value until this one ends. SQLite has only one writer.
+/// Like [`get`], but on PostgreSQL no other transaction can change the value until this one ends. Several transactions can hold
+/// this lock. SQLite has only one writer.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
-pub async fn get_locked<C: ConnectionTrait>(conn: &C, name: &str) -> Result<Option<String>, DbErr> {
+pub async fn get_for_share<C: ConnectionTrait>(conn: &C, name: &str) -> Result<Option<String>, DbErr> {
     let rows = Entity::find_by_id(name.to_owned()).lock_shared();
+    Ok(statement::one(conn, rows).await?.map(|row| row.value))
+}
+
+/// Like [`get_for_share`], but only one transaction can hold this lock, and none that locks for share: waits until they have
+/// ended.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn get_for_update<C: ConnectionTrait>(conn: &C, name: &str) -> Result<Option<String>, DbErr> {
+    let rows = Entity::find_by_id(name.to_owned()).lock_exclusive();
     Ok(statement::one(conn, rows).await?.map(|row| row.value))
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use domain::webhooks;
 use entity::{server_state, webhook_secrets};
 use foundation::clock::Clock;
+use foundation::database::Write;
 use foundation::id::{Secret, SubscriptionId};
 use foundation::secret::{MasterKeys, Purpose, Seal};
 use serde_json::json;
@@ -84,28 +85,31 @@ impl Rotated {
 
     /// Adds secrets that are encrypted with [`OLD`] to a webhook. Returns their plaintexts by id.
     async fn add_secrets(&self, subscription: Uuid, count: usize) -> HashMap<Uuid, String> {
-        let app = &self.program.app;
-        let seal = seal(OLD);
         let workspace = self.workspace().await.id.uuid();
-        let write = app.begin_write().await;
+        let write = self.program.app.begin_write().await;
         let mut secrets = HashMap::new();
         for number in 0..count {
-            let id = app.app.ids.next::<Secret>(app.clock.now()).uuid();
             let secret = format!("whsec_{number}");
-            let ciphertext = seal.encrypt(secret.as_bytes(), subscription.as_bytes()).unwrap();
-            let row = webhook_secrets::Model {
-                id,
-                workspace_id: workspace,
-                subscription_id: subscription,
-                ciphertext,
-                created_at: write.now_ms(),
-                expires_at: None,
-            };
-            webhook_secrets::in_workspace(workspace).insert(write.conn(), row).await.unwrap();
-            secrets.insert(id, secret);
+            secrets.insert(self.add_secret(&write, workspace, subscription, &secret).await, secret);
         }
         write.commit().await.unwrap();
         secrets
+    }
+
+    /// Adds a secret that is encrypted with [`OLD`] to a webhook. Returns its id.
+    async fn add_secret(&self, write: &Write, workspace: Uuid, subscription: Uuid, secret: &str) -> Uuid {
+        let app = &self.program.app;
+        let id = app.app.ids.next::<Secret>(app.clock.now()).uuid();
+        let row = webhook_secrets::Model {
+            id,
+            workspace_id: workspace,
+            subscription_id: subscription,
+            ciphertext: seal(OLD).encrypt(secret.as_bytes(), subscription.as_bytes()).unwrap(),
+            created_at: write.now_ms(),
+            expires_at: None,
+        };
+        webhook_secrets::in_workspace(workspace).insert(write.conn(), row).await.unwrap();
+        id
     }
 
     /// Asserts that this key alone decrypts each of these secrets and that of the webhook.
@@ -313,6 +317,28 @@ async fn a_new_key_is_refused_while_a_running_server_does_not_have_it() {
 }
 
 #[tokio::test]
+async fn the_end_of_a_rotation_waits_for_writes_that_encrypted_with_the_replaced_key() {
+    let rotated = Rotated::new().await;
+    let app = &rotated.program.app;
+    if !app.uses_postgres() {
+        // SQLite has only one writer.
+        return;
+    }
+    assert_eq!(rotated.serve(&[NEW, OLD]).await.stop().await, Some(0));
+    let (workspace, subscription) = (rotated.workspace().await.id.uuid(), rotated.subscription.uuid());
+    let write = app.begin_write().await;
+    server_state::get_for_share(write.conn(), "master_key_fingerprint").await.unwrap();
+    let id = rotated.add_secret(&write, workspace, subscription, "whsec_late").await;
+    let commit = async {
+        wait_until("the rotation waits for the write", async || app.has_blocked_session().await).await;
+        write.commit().await.unwrap();
+    };
+    let ((code, output), ()) = tokio::join!(rotated.rotate(&[NEW, OLD]), commit);
+    assert_eq!(code, Some(0), "{output}");
+    rotated.assert_readable(NEW, &HashMap::from([(id, "whsec_late".to_owned())])).await;
+}
+
+#[tokio::test]
 async fn a_secret_that_no_key_decrypts_is_named_and_prevents_the_end_of_a_rotation() {
     let rotated = Rotated::new().await;
     assert_eq!(rotated.serve(&[NEW, OLD]).await.stop().await, Some(0));
@@ -334,6 +360,25 @@ async fn a_secret_that_no_key_decrypts_is_named_and_prevents_the_end_of_a_rotati
     assert_eq!(replaced.code, Some(0), "{replaced:?}");
     let (code, output) = rotated.rotate(&[NEW, OLD]).await;
     assert_eq!(code, Some(0), "{output}");
+}
+
+#[tokio::test]
+async fn doctor_finds_secrets_with_the_replaced_key_only_after_a_rotation() {
+    let rotated = Rotated::new().await;
+    assert_eq!(rotated.serve(&[NEW, OLD]).await.stop().await, Some(0));
+    let doctor = async || rotated.program.run(&["doctor"]).await;
+    let during = doctor().await;
+    assert_eq!(during.code, Some(0), "{during:?}");
+    assert!(during.stdout.contains("1 encrypted values, 1 of them with another key"), "{during:?}");
+    let (code, output) = rotated.rotate(&[NEW, OLD]).await;
+    assert_eq!(code, Some(0), "{output}");
+    rotated.add_secrets(rotated.subscription.uuid(), 1).await;
+    let after = doctor().await;
+    assert_eq!(after.code, Some(1), "{after:?}");
+    assert!(after.stdout.contains("1 values are not encrypted with the current key"), "{after:?}");
+    let (code, output) = rotated.rotate(&[NEW, OLD]).await;
+    assert!(code == Some(0) && output.contains("1 encrypted with the new key, 1 were already"), "{output}");
+    assert_eq!(doctor().await.code, Some(0));
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod rows;
 use foundation::secret::MasterKeys;
 
 use crate::app::App;
+use crate::master_key::{EncryptedValues, KeyState};
 use crate::{Result, master_key};
 
 pub use events::events;
@@ -79,13 +80,29 @@ pub async fn clock(app: &App) -> Result<Report> {
     Ok(report)
 }
 
-/// Decrypts every stored secret.
+/// Decrypts every stored secret. While the master key is rotated, values that are not encrypted with the first key are expected.
 ///
 /// # Errors
 /// Returns [`crate::Error::Internal`] when a query fails.
 pub async fn secrets(app: &App, keys: &MasterKeys) -> Result<Report> {
-    let (count, unreadable) = master_key::unreadable_values(app, keys).await?;
-    let mut report = Report::new(format!("{count} encrypted values"));
+    let before = KeyState::read(app.db.read()).await?;
+    let EncryptedValues { count, with_other_keys, unreadable } =
+        master_key::encrypted_values(app, keys).await?;
+    let after = KeyState::read(app.db.read()).await?;
+    let mut report = Report::new(match with_other_keys {
+        0 => format!("{count} encrypted values"),
+        others => format!("{count} encrypted values, {others} of them with another key than the first one"),
+    });
+    let is_rotated =
+        before.next.is_none() && after.next.is_none() && after.current == Some(keys.fingerprint());
+    if with_other_keys > 0 && is_rotated {
+        report.add(Finding {
+            table: "webhook_secrets".to_owned(),
+            id: String::new(),
+            problem: format!("{with_other_keys} values are not encrypted with the current key"),
+            remedy: "run `creator-api master-key rotate` before you remove the other keys".to_owned(),
+        });
+    }
     for value in unreadable {
         report.add(Finding {
             table: value.table.to_owned(),

@@ -10,8 +10,9 @@
 //!    longer encrypt.
 //! 4. The previous key is removed from every process. Cursors that it authenticated are no longer valid.
 //!
-//! A write that encrypts a value locks the current fingerprint, and the end of a rotation changes it. So no value can be
-//! encrypted with a key after the rotation that replaced it.
+//! A write that encrypts a value holds a shared lock on the current fingerprint until it ends. The end of a rotation takes an
+//! exclusive lock before it reads the values for the last time: it waits for these writes, and later ones fail unless they use the
+//! new key. So no value stays encrypted with a key after the rotation that replaced it.
 
 mod rotate;
 
@@ -23,7 +24,7 @@ use sea_orm::{ConnectionTrait, DbErr};
 use crate::app::App;
 use crate::{Result, processes};
 
-pub use rotate::{Reencrypted, Rotation, UnreadableValue, rotate, unreadable_values};
+pub use rotate::{EncryptedValues, Reencrypted, Rotation, UnreadableValue, encrypted_values, rotate};
 
 /// Name of the `server_state` row with the fingerprint of the master key that the data is encrypted with.
 const CURRENT: &str = "master_key_fingerprint";
@@ -123,7 +124,7 @@ pub async fn initialize(app: &App, keys: &MasterKeys) -> Result<KeyState> {
 pub async fn announce(app: &App, keys: &MasterKeys) -> Result<()> {
     let write = app.begin_write().await?;
     // The lock waits for the end of a rotation.
-    let current = server_state::get_locked(write.conn(), CURRENT).await?;
+    let current = server_state::get_for_share(write.conn(), CURRENT).await?;
     if current.as_ref() != Some(&keys.fingerprint()) {
         server_state::put_if_absent(write.conn(), NEXT, &keys.fingerprint()).await?;
     }
@@ -147,10 +148,12 @@ pub async fn processes_without(app: &App, fingerprint: &str, first: bool) -> Res
 /// Checks that values of this write may be encrypted with the first key of this process, and prevents the end of a rotation
 /// until the write ends.
 ///
+/// Call this before the write changes an encrypted value: the end of a rotation takes its locks in the same order.
+///
 /// # Errors
 /// Returns [`crate::Error::Internal`] when a query fails, or when the key has been replaced.
 pub(crate) async fn check_seal(write: &Write, seal: &Seal) -> Result<()> {
-    let Some(current) = server_state::get_locked(write.conn(), CURRENT).await? else { return Ok(()) };
+    let Some(current) = server_state::get_for_share(write.conn(), CURRENT).await? else { return Ok(()) };
     let next = server_state::get(write.conn(), NEXT).await?;
     if current == seal.fingerprint() || next.as_deref() == Some(seal.fingerprint()) {
         return Ok(());

@@ -73,21 +73,36 @@ pub async fn rotate(app: &App, keys: &MasterKeys) -> Result<Rotation> {
     Ok(rotation)
 }
 
-/// Returns the stored secrets that no key decrypts. Expired ones are ignored, since they are not used. Reads in batches.
+/// The keys that the stored secrets are encrypted with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EncryptedValues {
+    /// The number of stored secrets.
+    pub count: u64,
+    /// The number of those that a key other than the first one decrypts.
+    pub with_other_keys: u64,
+    /// Those that no key decrypts. Expired ones are ignored, since they are not used.
+    pub unreadable: Vec<UnreadableValue>,
+}
+
+/// Decrypts all stored secrets. Reads in batches.
 ///
 /// # Errors
 /// Returns [`crate::Error::Internal`] when a query fails.
-pub async fn unreadable_values(app: &App, keys: &MasterKeys) -> Result<(u64, Vec<UnreadableValue>)> {
+pub async fn encrypted_values(app: &App, keys: &MasterKeys) -> Result<EncryptedValues> {
     let seal = Seal::new(keys, Purpose::WebhookSecrets);
-    let (mut count, mut unreadable, mut after) = (0, Vec::new(), Uuid::nil());
+    let (mut values, mut after) = (EncryptedValues::default(), Uuid::nil());
     loop {
         let rows = webhook_secrets::page(app.db.read(), after, BATCH).await?;
-        let Some(last) = rows.last() else { return Ok((count, unreadable)) };
+        let Some(last) = rows.last() else { return Ok(values) };
         after = last.id;
         for row in &rows {
-            count += 1;
-            if let Err(problem) = seal.decrypt(&row.ciphertext, row.subscription_id.as_bytes()) {
-                unreadable.extend(unreadable_value(row, &problem, app.clock.now_ms()));
+            values.count += 1;
+            match seal.uses_first_key(&row.ciphertext, row.subscription_id.as_bytes()) {
+                Ok(true) => {}
+                Ok(false) => values.with_other_keys += 1,
+                Err(problem) => {
+                    values.unreadable.extend(unreadable_value(row, &problem, app.clock.now_ms()));
+                }
             }
         }
     }
@@ -127,8 +142,8 @@ async fn finish(
     unreadable: &mut Vec<UnreadableValue>,
 ) -> Result<()> {
     let write = app.begin_write().await?;
-    // Waits for writes that encrypt with the current key, and keeps others from encrypting until the commit.
-    server_state::get_locked(write.conn(), CURRENT).await?;
+    // Waits for writes that encrypted a value, so that the last pages below contain it. Later ones wait until the commit.
+    server_state::get_for_update(write.conn(), CURRENT).await?;
     if KeyState::read(write.conn()).await? != *state {
         return Err(anyhow::anyhow!("another rotation changed the current key; run the command again").into());
     }

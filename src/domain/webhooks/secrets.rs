@@ -48,8 +48,9 @@ pub struct RotatedSecret {
 /// because of a previous rotation. If the overlap is zero, they expire at once.
 ///
 /// # Errors
-/// Returns [`Error::NotFound`] for a missing subscription, and [`Error::Invalid`] for an overlap of more than seven days or
-/// when more than four older secrets would sign.
+/// Returns [`Error::NotFound`] for a missing subscription, [`Error::Invalid`] for an overlap of more than seven days or
+/// when more than four older secrets would sign, and [`Error::Internal`] when a query fails, or when the master key of the seal
+/// has been replaced.
 pub async fn rotate(
     app: &App,
     write: &mut Write,
@@ -62,6 +63,7 @@ pub async fn rotate(
         return Err(Error::invalid("overlap", "must be 0 to 7 days"));
     }
     let row = subscriptions::lock(write, workspace, subscription).await?;
+    master_key::check_seal(write, seal).await?;
     let now = write.now_ms();
     let end = now.saturating_add(i64::try_from(overlap.as_millis()).unwrap_or(i64::MAX));
     let secrets = webhook_secrets::in_workspace(workspace.uuid());
@@ -72,7 +74,7 @@ pub async fn rotate(
         );
         return Err(Error::invalid("overlap", message));
     }
-    let secret = add(app, write, seal, &row).await?;
+    let secret = insert(app, write, seal, &row).await?;
     Ok(RotatedSecret { secret, older_until: (end > now).then(|| from_ms(end)) })
 }
 
@@ -87,6 +89,16 @@ pub(super) async fn add(
     subscription: &webhook_subscriptions::Model,
 ) -> Result<SecretString> {
     master_key::check_seal(write, seal).await?;
+    insert(app, write, seal, subscription).await
+}
+
+/// Like [`add`], after the check of the master key.
+async fn insert(
+    app: &App,
+    write: &Write,
+    seal: &Seal,
+    subscription: &webhook_subscriptions::Model,
+) -> Result<SecretString> {
     let secret = generate()?;
     let row = Model {
         id: new_uuid::<SecretIdKind>(app, write),
@@ -104,8 +116,8 @@ pub(super) async fn add(
 
 /// Returns the secrets of each of these subscriptions that have not expired, newest first.
 ///
-/// A secret that cannot be decrypted is omitted and logged, so that it does not affect the deliveries of other
-/// subscriptions. A subscription may therefore be missing from the result.
+/// A secret that cannot be decrypted is omitted, so that it does not affect the deliveries of other subscriptions. A
+/// subscription may therefore be missing from the result. The log contains a warning, since repeated ones are summarized.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] when the query fails.
@@ -121,7 +133,7 @@ pub async fn active_secrets(
             Ok(secret) => active.entry(row.subscription_id).or_default().push(secret),
             Err(error) => {
                 let subscription = SubscriptionId::from_uuid(row.subscription_id);
-                tracing::error!(subscription.id = %subscription, error = %error, "a webhook secret cannot be decrypted");
+                tracing::warn!(subscription.id = %subscription, error = %error, "a webhook secret cannot be decrypted");
             }
         }
     }

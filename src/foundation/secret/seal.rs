@@ -112,6 +112,14 @@ impl Seal {
         self.open(encrypted, owner).map(|(_, secret)| secret)
     }
 
+    /// Returns whether a secret is encrypted with the first key.
+    ///
+    /// # Errors
+    /// Returns the errors of [`decrypt`](Self::decrypt).
+    pub fn uses_first_key(&self, encrypted: &[u8], owner: &[u8]) -> Result<bool, SealError> {
+        self.open(encrypted, owner).map(|(index, _)| index == 0)
+    }
+
     /// Encrypts a secret again if it is not encrypted with the first key.
     ///
     /// # Errors
@@ -205,6 +213,8 @@ mod tests {
         assert_eq!(by_old[0], WITHOUT_KEY_ID, "earlier releases can read it");
         let Resealed::New(by_new) = both.reseal(&by_old, b"owner").unwrap() else { panic!("not resealed") };
         assert_eq!(both.reseal(&by_new, b"owner").unwrap(), Resealed::Unchanged);
+        assert_eq!(both.uses_first_key(&by_old, b"owner"), Ok(false));
+        assert_eq!(both.uses_first_key(&by_new, b"owner"), Ok(true));
         assert_eq!(new.decrypt(&by_new, b"owner").unwrap().as_slice(), b"secret");
         assert_eq!(seal(&["01", "02"]).decrypt(&by_new, b"owner").unwrap().as_slice(), b"secret");
         let without_key = old.decrypt(&by_new, b"owner").unwrap_err();
