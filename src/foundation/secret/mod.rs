@@ -9,15 +9,14 @@ mod master_keys;
 mod seal;
 
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use hmac::{Hmac, KeyInit, Mac};
-use secrecy::zeroize::Zeroize;
+use hkdf::Hkdf;
 use secrecy::{ExposeSecret, SecretBox};
 use sha2::Sha256;
+use tempfile::NamedTempFile;
 
 pub use master_keys::MasterKeys;
 pub use seal::{Resealed, Seal, SealError};
@@ -106,14 +105,11 @@ impl MasterKey {
     /// Derives the key for a purpose with HKDF-Expand and SHA-256 (RFC 5869, 2.3). HKDF-Extract is not needed, since
     /// the master key is already random.
     fn derive(&self, purpose: Purpose) -> SecretKey {
-        let mut mac =
-            Hmac::<Sha256>::new_from_slice(self.0.expose_secret()).expect("HMAC accepts keys of any length");
-        mac.update(purpose.label());
-        mac.update(&[1]);
-        let mut bytes = mac.finalize().into_bytes();
-        let key = SecretBox::init_with_mut(|key: &mut [u8; 32]| key.copy_from_slice(&bytes));
-        bytes.as_mut_slice().zeroize();
-        key
+        let hkdf =
+            Hkdf::<Sha256>::from_prk(self.0.expose_secret()).expect("as many bytes as SHA-256 returns");
+        SecretBox::init_with_mut(|key: &mut [u8; 32]| {
+            hkdf.expand(purpose.label(), key).expect("as many bytes as SHA-256 returns");
+        })
     }
 
     /// Returns 32 hexadecimal digits that identify this key without revealing it.
@@ -137,21 +133,15 @@ fn push_hex(bytes: &[u8], text: &mut String) {
 /// # Errors
 /// Returns the error of the system.
 pub fn create_private_file(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = folder.join(format!(".{name}.{}", std::process::id()));
-    let created = (|| {
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-        file.write_all(content)?;
-        file.sync_all()?;
-        match fs::hard_link(&temporary, path) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-            result => result,
-        }
-    })();
-    let removed = fs::remove_file(&temporary);
-    created?;
-    removed?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Its mode is 0600.
+    let mut temporary = NamedTempFile::new_in(folder)?;
+    temporary.write_all(content)?;
+    temporary.as_file().sync_all()?;
+    if let Err(error) = temporary.persist_noclobber(path)
+        && error.error.kind() != ErrorKind::AlreadyExists
+    {
+        return Err(error.error);
+    }
     File::open(folder)?.sync_all()
 }
