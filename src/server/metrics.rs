@@ -32,34 +32,6 @@ pub(super) struct MetricsPage {
     read_at: Arc<Mutex<Option<Instant>>>,
 }
 
-/// Gauges whose values are in the database.
-struct Stored {
-    deliveries: QueueStatus,
-    mails: i64,
-    earliest_mail_ms: Option<i64>,
-    schema_version: usize,
-}
-
-impl Stored {
-    async fn read(app: &App) -> anyhow::Result<Self> {
-        let deliveries = webhooks::queue_status(app).await?;
-        let (mails, earliest_mail_ms) = mail::queue::status(&app.db).await?;
-        Ok(Self {
-            deliveries,
-            mails,
-            earliest_mail_ms,
-            schema_version: app.db.applied_migrations().await?.len(),
-        })
-    }
-
-    fn set(&self, now_ms: i64) {
-        set_deliveries(&self.deliveries, now_ms);
-        metrics::gauge!("mail_queue_length").set(self.mails as f64);
-        metrics::gauge!("mail_oldest_due_seconds").set(seconds_since(self.earliest_mail_ms, now_ms));
-        metrics::gauge!("database_schema_version").set(self.schema_version as f64);
-    }
-}
-
 impl MetricsPage {
     /// Returns the metrics of this process and of the queues in the database.
     pub(super) async fn response(&self, app: &App) -> Response {
@@ -80,59 +52,72 @@ impl MetricsPage {
 }
 
 /// Sets the gauges of the database, unless they were read within [`MAX_AGE`]. Concurrent calls wait for the first one.
+///
+/// Each value is read on its own, so that one query that fails affects no other gauge. The next round begins when all queries have
+/// ended.
 async fn refresh(app: App, read_at: Arc<Mutex<Option<Instant>>>) {
     let mut read_at = read_at.lock().await;
     if read_at.is_some_and(|at| at.elapsed() < MAX_AGE) {
         return;
     }
-    let stored = Stored::read(&app).await;
-    *read_at = Some(Instant::now());
-    // Without heartbeats, this is the only sign.
-    if app.db.backend() != DbBackend::Postgres {
-        set_available(stored.is_ok());
-    }
-    match stored {
-        Ok(stored) => stored.set(app.clock.now_ms()),
-        Err(error) => {
-            // The metrics of this process are still valid, but the previous gauges are outdated.
-            let error = format!("{error:#}");
-            tracing::warn!(error, "the metrics of the database could not be read");
-            set_unknown();
+    let now_ms = app.clock.now_ms();
+    let schema = async {
+        let applied = known("database_schema_version", app.db.applied_migrations().await);
+        // Without heartbeats, this is the only sign.
+        if app.db.backend() != DbBackend::Postgres {
+            let accepts_writes = known("database_available", app.db.ping().await).unwrap_or(false);
+            set_available(accepts_writes && applied.is_some());
         }
-    }
+        set("database_schema_version", applied.map(|names| names.len() as f64));
+    };
+    let mail_queue = async {
+        let status = known("mail_queue_length", mail::queue::status(&app.db).await);
+        set("mail_queue_length", status.map(|(mails, _)| mails as f64));
+        set("mail_oldest_due_seconds", status.map(|(_, due_ms)| seconds_since(due_ms, now_ms)));
+    };
+    let oldest_due = async {
+        let due_ms = known("webhook_oldest_due_seconds", webhooks::earliest_due_ms(&app).await);
+        set("webhook_oldest_due_seconds", due_ms.map(|due_ms| seconds_since(due_ms, now_ms)));
+    };
+    let deliveries =
+        async { set_deliveries(known("webhook_deliveries", webhooks::queue_status(&app).await)) };
+    tokio::join!(schema, mail_queue, oldest_due, deliveries);
+    *read_at = Some(Instant::now());
+}
+
+/// Returns a value of the database, or logs the error and returns `None`.
+fn known<T, E: Into<anyhow::Error>>(metric: &'static str, value: Result<T, E>) -> Option<T> {
+    let logged = |error: E| {
+        let error: anyhow::Error = error.into();
+        let error = format!("{error:#}");
+        tracing::warn!(metric, error, "a metric of the database could not be read");
+    };
+    value.map_err(logged).ok()
+}
+
+/// Sets a gauge. `None` is an unknown value, `NaN`: the previous one is outdated.
+fn set(name: &'static str, value: Option<f64>) {
+    metrics::gauge!(name).set(value.unwrap_or(f64::NAN));
 }
 
 fn set_available(available: bool) {
     metrics::gauge!("database_available").set(f64::from(u8::from(available)));
 }
 
-/// Sets the gauges of the delivery queue.
-fn set_deliveries(queue: &QueueStatus, now_ms: i64) {
-    let QueueStatus { pending, in_flight, held, dead, earliest_due_ms } = *queue;
-    for (state, count) in STATES.into_iter().zip([pending, in_flight, held, dead]) {
-        metrics::gauge!("webhook_deliveries", "state" => state).set(count as f64);
+/// Sets the numbers of deliveries by state. A delivery has one state.
+fn set_deliveries(queue: Option<QueueStatus>) {
+    let counts = queue.map(|queue| {
+        let QueueStatus { pending, in_flight, held, dead } = queue;
+        [pending - in_flight, in_flight, held, dead].map(|count| count as f64)
+    });
+    for (state, count) in STATES.into_iter().zip(counts.unwrap_or([f64::NAN; 4])) {
+        metrics::gauge!("webhook_deliveries", "state" => state).set(count);
     }
-    metrics::gauge!("webhook_oldest_due_seconds").set(seconds_since(earliest_due_ms, now_ms));
 }
 
 /// Returns the time since the earliest due time, in seconds; 0 if nothing is due.
 fn seconds_since(earliest_due_ms: Option<i64>, now_ms: i64) -> f64 {
     earliest_due_ms.map_or(0, |due| (now_ms - due).max(0)) as f64 / 1000.0
-}
-
-/// Sets the gauges of the database to `NaN`: their values are unknown.
-fn set_unknown() {
-    for state in STATES {
-        metrics::gauge!("webhook_deliveries", "state" => state).set(f64::NAN);
-    }
-    for name in [
-        "webhook_oldest_due_seconds",
-        "mail_queue_length",
-        "mail_oldest_due_seconds",
-        "database_schema_version",
-    ] {
-        metrics::gauge!(name).set(f64::NAN);
-    }
 }
 
 fn set_pool(pool: PoolStatus) {

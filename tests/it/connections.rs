@@ -147,6 +147,12 @@ async fn beyond_the_limit_a_connection_answers_one_request() {
     assert!(received.is_closed);
     assert_eq!(received.responses.len(), 1);
     assert_eq!((received.responses[0].status, received.responses[0].header("connection")), (200, "close"));
+
+    let page = request_once(&app, "/metrics").await.assert_status(200);
+    let page = String::from_utf8_lossy(&page.body).into_owned();
+    let prefix = "http_server_rejected_connections_total{reason=\"server_limit\"} ";
+    let count = page.lines().find_map(|line| line.strip_prefix(prefix));
+    assert!(count.is_some_and(|count| count != "0"), "{page}");
 }
 
 #[tokio::test]

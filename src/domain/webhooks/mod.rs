@@ -29,7 +29,7 @@ pub use deliveries::{
 };
 pub use delivery_detail::delivery_detail;
 pub use outcomes::{HourlyOutcomes, MAX_COUNTED, Outcomes, outcomes};
-pub use queue::{QueueStatus, queue_status};
+pub use queue::{QueueStatus, earliest_due_ms, queue_status};
 pub use replays::ReplayPreview;
 pub use resend::{audit_entry, count_replayable, replay_chosen, send_again, send_test};
 pub use secrets::{RotatedSecret, active_secrets, rotate};

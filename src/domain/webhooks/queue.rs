@@ -5,7 +5,7 @@ use entity::webhook_deliveries::queue;
 use crate::Result;
 use crate::app::App;
 
-/// The numbers of unsettled and dead deliveries, and when the earliest is due.
+/// The numbers of unsettled and dead deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueStatus {
     /// Deliveries to be sent, including those in flight.
@@ -16,19 +16,23 @@ pub struct QueueStatus {
     pub held: i64,
     /// Dead deliveries that are not pruned yet.
     pub dead: i64,
-    /// When the earliest pending delivery without a lease is or was due, in milliseconds since the epoch. `None` if
-    /// there is no such delivery to an enabled subscription.
-    pub earliest_due_ms: Option<i64>,
 }
 
-/// Returns the current state of the queue.
+/// Returns the current numbers of deliveries. The cost grows with the number of pending ones.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
 pub async fn queue_status(app: &App) -> Result<QueueStatus> {
-    let now = app.clock.now_ms();
-    let counts = queue::counts(app.db.read(), now).await?;
-    let earliest_due_ms = queue::earliest_due_at(app.db.read(), now, &[]).await?;
-    let queue::QueueCounts { pending, in_flight, held, dead } = counts;
-    Ok(QueueStatus { pending, in_flight, held, dead, earliest_due_ms })
+    let queue::QueueCounts { pending, in_flight, held, dead } =
+        queue::counts(app.db.read(), app.clock.now_ms()).await?;
+    Ok(QueueStatus { pending, in_flight, held, dead })
+}
+
+/// Returns when the earliest pending delivery without a lease is or was due, in milliseconds since the epoch. Returns `None` if
+/// there is no such delivery to an enabled subscription.
+///
+/// # Errors
+/// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
+pub async fn earliest_due_ms(app: &App) -> Result<Option<i64>> {
+    Ok(queue::earliest_due_at(app.db.read(), app.clock.now_ms(), &[]).await?)
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::errors::failure_reason;
+use super::errors::{failure_reason, is_storage_failure};
 use entity::Connection;
 use sea_orm::prelude::async_trait::async_trait;
 use sea_orm::{
@@ -42,6 +42,8 @@ pub(super) struct PoolContext {
     pub(super) cancellations: Cancellations,
     /// The hosts of the database URL, if there are several.
     pub(super) hosts: Option<Arc<PrimaryHosts>>,
+    /// When a call last failed because of the disk, since the last successful test, see [`dialect::is_writable`]. SQLite only.
+    pub(super) storage_failed_at: Mutex<Option<Instant>>,
 }
 
 impl<C: ConnectionTrait> Bounded<C> {
@@ -123,6 +125,10 @@ async fn within<T>(
     };
     metrics::histogram!("database_call_duration_seconds").record(started.elapsed());
     if let Err(error) = &result {
+        // Calls of SQLite have no timeout.
+        if timeout.is_none() && is_storage_failure(error) {
+            *pool.storage_failed_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        }
         metrics::counter!("database_failed_calls_total", "reason" => failure_reason(error)).increment(1);
     }
     result

@@ -1,13 +1,15 @@
 //! The operations that differ between SQLite and PostgreSQL.
 
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, RuntimeErr,
     SqliteTransactionMode, Statement, TransactionOptions,
 };
 
+use super::errors::is_storage_failure;
 use super::{BoundedConnection, BoundedTransaction};
 
 /// The upper 16 bits of the advisory locks that running writes hold on PostgreSQL. The other bits are the start time.
@@ -198,6 +200,36 @@ pub(super) async fn accepts_writes(reader: &BoundedConnection) -> Result<bool, D
     };
     let row = reader.query_one_raw(Statement::from_string(reader.get_database_backend(), query)).await?;
     row.map_or(Ok(false), |row| row.try_get_by_index(0))
+}
+
+/// Returns whether the file can be written. Tests it only after a call has failed because of the disk, and not before `pause` has
+/// passed: a test writes one page, which can succeed on a disk on which larger writes fail. SQLite only.
+pub(super) async fn is_writable(
+    writer: &BoundedConnection,
+    storage_failed_at: &Mutex<Option<Instant>>,
+    pause: Duration,
+) -> bool {
+    let failed_at = || *storage_failed_at.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(tested_failure) = failed_at() else { return true };
+    if tested_failure.elapsed() < pause {
+        return false;
+    }
+    // Writes a page of the file, although the value, which nothing else uses, stays the same.
+    match writer.execute_unprepared("PRAGMA user_version = 0").await {
+        Ok(_) => {
+            let mut failed_at = storage_failed_at.lock().unwrap_or_else(PoisonError::into_inner);
+            if *failed_at == Some(tested_failure) {
+                *failed_at = None;
+            }
+            failed_at.is_none()
+        }
+        Err(error) if is_storage_failure(&error) => {
+            tracing::warn!(%error, "the database file cannot be written");
+            false
+        }
+        // Another process writes.
+        Err(_) => true,
+    }
 }
 
 /// Returns the role of the session if its `statement_timeout` is 0, which means that statements outside of transactions have no

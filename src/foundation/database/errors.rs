@@ -185,6 +185,15 @@ pub(super) fn failure_reason(error: &DbErr) -> &'static str {
     }
 }
 
+/// Returns whether SQLite could not use the file because it is read-only (`SQLITE_READONLY`, 8), because reading or writing
+/// failed (`SQLITE_IOERR`, 10), or because the disk is full (`SQLITE_FULL`, 13).
+pub(super) fn is_storage_failure(error: &DbErr) -> bool {
+    // The lowest byte of an extended code is its primary code.
+    driver_error(error)
+        .and_then(|error| error.code()?.parse::<u32>().ok())
+        .is_some_and(|code| matches!(code & 0xff, 8 | 10 | 13))
+}
+
 /// Returns whether PostgreSQL canceled the statement: after its timeout, or at the request of an administrator.
 pub(super) fn is_canceled(error: &DbErr) -> bool {
     driver_error(error).and_then(|error| error.code()).is_some_and(|code| code == "57014")

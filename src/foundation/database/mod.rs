@@ -57,6 +57,9 @@ use standby::Standby;
 /// How long all calls of a request together wait for PostgreSQL, see [`with_wait_budget`].
 pub const REQUEST_TIMEOUT: Duration = Duration::from_millis(2_200);
 
+/// How long an SQLite file counts as not writable after a call has failed because of the disk. Then a write tests it.
+const STORAGE_TEST_PAUSE: Duration = Duration::from_secs(60);
+
 /// How long a call of a worker, a maintenance job or a command waits for PostgreSQL.
 const JOB_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -239,7 +242,8 @@ impl Database {
         self.inner.source.location()
     }
 
-    /// Checks that the database is available. Returns whether it accepts writes: a standby of PostgreSQL does not.
+    /// Checks that the database is available. Returns whether it accepts writes: a standby of PostgreSQL does not, nor an SQLite
+    /// file for at least [`STORAGE_TEST_PAUSE`] after a call has failed because the disk is full, read-only or broken.
     ///
     /// # Errors
     /// Returns [`DbErr`] when no connection is available within the acquire timeout, or when the SQLite file was deleted.
@@ -249,6 +253,11 @@ impl Database {
             tokio::fs::metadata(path)
                 .await
                 .map_err(|error| DbErr::Custom(format!("{}: {error}", path.display())))?;
+            if !dialect::is_writable(&self.writer, &self.inner.pool.storage_failed_at, STORAGE_TEST_PAUSE)
+                .await
+            {
+                return Ok(false);
+            }
         }
         let accepts_writes = dialect::accepts_writes(&self.reader).await?;
         if let Some(hosts) = self.inner.pool.hosts.as_ref().filter(|_| !accepts_writes) {

@@ -41,8 +41,8 @@ use counters::ConnectionCounters;
 use exchange::Exchange;
 use first_request::FirstRequest;
 use io::ConnectionIo;
+use limits::ConnectionSlots;
 pub use limits::{ConnectionLimits, Timeouts};
-use limits::{ConnectionSlots, ExceededLimit};
 use overflow::Overflow;
 use web::rejection::Rejection;
 
@@ -198,11 +198,7 @@ impl<E: Endpoint + 'static> Acceptor<E> {
             }
             Err(exceeded) => exceeded,
         };
-        let counter = match exceeded {
-            ExceededLimit::Total => &self.counters.over_total,
-            ExceededLimit::Address => &self.counters.over_address,
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
+        self.counters.count_rejected(exceeded);
         if let Some(slot) = self.overflow.acquire(&stream).await {
             let connection = self.connection(&self.beyond_limits, stream, peer, &exchange);
             let task_exchange = Arc::clone(&exchange);

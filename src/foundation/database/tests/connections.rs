@@ -7,6 +7,8 @@ use sea_orm::{ConnectionTrait, DbBackend, Statement};
 
 use super::{EmptyDatabase, at};
 use crate::database::connect::server_options;
+use crate::database::dialect::is_writable;
+use crate::database::errors::is_storage_failure;
 use crate::database::{ConnectError, Database, DatabaseOptions, DatabaseSource};
 
 #[tokio::test]
@@ -67,6 +69,33 @@ async fn a_deleted_file_is_not_available() {
     assert!(database.ping().await.is_err());
     std::fs::rename(path.with_extension("away"), path).unwrap();
     assert!(database.ping().await.unwrap());
+}
+
+#[tokio::test]
+async fn sqlite_accepts_no_writes_for_a_while_after_one_failed_because_of_the_disk() {
+    let empty = EmptyDatabase::sqlite();
+    let database = empty.migrated().await;
+    let set = async |pragma: &str| database.writer.pool().execute_unprepared(pragma).await.unwrap();
+    // Later writes of this connection fail as those to a read-only file do.
+    set("PRAGMA query_only = ON").await;
+    assert!(database.ping().await.unwrap(), "no write has failed yet");
+    let error = database.begin_write(&at(1)).await.unwrap_err();
+    assert!(is_storage_failure(&error), "{error}");
+    let is_writable =
+        async || is_writable(&database.writer, &database.inner.pool.storage_failed_at, Duration::ZERO).await;
+    assert!(!database.ping().await.unwrap());
+    assert!(!is_writable().await);
+    set("PRAGMA query_only = OFF").await;
+    assert!(!database.ping().await.unwrap(), "the file is not tested yet");
+    assert!(is_writable().await);
+    assert!(database.ping().await.unwrap());
+
+    // Later writes fail as those to a full disk do, if they enlarge the file.
+    set("PRAGMA max_page_count = 1").await;
+    let write = database.begin_write(&at(2)).await.unwrap();
+    let error = server_state::put(write.conn(), "a", &"a".repeat(1_000_000)).await.unwrap_err();
+    assert!(is_storage_failure(&error), "{error}");
+    assert!(!database.ping().await.unwrap());
 }
 
 #[tokio::test]

@@ -68,6 +68,8 @@ pub const METRICS: &[Metric] = metrics! {
         { "operation": [], "status": ["1xx", "2xx", "3xx", "4xx", "5xx", "canceled", "failed"] }
         "Duration of requests until the response was ready, or until the end of a streamed response. `operation`: the operation id of the contract, `dashboard`, or `other`, which includes API requests that are rejected before their operation is known. `canceled`: the client disconnected before. `failed`: a streamed response failed after its headers were sent.";
     every Gauge "http_server_active_requests" {} "Requests that are being processed.";
+    every Counter "http_server_rejected_connections_total" { "reason": ["server_limit", "address_limit"] }
+        "Connections beyond the limit of the server or of their client address. Health checks and `/metrics` on them are answered, everything else is rejected.";
     server Counter "api_rejected_requests_total" { "reason": ["unauthorized", "forbidden", "minute_limit", "day_limit"] }
         "Requests to the API that were rejected: without a valid key, without the scope of the operation, or over a rate limit.";
     server Gauge "rate_limit_store_available" {}
@@ -78,7 +80,7 @@ pub const METRICS: &[Metric] = metrics! {
     server Counter "imported_changes_total" { "result": ["applied", "duplicate", "rejected"] }
         "Changes that the Platform API imported.";
     server Counter "request_log_dropped_total" {} "Requests not written to the request log because they exceeded its rate.";
-    every Gauge "database_available" {} "1 if the database is available to this process, otherwise 0. On PostgreSQL, whether the last heartbeat succeeded, which has a connection of its own.";
+    every Gauge "database_available" {} "1 if the database is available to this process, otherwise 0. On PostgreSQL, whether the last heartbeat succeeded, which has a connection of its own. On SQLite, whether the file can be read, and after a failed write also whether it can be written.";
     every Histogram "database_call_duration_seconds" {} "Duration of calls of the database, including the wait for a connection.";
     every Counter "database_failed_calls_total" { "reason": ["timeout", "connection", "deadlock", "lock_timeout", "conflict", "constraint", "other"] }
         "Calls of the database that failed. `lock_timeout`: the call waited too long for a lock. `conflict`: another transaction was in the way, so the transaction can be retried. `constraint`: a value exists already or refers to a missing row.";
@@ -87,7 +89,7 @@ pub const METRICS: &[Metric] = metrics! {
     every Gauge "database_connections_max" {} "Maximum number of connections in these pools.";
     every Gauge "database_schema_version" {} "Number of migrations that were applied to the database.";
     every Counter "events_appended_total" {} "Events that were appended to the outbox, including those of transactions that failed later.";
-    every Gauge "webhook_deliveries" { "state": ["pending", "in_flight", "held", "dead"] } "Deliveries in the queue.";
+    every Gauge "webhook_deliveries" { "state": ["pending", "in_flight", "held", "dead"] } "Deliveries in the queue. `pending`: those that are to be sent and are not `in_flight`.";
     every Gauge "webhook_oldest_due_seconds" {} "Time since the oldest due delivery became due.";
     every Counter "webhook_attempts_total" { "outcome": ["delivered", "retry", "dead", "lost"] }
         "Delivery attempts. `lost`: the lease expired before the outcome was recorded, so the delivery is sent again.";
