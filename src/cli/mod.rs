@@ -69,10 +69,10 @@ enum Command {
     Worker(worker::WorkerArgs),
     /// Apply pending database migrations
     ///
-    /// Only PostgreSQL needs this command: every command that opens a SQLite database migrates it. To replace servers
-    /// without downtime, run `migrate --phase expand` of the new version, replace all servers and workers one by one, then
-    /// run `migrate --phase contract`. Upgrade one release at a time. If no server or worker runs, run `migrate`, which
-    /// applies both phases. You can interrupt and repeat this command at any time.
+    /// Only PostgreSQL needs this command: every command that opens a SQLite database migrates it, except `backup` and `doctor`.
+    /// To replace servers without downtime, run `migrate --phase expand` of the new version, replace all servers and workers
+    /// one by one, then run `migrate --phase contract`. Upgrade one release at a time. If no server or worker runs, run
+    /// `migrate`, which applies both phases. You can interrupt and repeat this command at any time.
     Migrate(migrate::MigrateArgs),
     /// Create and list workspaces; set their quotas and owners
     #[command(subcommand)]

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
+use foundation::id::{Ids, KeyId, SubscriptionId};
+use jiff::Timestamp;
 use saphyr::{LoadableYamlNode, Yaml};
 
 use super::*;
@@ -30,6 +32,28 @@ fn assert_accepted(command: &[&str]) {
     }
 }
 
+/// Asserts that the program accepts its commands in a line of a shell script. Returns their number. `ids` are placeholders and what
+/// replaces them; others are valid arguments.
+fn assert_line_accepted(line: &str, ids: &[(&str, String)]) -> usize {
+    let line = line.split(" #").next().unwrap_or_default();
+    let mut count = 0;
+    for command in line.split(['&', ';', '|']) {
+        let words = command.split_whitespace().skip_while(|word| *word == "time").map(|word| {
+            let id = ids.iter().find(|(placeholder, _)| *placeholder == word);
+            id.map_or(word, |(_, id)| id.as_str())
+        });
+        let words: Vec<&str> = words.collect();
+        if let [program, arguments @ ..] = words.as_slice()
+            && program.rsplit('/').next() == Some("creator-api")
+            && !arguments.is_empty()
+        {
+            assert_accepted(arguments);
+            count += 1;
+        }
+    }
+    count
+}
+
 /// Asserts that these environment variables are settings with valid values. Their files do not exist here.
 fn assert_settings(variables: &[(String, String)]) {
     let environment = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
@@ -52,6 +76,29 @@ fn the_program_accepts_the_commands_of_the_units() {
         }
     }
     assert_eq!(commands.into_iter().collect::<Vec<_>>(), ["backup", "serve", "worker"]);
+}
+
+#[test]
+fn the_program_accepts_the_commands_of_the_runbook() {
+    let ids = Ids::default();
+    let subscription: SubscriptionId = ids.next(Timestamp::UNIX_EPOCH);
+    let key: KeyId = ids.next(Timestamp::UNIX_EPOCH);
+    let ids = [("SUBSCRIPTION", subscription.to_string()), ("KEY_ID", key.to_string())];
+    let (mut is_block, mut in_blocks, mut prose) = (false, 0, String::new());
+    for line in read("RUNBOOK.md").lines() {
+        if line.trim_start().starts_with("```") {
+            is_block = !is_block;
+        } else if is_block {
+            in_blocks += assert_line_accepted(line, &ids);
+        } else {
+            prose.push_str(line);
+            prose.push('\n');
+        }
+    }
+    // Code in a sentence can be on two lines.
+    let in_prose: usize =
+        prose.split('`').skip(1).step_by(2).map(|code| assert_line_accepted(code, &ids)).sum();
+    assert!(in_blocks > 20 && in_prose > 15, "{in_blocks} in blocks, {in_prose} in sentences");
 }
 
 #[test]

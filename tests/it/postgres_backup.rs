@@ -1,8 +1,5 @@
 //! Runs the commands of README's section on backups of PostgreSQL, while a server writes. PostgreSQL only.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-
 use serde_json::json;
 use tokio::task::JoinHandle;
 
@@ -11,6 +8,10 @@ use crate::support::{Endpoint, PostgresPair, TestKey, wait_until};
 
 /// The folder of the backups in README.
 const FOLDER: &str = "/var/backups/creator-api";
+
+/// The options in README that create a folder for another user. The commands of the test run as the user of the server, who may
+/// have another name.
+const OWNER: &str = " -o postgres -g postgres";
 
 /// The number of students whose email address is this one.
 const COUNT: &str = "SELECT count(*) FROM students WHERE email = ";
@@ -41,12 +42,10 @@ async fn create(key: &TestKey, email: &str) {
 async fn the_commands_of_the_readme_restore_a_dump_and_a_point_in_time() {
     let Some(mut pair) = PostgresPair::start(false).await else { return };
     let backups = pair.folder().join("backups");
-    fs::create_dir_all(backups.join("wal")).unwrap();
-    for folder in [&backups, &backups.join("wal")] {
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o777)).unwrap();
-    }
     let blocks = code_blocks(backups.to_str().unwrap());
-    let [dump, restore, archive, base_backup, recover] = &blocks[..] else { panic!("{blocks:#?}") };
+    let [folders, dump, restore, archive, base_backup, recover] = &blocks[..] else { panic!("{blocks:#?}") };
+    assert!(folders.contains(OWNER), "{folders}");
+    pair.primary.run_shell(&folders.replace(OWNER, ""), &[]);
     pair.primary.configure(archive);
     pair.primary.kill();
     pair.primary.start().await;

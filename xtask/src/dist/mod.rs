@@ -28,7 +28,9 @@ const OUTPUT: &str = "target/dist";
 const FILES: &str = "target/dist/files";
 /// The files for containers, in the workspace.
 const CONTAINER_FILES: [&str; 3] = ["Containerfile", "compose.yaml", "haproxy.cfg"];
-/// The folder of the container files and of the Debian units, in the workspace.
+/// The runbook and the files for monitoring, in the archive and in the Debian package.
+const OPERATOR_FILES: [&str; 4] = ["RUNBOOK.md", "alerts.yaml", "alerts_test.yaml", "grafana.json"];
+/// The folder of these files and of the Debian units, in the workspace.
 const SOURCE: &str = "xtask/dist";
 
 /// Build the archive, the Debian package, the SBOM and the other files that operators install.
@@ -123,7 +125,8 @@ fn remove_output() -> Result<()> {
     }
 }
 
-/// Creates the files of the archive: the program without symbols, its manual pages and completion scripts, and the licenses.
+/// Creates the files of the archive: the program without symbols, its manual pages and completion scripts, the licenses, README,
+/// the runbook, and the files for monitoring.
 fn prepare_files(program: &Path, dependencies: &dependencies::Dependencies) -> Result<()> {
     let files = Path::new(FILES);
     let [bin, man, completions] = ["bin", "man", "completions"].map(|name| files.join(name));
@@ -140,6 +143,10 @@ fn prepare_files(program: &Path, dependencies: &dependencies::Dependencies) -> R
     }
     fs::write(files.join("LICENSES.txt"), licenses::text(dependencies)?)?;
     fs::copy("README.md", files.join("README.md"))?;
+    for name in OPERATOR_FILES {
+        fs::copy(Path::new(SOURCE).join(name), files.join(name))
+            .with_context(|| format!("cannot copy {name}"))?;
+    }
     Ok(())
 }
 
@@ -199,6 +206,16 @@ mod tests {
                 analyze(copies.path(), &["security", "--offline=true", "--threshold=30"], &[service]),
                 None
             );
+        }
+    }
+
+    #[test]
+    fn the_debian_package_contains_the_runbook_and_the_files_for_monitoring() {
+        let manifest = fs::read_to_string(crate::workspace().join("Cargo.toml")).unwrap();
+        for name in OPERATOR_FILES {
+            let asset = format!("[\"{FILES}/{name}\", \"usr/share/doc/creator-api/\", \"644\"],\n");
+            assert!(manifest.contains(&asset), "{asset}");
+            assert!(crate::workspace().join(SOURCE).join(name).is_file(), "{name}");
         }
     }
 
