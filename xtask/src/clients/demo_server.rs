@@ -14,9 +14,11 @@ pub struct DemoServer {
     pub base_url: String,
     /// The API key of the demo, which has every scope.
     pub key: String,
+    /// A platform token with every scope.
+    pub platform_token: String,
     child: Child,
     /// The data directory, which is deleted on drop.
-    _data: tempfile::TempDir,
+    data: tempfile::TempDir,
 }
 
 impl DemoServer {
@@ -31,7 +33,8 @@ impl DemoServer {
             bail!("the server does not compile; see the output of cargo above");
         }
         let data = tempfile::tempdir().context("cannot create a folder for the demo data")?;
-        let mut child = Command::new(workspace.join("target/debug/creator-api"))
+        let program = workspace.join("target/debug/creator-api");
+        let mut child = Command::new(&program)
             .args(["demo", "--listen", "127.0.0.1:0", "--data-dir"])
             .arg(data.path())
             .current_dir(data.path())
@@ -51,10 +54,25 @@ impl DemoServer {
             if let (Some(key), Some(base_url)) = (value("API key"), base_url.clone()) {
                 // Read all further output, so that the server never blocks on a full pipe.
                 std::thread::spawn(move || lines.for_each(drop));
-                return Ok(Self { base_url, key, child, _data: data });
+                let mut server = Self { base_url, key, platform_token: String::new(), child, data };
+                server.platform_token = server.create_platform_token(&program)?;
+                return Ok(server);
             }
         }
         bail!("the server exited before it was ready: {}", child.wait()?)
+    }
+
+    fn create_platform_token(&self, program: &Path) -> anyhow::Result<String> {
+        let output = Command::new(program)
+            .args(["platform-tokens", "create", "--name", "clients", "--scope", "all", "--data-dir"])
+            .arg(self.data.path())
+            .current_dir(self.data.path())
+            .output()
+            .context("cannot start the server program")?;
+        if !output.status.success() {
+            bail!("cannot create a platform token: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(String::from_utf8(output.stdout).context("the platform token")?.trim().to_owned())
     }
 }
 

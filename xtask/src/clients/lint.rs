@@ -1,10 +1,10 @@
-//! Runs third-party linters on the contract. Every error and every warning is a failure. A disabled rule needs a
+//! Runs third-party linters on the contracts. Every error and every warning is a failure. A disabled rule needs a
 //! reason, which is listed here.
 
 use std::fs;
 
 use anyhow::{Context, bail};
-use codegen::V1;
+use codegen::{PLATFORM_V1, V1};
 
 use super::toolchain::Tool;
 use super::{ClientJob, JobContext, run_quietly};
@@ -17,19 +17,19 @@ const OPENAPI_SPEC_VALIDATOR: Tool = Tool::Python("openapi-spec-validator");
 pub const JOBS: &[ClientJob] = &[
     ClientJob {
         name: "redocly",
-        description: "checks the contract with the recommended rules",
+        description: "checks the contracts with the recommended rules",
         tools: &[REDOCLY],
         run: redocly,
     },
     ClientJob {
         name: "spectral",
-        description: "checks the contract with the rules `spectral:oas`",
+        description: "checks the contracts with the rules `spectral:oas`",
         tools: &[SPECTRAL],
         run: spectral,
     },
     ClientJob {
         name: "openapi-spec-validator",
-        description: "validates the contract against the schema of OpenAPI 3.1, and the converted document against 3.0",
+        description: "validates the contracts against the schema of OpenAPI 3.1, and the converted documents against 3.0",
         tools: &[OPENAPI_SPEC_VALIDATOR],
         run: openapi_spec_validator,
     },
@@ -42,10 +42,13 @@ const DISABLED_RULES: &[(&str, &str)] = &[(
 )];
 
 fn redocly(context: &JobContext) -> anyhow::Result<()> {
-    let contract = context.workspace.join(V1.contract);
-    let output = run_quietly(context.program(&REDOCLY)?.args(["lint", "--format", "summary"]).arg(contract))?;
-    if !is_clean(&output) {
-        bail!("{output}");
+    for config in [V1, PLATFORM_V1] {
+        let contract = context.workspace.join(config.contract);
+        let mut lint = context.program(&REDOCLY)?;
+        let output = run_quietly(lint.args(["lint", "--format", "summary"]).arg(contract))?;
+        if !is_clean(&output) {
+            bail!("{output}");
+        }
     }
     println!("no errors, no warnings");
     Ok(())
@@ -69,7 +72,7 @@ fn spectral(context: &JobContext) -> anyhow::Result<()> {
     let mut lint = context.program(&SPECTRAL)?;
     lint.args(["lint", "--fail-severity", "warn", "--ruleset"])
         .arg(rules)
-        .arg(context.workspace.join(V1.contract));
+        .args([V1, PLATFORM_V1].map(|config| context.workspace.join(config.contract)));
     run_quietly(&mut lint)?;
     println!("no errors, no warnings except for disabled rules:");
     DISABLED_RULES.iter().for_each(|(rule, reason)| println!("  {rule}: {reason}"));
@@ -77,10 +80,12 @@ fn spectral(context: &JobContext) -> anyhow::Result<()> {
 }
 
 fn openapi_spec_validator(context: &JobContext) -> anyhow::Result<()> {
-    let json_3_0 = format!("{}/{}.openapi-3.0.json", V1.output, V1.name);
-    for file in [V1.contract, &json_3_0] {
-        run_quietly(context.program(&OPENAPI_SPEC_VALIDATOR)?.arg(context.workspace.join(file)))?;
-        println!("{file}: valid");
+    for config in [V1, PLATFORM_V1] {
+        let json_3_0 = format!("{}/{}.openapi-3.0.json", config.output, config.name);
+        for file in [config.contract, &json_3_0] {
+            run_quietly(context.program(&OPENAPI_SPEC_VALIDATOR)?.arg(context.workspace.join(file)))?;
+            println!("{file}: valid");
+        }
     }
     Ok(())
 }

@@ -33,6 +33,18 @@ pub const JOBS: &[ClientJob] = &[
         run: openapi_python_client,
     },
     ClientJob {
+        name: "openapi-typescript-platform",
+        description: "TypeScript types from the contract of the Platform API, used with openapi-fetch",
+        tools: &[NODE, OPENAPI_TYPESCRIPT, TSC],
+        run: openapi_typescript_platform,
+    },
+    ClientJob {
+        name: "openapi-python-client-platform",
+        description: "a Python package from the contract of the Platform API",
+        tools: &[PYTHON, OPENAPI_PYTHON_CLIENT],
+        run: openapi_python_client_platform,
+    },
+    ClientJob {
         name: "openapi-generator-python",
         description: "a Python package from the 3.0 document",
         tools: &[PYTHON, JAVA, OPENAPI_GENERATOR],
@@ -53,39 +65,60 @@ pub const JOBS: &[ClientJob] = &[
 ];
 
 fn openapi_typescript(context: &JobContext) -> anyhow::Result<()> {
-    let folder = context.folder("typescript")?;
-    for file in ["verify.ts", "tsconfig.json", "package.json"] {
+    typescript_client(context, "typescript", "verify", "v1")
+}
+
+fn openapi_typescript_platform(context: &JobContext) -> anyhow::Result<()> {
+    typescript_client(context, "typescript-platform", "platform", "platform-v1")
+}
+
+/// Generates types from the contract `api`, and compiles and runs the program `program.ts` with them.
+fn typescript_client(context: &JobContext, folder: &str, program: &str, api: &str) -> anyhow::Result<()> {
+    let folder = context.folder(folder)?;
+    let program_file = format!("{program}.ts");
+    for file in [&*program_file, "tsconfig.json", "package.json"] {
         fs::copy(context.source("typescript").join(file), folder.join(file))
             .with_context(|| format!("cannot copy {file}"))?;
     }
     let modules = context.toolchain.node().join("node_modules");
     std::os::unix::fs::symlink(modules, folder.join("node_modules")).context("cannot link node_modules")?;
-    let url = format!("{}/openapi/v1.json", context.base_url);
-    run_quietly(context.program(&OPENAPI_TYPESCRIPT)?.args([&*url, "-o", "v1.d.ts"]).current_dir(&folder))?;
+    let types = format!("{api}.d.ts");
+    let mut generate = context.program(&OPENAPI_TYPESCRIPT)?;
+    run_quietly(generate.args([&*json_url(context, api), "-o", &*types]).current_dir(&folder))?;
     run_quietly(context.program(&TSC)?.args(["-p", "."]).current_dir(&folder))?;
-    print!("{}", run_quietly(context.program(&NODE)?.arg("out/verify.js").current_dir(&folder))?);
+    let mut verify = context.program(&NODE)?;
+    print!("{}", run_quietly(verify.arg(format!("out/{program}.js")).current_dir(&folder))?);
     Ok(())
 }
 
 fn openapi_python_client(context: &JobContext) -> anyhow::Result<()> {
-    let folder = context.folder("attrs")?;
-    fs::write(folder.join("config.yml"), "package_name_override: contract_client\n")
+    python_client(context, "attrs", "attrs_client.py", "v1", "contract_client", "")
+}
+
+fn openapi_python_client_platform(context: &JobContext) -> anyhow::Result<()> {
+    // The generator does not support JSON lines, but one line is a JSON document.
+    let config = "content_type_overrides:\n  application/x-ndjson: application/json\n";
+    python_client(context, "attrs-platform", "platform_client.py", "platform-v1", "platform_api", config)
+}
+
+/// Generates a package from the contract `api`, and runs a program with it. `config` contains further lines of the
+/// generator's configuration.
+fn python_client(
+    context: &JobContext,
+    folder: &str,
+    program: &str,
+    api: &str,
+    package: &str,
+    config: &str,
+) -> anyhow::Result<()> {
+    let folder = context.folder(folder)?;
+    fs::write(folder.join("config.yml"), format!("package_name_override: {package}\n{config}"))
         .context("cannot write config.yml")?;
-    let url = format!("{}/openapi/v1.json", context.base_url);
     let mut generate = context.program(&OPENAPI_PYTHON_CLIENT)?;
-    generate.args([
-        "generate",
-        "--meta",
-        "none",
-        "--output-path",
-        "contract_client",
-        "--config",
-        "config.yml",
-        "--url",
-    ]);
-    run_quietly(generate.arg(url).current_dir(&folder))?;
+    generate.args(["generate", "--meta", "none", "--output-path", package, "--config", "config.yml"]);
+    run_quietly(generate.args(["--url", &json_url(context, api)]).current_dir(&folder))?;
     let mut verify = context.program(&PYTHON)?;
-    verify.arg(context.source("python/attrs_client.py")).env("PYTHONPATH", &folder);
+    verify.arg(context.source("python").join(program)).env("PYTHONPATH", &folder);
     print!("{}", run_quietly(&mut verify)?);
     Ok(())
 }
@@ -122,6 +155,11 @@ fn progenitor(context: &JobContext) -> anyhow::Result<()> {
     fetch.args(["--fail", "--silent", "--show-error", "--noproxy", "*", "--output", "v1.openapi-3.0.json"]);
     run_quietly(fetch.arg(json_3_0_url(context)).current_dir(&folder))?;
     compile_and_run(context, &folder)
+}
+
+/// Returns the URL of the contract `api` that the server serves as JSON.
+fn json_url(context: &JobContext, api: &str) -> String {
+    format!("{}/openapi/{api}.json", context.base_url)
 }
 
 /// Returns the URL of the OpenAPI 3.0 document that the server serves.

@@ -1,7 +1,7 @@
 //! `cargo xtask clients`: tests the API with clients from third-party generators.
 //!
-//! Each client is generated from the contract of a running server, compiled if its language is compiled, and calls all
-//! seven operations. [`list`] defines the clients, [`lint`] the linters, and [`toolchain`] finds their programs.
+//! Each client is generated from a contract of a running server, compiled if its language is compiled, and calls all
+//! operations of the contract. [`list`] defines the clients, [`lint`] the linters, and [`toolchain`] finds their programs.
 //! `cargo xtask test` does not run this command, because it needs programs that may be missing.
 
 mod demo_server;
@@ -17,13 +17,13 @@ use anyhow::{Context, bail};
 use self::toolchain::{Tool, Toolchain};
 use crate::TaskOutcome;
 
-/// Generate clients from the served contract and call all operations with each.
+/// Generate clients from the served contracts and call all operations with each.
 #[derive(Debug, clap::Args)]
 pub struct ClientsArgs {
     /// Run only these clients or, with --lint, these linters (see --list).
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
-    /// Lint the contract with redocly, spectral and openapi-spec-validator instead.
+    /// Lint the contracts with redocly, spectral and openapi-spec-validator instead.
     #[arg(long)]
     lint: bool,
     /// Install missing programs from npm and PyPI into target/clients first.
@@ -59,6 +59,8 @@ pub struct JobContext {
     base_url: String,
     /// An API key with every scope. Empty for linters.
     key: String,
+    /// A platform token with every scope. Empty for linters.
+    platform_token: String,
 }
 
 /// Runs the clients, or the linters.
@@ -96,6 +98,7 @@ pub fn run(args: &ClientsArgs, workspace: &Path) -> anyhow::Result<TaskOutcome> 
         workspace: workspace.to_owned(),
         base_url: server.as_ref().map(|server| server.base_url.clone()).unwrap_or_default(),
         key: server.as_ref().map(|server| server.key.clone()).unwrap_or_default(),
+        platform_token: server.as_ref().map(|server| server.platform_token.clone()).unwrap_or_default(),
     };
     let mut failed = Vec::new();
     for job in &runnable {
@@ -134,13 +137,14 @@ impl JobContext {
         Ok(folder)
     }
 
-    /// Returns the command of a program, with the URL and the API key of the server in its environment.
+    /// Returns the command of a program, with the URL, the API key and the platform token of the server in its environment.
     fn program(&self, tool: &Tool) -> anyhow::Result<Command> {
         let path = self.toolchain.path(tool).with_context(|| format!("{} is missing", tool.name()))?;
         let mut command = Command::new(path);
         command
             .env("BASE_URL", &self.base_url)
             .env("API_KEY", &self.key)
+            .env("PLATFORM_TOKEN", &self.platform_token)
             .env("PATH", self.toolchain.search_path());
         Ok(command)
     }
