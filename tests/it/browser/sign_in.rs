@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::window::Window;
+use crate::platform::sign_in_links::link;
 use crate::support::TestApp;
 use crate::support::browser::PASSWORD;
 
@@ -30,6 +31,25 @@ async fn signing_in_leads_to_the_requested_page() {
     window.open_path("/dashboard/settings").await;
     assert_eq!(window.path().await, "/login?next=%2Fdashboard%2Fsettings");
     window.assert_no_console_entries().await;
+}
+
+#[tokio::test]
+async fn a_link_of_the_platform_signs_a_person_in() {
+    let app = TestApp::start().await;
+    app.workspace("acme").await;
+    let path = link(&app, "acme", "ada@example.com").await;
+    let window = Window::open(&app).await;
+    window.open_path(&path).await;
+    window.wait_for_text("ada@example.com").await;
+    assert_eq!(window.path().await, "/dashboard");
+
+    let other = link(&app, "acme", "bo@example.com").await;
+    window.open_path(&other).await;
+    window.click("Sign in as bo@example.com").await;
+    window.wait_for_text("Needs attention").await;
+    window.wait_for_text("bo@example.com").await;
+    window.open_path(&other).await;
+    window.wait_for_text("This link is no longer valid.").await;
 }
 
 #[tokio::test]
