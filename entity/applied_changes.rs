@@ -3,8 +3,8 @@
 //!
 //! Times are milliseconds since the epoch.
 
+use sea_orm::DbBackend;
 use sea_orm::entity::prelude::*;
-use sea_orm::{DbBackend, sea_query::OnConflict};
 
 use crate::{statement, table};
 
@@ -23,17 +23,6 @@ table::declare!(
         pub applied_at: i64,
     }
 );
-
-/// Records a change as applied. Returns `false` when it was applied before; the caller must then skip it.
-///
-/// On PostgreSQL, waits for a running transaction that applies the same change.
-///
-/// # Errors
-/// Returns [`DbErr`] when the statement fails.
-pub async fn insert_if_absent<C: ConnectionTrait>(conn: &C, model: Model) -> Result<bool, DbErr> {
-    let on_conflict = OnConflict::columns([Column::WorkspaceKey, Column::ChangeId]).do_nothing().to_owned();
-    statement::insert_on_conflict::<_, _, ActiveModel>(conn, model, on_conflict).await
-}
 
 /// Records changes of one workspace as applied. Returns the ids that were not applied before.
 ///

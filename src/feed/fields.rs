@@ -237,9 +237,10 @@ impl FieldValue for IdOrKey {
 impl FieldValue for i64 {
     fn read(value: Value) -> Result<Self, String> {
         match &value {
-            Value::Number(number) => {
-                number.as_i64().ok_or_else(|| format!("{number} is not a 64-bit integer"))
-            }
+            Value::Number(number) => number
+                .as_i64()
+                .or_else(|| integral(number.as_f64()?))
+                .ok_or_else(|| format!("{number} is not a 64-bit integer")),
             other => Err(type_error(other, "an integer")),
         }
     }
@@ -247,6 +248,13 @@ impl FieldValue for i64 {
     fn placeholder() -> Self {
         0
     }
+}
+
+/// Returns the integer that a floating-point number such as `100.0` or `1e3` represents exactly. In JSON Schema, such a number is
+/// an integer.
+fn integral(number: f64) -> Option<i64> {
+    const MAX_EXACT: f64 = (1_u64 << 53) as f64;
+    (number.fract() == 0.0 && number.abs() <= MAX_EXACT).then_some(number as i64)
 }
 
 impl FieldValue for i32 {

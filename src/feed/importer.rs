@@ -129,7 +129,9 @@ impl Importer {
             let applied = match self.apply_group(&changes[..size]).await {
                 // Changes that cannot be applied together can be applied one by one: after a conflict, or if they need more
                 // records than a statement has parameters. Another error occurs again, with the number of its line.
-                Err(_) if size > 1 => {
+                Err(error) if size > 1 => {
+                    let error = format!("{error:#}");
+                    tracing::debug!(error, changes = size, "applying changes one by one");
                     single_left = size;
                     continue;
                 }
@@ -198,7 +200,7 @@ impl Importer {
     }
 }
 
-/// Applies changes in one transaction. Also returns the known workspaces and those that it found or created, by key.
+/// Applies changes in one transaction. Also returns the workspaces of the changes, by key.
 /// The map is empty if a change was rejected.
 async fn apply_in_transaction(
     app: &App,
@@ -211,7 +213,9 @@ async fn apply_in_transaction(
         let new = applied_changes::insert_new(write.conn(), workspace, &ids, write.now_ms()).await?;
         new_ids.extend(new.into_iter().map(|id| (workspace, id)));
     }
-    let mut workspaces = known_workspaces.clone();
+    let known = |key| known_workspaces.get_key_value(key).map(|(key, id)| (key.clone(), *id));
+    let mut workspaces: HashMap<_, _> =
+        changes.iter().filter_map(|change| known(&change.change.workspace)).collect();
     let (mut repeated, mut run_end) = (Vec::new(), 0);
     for (index, ParsedChange { line, change, .. }) in changes.iter().enumerate() {
         if index == run_end {

@@ -108,14 +108,13 @@ async fn an_expired_record_renewed_by_a_new_claim_is_not_deleted() {
 #[tokio::test]
 async fn a_change_is_applied_once() {
     for database in databases().await {
-        let change = |key: &str, change: &str| applied_changes::Model {
-            workspace_key: key.to_owned(),
-            change_id: change.to_owned(),
-            applied_at: 1,
+        let insert = async |key, ids: &[&str]| {
+            let new = applied_changes::insert_new(&database, key, ids, 1).await.unwrap();
+            new.into_iter().collect::<Vec<_>>()
         };
-        assert!(applied_changes::insert_if_absent(&database, change("a", "c-1")).await.unwrap());
-        assert!(!applied_changes::insert_if_absent(&database, change("a", "c-1")).await.unwrap());
-        assert!(applied_changes::insert_if_absent(&database, change("b", "c-1")).await.unwrap());
+        assert_eq!(insert("a", &["c-1"]).await, ["c-1"]);
+        assert_eq!(insert("a", &["c-1", "c-3"]).await, ["c-3"]);
+        assert_eq!(insert("b", &["c-1"]).await, ["c-1"]);
         assert_eq!(applied_changes::applied(&database, "a", &["c-1", "c-2"]).await.unwrap(), ["c-1"]);
     }
 }
