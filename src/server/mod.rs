@@ -67,6 +67,8 @@ impl Server {
     /// # Panics
     /// Panics outside of a Tokio runtime.
     pub fn new(app: App, master: &MasterKeys, local_url: &str) -> anyhow::Result<Self> {
+        // First, since the other parts record metrics.
+        let monitoring = Monitoring::new(app.clone(), ProcessKind::Server);
         let settings = Settings::new(&app.config, local_url)?;
         let shutdown = Shutdown {
             drain: drain_time(&app.config.server),
@@ -79,7 +81,6 @@ impl Server {
         let dashboard = Dashboard::new(request_app.clone(), master, limit_store.clone());
         let api_state =
             ApiState::new(request_app.clone(), settings, master, limit_store, &operations::CONTRACT);
-        let monitoring = Monitoring::new(app.clone(), ProcessKind::Server);
         let maintenance = MaintenanceContext { app, limiter: Arc::clone(&api_state.limiter) };
         let pipeline = RequestPipeline::new(
             Arc::clone(&api_state),
