@@ -10,7 +10,7 @@ use crate::idempotency::DeferredReleases;
 use crate::keys::PrincipalCache;
 use crate::outbox::{EventEncoder, ExampleEncoder, FastPath};
 use crate::passwords::Passwords;
-use crate::platform_tokens::TokenUses;
+use crate::platform_tokens::{KnownTokens, TokenUses};
 use crate::processes::Process;
 use crate::requests::Recorder;
 use foundation::clock::Clock;
@@ -38,6 +38,7 @@ struct AppState {
     event_ids: Ids,
     event_tail: EventTail,
     platform_token_uses: TokenUses,
+    known_platform_tokens: KnownTokens,
 }
 
 /// The parts that an [`App`] is built from.
@@ -73,6 +74,7 @@ impl App {
             event_ids: Ids::default(),
             event_tail: EventTail::default(),
             platform_token_uses: TokenUses::default(),
+            known_platform_tokens: KnownTokens::default(),
         };
         Self { db, inner: Arc::new(state) }
     }
@@ -122,6 +124,11 @@ impl App {
     /// Returns when the last uses of platform tokens were written.
     pub(crate) fn platform_token_uses(&self) -> &TokenUses {
         &self.inner.platform_token_uses
+    }
+
+    /// Returns the platform tokens that exist.
+    pub(crate) fn known_platform_tokens(&self) -> &KnownTokens {
+        &self.inner.known_platform_tokens
     }
 
     /// Returns the fast path, which hands new deliveries over to the worker of this process.

@@ -34,8 +34,20 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 const MAX_CONCURRENT_READS: usize = 4;
 /// Maximum time by which a position can be ahead of the horizon. The horizon stands still while a write runs.
 const MAX_LEAD_MS: i64 = 5 * 60 * 1000;
-/// How long before its events are deleted a reader without a position starts. It has this time to read the first page.
-const START_MARGIN_MS: i64 = 60 * 60 * 1000;
+/// How much longer than [`RETENTION_DAYS`] a position is valid, in milliseconds: the time that a reader without a position has to
+/// send the cursor of its first page.
+const MARGIN_MS: i64 = 60 * 60 * 1000;
+/// Minimum age at which events are deleted, in milliseconds. It is one margin more than the age at which a position expires, because
+/// the feed measures that age from the horizon, which is earlier than the current time while a write runs.
+pub const MIN_STORED_MS: i64 = RETENTION_DAYS * DAY_MS + 2 * MARGIN_MS;
+/// Maximum number of readers of this process that wait for events. Each occupies a connection of a client.
+pub const MAX_WAITING_READERS: usize = 512;
+/// How long a reader waits for a permit to read its first page.
+const MAX_PERMIT_WAIT: Duration = Duration::from_secs(2);
+/// Size of the bodies of a page after which it ends, in bytes.
+const MAX_PAGE_BYTES: usize = 4 << 20;
+/// Maximum number of events that are read from the database together. Those beyond [`MAX_PAGE_BYTES`] are discarded.
+const BATCH_EVENTS: usize = 200;
 
 /// A position in the feed: after all events whose ids are not greater. As a string, it has 26 characters, and strings compare
 /// like positions.
@@ -92,6 +104,13 @@ pub struct FeedPage {
     pub has_more: bool,
 }
 
+impl FeedPage {
+    /// Returns whether a reader has to wait for events.
+    fn is_empty(&self) -> bool {
+        self.events.is_empty() && !self.has_more
+    }
+}
+
 /// What to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedRequest {
@@ -116,6 +135,8 @@ pub enum FeedOutcome {
     Page(FeedPage),
     /// Events after the requested position are no longer stored. Contains the oldest position that is available.
     Expired(EventPosition),
+    /// Too many readers wait or read. Retry later.
+    Busy,
 }
 
 /// Reads the feed. Waits for an event if there is none and the request says so.
@@ -124,15 +145,16 @@ pub enum FeedOutcome {
 /// Returns [`Error::Invalid`] when the position or the time is in the future, and [`Error::Internal`] when a query fails.
 pub async fn read(app: &App, request: &FeedRequest) -> Result<FeedOutcome> {
     let deadline = Instant::now() + request.wait;
-    let permit = app.event_tail().read_permit().await;
+    let permit = tokio::time::timeout(MAX_PERMIT_WAIT, app.event_tail().read_permit()).await;
+    let Ok(permit) = permit else { return Ok(FeedOutcome::Busy) };
     let horizon_ms = app.db.horizon(&app.clock).await?;
-    let stored_ms = horizon_ms - RETENTION_DAYS * DAY_MS;
-    let start = EventPosition::before(from_ms(stored_ms + START_MARGIN_MS));
+    let start_ms = horizon_ms - RETENTION_DAYS * DAY_MS;
+    let start = EventPosition::before(from_ms(start_ms));
     let after = match request.after {
         Some(position) if position.ms() > horizon_ms.saturating_add(MAX_LEAD_MS) => {
             return Err(Error::invalid("cursor", "is in the future: this server did not issue it"));
         }
-        Some(position) if position.ms() < stored_ms => return Ok(FeedOutcome::Expired(start)),
+        Some(position) if position.ms() < start_ms - MARGIN_MS => return Ok(FeedOutcome::Expired(start)),
         Some(position) => position,
         None => start,
     };
@@ -143,10 +165,26 @@ pub async fn read(app: &App, request: &FeedRequest) -> Result<FeedOutcome> {
         Some(since) => EventPosition::before(since),
         None => after,
     };
-    let mut page = read_page(app, request, after.max(since), horizon_ms).await?;
+    let page = read_page(app, request, after.max(since), horizon_ms).await?;
     drop(permit);
-    while page.events.is_empty() && !page.has_more && Instant::now() < deadline {
-        let Some(permit) = app.event_tail().wait_beyond(app, page.next, deadline).await else { break };
+    if !page.is_empty() || Instant::now() >= deadline {
+        return Ok(FeedOutcome::Page(page));
+    }
+    match app.event_tail().register(app) {
+        Some(_reader) => wait_for_page(app, request, page, deadline).await.map(FeedOutcome::Page),
+        None => Ok(FeedOutcome::Busy),
+    }
+}
+
+/// Waits until the page is not empty, and returns it. Returns the empty page at the deadline, and when the server stops.
+async fn wait_for_page(
+    app: &App,
+    request: &FeedRequest,
+    mut page: FeedPage,
+    deadline: Instant,
+) -> Result<FeedPage> {
+    while page.is_empty() && Instant::now() < deadline {
+        let Some(permit) = app.event_tail().wait_beyond(page.next, deadline).await else { break };
         // Each page has the time of a request, because a wait can include many of them.
         page = with_wait_budget(REQUEST_TIMEOUT, async {
             let horizon_ms = app.db.horizon(&app.clock).await?;
@@ -159,7 +197,7 @@ pub async fn read(app: &App, request: &FeedRequest) -> Result<FeedOutcome> {
             tokio::time::sleep_until(deadline.min(Instant::now() + POLL_INTERVAL)).await;
         }
     }
-    Ok(FeedOutcome::Page(page))
+    Ok(page)
 }
 
 /// Reads one page after a position. `horizon_ms` was determined before: all events before it are visible.
@@ -171,7 +209,7 @@ async fn read_page(
 ) -> Result<FeedPage> {
     let horizon = min_uuid_at(horizon_ms);
     let end = EventPosition(Uuid::from_u128(horizon.as_u128().saturating_sub(1))).max(after);
-    let (conn, limit) = (app.db.read(), u64::from(request.limit));
+    let (conn, limit) = (app.db.read(), request.limit as usize);
     let filter = EventFilter {
         event_type: request.event_type.clone(),
         workspace: request.workspace.map(WorkspaceId::uuid),
@@ -181,10 +219,22 @@ async fn read_page(
         true => None,
         false => events::id_at(conn, (after.0, horizon), MAX_EXAMINED).await?,
     };
-    let rows = events::between(conn, (after.0, examined_to.unwrap_or(horizon)), &filter, limit).await?;
-    let is_full = rows.len() as u64 == limit;
-    let event = |(id, body)| FeedEvent { position: EventPosition(id), body };
-    let events: Vec<FeedEvent> = rows.into_iter().map(event).collect();
+    let (mut events, mut bytes, mut is_full) = (Vec::<FeedEvent>::new(), 0, true);
+    while is_full && events.len() < limit && bytes < MAX_PAGE_BYTES {
+        let from = events.last().map_or(after, |last| last.position);
+        let batch = (limit - events.len()).min(BATCH_EVENTS);
+        let range = (from.0, examined_to.unwrap_or(horizon));
+        let rows = events::between(conn, range, &filter, batch as u64).await?;
+        is_full = rows.len() == batch;
+        for (id, body) in rows {
+            if bytes >= MAX_PAGE_BYTES {
+                is_full = true;
+                break;
+            }
+            bytes += body.len();
+            events.push(FeedEvent { position: EventPosition(id), body });
+        }
+    }
     let examined_end = examined_to.map(|id| EventPosition(Uuid::from_u128(id.as_u128().saturating_sub(1))));
     let next = match events.last() {
         Some(last) if is_full => last.position,
@@ -232,7 +282,8 @@ impl Drop for WaitingReader<'_> {
 /// Ends all waits for events, now and later, because the server stops. Readers then receive no events.
 pub fn stop_waiting(app: &App) {
     let tail = app.event_tail();
-    tail.state().is_stopping = true;
+    let mut state = tail.state();
+    state.is_stopping = true;
     tail.newest.send_replace(Uuid::max());
 }
 
@@ -253,15 +304,9 @@ impl EventTail {
     }
 
     /// Waits until an event after the position can be read, and then for a permit to read. Returns `None` at the deadline, and
-    /// when the server stops.
-    async fn wait_beyond(
-        &self,
-        app: &App,
-        position: EventPosition,
-        deadline: Instant,
-    ) -> Option<OwnedSemaphorePermit> {
+    /// when the server stops. The reader must be registered.
+    async fn wait_beyond(&self, position: EventPosition, deadline: Instant) -> Option<OwnedSemaphorePermit> {
         let mut newest = self.newest.subscribe();
-        let _reader = self.register(app)?;
         let wait = async {
             // The sender lives as long as the app.
             let _ = newest.wait_for(|newest| *newest > position.0).await;
@@ -270,10 +315,10 @@ impl EventTail {
         tokio::time::timeout_at(deadline, wait).await.ok().flatten()
     }
 
-    /// Counts a reader, and starts the task if it does not run. Returns `None` if the server stops.
+    /// Counts a reader, and starts the task if it does not run. Returns `None` if too many readers wait.
     fn register(&self, app: &App) -> Option<WaitingReader<'_>> {
         let mut state = self.state();
-        if state.is_stopping {
+        if state.readers == MAX_WAITING_READERS {
             return None;
         }
         state.readers += 1;
@@ -287,7 +332,9 @@ impl EventTail {
 
     /// Wakes the readers if there is a new event.
     fn set_newest(&self, newest: Uuid) {
-        if !self.state().is_stopping {
+        // Locked until the end, so that `stop_waiting` cannot come in between.
+        let state = self.state();
+        if !state.is_stopping {
             self.newest.send_if_modified(|known| std::mem::replace(known, newest) != newest);
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! Only [`create`] returns a token's secret. The database stores its SHA-256 digest.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use entity::StringList;
 use entity::platform_tokens::{self, Model};
@@ -21,6 +21,8 @@ use foundation::id::{PlatformToken as PlatformTokenIdKind, PlatformTokenId};
 
 /// Minimum time between two updates of the last use, in milliseconds.
 const USE_RESOLUTION_MS: i64 = 60_000;
+/// Minimum time between two attempts to read [`KnownTokens`], in milliseconds.
+const DIGESTS_MAX_AGE_MS: i64 = 2_000;
 
 /// A permission of a platform token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -133,16 +135,26 @@ pub async fn revoke(write: &mut Write, token: PlatformTokenId) -> Result<WriteOu
     Ok(if changed { WriteOutcome::changed(token) } else { WriteOutcome::unchanged(token) })
 }
 
-/// Returns the token with this secret, or `None` when the secret is malformed, unknown, expired or revoked. A secret with a
-/// wrong checksum causes no database query.
+/// Returns the token with this secret, or `None` when the secret is malformed, unknown, expired or revoked.
+///
+/// A secret with a wrong checksum causes no database query. If `admit` returns false, the secret is only looked up if it belongs
+/// to one of the tokens that this process knows. It tries to read them at most every 2 s.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
-pub async fn authenticate(app: &App, presented: &str) -> Result<Option<PlatformTokenRecord>> {
+pub async fn authenticate(
+    app: &App,
+    presented: &str,
+    admit: impl FnOnce() -> bool,
+) -> Result<Option<PlatformTokenRecord>> {
     if !bearer_secret::is_well_formed(bearer_secret::PLATFORM_TOKEN, presented) {
         return Ok(None);
     }
-    let row = platform_tokens::by_secret_hash(app.db.read(), &bearer_secret::digest(presented)).await?;
+    let digest = bearer_secret::digest(presented);
+    if !admit() && !app.known_platform_tokens().contain(app, &digest).await? {
+        return Ok(None);
+    }
+    let row = platform_tokens::by_secret_hash(app.db.read(), &digest).await?;
     let now = app.clock.now();
     let Some(token) = row.map(record).filter(|token| token.is_valid(now)) else { return Ok(None) };
     if app.platform_token_uses().is_due(token.id, now.as_millisecond()) {
@@ -162,6 +174,63 @@ async fn record_use(app: &App, token: PlatformTokenId, at_ms: i64) -> Result<()>
     platform_tokens::touch(write.conn(), token.uuid(), at_ms).await?;
     write.commit().await?;
     Ok(())
+}
+
+/// The digests of the secrets of all tokens, so that guesses from a client address that exhausted its limit are rejected without
+/// a query for each.
+#[derive(Debug, Default)]
+pub(crate) struct KnownTokens {
+    digests: RwLock<HashSet<Vec<u8>>>,
+    /// Locked while this process reads them. Others wait for the result.
+    last_read: tokio::sync::Mutex<LastRead>,
+}
+
+/// The last attempts to read [`KnownTokens`], in milliseconds since the epoch.
+#[derive(Debug, Default)]
+struct LastRead {
+    /// When the last successful one began.
+    succeeded_ms: Option<i64>,
+    /// When the last failed one ended.
+    failed_ms: Option<i64>,
+}
+
+impl KnownTokens {
+    /// Returns whether the digest belongs to a token, which can be revoked or have expired. A token that another process has
+    /// created is known within [`DIGESTS_MAX_AGE_MS`].
+    ///
+    /// # Errors
+    /// Returns [`Error::Internal`](crate::Error::Internal) when the tokens cannot be read and were never read before.
+    async fn contain(&self, app: &App, digest: &[u8; 32]) -> Result<bool> {
+        if self.contain_now(digest) {
+            return Ok(true);
+        }
+        let mut last = self.last_read.lock().await;
+        let now_ms = app.clock.now_ms();
+        let is_recent = |at: Option<i64>| at.is_some_and(|at| (now_ms - at).abs() < DIGESTS_MAX_AGE_MS);
+        if !is_recent(last.succeeded_ms) {
+            let read = match is_recent(last.failed_ms) {
+                true => Err(anyhow::anyhow!("reading the platform tokens failed less than 2 s ago").into()),
+                false => self.read(app).await.inspect_err(|_| last.failed_ms = Some(app.clock.now_ms())),
+            };
+            match read {
+                Ok(()) => last.succeeded_ms = Some(now_ms),
+                // The tokens read earlier still distinguish nearly all tokens from guesses.
+                Err(error) => drop(last.succeeded_ms.ok_or(error)?),
+            }
+        }
+        Ok(self.contain_now(digest))
+    }
+
+    async fn read(&self, app: &App) -> Result<()> {
+        let tokens = platform_tokens::list(app.db.read()).await?;
+        let digests = tokens.into_iter().map(|token| token.secret_hash).collect();
+        *self.digests.write().unwrap_or_else(PoisonError::into_inner) = digests;
+        Ok(())
+    }
+
+    fn contain_now(&self, digest: &[u8; 32]) -> bool {
+        self.digests.read().unwrap_or_else(PoisonError::into_inner).contains(digest.as_slice())
+    }
 }
 
 /// When this process last wrote the last use of each token.

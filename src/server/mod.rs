@@ -15,6 +15,7 @@ mod platform;
 mod rejection;
 mod router;
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -87,7 +88,7 @@ impl Server {
             &operations::CONTRACT,
             V1(Handlers { app: request_app }),
         )?;
-        let platform = Arc::new(PlatformPipeline::new(&maintenance.app, &api_state.settings.public_url)?);
+        let platform = Arc::new(PlatformPipeline::new(&maintenance.app, Arc::clone(&api_state))?);
         let mut router = router::RootRouter::new(monitoring, pipeline, &operations::CONTRACT, dashboard);
         router.set_platform(Arc::clone(&platform));
         let platform_listener = None;
@@ -145,11 +146,19 @@ impl Server {
         let app = &self.api_state.app;
         let router = layer(app, self.router);
         let (stop_platform, platform_stopped) = oneshot::channel::<()>();
+        let (begin_drain, drain_begun) = oneshot::channel::<()>();
         let signal = async {
             signal.await;
             readiness.stop();
-            event_feed::stop_waiting(app);
             let _ = stop_platform.send(());
+            let _ = begin_drain.send(());
+        };
+        let drain = self.shutdown.drain;
+        let end_waits_after_drain = async {
+            let _ = drain_begun.await;
+            tokio::time::sleep(drain).await;
+            event_feed::stop_waiting(app);
+            std::future::pending::<Infallible>().await
         };
         let platform_limits = self.limits.clone();
         let platform = async {
@@ -162,7 +171,10 @@ impl Server {
             }
         };
         let server = connections::serve(listener, router, self.limits, signal, self.shutdown);
-        tokio::join!(server, platform);
+        tokio::select! {
+            _ = async { tokio::join!(server, platform) } => {}
+            never = end_waits_after_drain => match never {},
+        }
         // Waits for a running flush first: its counts are then either written or restored.
         let _ = stop.send(());
         maintenance.await?;

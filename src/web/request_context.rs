@@ -4,6 +4,7 @@
 //! of an API call has no status, and other requests have no line. The line of a streamed response is written at its end.
 
 use std::borrow::Cow;
+use std::fmt::{self, Display};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
@@ -11,7 +12,7 @@ use std::time::Instant;
 use poem::Request;
 use poem::http::{Method, StatusCode};
 
-use foundation::id::KeyId;
+use foundation::id::{KeyId, PlatformTokenId};
 use foundation::telemetry::traces::Span;
 
 use super::compress::Compressible;
@@ -44,8 +45,8 @@ pub enum LogSubject {
     Call {
         /// The operation, once the request is routed.
         operation: Option<&'static str>,
-        /// The key, once the request is authenticated.
-        key: Option<KeyId>,
+        /// Who calls, once the request is authenticated.
+        caller: Option<CallerId>,
     },
     /// A request outside of the API that was rejected by its connection.
     Rejected {
@@ -59,6 +60,48 @@ pub enum LogSubject {
         /// The path, without the query.
         path: String,
     },
+}
+
+/// The credential of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallerId {
+    /// An API key of a workspace.
+    Key(KeyId),
+    /// A token of the platform.
+    PlatformToken(PlatformTokenId),
+}
+
+impl CallerId {
+    fn key(self) -> Option<KeyId> {
+        match self {
+            Self::Key(key) => Some(key),
+            Self::PlatformToken(_) => None,
+        }
+    }
+
+    fn platform_token(self) -> Option<PlatformTokenId> {
+        match self {
+            Self::PlatformToken(token) => Some(token),
+            Self::Key(_) => None,
+        }
+    }
+
+    /// Returns the name of the span attribute.
+    fn attribute(self) -> &'static str {
+        match self {
+            Self::Key(_) => "key.id",
+            Self::PlatformToken(_) => "platform_token.id",
+        }
+    }
+}
+
+impl Display for CallerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(key) => key.fmt(f),
+            Self::PlatformToken(token) => token.fmt(f),
+        }
+    }
 }
 
 impl LogSubject {
@@ -160,18 +203,19 @@ impl RequestContext {
         let trace_id = span.as_ref().map(|span| tracing::field::display(span.context().trace_id()));
         if let Some(span) = &mut span {
             span.set("request.id", self.request_id.clone());
-            if let LogSubject::Call { key: Some(key), .. } = &subject {
-                span.set("key.id", key.to_string());
+            if let LogSubject::Call { caller: Some(caller), .. } = &subject {
+                span.set(caller.attribute(), caller.to_string());
             }
         }
         match (subject, outcome.status().map(|status| status.as_u16())) {
             (LogSubject::Silent, _) | (LogSubject::Page { .. } | LogSubject::Rejected { .. }, None) => {}
-            (LogSubject::Call { operation, key }, status) => tracing::info!(
+            (LogSubject::Call { operation, caller }, status) => tracing::info!(
                 request.id = self.request_id,
                 trace_id,
                 operation = operation.unwrap_or("-"),
                 head = self.is_head.then_some(true),
-                key.id = key.as_ref().map(tracing::field::display),
+                key.id = caller.and_then(CallerId::key).map(tracing::field::display),
+                platform_token.id = caller.and_then(CallerId::platform_token).map(tracing::field::display),
                 status,
                 gone = matches!(outcome, RequestOutcome::Canceled(_)).then_some(true),
                 failed = matches!(outcome, RequestOutcome::Failed(_)).then_some(true),

@@ -149,7 +149,7 @@ mod tests {
             .finish();
         let _guard = tracing::subscriber::set_default(subscriber);
         let inner = poem::endpoint::make_sync(move |request: Request| {
-            let subject = LogSubject::Call { operation: Some(operation), key: None };
+            let subject = LogSubject::Call { operation: Some(operation), caller: None };
             request_context::of(&request).set_log_subject(subject);
             Response::builder()
                 .extension(Unbuffered)

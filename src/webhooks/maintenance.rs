@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use super::schedule::RETENTION_MS;
 use domain::app::App;
+use domain::event_feed::MIN_STORED_MS;
 use domain::outbox::fan_out;
 use domain::webhooks::{self, Replay, ReplayState, replays};
 use foundation::database::DELETE_BATCH;
@@ -245,12 +246,12 @@ async fn prune_attempts(app: &App) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Deletes events that are more than 30 days old and have no delivery or unfinished fan-out.
+/// Deletes events that the event feed no longer contains and that have no delivery or unfinished fan-out.
 async fn prune_events(app: &App) -> anyhow::Result<()> {
     let mut last_event = None;
     loop {
         let write = app.begin_write().await?;
-        let before = id::min_uuid_at(write.now_ms() - RETENTION_MS);
+        let before = id::min_uuid_at(write.now_ms() - MIN_STORED_MS);
         (_, last_event) = events::prune(write.conn(), before, last_event, EVENT_BATCH).await?;
         write.commit().await?;
         if last_event.is_none() {

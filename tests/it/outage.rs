@@ -20,6 +20,7 @@ const TABLES: &[&str] = &[
     "activity_rollups",
     "api_keys",
     "idempotency_records",
+    "platform_tokens",
     "webhook_deliveries",
     "server_state",
     "seaql_migrations",

@@ -9,6 +9,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::masked_ids::mask_ids;
+use crate::platform::changes::{NDJSON, workspace_line};
 use crate::program::{ServerProcess, TestProgram};
 use crate::support::{TestKey, course_data, send, wait_until};
 
@@ -131,7 +132,8 @@ async fn a_worker_whose_delivery_loop_fails_is_unready() {
 async fn a_stopping_server_is_unready_and_serves_until_it_is_drained() {
     let program = TestProgram::new().await;
     let secret = program.create_key("read:courses").await;
-    let mut server = program.serve(&["serve", "--drain-seconds", "2"]).await;
+    let token = program.run(&["platform-tokens", "create", "--name", "sync", "--scope", "all"]).await.stdout;
+    let mut server = program.serve(&["serve", "--drain-seconds", "5"]).await;
     let http = &program.app.http;
     let ready = http.get(format!("{}/readyz", server.base_url)).send().await.unwrap();
     assert_eq!(ready.status(), 200);
@@ -144,8 +146,11 @@ async fn a_stopping_server_is_unready_and_serves_until_it_is_drained() {
     wait_until("the server is unready", is_unready).await;
     let key = server.key(&program.app, &secret);
     key.get("/api/v1/courses").await.assert_status(200);
+    let import = http.post(format!("{}/platform/v1/changes", server.base_url)).bearer_auth(token.trim());
+    let imported = send(import.header("content-type", NDJSON).body(workspace_line("c-1"))).await;
+    assert!(String::from_utf8_lossy(&imported.assert_status(200).body).contains("\"applied\""));
     assert_eq!(server.wait_for_exit().await, Some(0));
-    assert!(started.elapsed() >= Duration::from_secs(2), "{:?}", started.elapsed());
+    assert!(started.elapsed() >= Duration::from_secs(5), "{:?}", started.elapsed());
 }
 
 #[tokio::test]

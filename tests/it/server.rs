@@ -52,7 +52,10 @@ async fn swagger_ui_shows_the_contract() {
     let html = String::from_utf8(page.body).unwrap();
     assert!(html.contains("swagger-ui"), "{html}");
     let initializer = app.get("/docs/swagger-initializer.js").await.assert_status(200);
-    assert!(String::from_utf8_lossy(&initializer.body).contains("/openapi/v1.json"));
+    let initializer = String::from_utf8_lossy(&initializer.body);
+    for url in ["/openapi/v1.json", "/openapi/platform-v1.json"] {
+        assert!(initializer.contains(url), "{url} is not in {initializer}");
+    }
     for file in ["swagger-ui.css", "swagger-ui-bundle.js", "swagger-ui-standalone-preset.js"] {
         assert!(html.contains(file), "{file}");
         assert!(app.get(&format!("/docs/{file}")).await.assert_status(200).body.len() > 1_000);

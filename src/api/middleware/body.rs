@@ -25,7 +25,7 @@ pub(super) enum RequestBody {
 
 /// Takes the body of a request without reading it. Reading fails if the next part does not arrive within
 /// [`READ_TIMEOUT`]; its size is not limited.
-pub(crate) fn stream(request: &mut Request) -> Body {
+pub(super) fn stream(request: &mut Request) -> Body {
     let body = request.take_body();
     if body.is_empty() {
         return body;

@@ -39,7 +39,7 @@ use rate_limit::{Decision, RateLimitStatus};
 use record::RequestLogEntry;
 use web::layer::catch_panic;
 use web::rejection::Rejection;
-use web::request_context::{LogSubject, RequestContext};
+use web::request_context::{CallerId, LogSubject, RequestContext};
 
 /// Handles the requests of one API version.
 pub struct RequestPipeline {
@@ -113,7 +113,7 @@ impl RequestPipeline {
             RouteMatch::Operation(route, _) => Some(route.operation.id),
             RouteMatch::MethodNotAllowed(_) | RouteMatch::NotFound => None,
         };
-        request_context.set_log_subject(LogSubject::Call { operation, key: None });
+        request_context.set_log_subject(LogSubject::Call { operation, caller: None });
         let body = receive_body(&route, &mut request).await;
         let (principal, pending_lookup) =
             authenticate::principal(state, &request, request_context.client).await?;
@@ -124,8 +124,8 @@ impl RequestPipeline {
         let decision = state.limiter.acquire(&state.app.db, &state.app.clock, subject, limits).await;
         drop(pending_lookup);
         call_context.rate_limit_status = Some(decision.status());
-        let key = principal.as_ref().map(|principal| principal.key);
-        request_context.set_log_subject(LogSubject::Call { operation, key });
+        let caller = principal.as_ref().map(|principal| CallerId::Key(principal.key));
+        request_context.set_log_subject(LogSubject::Call { operation, caller });
         let body = body?;
         if let Decision::Rejected { status, exhausted, retry_after } = decision {
             return Err(throttle::rejection(status, exhausted, retry_after));
@@ -206,7 +206,7 @@ impl Endpoint for RequestPipeline {
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let state = &self.state;
         let request_context = web::request_context::of(&request);
-        request_context.set_log_subject(LogSubject::Call { operation: None, key: None });
+        request_context.set_log_subject(LogSubject::Call { operation: None, caller: None });
         let mut call_context = CallContext {
             rate_limit_status: None,
             caller: None,

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use futures_util::{Stream, stream};
+use jiff::{SignedDuration, Timestamp};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::Instant;
 
 use super::generated::changes::{Changes, ImportChangesRequest, ImportChangesResponse};
 use super::generated::schemas::{Change, ChangeError, ChangeResult, ChangeResultResult};
-use super::{Call, PlatformHandlers};
+use super::{Call, PlatformHandlers, RETRY_AFTER};
 use crate::error::{ApiError, Reply};
 use contract_runtime::payload::{LineStream, Lines, RawLine};
 use domain::app::App;
@@ -27,9 +27,7 @@ const LINE_TIMEOUT: Duration = Duration::from_millis(20);
 /// How often an import that waits for changes checks that it may continue.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long an import waits for a change.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
-/// `Retry-After` of an import that is rejected because too many are running, in seconds.
-const RETRY_AFTER: i64 = 5;
+const IDLE_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
 
 impl Changes for PlatformHandlers {
     async fn import_changes(
@@ -37,6 +35,9 @@ impl Changes for PlatformHandlers {
         call: Call,
         request: ImportChangesRequest,
     ) -> Reply<ImportChangesResponse> {
+        if event_feed::is_stopping(&self.app) {
+            return Err(ApiError::unavailable("The server stops. Retry in a few seconds.", RETRY_AFTER));
+        }
         let permit = self.imports.clone().try_acquire_owned();
         let permit = permit.map_err(|_| {
             ApiError::unavailable("Too many imports are running. Retry in a few seconds.", RETRY_AFTER)
@@ -91,7 +92,7 @@ impl RunningImport {
 
     /// Reads and applies the next lines, and adds their results.
     async fn advance(&mut self) {
-        let idle_since = Instant::now();
+        let idle_since = self.app.clock.now();
         while self.batch.is_empty() && self.end.is_none() {
             // Also ends an import that waits for the client.
             if let Err(error) = check_permission(&self.app, self.token, idle_since).await {
@@ -121,7 +122,7 @@ impl RunningImport {
             metrics::counter!("imported_changes_total", "result" => result.result.as_str()).increment(1);
         }
         if let Err(error) = outcome {
-            self.end = Some(Err(error.context("the changes could not be applied")));
+            self.end = Some(Err(anyhow!("the changes could not be applied: {error:#}")));
         }
     }
 
@@ -164,11 +165,12 @@ impl RunningImport {
 }
 
 /// Checks that an import may continue.
-async fn check_permission(app: &App, token: PlatformTokenId, idle_since: Instant) -> anyhow::Result<()> {
+async fn check_permission(app: &App, token: PlatformTokenId, idle_since: Timestamp) -> anyhow::Result<()> {
     if event_feed::is_stopping(app) {
         return Err(anyhow!("the server stops"));
     }
-    if idle_since.elapsed() >= IDLE_TIMEOUT {
+    // Setting the clock back also ends the import, so that it does not wait longer.
+    if app.clock.now().duration_since(idle_since).abs() >= IDLE_TIMEOUT {
         return Err(anyhow!("the client sent no change in time"));
     }
     if !platform_tokens::is_valid(app, token).await? {

@@ -24,6 +24,10 @@ impl EventFeed for PlatformHandlers {
         match event_feed::read(&self.app, &request).await? {
             FeedOutcome::Page(page) => Ok(ListEventsResponse::Ok(Json::Serialized(body(&page).into()))),
             FeedOutcome::Expired(oldest) => Err(ApiError::cursor_expired(&oldest.to_string())),
+            FeedOutcome::Busy => Err(ApiError::unavailable(
+                "Too many requests for events are in progress. Retry in a few seconds.",
+                super::RETRY_AFTER,
+            )),
         }
     }
 }

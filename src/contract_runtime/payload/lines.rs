@@ -73,8 +73,8 @@ pub struct RawLine {
 /// The request body of an operation that reads one JSON value from each line. Lines are read when the operation asks for
 /// them, so a slow operation slows the client down, and memory use does not depend on the number of lines.
 ///
-/// The server's time limit of a request for waits for the database applies to all lines together. Commit the lines in
-/// transactions of a limited size.
+/// An operation that reads all lines before it responds has the server's time limit of a request for waits for the database.
+/// Commit the lines in transactions of a limited size.
 pub struct Lines<T> {
     raw: RawLines,
     buffer: BytesMut,

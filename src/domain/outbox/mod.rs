@@ -32,7 +32,7 @@ pub use fast_path::{FastPath, FastPathPermit, MAX_PRE_LEASED_PER_SUBSCRIPTION, P
 pub use slots::{Capacity, DeliverySlot, DeliverySlots};
 pub use wake_signal::{PendingWakes, WakeSignal};
 
-/// How many days events are stored after they happened, and deliveries after they ended.
+/// How many days events are stored after they were recorded, and deliveries after they ended.
 pub const RETENTION_DAYS: i64 = 30;
 
 macro_rules! events {

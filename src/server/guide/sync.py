@@ -11,6 +11,7 @@ import pathlib
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 
 API = os.environ["API_URL"] + "/platform/v1"
@@ -18,6 +19,7 @@ AUTH = {"Authorization": "Bearer " + os.environ["PLATFORM_TOKEN"]}
 OUTBOX = pathlib.Path(sys.argv[1])  # your platform appends one change per line, in the order of its commits
 STATE = pathlib.Path("sync-state.json")  # in production: rows of your database
 BATCH_BYTES = 64 << 10  # this client reads no result before it has sent a batch, so batches are small
+MAX_LINE_BYTES = (256 << 10) + 1  # with the line break
 state = json.loads(STATE.read_text()) if STATE.exists() else {"bytes": 0, "cursor": None}
 lock = threading.Lock()
 
@@ -42,6 +44,10 @@ def send_changes():
         lines = [line for line in file.readlines(BATCH_BYTES) if line.endswith(b"\n")]
     if not lines:
         return time.sleep(0.2)
+    if len(lines[0]) > MAX_LINE_BYTES:
+        print("too long", lines[0][:80], flush=True)  # split it and send it again
+        return save(bytes=state["bytes"] + len(lines[0]))
+    lines = list(itertools.takewhile(lambda line: len(line) <= MAX_LINE_BYTES, lines))
     ends = list(itertools.accumulate(map(len, lines), initial=state["bytes"]))
     with call("/changes", b"".join(lines), {"Content-Type": "application/x-ndjson"}) as response:
         for result in map(json.loads, response):
@@ -54,8 +60,14 @@ def send_changes():
 def receive_events():
     """Waits for the events after the stored cursor."""
     after = f"&cursor={state['cursor']}" if state["cursor"] else ""
-    with call("/events?limit=1000&wait=30" + after) as response:
-        page = json.load(response)
+    try:
+        with call("/events?limit=1000&wait=30" + after) as response:
+            page = json.load(response)
+    except urllib.error.HTTPError as error:
+        if error.code != 410:
+            raise
+        print("missed events: compare your data with the API", file=sys.stderr, flush=True)
+        return save(cursor=None)
     for item in page["data"]:
         print(item["event"]["type"], item["event"]["id"], flush=True)  # your work; store the cursor with it
     save(cursor=page["pagination"]["cursor"])

@@ -1,11 +1,14 @@
 //! `importChanges`: each line has a result, in order, once its change is committed.
 
+use std::time::Duration;
+
 use async_compression::tokio::bufread::GzipEncoder;
 use domain::platform_tokens;
 use futures_util::{StreamExt, stream};
 use reqwest::{Body, Method};
 use serde_json::{Value, json};
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::mpsc;
 
 use super::platform_token;
@@ -231,6 +234,102 @@ async fn stopping_the_server_ends_a_running_import() {
     results.next().await.expect("a result").expect("a result");
     app.stop().await;
     assert!(results.next().await.expect("the connection fails").is_err());
+}
+
+#[tokio::test]
+async fn an_import_without_a_change_for_half_a_minute_ends() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let (lines, body) = open_body();
+    lines.send(workspace_line("c-1")).expect("the request is open");
+    let request = token.request(Method::POST, CHANGES).header("content-type", NDJSON).body(body);
+    let mut results = request.send().await.expect("the server responds").bytes_stream();
+    results.next().await.expect("a result").expect("a result");
+    app.clock.advance(Duration::from_secs(29));
+    lines.send(student_line("c-2", "ada@example.com")).expect("the request is open");
+    results.next().await.expect("a result").expect("a result");
+    // A part of a line is no change.
+    lines.send("{".to_owned()).expect("the request is open");
+    app.clock.advance(Duration::from_secs(30));
+    assert!(results.next().await.expect("the connection fails").is_err());
+}
+
+#[tokio::test]
+async fn an_import_whose_results_are_not_read_is_cut_off() {
+    let app = TestApp::start_with_connection_limits(|limits| {
+        limits.timeouts.write = Duration::from_millis(300);
+    })
+    .await;
+    let token = platform_token(&app, "write:changes").await;
+    // The results contain the unknown change, and do not fit into the buffers of the connection.
+    let rejected_lines = line("c-1", &"x".repeat(20_000), &json!({})).repeat(500);
+    let head = format!(
+        "POST {CHANGES} HTTP/1.1\r\nhost: api.test\r\nauthorization: Bearer {}\r\ncontent-type: {NDJSON}\r\n\
+         content-length: {}\r\n\r\n",
+        token.secret,
+        rejected_lines.len()
+    );
+    let mut running = Vec::new();
+    for _ in 0..4 {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.set_recv_buffer_size(4096).expect("a small buffer");
+        let address = app.base_url.strip_prefix("http://").expect("a URL").parse().expect("an address");
+        let mut stream = socket.connect(address).await.expect("the server accepts connections");
+        stream.write_all(head.as_bytes()).await.expect("the connection is open");
+        let mut beginning = [0; 12];
+        stream.read_exact(&mut beginning).await.expect("the response begins");
+        assert_eq!(&beginning, b"HTTP/1.1 200");
+        running.push(stream);
+    }
+    let request =
+        || token.request(Method::POST, CHANGES).header("content-type", NDJSON).body(workspace_line("c-1"));
+    send(request()).await.assert_status(503);
+    // The server stops reading, and closes the connections.
+    let sent = futures_util::future::join_all(
+        running.iter_mut().map(|stream| stream.write_all(rejected_lines.as_bytes())),
+    );
+    tokio::time::timeout(Duration::from_secs(60), sent).await.expect("the connections end");
+    crate::support::wait_until("the imports end", async || send(request()).await.status == 200).await;
+    for mut stream in running {
+        let mut response = Vec::new();
+        let _ = stream.read_to_end(&mut response).await;
+        assert!(!response.ends_with(b"0\r\n\r\n"), "the response is complete");
+    }
+}
+
+#[tokio::test]
+async fn a_long_line_in_a_compressed_body_is_not_decompressed_completely() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let (line, mut compressed) = ("x".repeat(64 << 20), Vec::new());
+    GzipEncoder::new(line.as_bytes()).read_to_end(&mut compressed).await.expect("memory");
+    let request = token.request(Method::POST, CHANGES).header("content-type", NDJSON);
+    let response = send(request.header("content-encoding", "gzip").body(compressed)).await.assert_status(200);
+    let result: Value = serde_json::from_slice(&response.body).expect("one line");
+    assert_eq!(result["errors"][0]["message"], "the line is longer than 262144 bytes");
+}
+
+#[tokio::test]
+async fn a_client_that_waits_for_the_permission_to_send_receives_it() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let line = workspace_line("c-1");
+    let head = format!(
+        "POST {CHANGES} HTTP/1.1\r\nhost: api.test\r\nauthorization: Bearer {}\r\ncontent-type: {NDJSON}\r\n\
+         content-length: {}\r\nexpect: 100-continue\r\nconnection: close\r\n\r\n",
+        token.secret,
+        line.len()
+    );
+    let address = app.base_url.strip_prefix("http://").expect("a URL");
+    let mut stream = TcpStream::connect(address).await.expect("the server accepts connections");
+    stream.write_all(head.as_bytes()).await.expect("the connection is open");
+    let mut permission = [0; 25];
+    stream.read_exact(&mut permission).await.expect("the connection is open");
+    assert_eq!(&permission, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream.write_all(line.as_bytes()).await.expect("the connection is open");
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.expect("the response is text");
+    assert!(response.contains("HTTP/1.1 200") && response.contains("\"applied\""), "{response}");
 }
 
 #[tokio::test]

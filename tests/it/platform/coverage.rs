@@ -9,6 +9,7 @@ use sea_orm::ConnectionTrait as _;
 use serde_json::json;
 
 use super::changes::{NDJSON, open_body, workspace_line};
+use super::event_feed::wait_with_many_readers;
 use super::platform_token;
 use crate::conformance::ContractValidator;
 use crate::support::{TestApp, TestKey, TestResponse, send};
@@ -65,6 +66,10 @@ async fn provoke(app: &TestApp, operation: &Operation, status: u16) -> TestRespo
             write.conn().execute_unprepared(&rename("hidden", "platform_tokens")).await.expect("a statement");
             write.commit().await.expect("the commit succeeds");
             response
+        }
+        503 if operation.id == "listEvents" => {
+            let _readers = wait_with_many_readers(app).await;
+            send(example(app, operation, Some(&token), "?wait=1")).await
         }
         503 => {
             let mut running = Vec::new();

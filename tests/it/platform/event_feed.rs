@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use domain::event_feed::{self, FeedOutcome, FeedRequest};
 use serde_json::{Value, json};
 
 use super::platform_token;
@@ -32,6 +33,34 @@ async fn wait_for_recorded_use(app: &TestApp) {
         tokens[0].last_used_at == Some(app.clock.now())
     };
     crate::support::wait_until("the use of the token is recorded", is_recorded).await;
+}
+
+/// Lets as many readers wait for events as a process accepts. They end when the returned value is dropped.
+pub async fn wait_with_many_readers(app: &TestApp) -> tokio::task::JoinSet<()> {
+    let mut readers = tokio::task::JoinSet::new();
+    let request = FeedRequest {
+        after: None,
+        since: None,
+        event_type: None,
+        workspace: None,
+        limit: 1,
+        wait: Duration::from_secs(30),
+    };
+    let is_full = async |wait| {
+        let request = FeedRequest { wait, ..request.clone() };
+        event_feed::read(&app.app, &request).await.expect("the feed can be read") == FeedOutcome::Busy
+    };
+    let become_full = async || {
+        // Some end if they cannot read their first page in time.
+        while readers.try_join_next().is_some() {}
+        for _ in readers.len()..event_feed::MAX_WAITING_READERS.min(readers.len() + 32) {
+            let (app, request) = (app.app.clone(), request.clone());
+            readers.spawn(async move { drop(event_feed::read(&app, &request).await) });
+        }
+        is_full(Duration::from_millis(1)).await && readers.try_join_next().is_none()
+    };
+    crate::support::wait_until("no further reader can wait", become_full).await;
+    readers
 }
 
 fn ids(events: &[Value]) -> Vec<&str> {
@@ -163,7 +192,7 @@ async fn a_cursor_that_is_older_than_the_stored_events_has_expired() {
     app.clock.advance(Duration::from_millis(1));
     let (_, cursor) = read_all(&token, None, "limit=10").await;
     wait_for_recorded_use(&app).await;
-    app.clock.advance(Duration::from_secs(30 * 86_400 - 60));
+    app.clock.advance(Duration::from_secs(30 * 86_400 + 3_600 - 60));
     read_all(&token, Some(cursor.clone()), "limit=10").await;
     wait_for_recorded_use(&app).await;
     app.clock.advance(Duration::from_secs(120));
@@ -234,6 +263,55 @@ async fn a_waiting_reader_receives_nothing_when_the_time_is_over_or_the_server_s
     app.stop().await;
     waiting.await.expect("no panic").assert_status(200);
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn readers_beyond_the_limit_are_rejected() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "read:events").await;
+    let readers = wait_with_many_readers(&app).await;
+    token.get(EVENTS).await.assert_status(200);
+    let rejected = token.get(&format!("{EVENTS}?wait=1")).await.assert_status(503);
+    assert_eq!((rejected.code().as_str(), rejected.header("retry-after")), ("unavailable", "5"));
+    drop(readers);
+    let is_accepted = async || token.get(&format!("{EVENTS}?wait=1")).await.status == 200;
+    crate::support::wait_until("readers are accepted again", is_accepted).await;
+}
+
+#[tokio::test]
+async fn a_page_ends_before_it_becomes_large() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "read:events").await;
+    let acme = app.workspace("acme").await;
+    let description = "x".repeat(20_000);
+    for number in 0..420 {
+        let slug = format!("c-{number}");
+        let course = json!({"key": slug, "slug": slug, "title": "Ink", "status": "published",
+            "description": description});
+        acme.change("course.upsert", course).await;
+    }
+    app.clock.advance(Duration::from_millis(1));
+    let page = token.get(&format!("{EVENTS}?limit=1000")).await.assert_status(200);
+    assert!((4 << 20..5 << 20).contains(&page.body.len()), "{} bytes", page.body.len());
+    assert_eq!(page.json()["pagination"]["has_more"], true);
+    assert_eq!(read_all(&token, None, "limit=1000").await.0.len(), 420);
+}
+
+#[tokio::test]
+async fn a_cursor_does_not_depend_on_the_token() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "read:events").await;
+    let acme = app.workspace("acme").await;
+    for email in ["a@example.com", "b@example.com"] {
+        acme.change("student.upsert", json!({"key": email, "email": email})).await;
+    }
+    app.clock.advance(Duration::from_millis(1));
+    let first = token.get(&format!("{EVENTS}?limit=1")).await.assert_status(200).json();
+    let cursor = first["pagination"]["cursor"].as_str().expect("a cursor").to_owned();
+    let other = platform_token(&app, "read:events").await;
+    let (rest, _) = read_all(&other, Some(cursor), "limit=1").await;
+    assert_eq!(rest.len(), 1);
+    assert_ne!(rest[0], first["data"][0]);
 }
 
 #[tokio::test]

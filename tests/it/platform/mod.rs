@@ -1,6 +1,8 @@
 //! The Platform API: tokens, imports, the event feed, and sign-in links.
 
-mod changes;
+mod address;
+mod change_contract;
+pub mod changes;
 mod coverage;
 mod event_feed;
 mod guide;

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use domain::platform_tokens;
+use reqwest::Method;
 use serde_json::json;
 
 use super::{platform_token, platform_token_until};
+use crate::outage;
 use crate::program::TestProgram;
-use crate::support::{TestApp, in_transaction, wait_until};
+use crate::support::{TestApp, in_transaction, send, wait_until, well_formed_unknown_secret};
 
 const EVENTS: &str = "/platform/v1/events";
 
@@ -52,6 +54,38 @@ async fn a_revoked_or_expired_token_is_rejected_at_the_next_request() {
         tokens[0].last_used_at == Some(app.clock.now())
     };
     wait_until("the use is recorded", is_recorded).await;
+}
+
+#[tokio::test]
+async fn guessed_tokens_of_an_exhausted_address_cause_no_queries() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "read:events").await;
+    let guess = async || {
+        let secret = well_formed_unknown_secret("svc_plat_");
+        send(app.request(Method::GET, EVENTS).bearer_auth(secret)).await.assert_status(401)
+    };
+    for _ in 0..60 {
+        guess().await;
+    }
+    let outage = outage::begin(&app).await;
+    for _ in 0..3 {
+        // The process has not read yet which tokens exist, so it does not say that the token is not valid.
+        token.get(EVENTS).await.assert_status(500);
+    }
+    outage.end(&app).await;
+    app.clock.advance(Duration::from_secs(2));
+    token.get(EVENTS).await.assert_status(200);
+    guess().await;
+    let outage = outage::begin(&app).await;
+    // The process has read which tokens exist, so these cause no query that could fail.
+    for _ in 0..100 {
+        guess().await;
+    }
+    outage.end(&app).await;
+
+    app.clock.advance(Duration::from_secs(2));
+    let new = platform_token(&app, "read:events").await;
+    new.get(EVENTS).await.assert_status(200);
 }
 
 #[tokio::test]

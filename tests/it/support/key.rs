@@ -64,9 +64,14 @@ pub async fn send(request: RequestBuilder) -> TestResponse {
 
 /// Returns a random key that does not exist, but has a valid form and checksum.
 pub fn well_formed_unknown_key() -> String {
+    well_formed_unknown_secret("svc_live_")
+}
+
+/// Returns a random secret with this prefix that does not exist, but has a valid form and checksum.
+pub fn well_formed_unknown_secret(prefix: &str) -> String {
     const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let random_character = |_| char::from(ALPHABET[rand::random_range(0..ALPHABET.len())]);
-    let prefix = format!("svc_live_{}", (0..32).map(random_character).collect::<String>());
+    let prefix = format!("{prefix}{}", (0..32).map(random_character).collect::<String>());
     let mut remaining_value = crc32fast::hash(prefix.as_bytes()) as usize;
     let mut checksum = ['0'; 6];
     for digit in checksum.iter_mut().rev() {

@@ -25,7 +25,7 @@ use std::time::Duration;
 pub use app::{TestApp, client_builder};
 pub use browser::Browser;
 pub use endpoint::Endpoint;
-pub use key::{TestKey, send, well_formed_unknown_key};
+pub use key::{TestKey, send, well_formed_unknown_key, well_formed_unknown_secret};
 pub use otlp::{OtlpReceiver, ReceivedSpan, tree};
 pub use postgres_pair::PostgresPair;
 pub use raw::RawExchange;
@@ -41,7 +41,7 @@ pub use workspace::{TestWorkspace, course_data};
 pub const START: &str = "2026-03-02T10:00:30Z";
 
 /// Waits until `is_true` returns true, at most 60 seconds. `condition` describes it for the panic message.
-pub async fn wait_until(condition: &str, is_true: impl AsyncFn() -> bool) {
+pub async fn wait_until(condition: &str, mut is_true: impl AsyncFnMut() -> bool) {
     let result = tokio::time::timeout(Duration::from_secs(60), async {
         while !is_true().await {
             tokio::time::sleep(Duration::from_millis(10)).await;

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 ba9970f308adfbbe2c91442af850801b5cc9da6edf39ca4ce150e1f2983c5897), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 1c0e871eaceba82d7c8574f8b0c3760f1c95b2e2a25a6023c8723f4c6ba0493c), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `event_feed`.
 
@@ -15,11 +15,11 @@ pub trait EventFeed: Service {
     ///
     /// Lists the events of all workspaces in one total order, oldest first. Store `pagination.cursor` of each response together with what you did with its events, and send it as `cursor` of the next request. A reader that follows the cursor receives every event exactly once: no event appears later at a position that a reader has passed.
     ///
-    /// Without `cursor`, the list starts with the oldest stored event, or at `after`. The order is that of `sequence`: if one change was committed before another one began, its events come first. It is not always the order of `created_at`, which is when the platform says that a change happened.
+    /// Without `cursor`, the list starts with the oldest stored event, or at `after`. The order is that of `sequence`: if one change was committed at least a millisecond before another one began, its events come first. It is not always the order of `created_at`, which is when the platform says that a change happened.
     ///
     /// The list also contains the events of changes that the platform imported.
     ///
-    /// Events are stored for 30 days. An older cursor returns 410, and the message contains the oldest cursor that is available.
+    /// Events are stored for 30 days, and a little longer. An older cursor returns 410, and the message contains the oldest cursor that is available.
     fn list_events(
         &self,
         call: Call<Self::Caller>,
@@ -34,7 +34,7 @@ pub struct ListEventsRequest {
     pub cursor: Option<String>,
     /// Maximum number of events.
     pub limit: i32,
-    /// Number of seconds to wait for an event if there is none. The response is sent as soon as there is one, or without events when the time is over.
+    /// Number of seconds to wait for an event if there is none. The response is sent as soon as there is one, or without events when the time is over. With a filter, it can also be sent earlier without events, with `has_more`.
     pub wait: i32,
     /// Only events of this type.
     pub r#type: Option<schemas::ListEventsType>,
@@ -90,6 +90,18 @@ pub enum ListEventsResponse {
         header(name = "X-Request-Id", ty = "String")
     )]
     InternalServerError(Json<schemas::ErrorEnvelope>),
+    /// Too many imports or requests for events are in progress, or the server stops.
+    #[oai(
+        status = 503,
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String")
+    )]
+    ServiceUnavailable(
+        Json<schemas::ErrorEnvelope>,
+        /// Seconds to wait before the next request.
+        #[oai(header = "Retry-After")]
+        i32,
+    ),
 }
 
 impl OperationResponse for ListEventsResponse {
@@ -101,6 +113,12 @@ impl OperationResponse for ListEventsResponse {
             410 => Some(Self::Gone(Json::Serialized(parts.body?))),
             422 => Some(Self::UnprocessableEntity(Json::Serialized(parts.body?))),
             500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
+            503 => {
+                let retry_after = parts.header("Retry-After")?.parse().ok()?;
+                Some(
+                    Self::ServiceUnavailable(Json::Serialized(parts.body?), retry_after),
+                )
+            }
             _ => None,
         }
     }
@@ -145,6 +163,16 @@ impl OperationResponse for ListEventsResponse {
                 ResponseParts {
                     status: 500,
                     headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::ServiceUnavailable(body, retry_after) => {
+                ResponseParts {
+                    status: 503,
+                    headers: [Some(("Retry-After", retry_after.to_string()))]
+                        .into_iter()
+                        .flatten()
+                        .collect(),
                     body: Some(body.into_bytes()),
                 }
             }

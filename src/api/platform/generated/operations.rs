@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 ba9970f308adfbbe2c91442af850801b5cc9da6edf39ca4ce150e1f2983c5897), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 1c0e871eaceba82d7c8574f8b0c3760f1c95b2e2a25a6023c8723f4c6ba0493c), do not edit. Run `cargo xtask codegen`.
 
 //! Static descriptions of the operations.
 
@@ -104,7 +104,7 @@ pub static LIST_EVENTS: Operation = Operation {
         },
     ],
     body: None,
-    statuses: &[200, 401, 403, 410, 422, 500],
+    statuses: &[200, 401, 403, 410, 422, 500, 503],
 };
 
 /// Create a sign-in link to the dashboard

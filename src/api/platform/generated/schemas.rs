@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 ba9970f308adfbbe2c91442af850801b5cc9da6edf39ca4ce150e1f2983c5897), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 1c0e871eaceba82d7c8574f8b0c3760f1c95b2e2a25a6023c8723f4c6ba0493c), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -540,7 +540,7 @@ pub struct WorkspaceUpsert {
     /// The platform's id of the change, unique in the workspace. It is stored for 90 days.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub id: String,
-    /// The platform's key of the workspace.
+    /// The key that the platform assigns to the workspace: at most 64 characters of `a-z`, `0-9` and `-`.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub workspace: String,
     /// When the change happened.
@@ -593,7 +593,7 @@ impl WorkspaceUpsertChange {
 #[oai(deny_unknown_fields)]
 #[serde(deny_unknown_fields)]
 pub struct WorkspaceUpsertData {
-    /// The platform's key of the workspace.
+    /// The key that the platform assigns to the workspace: at most 64 characters of `a-z`, `0-9` and `-`.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub key: String,
     /// The name.
@@ -627,7 +627,7 @@ pub struct CourseUpsert {
     /// The platform's id of the change, unique in the workspace. It is stored for 90 days.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub id: String,
-    /// The platform's key of the workspace.
+    /// The key that the platform assigns to the workspace: at most 64 characters of `a-z`, `0-9` and `-`.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub workspace: String,
     /// When the change happened.
@@ -680,7 +680,7 @@ impl CourseUpsertChange {
 #[oai(deny_unknown_fields)]
 #[serde(deny_unknown_fields)]
 pub struct CourseUpsertData {
-    /// The key that the platform assigns to the record.
+    /// The key that the platform assigns to the record. At most 255 characters, on one line.
     pub key: String,
     /// The slug, unique in the workspace.
     pub slug: String,
@@ -771,7 +771,7 @@ pub struct StudentUpsert {
     /// The platform's id of the change, unique in the workspace. It is stored for 90 days.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub id: String,
-    /// The platform's key of the workspace.
+    /// The key that the platform assigns to the workspace: at most 64 characters of `a-z`, `0-9` and `-`.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub workspace: String,
     /// When the change happened.
@@ -824,7 +824,7 @@ impl StudentUpsertChange {
 #[oai(deny_unknown_fields)]
 #[serde(deny_unknown_fields)]
 pub struct StudentUpsertData {
-    /// The key that the platform assigns to the record.
+    /// The key that the platform assigns to the record. At most 255 characters, on one line.
     pub key: String,
     /// Email address, unique in the workspace.
     pub email: String,
@@ -863,7 +863,7 @@ pub struct StudentDelete {
     /// The platform's id of the change, unique in the workspace. It is stored for 90 days.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub id: String,
-    /// The platform's key of the workspace.
+    /// The key that the platform assigns to the workspace: at most 64 characters of `a-z`, `0-9` and `-`.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub workspace: String,
     /// When the change happened.
@@ -937,7 +937,7 @@ pub struct EnrollmentGrant {
     /// The platform's id of the change, unique in the workspace. It is stored for 90 days.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub id: String,
-    /// The platform's key of the workspace.
+    /// The key that the platform assigns to the workspace: at most 64 characters of `a-z`, `0-9` and `-`.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub workspace: String,
     /// When the change happened.
@@ -995,7 +995,7 @@ pub struct EnrollmentGrantData {
     /// The id of the record, or the key that the platform assigned to it.
     pub course: String,
     /// How the student got access. By default `manual`.
-    #[oai(skip_serializing_if_is_none)]
+    #[oai(nullable, skip_serializing_if_is_none)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<EnrollmentGrantDataSource>,
     /// When the access ends. Without it, the access does not end.
@@ -1071,7 +1071,7 @@ pub struct EnrollmentRevoke {
     /// The platform's id of the change, unique in the workspace. It is stored for 90 days.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub id: String,
-    /// The platform's key of the workspace.
+    /// The key that the platform assigns to the workspace: at most 64 characters of `a-z`, `0-9` and `-`.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub workspace: String,
     /// When the change happened.
@@ -1151,7 +1151,7 @@ pub struct ProgressRecord {
     /// The platform's id of the change, unique in the workspace. It is stored for 90 days.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub id: String,
-    /// The platform's key of the workspace.
+    /// The key that the platform assigns to the workspace: at most 64 characters of `a-z`, `0-9` and `-`.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub workspace: String,
     /// When the change happened.
@@ -1229,7 +1229,7 @@ pub struct OrderPay {
     /// The platform's id of the change, unique in the workspace. It is stored for 90 days.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub id: String,
-    /// The platform's key of the workspace.
+    /// The key that the platform assigns to the workspace: at most 64 characters of `a-z`, `0-9` and `-`.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub workspace: String,
     /// When the change happened.
@@ -1282,7 +1282,7 @@ impl OrderPayChange {
 #[oai(deny_unknown_fields)]
 #[serde(deny_unknown_fields)]
 pub struct OrderPayData {
-    /// The key that the platform assigns to the record.
+    /// The key that the platform assigns to the record. At most 255 characters, on one line.
     pub key: String,
     /// The number of the order, unique in the workspace.
     pub number: String,
@@ -1323,7 +1323,7 @@ pub struct OrderRefund {
     /// The platform's id of the change, unique in the workspace. It is stored for 90 days.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub id: String,
-    /// The platform's key of the workspace.
+    /// The key that the platform assigns to the workspace: at most 64 characters of `a-z`, `0-9` and `-`.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub workspace: String,
     /// When the change happened.
@@ -1405,7 +1405,7 @@ pub struct LiveSessionUpsert {
     /// The platform's id of the change, unique in the workspace. It is stored for 90 days.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub id: String,
-    /// The platform's key of the workspace.
+    /// The key that the platform assigns to the workspace: at most 64 characters of `a-z`, `0-9` and `-`.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub workspace: String,
     /// When the change happened.
@@ -1458,7 +1458,7 @@ impl LiveSessionUpsertChange {
 #[oai(deny_unknown_fields)]
 #[serde(deny_unknown_fields)]
 pub struct LiveSessionUpsertData {
-    /// The key that the platform assigns to the record.
+    /// The key that the platform assigns to the record. At most 255 characters, on one line.
     pub key: String,
     /// The title.
     pub title: String,
@@ -1489,7 +1489,7 @@ pub struct LiveSessionStart {
     /// The platform's id of the change, unique in the workspace. It is stored for 90 days.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub id: String,
-    /// The platform's key of the workspace.
+    /// The key that the platform assigns to the workspace: at most 64 characters of `a-z`, `0-9` and `-`.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub workspace: String,
     /// When the change happened.
@@ -1563,7 +1563,7 @@ pub struct LiveSessionEnd {
     /// The platform's id of the change, unique in the workspace. It is stored for 90 days.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub id: String,
-    /// The platform's key of the workspace.
+    /// The key that the platform assigns to the workspace: at most 64 characters of `a-z`, `0-9` and `-`.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub workspace: String,
     /// When the change happened.
@@ -1637,7 +1637,7 @@ pub struct RecordingReady {
     /// The platform's id of the change, unique in the workspace. It is stored for 90 days.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub id: String,
-    /// The platform's key of the workspace.
+    /// The key that the platform assigns to the workspace: at most 64 characters of `a-z`, `0-9` and `-`.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub workspace: String,
     /// When the change happened.
@@ -1690,7 +1690,7 @@ impl RecordingReadyChange {
 #[oai(deny_unknown_fields)]
 #[serde(deny_unknown_fields)]
 pub struct RecordingReadyData {
-    /// The key that the platform assigns to the record.
+    /// The key that the platform assigns to the record. At most 255 characters, on one line.
     pub key: String,
     /// The id of the record, or the key that the platform assigned to it.
     pub live_session: String,
@@ -1723,7 +1723,7 @@ pub struct CertificateIssue {
     /// The platform's id of the change, unique in the workspace. It is stored for 90 days.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub id: String,
-    /// The platform's key of the workspace.
+    /// The key that the platform assigns to the workspace: at most 64 characters of `a-z`, `0-9` and `-`.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub workspace: String,
     /// When the change happened.
@@ -1816,7 +1816,7 @@ pub struct CoursePrice {
 #[oai(deny_unknown_fields)]
 #[serde(deny_unknown_fields)]
 pub struct CourseModule {
-    /// The key that the platform assigns to the record.
+    /// The key that the platform assigns to the record. At most 255 characters, on one line.
     pub key: String,
     /// The title.
     pub title: String,
@@ -1882,7 +1882,7 @@ pub struct PaidReceipt {
 #[oai(deny_unknown_fields)]
 #[serde(deny_unknown_fields)]
 pub struct CourseLesson {
-    /// The key that the platform assigns to the record.
+    /// The key that the platform assigns to the record. At most 255 characters, on one line.
     pub key: String,
     /// The title.
     pub title: String,
