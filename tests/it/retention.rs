@@ -144,7 +144,8 @@ async fn a_change_is_skipped_when_repeated_within_ninety_days() {
     feed::prune(&app.app).await.expect("the job succeeds");
     let (repeated, _) = app.try_apply(&line).await;
     app.clock.advance(2 * SECOND);
-    assert!(feed::prune(&app.app).await.expect("the job succeeds") >= 1);
+    // The server's own job may have deleted the row already.
+    feed::prune(&app.app).await.expect("the job succeeds");
     let (later, _) = app.try_apply(&line).await;
     assert_eq!([first.repeated, repeated.repeated, later.repeated], [0, 1, 0]);
 }
