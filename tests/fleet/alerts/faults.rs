@@ -41,8 +41,9 @@ const FREE_SHARE: f64 = 0.05;
 /// The response time of the slow endpoint: less than the time limit of an attempt.
 const SLOW: Duration = Duration::from_secs(12);
 
-/// The number of events that are created as fast as possible: many more than the requests to an endpoint at the same time.
-const BURST: usize = 200;
+/// The number of events that are created as fast as possible: many more than the requests to an endpoint at the same time. The queue
+/// lasts for more than a minute, since the alert of the fault before suppresses the one about the queue for 20 seconds.
+const BURST: usize = 400;
 
 /// The number of clients that create them: fewer than the connections of the server.
 const BURST_CLIENTS: usize = 4;
