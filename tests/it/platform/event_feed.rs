@@ -46,10 +46,8 @@ pub async fn wait_with_many_readers(app: &TestApp) -> tokio::task::JoinSet<()> {
         limit: 1,
         wait: Duration::from_secs(30),
     };
-    let is_full = async |wait| {
-        let request = FeedRequest { wait, ..request.clone() };
-        event_feed::read(&app.app, &request).await.expect("the feed can be read") == FeedOutcome::Busy
-    };
+    // The probe has to read its page in less than this time. Otherwise it does not wait, and is not rejected.
+    let probe = FeedRequest { wait: Duration::from_secs(1), ..request.clone() };
     let become_full = async || {
         // Some end if they cannot read their first page in time.
         while readers.try_join_next().is_some() {}
@@ -57,7 +55,11 @@ pub async fn wait_with_many_readers(app: &TestApp) -> tokio::task::JoinSet<()> {
             let (app, request) = (app.app.clone(), request.clone());
             readers.spawn(async move { drop(event_feed::read(&app, &request).await) });
         }
-        is_full(Duration::from_millis(1)).await && readers.try_join_next().is_none()
+        if readers.len() < event_feed::MAX_WAITING_READERS {
+            return false;
+        }
+        let outcome = event_feed::read(&app.app, &probe).await.expect("the feed can be read");
+        outcome == FeedOutcome::Busy && readers.try_join_next().is_none()
     };
     crate::support::wait_until("no further reader can wait", become_full).await;
     readers
