@@ -121,8 +121,12 @@ fn compare_lists(
     (after, revision_span): (Vec<ApiServer<'_>>, Span),
 ) {
     let servers = match_by_key(&before, &after, |server| server.address.as_str());
-    for (before, after) in servers.common {
-        let (id, change) = match compare_variables(before.variables, after.variables) {
+    for (before, _) in servers.common {
+        // Several servers can have the same URL and different variables.
+        let same_url = after.iter().filter(|after| after.address == before.address);
+        let changes = same_url.map(|after| (compare_variables(before.variables, after.variables), after));
+        let Some((change, after)) = changes.min_by_key(|(change, _)| *change) else { continue };
+        let (id, change) = match change {
             VariablesChange::Unchanged => continue,
             VariablesChange::Extended => ("api-server-variables-extended", "accept more values"),
             VariablesChange::Changed => ("api-server-variables-changed", "changed"),

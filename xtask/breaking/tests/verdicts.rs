@@ -126,6 +126,27 @@ fn servers_and_paths_are_compared_as_addresses() {
 }
 
 #[test]
+fn servers_with_the_same_url_are_matched_by_their_variables() {
+    let document = |servers: Value| {
+        let get = json!({"operationId": "getA"});
+        json!({"openapi": "3.1.0", "servers": servers, "paths": {"/a": {"get": get}}}).to_string()
+    };
+    let server = |variable: Value| json!({"url": "https://{site}.example", "variables": {"site": variable}});
+    let (any, one) = (server(json!({"default": "a"})), server(json!({"default": "a", "enum": ["a"]})));
+    let two = server(json!({"default": "a", "enum": ["a", "b"]}));
+    let (any_one, one_any) = (document(json!([any, one])), document(json!([one, any])));
+    for (base, revision) in [(&any_one, &any_one), (&any_one, &one_any), (&document(json!([any])), &one_any)]
+    {
+        assert_eq!(reported(base, revision), [] as [&str; 0], "{base} {revision}");
+    }
+    for revision in [json!([one]), json!([one, two])] {
+        let changed =
+            "api-server-variables-changed: the variables of the server `https://{site}.example` changed";
+        assert_eq!(reported(&any_one, &document(revision)), [changed]);
+    }
+}
+
+#[test]
 fn the_first_servers_leave_paths_matched_by_name() {
     let document = |servers: Value| {
         let paths = json!({"/a": {"get": {"operationId": "a"}}, "/v1/a": {"get": {"operationId": "b"}}});
