@@ -20,6 +20,7 @@ mod create;
 mod events;
 mod guessing;
 mod hung;
+mod import;
 pub mod lists;
 mod memory;
 mod pages;
@@ -50,6 +51,7 @@ pub const ALL: &[Scenario] = &[
     Scenario { name: request_log::NAME, run: |bench, site| Box::pin(request_log::run(bench, site)) },
     Scenario { name: create::NAME, run: |bench, site| Box::pin(create::run(bench, site)) },
     Scenario { name: traces::NAME, run: |bench, site| Box::pin(traces::run(bench, site)) },
+    Scenario { name: import::NAME, run: |bench, site| Box::pin(import::run(bench, site)) },
     Scenario { name: events::NAME, run: |bench, site| Box::pin(events::run(bench, site)) },
     Scenario { name: backlog::NAME, run: |bench, site| Box::pin(backlog::run(bench, site)) },
     Scenario { name: hung::NAME, run: |bench, site| Box::pin(hung::run(bench, site)) },

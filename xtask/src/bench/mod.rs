@@ -29,6 +29,7 @@ const LOAD_SCENARIOS: &[(&str, &str)] = &[
     ("request-log", "listCourses and getCourse with the request log, compared with no request log"),
     ("create", "createStudent, compared with the same writes without the server"),
     ("traces", "getCourse and createStudent with traces at 10 % and at 100 %, compared with no traces"),
+    ("import", "importChanges with 27,000 mixed changes, into an empty database"),
     ("events", "event delivery from commit to receipt, at a steady rate and at full rate"),
     ("backlog", "delivery of a long queue, compared with a plain HTTP client"),
     ("hung", "delivery to a healthy endpoint while twenty others hang"),
