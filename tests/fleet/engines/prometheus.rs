@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::{START_TIMEOUT, create_folder, wait_until_listening};
+use crate::client;
 use crate::ports::free_port;
 use crate::process::{ProcessSpec, RunningProcess};
 use crate::run::Context;
@@ -120,13 +121,21 @@ scrape_configs:
         let http = reqwest::Client::builder().no_proxy().timeout(QUERY_TIMEOUT).build()?;
         let prometheus = Self { process, http, port };
         let start = Instant::now();
-        while prometheus.number("count(up == 1)").await? != Some(targets.len().to_string()) {
+        while !prometheus.has_scraped(targets.len()).await? {
             if start.elapsed() > START_TIMEOUT {
                 bail!("Prometheus has not scraped all targets after {} s", START_TIMEOUT.as_secs());
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         Ok(prometheus)
+    }
+
+    /// Returns whether the server is ready and has scraped this number of targets.
+    async fn has_scraped(&self, targets: usize) -> Result<bool> {
+        // Until it is ready, it rejects queries.
+        let ready = format!("http://127.0.0.1:{}/-/ready", self.port);
+        Ok(client::status(&self.http, &ready).await == Some(200)
+            && self.number("count(up == 1)").await? == Some(targets.to_string()))
     }
 
     /// Returns the result of an expression with at most one value.
