@@ -47,7 +47,7 @@ impl JsonColumnType {
         let number = || if is_null { Some(None) } else { Some(Some(cell.as_i64()?)) };
         Some(match self {
             Self::Uuid => Value::Uuid(text()?.map(Uuid::try_parse).transpose().ok()?),
-            Self::Bytes => Value::Bytes(text()?.map(decode_hex).map_or(Some(None), |bytes| bytes.map(Some))?),
+            Self::Bytes => Value::Bytes(text()?.map(hex::decode).transpose().ok()?),
             Self::Text => Value::String(text()?.map(str::to_owned)),
             Self::SmallInteger => Value::SmallInt(number()?.map(TryInto::try_into).transpose().ok()?),
             Self::Integer => Value::Int(number()?.map(TryInto::try_into).transpose().ok()?),
@@ -115,17 +115,4 @@ pub(crate) fn decode_next<T: ValueType>(
     let value = values.next().ok_or_else(|| DbErr::Type("a JSON row has too few values".to_owned()))??;
     T::try_from(value)
         .map_err(|ValueTypeErr| DbErr::Type(format!("expected a {} in a JSON row", T::type_name())))
-}
-
-/// Decodes pairs of uppercase hexadecimal digits, as SQLite's `hex` returns them. Returns `None` for any other text.
-fn decode_hex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes();
-    let (pairs, remainder) = digits.as_chunks::<2>();
-    let digit_value = |digit: u8| match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'A'..=b'F' => Some(digit - b'A' + 10),
-        _ => None,
-    };
-    remainder.is_empty().then_some(())?;
-    pairs.iter().map(|[high, low]| Some(digit_value(*high)? << 4 | digit_value(*low)?)).collect()
 }

@@ -2,7 +2,6 @@
 //!
 //! Each URL contains a digest of the content, so that browsers can cache the file for a year.
 
-use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use poem::http::{HeaderValue, header};
@@ -49,12 +48,7 @@ pub(crate) static ASSET_URLS: LazyLock<AssetUrls> = LazyLock::new(|| {
 
 impl Asset {
     fn new(name: &'static str, media_type: &'static str, bytes: &'static [u8]) -> Self {
-        let mut url = URL_PREFIX.to_owned();
-        for byte in &Sha256::digest(bytes)[..8] {
-            let _ = write!(url, "{byte:02x}");
-        }
-        url.push('/');
-        url.push_str(name);
+        let url = format!("{URL_PREFIX}{}/{name}", hex::encode(&Sha256::digest(bytes)[..8]));
         Self { media_type, bytes, url }
     }
 }

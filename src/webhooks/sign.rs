@@ -59,7 +59,7 @@ pub fn svc_signature(keys: &[SigningKey], unix_seconds: i64, body: &[u8]) -> Str
         mac.update(b".");
         mac.update(body);
         header.push_str(",v1=");
-        push_hex(&mac.finalize().into_bytes(), &mut header);
+        header.push_str(&hex::encode(mac.finalize().into_bytes()));
     }
     header
 }
@@ -83,15 +83,6 @@ pub fn standard_signature(keys: &[SigningKey], id: &str, unix_seconds: i64, body
 /// Returns an HMAC-SHA256 with this key.
 pub(super) fn new_hmac(key: &[u8]) -> Hmac<Sha256> {
     Hmac::new_from_slice(key).expect("HMAC accepts a key of any length")
-}
-
-/// Appends the bytes as hexadecimal digits in lower case.
-pub(super) fn push_hex(bytes: &[u8], text: &mut String) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    for byte in bytes {
-        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        text.push(char::from(DIGITS[usize::from(byte & 15)]));
-    }
 }
 
 #[cfg(test)]

@@ -137,8 +137,7 @@ fn fingerprint(direction: Option<Direction>, suffix: &str, path: &str, details: 
 
 /// Returns the first twelve hexadecimal digits of the SHA-256 digest of a string.
 fn digest(text: &str) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&Sha256::digest(text)[..6])
 }
 
 /// Makes fingerprints unique. If several findings have the same fingerprint, the first one keeps it; each further one

@@ -333,7 +333,7 @@ fn json(node: &contract::node::Node) -> String {
 
 /// Returns the SHA-256 digest of a text in hexadecimal.
 fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(text))
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ pub(super) fn digest(path: &Path) -> io::Result<(u64, String)> {
     let (mut bytes, mut buffer) = (0, vec![0; 1 << 20]);
     loop {
         match file.read(&mut buffer)? {
-            0 => return Ok((bytes, hex(hash))),
+            0 => return Ok((bytes, hex::encode(hash.finalize()))),
             read => {
                 hash.update(&buffer[..read]);
                 bytes += read as u64;
@@ -136,12 +136,8 @@ pub(super) fn extract(backup: &mut File, manifest: &Manifest, target: &mut File)
         target.write_all(part).map_err(ExtractError::Target)?;
         left -= part.len() as u64;
     }
-    if hex(hash) != manifest.database_sha256 {
+    if hex::encode(hash.finalize()) != manifest.database_sha256 {
         return Err(ExtractError::Backup(BackupFileError::Checksum));
     }
     target.sync_all().map_err(ExtractError::Target)
-}
-
-fn hex(hash: Sha256) -> String {
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

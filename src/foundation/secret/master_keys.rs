@@ -8,7 +8,7 @@ use std::path::Path;
 use rand::TryRng;
 use secrecy::zeroize::Zeroizing;
 
-use super::{KEY_FILE, KeyError, MasterKey, Purpose, SecretKey, create_private_file, push_hex};
+use super::{KEY_FILE, KeyError, MasterKey, Purpose, SecretKey, create_private_file};
 
 /// The master keys of a process: at least one, and no key twice. The first one encrypts and signs; all of them decrypt and
 /// verify. A process has several keys only while the key is rotated.
@@ -61,16 +61,15 @@ impl MasterKeys {
         rand::rngs::SysRng
             .try_fill_bytes(key.as_mut_slice())
             .map_err(|error| KeyError::Random(error.to_string()))?;
-        let mut text = Zeroizing::new(String::with_capacity(65));
-        push_hex(key.as_slice(), &mut text);
-        text.push('\n');
+        let mut text = Zeroizing::new([b'\n'; 65]);
+        hex::encode_to_slice(key.as_slice(), &mut text[..64]).expect("two digits for each byte");
         let path = data_dir.join(KEY_FILE);
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(data_dir)
             .map_err(|cause| KeyError::File { path: path.clone(), cause })?;
-        create_private_file(&path, text.as_bytes())
+        create_private_file(&path, text.as_slice())
             .map_err(|cause| KeyError::File { path: path.clone(), cause })?;
         Self::open(data_dir)?.ok_or_else(|| KeyError::File { path, cause: ErrorKind::NotFound.into() })
     }

@@ -8,7 +8,6 @@
 mod master_keys;
 mod seal;
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -92,13 +91,8 @@ struct MasterKey(SecretKey);
 impl MasterKey {
     /// Parses 64 hexadecimal digits. Returns `None` if the text is anything else.
     fn from_hex(text: &str) -> Option<Self> {
-        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return None;
-        }
         let mut key = Box::new([0; 32]);
-        for (byte, digits) in key.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-            *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-        }
+        hex::decode_to_slice(text, key.as_mut_slice()).ok()?;
         Some(Self(SecretBox::new(key)))
     }
 
@@ -114,16 +108,7 @@ impl MasterKey {
 
     /// Returns 32 hexadecimal digits that identify this key without revealing it.
     fn fingerprint(&self) -> String {
-        let mut text = String::with_capacity(32);
-        push_hex(&self.derive(Purpose::Fingerprint).expose_secret()[..16], &mut text);
-        text
-    }
-}
-
-/// Appends bytes as hexadecimal digits.
-fn push_hex(bytes: &[u8], text: &mut String) {
-    for byte in bytes {
-        let _ = write!(text, "{byte:02x}");
+        hex::encode(&self.derive(Purpose::Fingerprint).expose_secret()[..16])
     }
 }
 

@@ -144,9 +144,8 @@ impl Seal {
             }
             WITH_KEY_ID => {
                 let (id, content) = content.split_first_chunk::<KEY_ID_BYTES>().ok_or(SealError::Invalid)?;
-                let index = self.keys.iter().position(|key| key.id == *id).ok_or_else(|| {
-                    SealError::UnknownKey(id.iter().map(|byte| format!("{byte:02x}")).collect())
-                })?;
+                let index = self.keys.iter().position(|key| key.id == *id);
+                let index = index.ok_or_else(|| SealError::UnknownKey(hex::encode(id)))?;
                 Ok((index, self.keys[index].open(content, owner)?))
             }
             _ => Err(SealError::Invalid),

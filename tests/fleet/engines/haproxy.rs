@@ -108,15 +108,11 @@ const ROW_FALSE: &str = "440000000b00010000000166";
 fn startup_message() -> String {
     let parameters = b"user\0postgres\0database\0postgres\0\0";
     let length = u32::try_from(parameters.len() + 8).unwrap_or_default();
-    hexadecimal(&[&length.to_be_bytes()[..], &196_608_u32.to_be_bytes(), parameters].concat())
+    hex::encode([&length.to_be_bytes()[..], &196_608_u32.to_be_bytes(), parameters].concat())
 }
 
 /// Returns the message `Query`, in hexadecimal.
 fn query_message(sql: &str) -> String {
     let length = u32::try_from(sql.len() + 5).unwrap_or_default();
-    hexadecimal(&[b"Q", &length.to_be_bytes()[..], sql.as_bytes(), b"\0"].concat())
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode([b"Q", &length.to_be_bytes()[..], sql.as_bytes(), b"\0"].concat())
 }

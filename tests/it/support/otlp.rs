@@ -107,17 +107,13 @@ impl ReceivedSpan {
 
     /// Returns the trace id in hexadecimal digits.
     pub fn trace_id(&self) -> String {
-        hex(&self.span.trace_id)
+        hex::encode(&self.span.trace_id)
     }
 
     /// Returns the header `traceparent` of a child of this span.
     pub fn traceparent(&self) -> String {
-        format!("00-{}-{}-01", self.trace_id(), hex(&self.span.span_id))
+        format!("00-{}-{}-01", self.trace_id(), hex::encode(&self.span.span_id))
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns the spans of a trace as an indented tree with their attributes and links. Ids, sizes and ports are masked.

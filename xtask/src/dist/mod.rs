@@ -164,7 +164,7 @@ fn write_checksums(files: &[PathBuf]) -> Result<PathBuf> {
 
 /// Returns the SHA-256 in hexadecimal digits.
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(bytes))
 }
 
 #[cfg(test)]
