@@ -73,6 +73,8 @@ fn main() -> ExitCode {
 }
 
 fn run(command: BenchCommand) -> Result<()> {
+    // HTTP clients need a TLS provider. Fails only if a provider is already installed.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Runtime::new()?;
     let outcome = runtime.block_on(async {
         match command {

@@ -16,7 +16,7 @@ pub struct ResultRow {
     pub figure: f64,
     /// Its unit.
     pub unit: &'static str,
-    /// What the figure is compared with: a limit, another figure of the server, or a figure of another program.
+    /// What the figure is compared with: a limit, a goal, another figure of the server, or a figure of another program.
     #[serde(rename = "beside")]
     pub compared_with: Option<ComparedFigure>,
     /// The figure divided by the figure that it is compared with. `None` if there is no such figure, or if it is 0.

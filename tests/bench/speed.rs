@@ -1,9 +1,9 @@
 //! The current speed of this machine, relative to the machine on which the peers were measured. A peer is another
 //! program with the same purpose, such as svix-server.
 //!
-//! The figures of peers come from another machine. The throughput of a fixed body makes them comparable: it was
-//! measured together with the peers, and it is measured again before and after every figure that is compared with
-//! theirs.
+//! The figures of peers come from another machine, and so do goals in operations per second. The throughput of a fixed body
+//! makes them comparable: it was measured together with the peers, and it is measured again before and after every figure that is
+//! compared with them.
 
 use std::time::Duration;
 

@@ -146,7 +146,10 @@ mod tests {
             assert_eq!(both.fingerprint(), both.fingerprints()[0]);
             assert_eq!(both.derive_all(Purpose::Cursor).len(), 2);
         }
-        for invalid in ["", ",", &format!("{old}\n{old}"), &format!("{old}\n{}", &new[1..])] {
+        let twice = format!("{old}\n{old}");
+        let (short, long) = (format!("{old}\n{}", &new[1..]), format!("{old}00"));
+        let no_digit = format!("{}g", &old[1..]);
+        for invalid in ["", ",", &twice, &short, &long, &no_digit] {
             assert!(MasterKeys::parse(invalid, "the test").is_err(), "{invalid}");
         }
     }

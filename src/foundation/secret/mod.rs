@@ -13,7 +13,7 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use hkdf::Hkdf;
-use secrecy::{ExposeSecret, SecretBox};
+use secrecy::{ExposeSecret, ExposeSecretMut, SecretBox};
 use sha2::Sha256;
 use tempfile::NamedTempFile;
 
@@ -91,9 +91,9 @@ struct MasterKey(SecretKey);
 impl MasterKey {
     /// Parses 64 hexadecimal digits. Returns `None` if the text is anything else.
     fn from_hex(text: &str) -> Option<Self> {
-        let mut key = Box::new([0; 32]);
-        hex::decode_to_slice(text, key.as_mut_slice()).ok()?;
-        Some(Self(SecretBox::new(key)))
+        let mut key: SecretKey = SecretBox::new(Box::new([0; 32]));
+        hex::decode_to_slice(text, key.expose_secret_mut()).ok()?;
+        Some(Self(key))
     }
 
     /// Derives the key for a purpose with HKDF-Expand and SHA-256 (RFC 5869, 2.3). HKDF-Extract is not needed, since

@@ -120,7 +120,6 @@ fn missing_and_duplicates(receiver: &BenchReceiver, subscriptions: u64, events: 
 /// Returns the requests per second that a receiver gets from the bare client. Each request is about as long as a
 /// webhook.
 async fn measure_bare_client(window: Duration) -> Result<f64> {
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder().no_proxy().http1_only().build()?;
     let receiver = BenchReceiver::start(None)?;
     let url: reqwest::Url = receiver.url().parse()?;

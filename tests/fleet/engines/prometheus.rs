@@ -131,8 +131,12 @@ scrape_configs:
     }
 
     /// Returns whether the server is ready and has scraped this number of targets.
+    ///
+    /// # Errors
+    /// Returns an error when the server has ended.
     async fn has_scraped(&self, targets: usize) -> Result<bool> {
-        // Until it is ready, it rejects queries.
+        self.process.check()?;
+        // Prometheus rejects queries with 503 until it is ready.
         let ready = format!("http://127.0.0.1:{}/-/ready", self.port);
         Ok(client::status(&self.http, &ready).await == Some(200)
             && self.number("count(up == 1)").await? == Some(targets.to_string()))

@@ -46,16 +46,18 @@ pub async fn wait_with_many_readers(app: &TestApp) -> tokio::task::JoinSet<()> {
         limit: 1,
         wait: Duration::from_secs(30),
     };
-    // The probe has to read its page in less than this time. Otherwise it does not wait, and is not rejected.
+    // A request is rejected only if it has to wait. So the probe must read its page before this time has passed.
     let probe = FeedRequest { wait: Duration::from_secs(1), ..request.clone() };
     let become_full = async || {
         // Some end if they cannot read their first page in time.
         while readers.try_join_next().is_some() {}
-        for _ in readers.len()..event_feed::MAX_WAITING_READERS.min(readers.len() + 32) {
+        let missing = event_feed::MAX_WAITING_READERS - readers.len();
+        for _ in 0..missing.min(32) {
             let (app, request) = (app.app.clone(), request.clone());
             readers.spawn(async move { drop(event_feed::read(&app, &request).await) });
         }
-        if readers.len() < event_feed::MAX_WAITING_READERS {
+        if missing > 0 {
+            // The new readers have to read their first page before the probe.
             return false;
         }
         let outcome = event_feed::read(&app.app, &probe).await.expect("the feed can be read");

@@ -122,10 +122,10 @@ fn compare_lists(
 ) {
     let servers = match_by_key(&before, &after, |server| server.address.as_str());
     for (before, _) in servers.common {
-        // Several servers can have the same URL and different variables.
+        // Several servers can have the same URL and different variables. The one whose variables differ least is the match.
         let same_url = after.iter().filter(|after| after.address == before.address);
         let changes = same_url.map(|after| (compare_variables(before.variables, after.variables), after));
-        let Some((change, after)) = changes.min_by_key(|(change, _)| *change) else { continue };
+        let (change, after) = changes.min_by_key(|(change, _)| *change).expect("both lists have the URL");
         let (id, change) = match change {
             VariablesChange::Unchanged => continue,
             VariablesChange::Extended => ("api-server-variables-extended", "accept more values"),

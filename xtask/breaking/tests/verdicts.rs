@@ -135,8 +135,15 @@ fn servers_with_the_same_url_are_matched_by_their_variables() {
     let (any, one) = (server(json!({"default": "a"})), server(json!({"default": "a", "enum": ["a"]})));
     let two = server(json!({"default": "a", "enum": ["a", "b"]}));
     let (any_one, one_any) = (document(json!([any, one])), document(json!([one, any])));
-    for (base, revision) in [(&any_one, &any_one), (&any_one, &one_any), (&document(json!([any])), &one_any)]
-    {
+    let other = server(json!({"default": "b", "enum": ["b"]}));
+    for (base, revision) in [
+        (&any_one, &any_one),
+        (&any_one, &one_any),
+        (&document(json!([any])), &one_any),
+        // The values of the removed server are among those of the other one.
+        (&any_one, &document(json!([any]))),
+        (&document(json!([one, other])), &document(json!([other, two]))),
+    ] {
         assert_eq!(reported(base, revision), [] as [&str; 0], "{base} {revision}");
     }
     for revision in [json!([one]), json!([one, two])] {

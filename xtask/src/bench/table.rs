@@ -20,7 +20,8 @@ pub(super) struct BenchmarkRow {
     pub(super) figure: f64,
     /// The unit of the result.
     pub(super) unit: String,
-    /// What the result is compared with: a limit, or another result of the project.
+    /// What the result is compared with: a limit, a goal, another result of the project, or a figure of another
+    /// program.
     #[serde(rename = "beside")]
     pub(super) compared_with: Option<ComparedFigure>,
     /// The result divided by the figure that it is compared with. `None` if there is no such figure, or if it is 0.
@@ -51,7 +52,7 @@ pub(super) struct BenchmarkTable {
     pub(super) rows: Vec<BenchmarkRow>,
 }
 
-const HEADING: [&str; 6] = ["measurement", "figure", "limit or peer", "ratio", "goal", "met"];
+const HEADING: [&str; 6] = ["measurement", "figure", "compared with", "ratio", "goal", "met"];
 
 impl BenchmarkTable {
     /// Creates an empty table.
@@ -181,7 +182,7 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "| measurement         | figure       | limit or peer            | ratio | goal           | met |",
+                "| measurement         | figure       | compared with            | ratio | goal           | met |",
                 "| ------------------- | ------------ | ------------------------ | ----- | -------------- | --- |",
                 "| listCourses, SQLite | 52,000 req/s | fixed body: 98,000 req/s | 0.53  | at least 0.5 x | yes |",
                 "| listCourses, SQLite | 9,000 req/s  | fixed body: 98,000 req/s | 0.09  | at least 0.5 x | NO  |",
