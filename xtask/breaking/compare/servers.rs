@@ -1,6 +1,6 @@
 //! Compares the servers of an operation: those that it declares, or else those of its path item or of the document.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use contract::node::{Entry, Node, Value};
@@ -121,9 +121,13 @@ fn compare_lists(
     (after, revision_span): (Vec<ApiServer<'_>>, Span),
 ) {
     let servers = match_by_key(&before, &after, |server| server.address.as_str());
+    let mut after_by_address = HashMap::<&str, Vec<&ApiServer<'_>>>::new();
+    for server in &after {
+        after_by_address.entry(&server.address).or_default().push(server);
+    }
     for (before, _) in servers.common {
         // Several servers can have the same URL and different variables. The one whose variables differ least is the match.
-        let same_url = after.iter().filter(|after| after.address == before.address);
+        let same_url = after_by_address.get(before.address.as_str()).into_iter().flatten();
         let changes = same_url.map(|after| (compare_variables(before.variables, after.variables), after));
         let (change, after) = changes.min_by_key(|(change, _)| *change).expect("both lists have the URL");
         let (id, change) = match change {
