@@ -1,6 +1,7 @@
 //! Tests of the breaking-change gate: every rule of oasdiff exists or is omitted for a reason, each rule reports its
 //! change and not a harmless counterpart, and no input makes the gate panic.
 
+mod addresses;
 mod ambiguous_names;
 mod behavior;
 mod catalog;

@@ -1,5 +1,5 @@
 //! Changes outside of schemas whose verdict needs more than a comparison of their notation: security requirements as
-//! implications, addresses of operations, and undeclared placeholders of paths.
+//! implications, flows, versions, sunset dates and references.
 
 use serde_json::{Value, json};
 
@@ -90,80 +90,6 @@ fn renaming_a_security_scheme_changes_no_requirement() {
 }
 
 #[test]
-fn servers_and_paths_are_compared_as_addresses() {
-    let document = |servers: Value, path: &str| {
-        let mut document = json!({"openapi": "3.1.0", "paths": {path: {"get": {"operationId": "getA"}}}});
-        if !servers.is_null() {
-            document["servers"] = servers;
-        }
-        document.to_string()
-    };
-    let (short, long) = (json!([{"url": "https://a.example"}]), json!([{"url": "https://a.example/v1/"}]));
-    for (base, revision) in [
-        // The first servers.
-        (document(Value::Null, "/a"), document(short.clone(), "/a")),
-        (document(json!([]), "/a"), document(long.clone(), "/a")),
-        // A prefix moves between the servers and the paths.
-        (document(long.clone(), "/a/{id}"), document(short.clone(), "/v1/a/{key}")),
-        (document(short.clone(), "/v1/a"), document(long.clone(), "/a")),
-        // A prefix moves between the default server and the paths.
-        (document(Value::Null, "/v1/a"), document(json!([{"url": "/v1"}]), "/a")),
-        (document(json!([{"url": "/v1/"}]), "/a/{id}"), document(json!([]), "/v1/a/{key}")),
-        (document(Value::Null, "/v1/a"), document(long.clone(), "/a")),
-    ] {
-        assert_eq!(reported(&base, &revision), [] as [&str; 0], "{base} {revision}");
-    }
-    for (base, revision) in [
-        (document(json!([{"url": "/"}]), "/a"), document(short.clone(), "/a")),
-        (document(long.clone(), "/a"), document(short.clone(), "/a")),
-        (document(long, "/a"), document(short.clone(), "/v2/a")),
-        (document(short, "/a"), document(Value::Null, "/a")),
-        (document(json!([{"url": "/v1"}]), "/a"), document(Value::Null, "/a")),
-        (document(json!([{"url": "/v1"}]), "/a"), document(Value::Null, "/v2/a")),
-    ] {
-        assert!(!reported(&base, &revision).is_empty(), "{base} {revision}");
-    }
-}
-
-#[test]
-fn servers_with_the_same_url_are_matched_by_their_variables() {
-    let document = |servers: Value| {
-        let get = json!({"operationId": "getA"});
-        json!({"openapi": "3.1.0", "servers": servers, "paths": {"/a": {"get": get}}}).to_string()
-    };
-    let server = |variable: Value| json!({"url": "https://{site}.example", "variables": {"site": variable}});
-    let (any, one) = (server(json!({"default": "a"})), server(json!({"default": "a", "enum": ["a"]})));
-    let two = server(json!({"default": "a", "enum": ["a", "b"]}));
-    let (any_one, one_any) = (document(json!([any, one])), document(json!([one, any])));
-    let other = server(json!({"default": "b", "enum": ["b"]}));
-    for (base, revision) in [
-        (&any_one, &any_one),
-        (&any_one, &one_any),
-        (&document(json!([any])), &one_any),
-        // The values of the removed server are among those of the other one.
-        (&any_one, &document(json!([any]))),
-        (&document(json!([one, other])), &document(json!([other, two]))),
-    ] {
-        assert_eq!(reported(base, revision), [] as [&str; 0], "{base} {revision}");
-    }
-    for revision in [json!([one]), json!([one, two])] {
-        let changed =
-            "api-server-variables-changed: the variables of the server `https://{site}.example` changed";
-        assert_eq!(reported(&any_one, &document(revision)), [changed]);
-    }
-}
-
-#[test]
-fn the_first_servers_leave_paths_matched_by_name() {
-    let document = |servers: Value| {
-        let paths = json!({"/a": {"get": {"operationId": "a"}}, "/v1/a": {"get": {"operationId": "b"}}});
-        json!({"openapi": "3.1.0", "servers": servers, "paths": paths}).to_string()
-    };
-    let (none, prefix) = (document(json!([])), document(json!([{"url": "/v1"}])));
-    assert_eq!(reported(&none, &prefix), [] as [&str; 0]);
-}
-
-#[test]
 fn keywords_of_oauth_flows_are_compared() {
     let document = |flows: Value| {
         let components = json!({"securitySchemes": {"a": {"type": "oauth2", "flows": flows}}});
@@ -205,28 +131,6 @@ fn keywords_of_oauth_flows_are_compared() {
             "{before} {after}"
         );
     }
-}
-
-#[test]
-fn declaring_a_placeholder_of_a_path_changes_no_address() {
-    let document = |schema: Value| {
-        let mut operation = json!({"operationId": "getA"});
-        if !schema.is_null() {
-            operation["parameters"] =
-                json!([{"name": "id", "in": "path", "required": true, "schema": schema}]);
-        }
-        json!({"openapi": "3.1.0", "paths": {"/a/{id}": {"get": operation}}}).to_string()
-    };
-    let (undeclared, text, integer) =
-        (document(Value::Null), document(json!({"type": "string"})), document(json!({"type": "integer"})));
-    for (base, revision) in [(&undeclared, &text), (&text, &undeclared), (&integer, &undeclared)] {
-        assert_eq!(reported(base, revision), [] as [&str; 0], "{base} {revision}");
-    }
-    let narrowed = "request-parameter-type-changed: the type changed from any to integer";
-    assert_eq!(reported(&undeclared, &integer), [narrowed]);
-    let findings = differences(&undeclared, &document(json!({"type": "string", "maxLength": 3})));
-    assert!(findings.iter().any(|finding| finding.level == Level::Error), "{findings:?}");
-    assert!(findings.iter().all(|finding| !finding.message.contains("required")), "{findings:?}");
 }
 
 #[test]
