@@ -10,6 +10,7 @@
 mod children;
 mod filter;
 mod keyed;
+mod postgres_json_rows;
 mod scope;
 mod search;
 mod sqlite_json_rows;

@@ -31,9 +31,9 @@ pub async fn add<C: ConnectionTrait>(conn: &C, mut requests: Vec<Model>) -> Resu
     requests.sort_unstable_by(|a, b| (&a.subject, a.day).cmp(&(&b.subject, b.day)));
     let sum = Expr::col((Entity, Column::Used)).add(Expr::col(("excluded", Column::Used)));
     let mut totals = Vec::with_capacity(requests.len());
-    let mut requests = requests.into_iter().peekable();
-    while requests.peek().is_some() {
-        let mut statement = statement::insert_statement::<_, ActiveModel>(requests.by_ref().take(200));
+    for (mut statement, _) in
+        statement::insert_statements::<_, ActiveModel>(conn.get_database_backend(), requests)?
+    {
         statement.on_conflict(
             OnConflict::columns([Column::Subject, Column::Day]).value(Column::Used, sum.clone()).to_owned(),
         );

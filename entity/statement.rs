@@ -7,7 +7,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use crate::{Row, sqlite_json_rows};
+use crate::{Row, postgres_json_rows, sqlite_json_rows};
 
 /// The numbers of rows that one statement can insert. At most 200, so that the number of parameters stays far below the
 /// limits of both databases. Only a few different numbers, so that statements stay prepared.
@@ -92,8 +92,8 @@ where
     M: IntoActiveModel<A>,
     A: ActiveModelTrait,
 {
-    for batch in batches(models) {
-        conn.execute(&insert_statement(batch)).await?;
+    for (statement, _) in insert_statements(conn.get_database_backend(), models)? {
+        conn.execute(&statement).await?;
     }
     Ok(())
 }
@@ -133,6 +133,32 @@ where
     A: ActiveModelTrait,
 {
     A::Entity::insert_many(models.into_iter().map(|model| model.into_active_model().reset_all())).into_query()
+}
+
+/// Builds the statements that insert all columns of these rows, in their order. Returns each with its number of rows.
+///
+/// # Errors
+/// Returns [`DbErr`] when a statement cannot be built.
+pub(crate) fn insert_statements<M, A>(
+    backend: DbBackend,
+    models: Vec<M>,
+) -> Result<Vec<(InsertStatement, usize)>, DbErr>
+where
+    M: IntoActiveModel<A>,
+    A: ActiveModelTrait,
+{
+    let rows: Vec<A> = models.into_iter().map(IntoActiveModel::into_active_model).collect();
+    if backend == DbBackend::Postgres
+        && rows.len() > 1
+        && let Some(statements) = postgres_json_rows::insert_statements(&rows)?
+    {
+        return Ok(statements);
+    }
+    let statement = |batch: Vec<A>| {
+        let row_count = batch.len();
+        (insert_statement(batch), row_count)
+    };
+    Ok(batches(rows).map(statement).collect())
 }
 
 /// With fewer matching rows, a list query reads and sorts all of them. Otherwise it scans an index in the order of the

@@ -99,9 +99,6 @@ impl BucketRange {
     }
 }
 
-/// The maximum number of rows per statement.
-const ROWS_PER_STATEMENT: usize = 100;
-
 /// Inserts rows in their order. If the table has a row with the same values in the columns `key`, adds the columns
 /// `sums` to that row. Each key may occur only once in `rows`.
 pub(crate) async fn add<C: ConnectionTrait, E>(
@@ -118,10 +115,9 @@ where
     for sum in sums {
         on_conflict.value(sum, Expr::col((table, sum)).add(Expr::col(("excluded", sum))));
     }
-    let mut rows = rows.into_iter().peekable();
-    while rows.peek().is_some() {
-        let mut insert =
-            statement::insert_statement::<_, E::ActiveModel>(rows.by_ref().take(ROWS_PER_STATEMENT));
+    for (mut insert, _) in
+        statement::insert_statements::<_, E::ActiveModel>(conn.get_database_backend(), rows)?
+    {
         insert.on_conflict(on_conflict.clone());
         conn.execute(&insert).await?;
     }

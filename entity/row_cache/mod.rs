@@ -2,7 +2,8 @@
 //!
 //! While the cache is active, a query whose rows are all in memory needs no statement, and new and changed rows are
 //! written together, in multi-row statements: before any other statement of the transaction, and before the commit. So
-//! every statement sees all changes made before it. A statement that changes cached rows in another way empties the
+//! every statement sees all changes made before it, except [queries on tables that are never
+//! changed in memory](Connection::query_unchanged). A statement that changes cached rows in another way empties the
 //! cache.
 //!
 //! Only rows that no other transaction can change belong into the cache. A lookup that finds no row is remembered as
@@ -16,7 +17,9 @@ mod tables;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbErr, SqlErr};
+use sea_orm::{
+    ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbErr, QueryResult, SqlErr, Statement,
+};
 
 pub use rows::TableRows;
 pub(crate) use rows::{LookupValue, PendingStatement};
@@ -27,6 +30,17 @@ pub trait Connection: ConnectionTrait {
     /// Returns the rows that the transaction keeps in memory. `None` if it keeps none.
     fn row_cache(&self) -> Option<&RowCache> {
         None
+    }
+
+    /// Runs a query on tables that the transaction never changes in memory, so that no rows have to be written first.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    fn query_unchanged(
+        &self,
+        statement: Statement,
+    ) -> impl Future<Output = Result<Vec<QueryResult>, DbErr>> + Send {
+        self.query_all_raw(statement)
     }
 }
 
@@ -63,12 +77,13 @@ impl RowCache {
             let message = "an earlier statement failed, so the transaction must be rolled back";
             return Err(DbErr::Custom(message.to_owned()));
         }
-        let statements = self.read(|tables| Some(tables.take_pending())).unwrap_or_default();
-        if statements.is_empty() {
+        let Some(statements) = self.read(|tables| Some(tables.take_pending(conn.get_database_backend())))
+        else {
             return Ok(());
-        }
+        };
         // Stays set if a statement fails or the future is dropped: rows would be missing.
         self.is_incomplete.store(true, Ordering::Relaxed);
+        let statements = statements?;
         for statement in statements {
             match statement {
                 PendingStatement::Insert { statement, row_count } => {

@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use sea_orm::sea_query::{DeleteStatement, InsertStatement, OnConflict};
-use sea_orm::{ActiveModelTrait, ActiveValue, DbErr, EntityTrait, IdenStatic, Iterable, ModelTrait, Value};
+use sea_orm::{
+    ActiveModelTrait, ActiveValue, DbBackend, DbErr, EntityTrait, IdenStatic, Iterable, ModelTrait, Value,
+};
 use uuid::Uuid;
 
 use crate::{WorkspaceTable, statement};
@@ -203,7 +205,7 @@ impl<E: WorkspaceTable> TableRows<E> {
     }
 
     /// Returns the statements that write the new and changed rows, which then count as written.
-    pub(super) fn take_pending(&mut self) -> Vec<PendingStatement> {
+    pub(super) fn take_pending(&mut self, backend: DbBackend) -> Result<Vec<PendingStatement>, DbErr> {
         // In the order of the ids, which is that of the changes for new rows.
         let mut pending: Vec<_> =
             self.rows.iter_mut().filter(|(_, row)| row.state != RowState::Written).collect();
@@ -218,10 +220,10 @@ impl<E: WorkspaceTable> TableRows<E> {
         let changed_columns = std::mem::take(&mut self.changed_columns);
         let columns = E::Column::iter().filter(|column| changed_columns.contains(column.as_str()));
         let update = OnConflict::column(E::ID).update_columns(columns).to_owned();
-        let mut statements = pending_inserts::<_, E::ActiveModel>(changed, &update);
-        statements
-            .extend(pending_inserts::<_, E::ActiveModel>(new, &OnConflict::new().do_nothing().to_owned()));
-        statements
+        let nothing = OnConflict::new().do_nothing().to_owned();
+        let mut statements = pending_inserts::<_, E::ActiveModel>(backend, changed, &update)?;
+        statements.extend(pending_inserts::<_, E::ActiveModel>(backend, new, &nothing)?);
+        Ok(statements)
     }
 
     fn add(&mut self, workspace: Uuid, model: E::Model, state: RowState) {
@@ -272,19 +274,21 @@ impl RowState {
 }
 
 /// Returns statements that insert these rows and must write all of them.
-pub(super) fn pending_inserts<M, A>(rows: Vec<M>, on_conflict: &OnConflict) -> Vec<PendingStatement>
+pub(super) fn pending_inserts<M, A>(
+    backend: DbBackend,
+    rows: Vec<M>,
+    on_conflict: &OnConflict,
+) -> Result<Vec<PendingStatement>, DbErr>
 where
     M: sea_orm::IntoActiveModel<A>,
     A: ActiveModelTrait,
 {
-    statement::batches(rows)
-        .map(|batch| {
-            let row_count = batch.len() as u64;
-            let mut statement = statement::insert_statement(batch);
-            statement.on_conflict(on_conflict.clone());
-            PendingStatement::Insert { statement, row_count }
-        })
-        .collect()
+    let statements = statement::insert_statements(backend, rows)?;
+    let with_conflict_clause = statements.into_iter().map(|(mut statement, row_count)| {
+        statement.on_conflict(on_conflict.clone());
+        PendingStatement::Insert { statement, row_count: row_count as u64 }
+    });
+    Ok(with_conflict_clause.collect())
 }
 
 impl<E: EntityTrait> Default for TableRows<E> {

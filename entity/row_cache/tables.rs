@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryTrait};
+use sea_orm::{ColumnTrait, DbBackend, DbErr, EntityTrait, QueryFilter, QueryTrait};
 use uuid::Uuid;
 
 use super::rows::{PendingStatement, TableRows, pending_inserts};
@@ -86,20 +86,20 @@ pub(crate) type Subscribed = (Vec<(Uuid, StoredSubscriptionState)>, bool);
 
 impl CachedTables {
     /// Returns the statements that write the new and changed rows, in the order of their foreign keys.
-    pub(super) fn take_pending(&mut self) -> Vec<PendingStatement> {
-        let mut statements = self.courses.take_pending();
-        statements.extend(self.lessons.take_pending());
-        statements.extend(self.students.take_pending());
-        statements.extend(self.tags.take_pending());
-        statements.extend(self.orders.take_pending());
-        statements.extend(self.order_items.take_pending());
-        statements.extend(self.refunds.take_pending());
-        statements.extend(self.enrollments.take_pending());
-        statements.extend(self.completions.take_pending());
-        statements.extend(self.entitlements.take_pending());
-        statements.extend(self.live_sessions.take_pending());
-        statements.extend(self.certificates.take_pending());
-        statements
+    pub(super) fn take_pending(&mut self, backend: DbBackend) -> Result<Vec<PendingStatement>, DbErr> {
+        let mut statements = self.courses.take_pending(backend)?;
+        statements.extend(self.lessons.take_pending(backend)?);
+        statements.extend(self.students.take_pending(backend)?);
+        statements.extend(self.tags.take_pending(backend)?);
+        statements.extend(self.orders.take_pending(backend)?);
+        statements.extend(self.order_items.take_pending(backend)?);
+        statements.extend(self.refunds.take_pending(backend)?);
+        statements.extend(self.enrollments.take_pending(backend)?);
+        statements.extend(self.completions.take_pending(backend)?);
+        statements.extend(self.entitlements.take_pending(backend)?);
+        statements.extend(self.live_sessions.take_pending(backend)?);
+        statements.extend(self.certificates.take_pending(backend)?);
+        Ok(statements)
     }
 }
 
@@ -249,9 +249,10 @@ impl Completions {
         Some(is_new)
     }
 
-    fn take_pending(&mut self) -> Vec<PendingStatement> {
+    fn take_pending(&mut self, backend: DbBackend) -> Result<Vec<PendingStatement>, DbErr> {
         let new = std::mem::take(&mut self.new);
-        pending_inserts::<_, lesson_completions::ActiveModel>(new, &OnConflict::new().do_nothing().to_owned())
+        let nothing = OnConflict::new().do_nothing().to_owned();
+        pending_inserts::<_, lesson_completions::ActiveModel>(backend, new, &nothing)
     }
 }
 
@@ -275,7 +276,7 @@ impl Tags {
         self.replaced.push(student);
     }
 
-    fn take_pending(&mut self) -> Vec<PendingStatement> {
+    fn take_pending(&mut self, backend: DbBackend) -> Result<Vec<PendingStatement>, DbErr> {
         let replaced = std::mem::take(&mut self.replaced);
         let deletes = statement::batches(replaced).map(|batch| {
             let rows =
@@ -284,6 +285,7 @@ impl Tags {
         });
         let new = std::mem::take(&mut self.new);
         let nothing = OnConflict::new().do_nothing().to_owned();
-        deletes.chain(pending_inserts::<_, student_tags::ActiveModel>(new, &nothing)).collect()
+        let inserts = pending_inserts::<_, student_tags::ActiveModel>(backend, new, &nothing)?;
+        Ok(deletes.chain(inserts).collect())
     }
 }

@@ -7,7 +7,8 @@ use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statem
 
 use super::BoundedTransaction;
 
-/// The transaction of a write. While its [`RowCache`] is active, writes its new and changed rows before each statement.
+/// The transaction of a write. While its [`RowCache`] is active, writes its new and changed rows before each statement that can
+/// depend on them.
 #[derive(Debug)]
 pub struct WriteTransaction {
     transaction: BoundedTransaction,
@@ -52,6 +53,10 @@ impl WriteTransaction {
 impl Connection for WriteTransaction {
     fn row_cache(&self) -> Option<&RowCache> {
         Some(&self.cache)
+    }
+
+    async fn query_unchanged(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+        self.transaction.query_all_raw(statement).await
     }
 }
 

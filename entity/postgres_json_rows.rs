@@ -1,0 +1,64 @@
+//! Inserts many rows on PostgreSQL with one parameter: a JSON array of rows.
+//!
+//! The text of the statement does not depend on the number of rows, so it stays prepared, and the number of parameters is
+//! not limited. With one parameter per value, rows would need several statements with fixed numbers of rows, and each of
+//! them a round trip.
+
+use sea_orm::{
+    ActiveModelTrait, DbErr, EntityTrait, IdenStatic, Iterable, Value,
+    sea_query::{Expr, ExprTrait, Func, InsertStatement, Query},
+};
+use serde_json::{Map, Value as Json};
+
+/// The maximum number of rows per statement.
+const ROWS_PER_STATEMENT: usize = 500;
+
+/// Builds the statements that insert all columns of these rows, in their order. Returns each with its number of rows.
+/// Returns `None` if a column has a type that cannot be encoded as JSON efficiently, such as bytes.
+///
+/// # Errors
+/// Returns [`DbErr`] when a statement cannot be built.
+pub(crate) fn insert_statements<A: ActiveModelTrait>(
+    rows: &[A],
+) -> Result<Option<Vec<(InsertStatement, usize)>>, DbErr> {
+    let Some(rows) = rows.iter().map(encode_row).collect::<Option<Vec<Json>>>() else { return Ok(None) };
+    let chunks = rows.chunks(ROWS_PER_STATEMENT);
+    chunks
+        .map(|rows| Ok((insert_statement::<A::Entity>(rows)?, rows.len())))
+        .collect::<Result<_, _>>()
+        .map(Some)
+}
+
+/// Builds a statement that inserts these rows.
+fn insert_statement<E: EntityTrait>(rows: &[Json]) -> Result<InsertStatement, DbErr> {
+    let json = serde_json::to_string(rows).map_err(|error| DbErr::Json(error.to_string()))?;
+    // PostgreSQL takes the types of the columns from this null, which has the type of the table's rows.
+    let row_type = Expr::cust(format!("NULL::\"{}\"", E::default().table_name()));
+    let rows = Func::cust("json_populate_recordset").arg(row_type).arg(Expr::val(json).cast_as("json"));
+    let select = Query::select().columns(E::Column::iter()).from_function(rows, "rows").take();
+    let mut insert = Query::insert().into_table(E::default()).columns(E::Column::iter()).take();
+    insert.select_from(select).map_err(|error| DbErr::Custom(error.to_string()))?;
+    Ok(insert)
+}
+
+/// Converts a row to an object with a member for each column.
+fn encode_row<A: ActiveModelTrait>(row: &A) -> Option<Json> {
+    let members = <A::Entity as EntityTrait>::Column::iter().map(|column| {
+        let value = row.get(column).into_value().and_then(encode_value)?;
+        Some((column.as_str().to_owned(), value))
+    });
+    members.collect::<Option<Map<_, _>>>().map(Json::Object)
+}
+
+/// Returns the JSON value that PostgreSQL converts to this value.
+fn encode_value(value: Value) -> Option<Json> {
+    match value {
+        Value::Bool(value) => Some(value.into()),
+        Value::SmallInt(value) => Some(value.into()),
+        Value::Int(value) => Some(value.into()),
+        Value::BigInt(value) => Some(value.into()),
+        Value::String(value) => Some(value.into()),
+        Value::Uuid(value) => Some(value.map(|id| id.to_string()).into()),
+        _ => None,
+    }
+}
