@@ -2,10 +2,10 @@
 //!
 //! A change and the record that it was applied are written in one transaction. After an interruption, even by a kill,
 //! import the lines again: changes that were applied are skipped. Because every commit waits for the disk, a group of
-//! consecutive changes shares a transaction. The size of the groups is adapted so that a transaction takes no longer
-//! than [`TARGET_GROUP_TIME`]. An interruption rolls back the whole group that is being applied. When the domain
-//! rejects a change of a group, the transaction is rolled back, and the changes before the rejected one are applied
-//! again without it. A rejected change therefore leaves no trace and needs no savepoint.
+//! consecutive changes shares a transaction. The size of the groups is adapted to the time that a transaction takes, see
+//! [`GROUP_TIME_SQLITE`] and [`GROUP_TIME_POSTGRES`]. An interruption rolls back the whole group that is being applied.
+//! When the domain rejects a change of a group, the transaction is rolled back, and the changes before the rejected one
+//! are applied again without it. A rejected change therefore leaves no trace and needs no savepoint.
 //!
 //! A group first reads all records that its changes need, and on PostgreSQL locks them, in the order of
 //! [`retry`](domain::retry). It keeps them in memory and writes them together, see [`locks`](domain::locks). On
@@ -13,6 +13,7 @@
 //! another transaction, is applied change by change, and a single change that loses a conflict is retried.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -32,8 +33,12 @@ use foundation::id::WorkspaceId;
 
 /// Maximum number of changes per transaction.
 pub(super) const MAX_GROUP_CHANGES: usize = 256;
-/// Target duration of a transaction. It limits how long requests that write wait for the import.
-const TARGET_GROUP_TIME: Duration = Duration::from_millis(100);
+/// Duration of a transaction on SQLite, where requests that write wait for the import. If a group takes less, the next one is
+/// larger, and if it takes more, smaller.
+const GROUP_TIME_SQLITE: Range<Duration> = Duration::from_millis(33)..Duration::from_millis(100);
+/// The same on PostgreSQL, where only requests that write the same records wait. A group takes about 30 round trips, however
+/// many changes it has, so with less time it would have few changes if the database is far away.
+const GROUP_TIME_POSTGRES: Range<Duration> = Duration::from_millis(150)..Duration::from_millis(300);
 /// Maximum time by which a change can be ahead of the server's clock.
 const MAX_CLOCK_SKEW: jiff::SignedDuration = jiff::SignedDuration::from_mins(5);
 
@@ -188,10 +193,14 @@ impl Importer {
         };
         self.workspaces.extend(workspaces);
         // Adapts the size of the next group to the duration of this one.
-        if started.elapsed() > TARGET_GROUP_TIME {
+        let group_time = match self.app.db.backend() {
+            DbBackend::Postgres => GROUP_TIME_POSTGRES,
+            _ => GROUP_TIME_SQLITE,
+        };
+        if started.elapsed() > group_time.end {
             self.group_size = (self.group_size / 2).max(1);
         } else if changes.len() == self.group_size
-            && started.elapsed() < TARGET_GROUP_TIME / 3
+            && started.elapsed() < group_time.start
             && matches!(group, GroupOutcome::Committed { .. })
         {
             self.group_size = (self.group_size * 2).min(MAX_GROUP_CHANGES);
