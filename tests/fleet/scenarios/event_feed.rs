@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use foundation::id::EventId;
 use uuid::Uuid;
 
@@ -21,6 +21,10 @@ pub const NAME: &str = "event-feed";
 
 /// Writes per second.
 const RATE: u32 = 500;
+/// Number of clients. A third of their requests wait while a server is suspended, and the others have to reach the rate.
+const CLIENTS: usize = 192;
+/// How long the second reader tries to find its start.
+const MIDDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a server is suspended with open transactions.
 const SUSPENSION: Duration = Duration::from_secs(3);
 
@@ -38,10 +42,12 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
     let targets = vec![fleet.balancer.url()];
     let load = Load::start(
         &fleet.database.key,
-        LoadOptions { targets, clients: 64, rate: Some(RATE), reads_per_write: 0 },
+        LoadOptions { targets, clients: CLIENTS, rate: Some(RATE), reads_per_write: 0 },
     )?;
     load.run_for(Duration::from_secs(3)).await;
-    let (_, middle) = read_page(&ApiClient::new(&token)?, &urls[0], None, 0).await?;
+    let middle = tokio::time::timeout(MIDDLE_TIMEOUT, read_middle(&token, &urls))
+        .await
+        .context("no server answers the second reader")??;
     let second = read_feed(token.clone(), urls.clone(), Some(middle.clone()), Arc::clone(&stopping));
     let second = tokio::spawn(second);
     for server in 0..fleet.servers.len() {
@@ -60,7 +66,13 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
     let connection = fleet.database.primary.connect().await?;
     let ids: Vec<Uuid> =
         query_column(&connection, "SELECT id FROM events WHERE NOT is_test ORDER BY id").await?;
+    let rates: Vec<i64> = query_column(
+        &connection,
+        "SELECT count(*) FROM events WHERE NOT is_test GROUP BY created_at / 1000 ORDER BY 1",
+    )
+    .await?;
     connection.close().await?;
+    let rate = rates.get(rates.len() / 2).context("there are no events")?;
     let committed: Vec<String> = ids.into_iter().map(|id| EventId::from_uuid(id).to_string()).collect();
     let is_before = |id: &String| id.trim_start_matches("evt_") <= middle.as_str();
     let from_middle = &committed[committed.partition_point(is_before)..];
@@ -74,11 +86,26 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
         let wrong =
             expected.iter().zip(&received).filter(|(expected, received)| expected != received).count();
         let difference = wrong + expected.len().abs_diff(received.len());
-        let detail = format!("{} committed, {} received", committed.len(), received.len());
+        let detail = format!(
+            "{} committed, {rate} in the median second, {} received",
+            committed.len(),
+            received.len()
+        );
         let name = format!("events missing, repeated or out of order for the reader {name}");
         report.add(Figure::exactly(name, count(difference), "events", 0.0).detail(detail));
     }
     check_writes(report, &fleet.database.primary, &[&record]).await
+}
+
+/// Returns the cursor of the second reader, which starts in the middle. Tries all servers in turn, because they may be too busy.
+async fn read_middle(token: &str, urls: &[String]) -> Result<String> {
+    let client = ApiClient::new(token)?;
+    for url in urls.iter().cycle() {
+        if let Ok((_, next)) = read_page(&client, url, None, 0).await {
+            return Ok(next);
+        }
+    }
+    bail!("there are no servers")
 }
 
 /// Follows the feed until `stopping` and then until there are no more events, on all servers in turn. Returns the ids of the events.
