@@ -31,9 +31,8 @@ pub async fn add<C: ConnectionTrait>(conn: &C, mut requests: Vec<Model>) -> Resu
     requests.sort_unstable_by(|a, b| (&a.subject, a.day).cmp(&(&b.subject, b.day)));
     let sum = Expr::col((Entity, Column::Used)).add(Expr::col(("excluded", Column::Used)));
     let mut totals = Vec::with_capacity(requests.len());
-    for (mut statement, _) in
-        statement::insert_statements::<_, ActiveModel>(conn.get_database_backend(), requests)?
-    {
+    for batch in statement::insert_batches::<_, ActiveModel>(conn.get_database_backend(), requests)? {
+        let mut statement = batch.statement;
         statement.on_conflict(
             OnConflict::columns([Column::Subject, Column::Day]).value(Column::Used, sum.clone()).to_owned(),
         );

@@ -9,9 +9,16 @@ use uuid::Uuid;
 
 use crate::{Row, postgres_json_rows, sqlite_json_rows};
 
-/// The numbers of rows that one statement can insert. At most 200, so that the number of parameters stays far below the
-/// limits of both databases. Only a few different numbers, so that statements stay prepared.
-const ROWS_PER_STATEMENT: [usize; 8] = [200, 64, 32, 16, 8, 4, 2, 1];
+/// The numbers of rows that a statement with one parameter for each value can insert. At most 200, so that the number of
+/// parameters stays far below the limits of both databases. Only a few different numbers, so that statements stay prepared.
+const BATCH_SIZES: [usize; 8] = [200, 64, 32, 16, 8, 4, 2, 1];
+
+/// A statement that inserts rows. A conflict clause can be added.
+pub(crate) struct InsertBatch {
+    pub(crate) statement: InsertStatement,
+    /// The number of rows.
+    pub(crate) row_count: usize,
+}
 
 /// Returns all rows of a query that selects all columns of a table. On PostgreSQL, rows are decoded by column position,
 /// because decoding by name would account for half of the time that reading a list takes. On SQLite, they are read
@@ -92,17 +99,17 @@ where
     M: IntoActiveModel<A>,
     A: ActiveModelTrait,
 {
-    for (statement, _) in insert_statements(conn.get_database_backend(), models)? {
-        conn.execute(&statement).await?;
+    for batch in insert_batches(conn.get_database_backend(), models)? {
+        conn.execute(&batch.statement).await?;
     }
     Ok(())
 }
 
-/// Splits rows into batches that one statement can insert, see [`ROWS_PER_STATEMENT`].
+/// Splits rows into batches of [`BATCH_SIZES`].
 pub(crate) fn batches<M>(models: Vec<M>) -> impl Iterator<Item = Vec<M>> {
     let mut models = models.into_iter();
     std::iter::from_fn(move || {
-        let row_count = ROWS_PER_STATEMENT.iter().find(|&&row_count| row_count <= models.len())?;
+        let row_count = BATCH_SIZES.iter().find(|&&row_count| row_count <= models.len())?;
         Some(models.by_ref().take(*row_count).collect())
     })
 }
@@ -126,8 +133,8 @@ where
     Ok(conn.execute(&statement).await?.rows_affected() > 0)
 }
 
-/// Builds the statement that inserts all columns of these rows.
-pub(crate) fn insert_statement<M, A>(models: impl IntoIterator<Item = M>) -> InsertStatement
+/// Builds the statement that inserts all columns of these rows, with one parameter for each value.
+fn insert_statement<M, A>(models: impl IntoIterator<Item = M>) -> InsertStatement
 where
     M: IntoActiveModel<A>,
     A: ActiveModelTrait,
@@ -135,14 +142,12 @@ where
     A::Entity::insert_many(models.into_iter().map(|model| model.into_active_model().reset_all())).into_query()
 }
 
-/// Builds the statements that insert all columns of these rows, in their order. Returns each with its number of rows.
+/// Builds the statements that insert all columns of these rows, in their order. On PostgreSQL, several rows are
+/// [one parameter](postgres_json_rows) if possible.
 ///
 /// # Errors
 /// Returns [`DbErr`] when a statement cannot be built.
-pub(crate) fn insert_statements<M, A>(
-    backend: DbBackend,
-    models: Vec<M>,
-) -> Result<Vec<(InsertStatement, usize)>, DbErr>
+pub(crate) fn insert_batches<M, A>(backend: DbBackend, models: Vec<M>) -> Result<Vec<InsertBatch>, DbErr>
 where
     M: IntoActiveModel<A>,
     A: ActiveModelTrait,
@@ -150,15 +155,12 @@ where
     let rows: Vec<A> = models.into_iter().map(IntoActiveModel::into_active_model).collect();
     if backend == DbBackend::Postgres
         && rows.len() > 1
-        && let Some(statements) = postgres_json_rows::insert_statements(&rows)?
+        && let Some(batches) = postgres_json_rows::insert_batches(&rows)?
     {
-        return Ok(statements);
+        return Ok(batches);
     }
-    let statement = |batch: Vec<A>| {
-        let row_count = batch.len();
-        (insert_statement(batch), row_count)
-    };
-    Ok(batches(rows).map(statement).collect())
+    let insert = |rows: Vec<A>| InsertBatch { row_count: rows.len(), statement: insert_statement(rows) };
+    Ok(batches(rows).map(insert).collect())
 }
 
 /// With fewer matching rows, a list query reads and sorts all of them. Otherwise it scans an index in the order of the

@@ -111,7 +111,7 @@ impl InWorkspace<Entity> {
             _ => SUBSCRIBED_TO.to_owned(),
         };
         let values = [self.workspace().into(), event_type.into(), limit.into()];
-        let rows = conn.query_unchanged(statement::raw(conn, &sql, values)).await?;
+        let rows = conn.query_without_flush(statement::raw(conn, &sql, values)).await?;
         // The count can include a subscription that is missing in the rows because it was deleted concurrently.
         let count: i64 = rows.first().map_or(Ok(0), |row| row.try_get_by_index(2))?;
         let row = |row: &QueryResult| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?));

@@ -115,11 +115,9 @@ where
     for sum in sums {
         on_conflict.value(sum, Expr::col((table, sum)).add(Expr::col(("excluded", sum))));
     }
-    for (mut insert, _) in
-        statement::insert_statements::<_, E::ActiveModel>(conn.get_database_backend(), rows)?
-    {
-        insert.on_conflict(on_conflict.clone());
-        conn.execute(&insert).await?;
+    for mut batch in statement::insert_batches::<_, E::ActiveModel>(conn.get_database_backend(), rows)? {
+        batch.statement.on_conflict(on_conflict.clone());
+        conn.execute(&batch.statement).await?;
     }
     Ok(())
 }

@@ -1,10 +1,9 @@
 //! Keeps rows of a write transaction in memory, so that many changes take few statements.
 //!
 //! While the cache is active, a query whose rows are all in memory needs no statement, and new and changed rows are
-//! written together, in multi-row statements: before any other statement of the transaction, and before the commit. So
-//! every statement sees all changes made before it, except [queries on tables that are never
-//! changed in memory](Connection::query_unchanged). A statement that changes cached rows in another way empties the
-//! cache.
+//! written together, in multi-row statements: before the commit, and before any other statement of the transaction except
+//! [queries that do not read their tables](Connection::query_without_flush). So every statement sees all changes made before
+//! it. A statement that changes cached rows in another way empties the cache.
 //!
 //! Only rows that no other transaction can change belong into the cache. A lookup that finds no row is remembered as
 //! well, although another transaction can insert such a row. Writing the new row then fails with
@@ -32,11 +31,12 @@ pub trait Connection: ConnectionTrait {
         None
     }
 
-    /// Runs a query on tables that the transaction never changes in memory, so that no rows have to be written first.
+    /// Runs a query without writing new and changed rows first. It must not read tables whose rows the cache can insert or
+    /// change.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    fn query_unchanged(
+    fn query_without_flush(
         &self,
         statement: Statement,
     ) -> impl Future<Output = Result<Vec<QueryResult>, DbErr>> + Send {

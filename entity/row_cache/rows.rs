@@ -4,11 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 
 use sea_orm::sea_query::{DeleteStatement, InsertStatement, OnConflict};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue, DbBackend, DbErr, EntityTrait, IdenStatic, Iterable, ModelTrait, Value,
+    ActiveModelTrait, ActiveValue, DbBackend, DbErr, EntityTrait, IdenStatic, IntoActiveModel, Iterable,
+    ModelTrait, Value,
 };
 use uuid::Uuid;
 
-use crate::{WorkspaceTable, statement};
+use crate::WorkspaceTable;
+use crate::statement::{self, InsertBatch};
 
 /// The cached rows of a table, of all workspaces.
 pub struct TableRows<E: EntityTrait> {
@@ -220,9 +222,8 @@ impl<E: WorkspaceTable> TableRows<E> {
         let changed_columns = std::mem::take(&mut self.changed_columns);
         let columns = E::Column::iter().filter(|column| changed_columns.contains(column.as_str()));
         let update = OnConflict::column(E::ID).update_columns(columns).to_owned();
-        let nothing = OnConflict::new().do_nothing().to_owned();
         let mut statements = pending_inserts::<_, E::ActiveModel>(backend, changed, &update)?;
-        statements.extend(pending_inserts::<_, E::ActiveModel>(backend, new, &nothing)?);
+        statements.extend(pending_new_rows::<_, E::ActiveModel>(backend, new)?);
         Ok(statements)
     }
 
@@ -273,18 +274,28 @@ impl RowState {
     }
 }
 
+/// Returns statements that insert these new rows. [`RowCache::flush`](super::RowCache::flush) fails if another transaction has
+/// inserted a row with the same unique value.
+pub(super) fn pending_new_rows<M, A>(backend: DbBackend, rows: Vec<M>) -> Result<Vec<PendingStatement>, DbErr>
+where
+    M: IntoActiveModel<A>,
+    A: ActiveModelTrait,
+{
+    pending_inserts(backend, rows, &OnConflict::new().do_nothing().to_owned())
+}
+
 /// Returns statements that insert these rows and must write all of them.
-pub(super) fn pending_inserts<M, A>(
+fn pending_inserts<M, A>(
     backend: DbBackend,
     rows: Vec<M>,
     on_conflict: &OnConflict,
 ) -> Result<Vec<PendingStatement>, DbErr>
 where
-    M: sea_orm::IntoActiveModel<A>,
+    M: IntoActiveModel<A>,
     A: ActiveModelTrait,
 {
-    let statements = statement::insert_statements(backend, rows)?;
-    let with_conflict_clause = statements.into_iter().map(|(mut statement, row_count)| {
+    let batches = statement::insert_batches(backend, rows)?.into_iter();
+    let with_conflict_clause = batches.map(|InsertBatch { mut statement, row_count }| {
         statement.on_conflict(on_conflict.clone());
         PendingStatement::Insert { statement, row_count: row_count as u64 }
     });

@@ -2,18 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, DbBackend, DbErr, EntityTrait, QueryFilter, QueryTrait};
 use uuid::Uuid;
 
-use super::rows::{PendingStatement, TableRows, pending_inserts};
+use super::rows::{PendingStatement, TableRows, pending_new_rows};
 use crate::webhook_subscriptions::StoredSubscriptionState;
 use crate::{
     certificates, courses, enrollments, entitlements, lesson_completions, lessons, live_sessions,
     order_items, orders, refunds, statement, student_tags, students,
 };
 
-/// The names of all tables with cached rows.
+/// The names of all tables with cached rows. The last two are never changed in memory: their subscriptions are only
+/// remembered.
 pub(super) const NAMES: &[&str] = &[
     "courses",
     "lessons",
@@ -251,8 +251,7 @@ impl Completions {
 
     fn take_pending(&mut self, backend: DbBackend) -> Result<Vec<PendingStatement>, DbErr> {
         let new = std::mem::take(&mut self.new);
-        let nothing = OnConflict::new().do_nothing().to_owned();
-        pending_inserts::<_, lesson_completions::ActiveModel>(backend, new, &nothing)
+        pending_new_rows::<_, lesson_completions::ActiveModel>(backend, new)
     }
 }
 
@@ -284,8 +283,7 @@ impl Tags {
             PendingStatement::Delete(rows.into_query())
         });
         let new = std::mem::take(&mut self.new);
-        let nothing = OnConflict::new().do_nothing().to_owned();
-        let inserts = pending_inserts::<_, student_tags::ActiveModel>(backend, new, &nothing)?;
+        let inserts = pending_new_rows::<_, student_tags::ActiveModel>(backend, new)?;
         Ok(deletes.chain(inserts).collect())
     }
 }

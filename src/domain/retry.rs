@@ -19,7 +19,8 @@
 //! `api_request_days`) use separate transactions, sorted by key.
 //!
 //! A transaction of several changes acquires the locks of all of them before it applies the first one, see
-//! [`locks`](super::locks). One kind of deadlock remains: two transactions insert the same two unique values in
+//! [`locks`](super::locks). It inserts new rows later, after it has locked subscriptions; only a transaction that inserts the same
+//! unique value waits for these rows. One kind of deadlock remains: two transactions insert the same two unique values in
 //! opposite order. PostgreSQL rolls one of them back, and [`retry_on_conflict`] retries it. Commands of the CLI are not
 //! retried; run them again. SQLite runs one write at a time.
 

@@ -157,6 +157,14 @@ async fn requests_are_counted_by_subject_and_day() {
         assert_eq!(rate_usage::used(&database, "c", 0).await.unwrap(), 0);
         assert_eq!(rate_usage::of_day(&database, 0).await.unwrap().len(), 2);
         assert_eq!(rate_usage::delete_before(&database, 86_400_000).await.unwrap(), 2);
+
+        // More rows than one statement inserts, and not a multiple of that number.
+        let many = || (0..513).map(|number| usage(&format!("k{number}"), 0, number)).collect();
+        assert_eq!(rate_usage::add(&database, many()).await.unwrap().len(), 513);
+        let mut totals = rate_usage::add(&database, many()).await.unwrap();
+        totals.sort_by_key(|total| total.used);
+        let expected: Vec<_> = (0..513).map(|number| usage(&format!("k{number}"), 0, 2 * number)).collect();
+        assert_eq!(totals, expected);
     }
 }
 

@@ -82,6 +82,8 @@ async fn many_rows_are_stored_unchanged() {
         let lesson = |number, free_preview| lessons::Model {
             id: id(number),
             key: format!("l{number}"),
+            position: if free_preview { i32::MAX } else { 0 },
+            duration_seconds: free_preview.then_some(60),
             free_preview,
             ..a_lesson()
         };
@@ -89,6 +91,16 @@ async fn many_rows_are_stored_unchanged() {
         lessons.insert_many(&database, vec![lesson(1, true), lesson(2, false)]).await.unwrap();
         assert_eq!(lessons.by_id(&database, id(1)).await.unwrap(), Some(lesson(1, true)));
         assert_eq!(lessons.by_id(&database, id(2)).await.unwrap(), Some(lesson(2, false)));
+        let order = |number, amount| orders::Model {
+            subtotal_amount: amount,
+            key: None,
+            receipt_issued_at: -amount,
+            ..order(number, None)
+        };
+        let orders = orders::in_workspace(OURS);
+        orders.insert_many(&database, vec![order(3, i64::MAX), order(4, (1 << 53) + 1)]).await.unwrap();
+        assert_eq!(orders.by_id(&database, id(3)).await.unwrap(), Some(order(3, i64::MAX)));
+        assert_eq!(orders.by_id(&database, id(4)).await.unwrap(), Some(order(4, (1 << 53) + 1)));
     }
 }
 

@@ -7,8 +7,8 @@ use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statem
 
 use super::BoundedTransaction;
 
-/// The transaction of a write. While its [`RowCache`] is active, writes its new and changed rows before each statement that can
-/// depend on them.
+/// The transaction of a write. While its [`RowCache`] is active, writes its new and changed rows before each statement, except in
+/// [`query_without_flush`](Connection::query_without_flush).
 #[derive(Debug)]
 pub struct WriteTransaction {
     transaction: BoundedTransaction,
@@ -55,7 +55,7 @@ impl Connection for WriteTransaction {
         Some(&self.cache)
     }
 
-    async fn query_unchanged(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+    async fn query_without_flush(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
         self.transaction.query_all_raw(statement).await
     }
 }

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use entity::{revenue_rollups, rollups, server_state, workspaces};
-use sea_orm::{ConnectionTrait, DbBackend};
+use entity::{
+    Connection, StringList, StringMap, revenue_rollups, rollups, server_state, students, workspaces,
+};
+use sea_orm::{ConnectionTrait, DbBackend, QueryResult, Statement};
+use uuid::Uuid;
 
 use super::{EmptyDatabase, at, workspace};
 use crate::clock::Clock;
@@ -75,6 +78,28 @@ async fn rollups_are_written_at_the_commit() {
         let expected = revenue_rollups::RevenueSums { orders: 4, gross_amount: 1600, ..Default::default() };
         let sums = revenue_rollups::sums_of(database.read(), school.id, None, &[day]).await.unwrap();
         assert_eq!(sums, [(0, "EUR".to_owned(), expected)]);
+    }
+}
+
+#[tokio::test]
+async fn rows_in_memory_are_written_before_the_next_statement_that_does_not_exclude_them() {
+    for empty in EmptyDatabase::all().await {
+        let database = empty.migrated().await;
+        let write = database.begin_write(&at(1)).await.unwrap();
+        let (conn, school) = (write.conn(), workspace(1, "acme"));
+        workspaces::insert(conn, school.clone()).await.unwrap();
+        conn.activate_cache().await.unwrap();
+        for number in 10..15 {
+            students::in_workspace(school.id).insert(conn, student(number)).await.unwrap();
+        }
+        let count = || Statement::from_string(conn.get_database_backend(), "SELECT count(*) FROM students");
+        let first_value = |rows: Vec<QueryResult>| rows[0].try_get_by_index::<i64>(0).unwrap();
+        let rows = conn.query_without_flush(count()).await.unwrap();
+        assert_eq!(first_value(rows), 0);
+        let rows = conn.query_all_raw(count()).await.unwrap();
+        assert_eq!(first_value(rows), 5);
+        write.commit().await.unwrap();
+        assert_eq!(students::in_workspace(school.id).count(database.read()).await.unwrap(), 5);
     }
 }
 
@@ -204,5 +229,21 @@ async fn the_writer_recovers_after_a_full_disk() {
         server_state::put(write.conn(), "a", text).await.unwrap();
         write.commit().await.unwrap();
         assert_eq!(server_state::get(database.read(), "a").await.unwrap().as_deref(), Some(text));
+    }
+}
+
+fn student(number: u128) -> students::Model {
+    students::Model {
+        id: Uuid::from_u128(number),
+        workspace_id: Uuid::from_u128(1),
+        key: None,
+        email: format!("s{number}@example.com"),
+        email_folded: format!("s{number}@example.com"),
+        name: None,
+        external_id: None,
+        tags: StringList(Vec::new()),
+        metadata: StringMap::default(),
+        created_at: 1,
+        updated_at: 1,
     }
 }
