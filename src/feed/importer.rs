@@ -36,9 +36,13 @@ pub(super) const MAX_GROUP_CHANGES: usize = 256;
 /// Duration of a transaction on SQLite, where requests that write wait for the import. If a group takes less, the next one is
 /// larger, and if it takes more, smaller.
 const GROUP_TIME_SQLITE: Range<Duration> = Duration::from_millis(33)..Duration::from_millis(100);
-/// The same on PostgreSQL, where only requests that write the same records wait. A group takes about 30 round trips, however
-/// many changes it has, so with less time it would have few changes if the database is far away.
+/// The same on PostgreSQL, where only requests that write the same records or courses wait. Until the transaction ends, the
+/// [event feed](domain::event_feed) and lists of changed records do not reach later changes. A group takes about 30 round trips,
+/// however many changes it has, so with less time it would have few changes if the database is far away.
 const GROUP_TIME_POSTGRES: Range<Duration> = Duration::from_millis(150)..Duration::from_millis(300);
+/// The pause after a transaction on SQLite, as a part of its duration. Processes that wait for the lock of the file ask for it at
+/// most every 100 ms. Without a pause, the import would have locked it again almost every time, and they could fail after 10 s.
+const PAUSE_DIVISOR: u32 = 10;
 /// Maximum time by which a change can be ahead of the server's clock.
 const MAX_CLOCK_SKEW: jiff::SignedDuration = jiff::SignedDuration::from_mins(5);
 
@@ -204,6 +208,9 @@ impl Importer {
             && matches!(group, GroupOutcome::Committed { .. })
         {
             self.group_size = (self.group_size * 2).min(MAX_GROUP_CHANGES);
+        }
+        if self.app.db.backend() == DbBackend::Sqlite {
+            tokio::time::sleep(started.elapsed() / PAUSE_DIVISOR).await;
         }
         Ok(group)
     }
