@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use foundation::id::EventId;
 use uuid::Uuid;
 
@@ -21,10 +21,13 @@ pub const NAME: &str = "event-feed";
 
 /// Writes per second.
 const RATE: u32 = 500;
-/// Number of clients. A third of their requests wait while a server is suspended, and the others have to reach the rate.
+/// Number of clients. While a server is suspended, the requests that it received hold theirs, so there are more than the rate
+/// needs.
 const CLIENTS: usize = 192;
 /// How long the second reader tries to find its start.
 const MIDDLE_TIMEOUT: Duration = Duration::from_secs(60);
+/// The pause before it tries the next server.
+const MIDDLE_PAUSE: Duration = Duration::from_millis(100);
 /// How long a server is suspended with open transactions.
 const SUSPENSION: Duration = Duration::from_secs(3);
 
@@ -45,9 +48,7 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
         LoadOptions { targets, clients: CLIENTS, rate: Some(RATE), reads_per_write: 0 },
     )?;
     load.run_for(Duration::from_secs(3)).await;
-    let middle = tokio::time::timeout(MIDDLE_TIMEOUT, read_middle(&token, &urls))
-        .await
-        .context("no server answers the second reader")??;
+    let middle = read_middle(&token, &urls).await.context("no server answers the second reader")?;
     let second = read_feed(token.clone(), urls.clone(), Some(middle.clone()), Arc::clone(&stopping));
     let second = tokio::spawn(second);
     for server in 0..fleet.servers.len() {
@@ -99,13 +100,16 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
 
 /// Returns the cursor of the second reader, which starts in the middle. Tries all servers in turn, because they may be too busy.
 async fn read_middle(token: &str, urls: &[String]) -> Result<String> {
-    let client = ApiClient::new(token)?;
-    for url in urls.iter().cycle() {
-        if let Ok((_, next)) = read_page(&client, url, None, 0).await {
-            return Ok(next);
+    let (client, deadline) = (ApiClient::new(token)?, Instant::now() + MIDDLE_TIMEOUT);
+    let mut servers = urls.iter().cycle();
+    loop {
+        let server = servers.next().context("there are no servers")?;
+        match read_page(&client, server, None, 0).await {
+            Ok((_, next)) => return Ok(next),
+            Err(error) if Instant::now() > deadline => return Err(error),
+            Err(_) => tokio::time::sleep(MIDDLE_PAUSE).await,
         }
     }
-    bail!("there are no servers")
 }
 
 /// Follows the feed until `stopping` and then until there are no more events, on all servers in turn. Returns the ids of the events.
