@@ -6,6 +6,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use fantoccini::{Client, ClientBuilder};
@@ -34,17 +35,37 @@ const ARGUMENTS: &[&str] = &[
     "--window-size=1440,900",
 ];
 
+/// How often the driver is started at most. It ends when another program takes the port that it chose.
+const MAX_STARTS: usize = 3;
+
 /// A running browser.
 pub struct Chromium {
     driver: Child,
     cleaner: Child,
     /// Held open, because the driver would end when it writes to a closed pipe.
-    _output: BufReader<ChildStdout>,
+    output: BufReader<ChildStdout>,
 }
 
 impl Chromium {
     /// Starts a browser with a new profile, and connects a WebDriver client to it.
     pub async fn start() -> (Self, Client) {
+        let mut started = Self::start_driver();
+        for _ in 1..MAX_STARTS {
+            started = started.or_else(|_| Self::start_driver());
+        }
+        // Dropping `chromium` stops the browser, also when a later step fails.
+        let (chromium, port, folder) = started.unwrap_or_else(|output| panic!("the driver ended: {output}"));
+        let profile = folder.join("profile").display().to_string();
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(capabilities(&profile))
+            .connect(&format!("http://127.0.0.1:{port}"))
+            .await
+            .expect("Chromium starts, and has the same version as its driver");
+        (chromium, client)
+    }
+
+    /// Starts the driver. Returns its port and the folder of its files. If it ends, returns its output.
+    fn start_driver() -> Result<(Self, u16, PathBuf), String> {
         let folder =
             tempfile::Builder::new().prefix("creator-api-chromium-").tempdir().expect("a folder").keep();
         let program = program("TEST_CHROMEDRIVER", "chromedriver");
@@ -69,17 +90,10 @@ impl Chromium {
             .stdin(Stdio::piped())
             .spawn()
             .expect("`sh` starts");
-        let mut output = BufReader::new(driver.stdout.take().expect("stdout is piped"));
-        let port = read_port(&mut output);
-        // Dropping this value stops the browser, also when a later step fails.
-        let chromium = Self { driver, cleaner, _output: output };
-        let profile = folder.join("profile").display().to_string();
-        let client = ClientBuilder::new(HttpConnector::new())
-            .capabilities(capabilities(&profile))
-            .connect(&format!("http://127.0.0.1:{port}"))
-            .await
-            .expect("Chromium starts, and has the same version as its driver");
-        (chromium, client)
+        let output = BufReader::new(driver.stdout.take().expect("stdout is piped"));
+        let mut chromium = Self { driver, cleaner, output };
+        let port = read_port(&mut chromium.output)?;
+        Ok((chromium, port, folder))
     }
 }
 
@@ -97,16 +111,16 @@ fn program(variable: &str, default: &str) -> String {
     std::env::var(variable).unwrap_or_else(|_| default.to_owned())
 }
 
-/// Returns the port that the driver listens on.
-fn read_port(output: &mut impl BufRead) -> u16 {
+/// Returns the port that the driver listens on, or its output if it ends.
+fn read_port(output: &mut impl BufRead) -> Result<u16, String> {
     let mut lines = String::new();
     while output.read_line(&mut lines).expect("the driver's output is text") > 0 {
         let line = lines.lines().last().unwrap_or_default();
         if let Some((_, port)) = line.split_once("started successfully on port ") {
-            return port.trim_end_matches('.').parse().expect("a port");
+            return Ok(port.trim_end_matches('.').parse().expect("a port"));
         }
     }
-    panic!("the driver ended: {lines}");
+    Err(lines)
 }
 
 /// Returns the WebDriver capabilities for a browser with this profile folder.
