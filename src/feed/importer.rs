@@ -40,8 +40,9 @@ const GROUP_TIME_SQLITE: Range<Duration> = Duration::from_millis(33)..Duration::
 /// [event feed](domain::event_feed) and lists of changed records do not reach later changes. A group takes about 30 round trips,
 /// however many changes it has, so with less time it would have few changes if the database is far away.
 const GROUP_TIME_POSTGRES: Range<Duration> = Duration::from_millis(150)..Duration::from_millis(300);
-/// The pause after a transaction on SQLite, as a part of its duration. Processes that wait for the lock of the file ask for it at
-/// most every 100 ms. Without a pause, the import would have locked it again almost every time, and they could fail after 10 s.
+/// After a transaction on SQLite, the import pauses for its duration divided by this. Another process that waits for the lock of
+/// the file asks for it up to 100 ms apart. Without a pause, the import would usually hold the lock again, and the other process
+/// could fail after 10 s.
 const PAUSE_DIVISOR: u32 = 10;
 /// Maximum time by which a change can be ahead of the server's clock.
 const MAX_CLOCK_SKEW: jiff::SignedDuration = jiff::SignedDuration::from_mins(5);
@@ -197,20 +198,19 @@ impl Importer {
         };
         self.workspaces.extend(workspaces);
         // Adapts the size of the next group to the duration of this one.
-        let group_time = match self.app.db.backend() {
-            DbBackend::Postgres => GROUP_TIME_POSTGRES,
-            _ => GROUP_TIME_SQLITE,
-        };
-        if started.elapsed() > group_time.end {
+        let elapsed = started.elapsed();
+        let is_sqlite = self.app.db.backend() == DbBackend::Sqlite;
+        let group_time = if is_sqlite { GROUP_TIME_SQLITE } else { GROUP_TIME_POSTGRES };
+        if elapsed > group_time.end {
             self.group_size = (self.group_size / 2).max(1);
         } else if changes.len() == self.group_size
-            && started.elapsed() < group_time.start
+            && elapsed < group_time.start
             && matches!(group, GroupOutcome::Committed { .. })
         {
             self.group_size = (self.group_size * 2).min(MAX_GROUP_CHANGES);
         }
-        if self.app.db.backend() == DbBackend::Sqlite {
-            tokio::time::sleep(started.elapsed() / PAUSE_DIVISOR).await;
+        if is_sqlite {
+            tokio::time::sleep(elapsed / PAUSE_DIVISOR).await;
         }
         Ok(group)
     }

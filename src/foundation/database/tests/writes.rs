@@ -82,7 +82,7 @@ async fn rollups_are_written_at_the_commit() {
 }
 
 #[tokio::test]
-async fn rows_in_memory_are_written_before_the_next_statement_that_does_not_exclude_them() {
+async fn rows_in_memory_are_written_before_any_other_statement() {
     for empty in EmptyDatabase::all().await {
         let database = empty.migrated().await;
         let write = database.begin_write(&at(1)).await.unwrap();
