@@ -32,7 +32,7 @@ pub enum ApiErrorCode {
     InternalError,
     /// The events after a cursor are no longer stored. Only in the Platform API.
     CursorExpired,
-    /// Too many imports are running. Only in the Platform API.
+    /// The server is busy or shutting down. Only in the Platform API.
     Unavailable,
 }
 
@@ -92,7 +92,7 @@ pub struct ErrorFields {
     pub message: Cow<'static, str>,
     /// The errors in individual parts of the request. Empty if the error does not concern a certain part.
     pub details: Violations,
-    /// The number of seconds to wait before the next request. Set on 429 only.
+    /// The number of seconds to wait before the next request. Set on 429 and 503 only.
     pub retry_after: Option<i64>,
     /// An additional header of the response, such as `Allow` on 405 or `WWW-Authenticate` on 401.
     pub header: Option<(header::HeaderName, HeaderValue)>,
@@ -217,9 +217,8 @@ impl ApiError {
     /// 404: an id in the body does not exist or is malformed. The detail names its field.
     pub fn not_found_in_body(field: &str, missing: &NotFound) -> Self {
         let reason = match missing {
-            NotFound::Record { .. } | NotFound::Workspace { .. } => {
-                "does not exist in this workspace".to_owned()
-            }
+            NotFound::Record { .. } => "does not exist in this workspace".to_owned(),
+            NotFound::Workspace { .. } => "does not exist".to_owned(),
             NotFound::NotAnId(error) => format!("is not a valid id: {error}"),
         };
         Self::not_found(missing).with_detail(RequestPart::Body, &format!("/{field}"), reason)

@@ -25,7 +25,8 @@ fn documentation(code: ApiErrorCode) -> CodeDocumentation {
                       five cases, so that it does not reveal whether a key exists.",
             remedy: "Send exactly one header <code>Authorization: Bearer &lt;API_KEY&gt;</code>. Check that the key \
                      is complete: <code>svc_live_</code> and 38 letters and digits. If a key is lost, revoke it and \
-                     create a new one.",
+                     create a new one. The Platform API requires a platform token, which begins with \
+                     <code>svc_plat_</code>, instead of an API key.",
             retry: "No.",
         },
         ApiErrorCode::Forbidden => CodeDocumentation {
@@ -40,7 +41,7 @@ fn documentation(code: ApiErrorCode) -> CodeDocumentation {
             meaning: "No such record in the workspace of the key: the id is malformed, has the wrong type, does not \
                       exist, or belongs to another workspace. Also returned for a path that does not exist.",
             remedy: "Check the id and its prefix: <code>crs_</code> is a course, <code>stu_</code> is a student. \
-                     Check that the key belongs to the right workspace.",
+                     Check that the key belongs to the right workspace. Platform API: import the workspace first.",
             retry: "No.",
         },
         ApiErrorCode::RateLimited => CodeDocumentation {
@@ -64,6 +65,8 @@ fn documentation(code: ApiErrorCode) -> CodeDocumentation {
                      retry the request. 409: the first request with this <code>Idempotency-Key</code> is still \
                      running; wait a second. 413: send at most 262,144 bytes. 414, 431: shorten the URL or the \
                      headers. 415: send the body uncompressed with <code>Content-Type: application/json</code>. \
+                     <code>importChanges</code> requires <code>Content-Type: application/x-ndjson</code>, and accepts \
+                     <code>Content-Encoding: gzip</code>. \
                      501, 505: use HTTP/1.1 and no transfer coding other than <code>chunked</code>.",
             retry: "Only 408 and 409.",
         },
@@ -74,7 +77,7 @@ fn documentation(code: ApiErrorCode) -> CodeDocumentation {
                      cause of an internal server error under this id. Requests that are rejected because too many \
                      connections are open have no entry of their own: the log contains only their number.",
             retry: "Yes, with exponential backoff and jitter. Send an <code>Idempotency-Key</code> with each \
-                    <code>POST</code>.",
+                    <code>POST</code>; the Platform API needs none.",
         },
         ApiErrorCode::CursorExpired => CodeDocumentation {
             status: "410, Platform API only",
@@ -84,7 +87,7 @@ fn documentation(code: ApiErrorCode) -> CodeDocumentation {
         },
         ApiErrorCode::Unavailable => CodeDocumentation {
             status: "503, Platform API only",
-            meaning: "Too many imports are running.",
+            meaning: "Too many imports, requests for events or connections are open, or the server is shutting down.",
             remedy: "Wait for the number of seconds in <code>Retry-After</code>.",
             retry: "Yes, after waiting.",
         },
@@ -124,7 +127,7 @@ const HEAD: &str = r#"<!doctype html>
 <link rel="stylesheet" href="/docs/page.css">
 </head>
 <body>
-<p><a href="/docs/">API reference</a> · <a href="/docs/webhooks">Receiving webhooks</a></p>
+<p><a href="/docs/">API reference</a> · <a href="/docs/webhooks">Receiving webhooks</a> · <a href="/docs/platform">Connect your platform</a></p>
 <h1>Errors</h1>
 <p>Every error response has this body. Handle errors by status and <code>code</code>; the message is meant for people
 and can change. <code>request_id</code> is also in the header <code>X-Request-Id</code>.</p>

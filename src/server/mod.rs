@@ -52,7 +52,7 @@ pub struct Server {
     api_state: Arc<ApiState>,
     router: router::RootRouter,
     platform: Arc<PlatformPipeline>,
-    /// The address of its own that the Platform API has, if any.
+    /// The listener of `--platform-listen`, if it is set.
     platform_listener: Option<TcpListener>,
     shutdown: Shutdown,
     limits: ConnectionLimits,

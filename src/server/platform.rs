@@ -1,4 +1,4 @@
-//! The endpoint of the address of its own that the Platform API can have.
+//! The endpoint of `--platform-listen`, where only the Platform API is served.
 
 use std::sync::Arc;
 

@@ -120,7 +120,8 @@ impl LogSubject {
 pub(crate) enum RequestOutcome {
     /// The response is complete.
     Complete(StatusCode),
-    /// The client disconnected before the response was complete. The status is `None` if there was no response yet.
+    /// The client disconnected before the response was complete, or the response ended early without a failure of the server. The
+    /// status is `None` if there was no response yet.
     Canceled(Option<StatusCode>),
     /// The response has begun, but its body failed.
     Failed(StatusCode),

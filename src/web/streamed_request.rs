@@ -55,13 +55,18 @@ impl StreamedRequest {
         }
     }
 
-    fn fail(&mut self, error: &str) {
+    /// Ends the request because of an error of the content. An error of the kind `ConnectionAborted` means that the server did not
+    /// fail; the response is incomplete nevertheless.
+    fn fail(&mut self, error: &io::Error) {
+        let id = &self.context.request_id;
+        if error.kind() == io::ErrorKind::ConnectionAborted {
+            let log = || tracing::info!(request.id = id, reason = %error, "ended the response early");
+            return self.activity.enter(log);
+        }
+        self.activity.enter(|| tracing::warn!(request.id = id, %error, "the response body failed"));
         if let RequestOutcome::Canceled(Some(status)) = self.outcome {
             self.outcome = RequestOutcome::Failed(status);
         }
-        self.activity.enter(|| {
-            tracing::warn!(request.id = self.context.request_id, error, "the response body failed");
-        });
     }
 }
 
@@ -94,7 +99,7 @@ impl Stream for ObservedStream {
         });
         match &polled {
             Poll::Pending | Poll::Ready(Some(Ok(_))) => return polled,
-            Poll::Ready(Some(Err(error))) => this.request.fail(&error.to_string()),
+            Poll::Ready(Some(Err(error))) => this.request.fail(error),
             Poll::Ready(None) => this.request.complete(),
         }
         this.content = None;
@@ -208,6 +213,23 @@ mod tests {
         assert_eq!(parts, [Ok("a".into()), Err("panicked: a bug".to_owned())]);
         assert!(log.contains("r-1") && log.contains("a bug") && log.contains("failed=true"), "{log}");
         assert!(is_counted("panics", "failed"));
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_ends_early_without_a_failure_of_the_server_is_canceled() {
+        let ends = [true, false].into_iter().map(|is_line| match is_line {
+            true => Ok(Bytes::from("a")),
+            false => Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the client is idle")),
+        });
+        let (parts, log) = read("ends", Method::GET, 4, ends).await;
+        assert_eq!(parts, [Ok("a".into()), Err("the client is idle".to_owned())]);
+        let [reason, access] = log.lines().collect::<Vec<_>>()[..] else { panic!("{log}") };
+        assert!(
+            reason.contains("INFO ended the response early") && reason.contains("the client is idle"),
+            "{log}"
+        );
+        assert!(reason.contains("r-1") && access.contains("status=200 gone=true"), "{log}");
+        assert!(is_counted("ends", "canceled"));
     }
 
     #[tokio::test]

@@ -54,11 +54,11 @@ async fn the_length_of_a_line_is_limited() {
         (longest.len(), longest[0]["line"].as_u64(), longest[1]["line"].as_u64()),
         (2, Some(1), Some(2))
     );
-    // The following lines are not read.
+    // The following lines are read.
     let too_long = import(vec![line(100), line(MAX_LINE_BYTES + 1), line(100)]).await;
-    assert_eq!(too_long.len(), 2);
+    assert_eq!(too_long.len(), 3);
     assert_eq!(too_long[1], json!({ "line": 2, "error": " is longer than 262144 bytes" }));
-    // A line without an end is rejected before the whole body was received.
+    assert_eq!((&too_long[2]["line"], &too_long[2]["error"]), (&json!(3), &Value::Null));
     let endless = import(vec![vec![b' '; MAX_LINE_BYTES], vec![b' '; 1], line(100)]).await;
     assert_eq!(endless, [json!({ "line": 1, "error": " is longer than 262144 bytes" })]);
 }
@@ -69,7 +69,7 @@ async fn a_lost_connection_is_an_error_of_the_line() {
     let body = poem::Body::from_bytes_stream(stream::iter(chunks));
     let response = send(Method::POST, "/tool-import", &[NDJSON], body).await;
     let text = String::from_utf8(response.body).expect("UTF-8");
-    assert!(text.ends_with("{\"line\":2,\"error\":\" is incomplete: the connection failed\"}\n"), "{text}");
+    assert!(text.ends_with("{\"line\":2,\"error\":\" is incomplete: it cannot be read\"}\n"), "{text}");
 }
 
 #[tokio::test]

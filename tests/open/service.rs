@@ -205,7 +205,8 @@ impl OperationsApi for EchoService {
     ) -> Result<CheckToolsResponse, EchoError> {
         let names = stream::unfold(request.body, async |mut tools| {
             let name = tools.next().await?.map(|tool| tool.name);
-            Some((name.map_err(|error| format!("line {} is invalid", error.line)), tools))
+            let invalid = |error: LineError| std::io::Error::other(format!("line {} is invalid", error.line));
+            Some((name.map_err(invalid), tools))
         });
         Ok(CheckToolsResponse::Ok(LineStream::try_new(names)))
     }

@@ -168,7 +168,7 @@ impl Type for RecordingService {
             let result = match notes.next().await? {
                 Ok(note) if note.text == "panic" => panic!("line {line} panics"),
                 Ok(note) => Ok(ImportNotesOkBody { line, text: note.text.to_uppercase() }),
-                Err(error) => Err(format!("line {} is not valid", error.line)),
+                Err(error) => Err(std::io::Error::other(format!("line {} is not valid", error.line))),
             };
             Some((result, (notes, line + 1)))
         });

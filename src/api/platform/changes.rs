@@ -1,9 +1,9 @@
 //! The operation `importChanges`.
 
 use std::collections::VecDeque;
+use std::io;
 use std::time::Duration;
 
-use anyhow::anyhow;
 use futures_util::{Stream, stream};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::OwnedSemaphorePermit;
@@ -12,7 +12,7 @@ use super::generated::changes::{Changes, ImportChangesRequest, ImportChangesResp
 use super::generated::schemas::{Change, ChangeError, ChangeResult, ChangeResultResult};
 use super::{Call, PlatformHandlers, RETRY_AFTER};
 use crate::error::{ApiError, Reply};
-use contract_runtime::payload::{LineStream, Lines, RawLine};
+use contract_runtime::payload::{LineStream, Lines, MAX_LINE_BYTES, RawLine};
 use domain::app::App;
 use domain::{event_feed, platform_tokens};
 use feed::{Importer, InputLine, LineResult, RejectedLine};
@@ -36,7 +36,10 @@ impl Changes for PlatformHandlers {
         request: ImportChangesRequest,
     ) -> Reply<ImportChangesResponse> {
         if event_feed::is_stopping(&self.app) {
-            return Err(ApiError::unavailable("The server stops. Retry in a few seconds.", RETRY_AFTER));
+            return Err(ApiError::unavailable(
+                "The server is shutting down. Retry in a few seconds.",
+                RETRY_AFTER,
+            ));
         }
         let permit = self.imports.clone().try_acquire_owned();
         let permit = permit.map_err(|_| {
@@ -68,14 +71,14 @@ struct RunningImport {
     /// Results that are not sent yet.
     results: VecDeque<ChangeResult>,
     /// Set once no more lines are read: success, or the error that ends the response.
-    end: Option<anyhow::Result<()>>,
+    end: Option<io::Result<()>>,
     _permit: OwnedSemaphorePermit,
 }
 
 impl RunningImport {
     /// Returns the results. Lines are read only when the client has read the results before. An error ends the response after
     /// the results of the changes that were committed.
-    fn results(self) -> impl Stream<Item = anyhow::Result<ChangeResult>> + Send {
+    fn results(self) -> impl Stream<Item = io::Result<ChangeResult>> + Send {
         stream::try_unfold(self, |mut import| async move {
             loop {
                 if let Some(result) = import.results.pop_front() {
@@ -122,7 +125,7 @@ impl RunningImport {
             metrics::counter!("imported_changes_total", "result" => result.result.as_str()).increment(1);
         }
         if let Err(error) = outcome {
-            self.end = Some(Err(anyhow!("the changes could not be applied: {error:#}")));
+            self.end = Some(Err(io::Error::other(format!("the changes could not be applied: {error:#}"))));
         }
     }
 
@@ -149,14 +152,15 @@ impl RunningImport {
                     continue;
                 }
                 Some(Err(error)) if error.is_too_long => {
-                    // The importer rejects it. The following lines cannot be read.
+                    // The importer rejects it.
+                    bytes += MAX_LINE_BYTES;
                     self.batch.push(InputLine { number: error.line, bytes: Vec::new(), truncated: true });
-                    self.end = Some(Ok(()));
+                    continue;
                 }
                 Some(Err(error)) => {
                     let messages = error.violations.iter().map(|violation| violation.message.as_str());
                     let messages = messages.collect::<Vec<_>>().join("; ");
-                    self.end = Some(Err(anyhow!("line {} {messages}", error.line)));
+                    self.end = Some(Err(ended(format!("line {} {messages}", error.line))));
                 }
             }
             return;
@@ -164,17 +168,22 @@ impl RunningImport {
     }
 }
 
+/// Returns the error that ends a response although the server did not fail.
+fn ended(reason: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionAborted, reason.into())
+}
+
 /// Checks that an import may continue.
-async fn check_permission(app: &App, token: PlatformTokenId, idle_since: Timestamp) -> anyhow::Result<()> {
+async fn check_permission(app: &App, token: PlatformTokenId, idle_since: Timestamp) -> io::Result<()> {
     if event_feed::is_stopping(app) {
-        return Err(anyhow!("the server stops"));
+        return Err(ended("the server is shutting down"));
     }
     // Setting the clock back also ends the import, so that it does not wait longer.
     if app.clock.now().duration_since(idle_since).abs() >= IDLE_TIMEOUT {
-        return Err(anyhow!("the client sent no change in time"));
+        return Err(ended("the client sent no change in time"));
     }
-    if !platform_tokens::is_valid(app, token).await? {
-        return Err(anyhow!("the platform token was revoked or has expired"));
+    if !platform_tokens::is_valid(app, token).await.map_err(io::Error::other)? {
+        return Err(ended("the platform token was revoked or has expired"));
     }
     Ok(())
 }

@@ -14,13 +14,13 @@ use tokio::io::BufReader;
 
 use super::generated::adapter::PlatformV1;
 use super::generated::operations::CONTRACT;
-use super::{PlatformCaller, PlatformHandlers};
+use super::{PlatformCaller, PlatformHandlers, RETRY_AFTER};
 use crate::error::ApiError;
 use crate::middleware::{body, count_rejection, finish};
 use crate::patterns;
 use crate::state::ApiState;
 use contract_runtime::payload::Streamed;
-use contract_runtime::router::{RouteMatch, Router};
+use contract_runtime::router::{CallError, RouteMatch, Router};
 use domain::app::App;
 use domain::platform_tokens::{self, PlatformScope, PlatformTokenRecord};
 use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
@@ -81,6 +81,10 @@ impl PlatformPipeline {
         if let Some(rejection) = request.extensions().get::<Rejection>() {
             if *rejection == Rejection::BUSY {
                 context.set_log_subject(LogSubject::Silent);
+                return Err(ApiError::unavailable(
+                    "Too many connections are open. Retry in a few seconds.",
+                    RETRY_AFTER,
+                ));
             }
             return Err(ApiError::rejected(*rejection));
         }
@@ -102,7 +106,7 @@ impl PlatformPipeline {
         }
         let input = if route.operation.is_streamed() {
             let body = streamed_body(&mut request).await;
-            route.validate_stream(&request, path, body)?
+            route.validate_stream(&request, path, body).map_err(allow_gzip)?
         } else {
             let body = body::read(&mut request).await?;
             route.validate(&request, path, body)?
@@ -135,6 +139,16 @@ async fn streamed_body(request: &mut Request) -> Body {
     let mut decoder = GzipDecoder::new(BufReader::new(body.into_async_read()));
     decoder.multiple_members(true);
     Body::from_async_read(decoder)
+}
+
+/// Adds gzip to the remedy for an unsupported encoding.
+fn allow_gzip(error: CallError) -> CallError {
+    match error {
+        CallError::MediaType { expected, header: header @ "Content-Encoding", .. } => {
+            CallError::MediaType { expected, header, message: "must be gzip or absent".to_owned() }
+        }
+        other => other,
+    }
 }
 
 /// Lets the connection send `100 Continue`, for which the client waits before it sends the body. hyper sends it when the body is

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::Poll;
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use futures_util::stream::{self, Stream, StreamExt};
 use poem::{Body, IntoResponse, Request, RequestBody, Response};
 use poem_openapi::payload::Payload;
@@ -54,8 +54,7 @@ pub struct LineError {
     pub line: u64,
     /// What is wrong. The fields are JSON pointers into the line.
     pub violations: Violations,
-    /// Whether the following lines cannot be read: the line is too long, did not arrive in time, or the connection
-    /// failed.
+    /// Whether the following lines cannot be read: the line did not arrive in time, or the connection failed.
     pub is_final: bool,
     /// Whether the line is longer than [`MAX_LINE_BYTES`].
     pub is_too_long: bool,
@@ -80,6 +79,8 @@ pub struct Lines<T> {
     buffer: BytesMut,
     line: u64,
     is_ended: bool,
+    /// Whether the buffer begins within a line that is too long.
+    is_skipping: bool,
     value: PhantomData<fn() -> T>,
 }
 
@@ -91,7 +92,14 @@ impl<T> fmt::Debug for Lines<T> {
 
 impl<T: DeserializeOwned> Lines<T> {
     fn new(raw: RawLines) -> Self {
-        Self { raw, buffer: BytesMut::new(), line: 0, is_ended: false, value: PhantomData }
+        Self {
+            raw,
+            buffer: BytesMut::new(),
+            line: 0,
+            is_ended: false,
+            is_skipping: false,
+            value: PhantomData,
+        }
     }
 
     /// Returns the value of the next line, or `None` after the last one. Empty lines are skipped.
@@ -115,7 +123,8 @@ impl<T: DeserializeOwned> Lines<T> {
     /// Returns the next line as it was sent, for an operation that validates lines itself. Empty lines are skipped.
     ///
     /// # Errors
-    /// Returns a final error when the line cannot be read.
+    /// Returns an error for a line that is too long; the following lines can be read. Returns a final error when the line
+    /// cannot be read.
     ///
     /// # Cancellation
     /// If the future is dropped, no line is lost.
@@ -141,6 +150,9 @@ impl<T: DeserializeOwned> Lines<T> {
 
     /// Returns the next line without its line break.
     async fn next_line(&mut self) -> Option<Result<BytesMut, LineError>> {
+        if let Err(error) = self.skip_rest().await {
+            return Some(Err(error));
+        }
         let mut searched = 0;
         loop {
             let found =
@@ -148,7 +160,9 @@ impl<T: DeserializeOwned> Lines<T> {
             let length = found.unwrap_or(self.buffer.len());
             let has_return = length > 0 && self.buffer[length - 1] == b'\r';
             if length - usize::from(has_return) > MAX_LINE_BYTES {
-                let error = self.final_error(&format!("is longer than {MAX_LINE_BYTES} bytes"));
+                self.line += 1;
+                self.is_skipping = true;
+                let error = self.error(violation(&format!("is longer than {MAX_LINE_BYTES} bytes")), false);
                 return Some(Err(LineError { is_too_long: true, ..error }));
             }
             if let Some(at) = found {
@@ -162,15 +176,38 @@ impl<T: DeserializeOwned> Lines<T> {
                 self.line += 1;
                 return (!self.buffer.is_empty()).then(|| Ok(self.buffer.split()));
             }
-            match self.raw.bytes.next().await {
-                Some(Ok(bytes)) => self.buffer.extend_from_slice(&bytes),
-                Some(Err(error)) if error.kind() == std::io::ErrorKind::TimedOut => {
-                    return Some(Err(self.final_error("is incomplete: it did not arrive in time")));
-                }
-                Some(Err(_)) => return Some(Err(self.final_error("is incomplete: the connection failed"))),
-                None => self.is_ended = true,
+            if let Err(error) = self.read().await {
+                return Some(Err(error));
             }
         }
+    }
+
+    /// Reads further bytes into the buffer, or finds the end of the body.
+    async fn read(&mut self) -> Result<(), LineError> {
+        match self.raw.bytes.next().await {
+            Some(Ok(bytes)) => self.buffer.extend_from_slice(&bytes),
+            Some(Err(error)) if error.kind() == std::io::ErrorKind::TimedOut => {
+                return Err(self.final_error("is incomplete: it did not arrive in time"));
+            }
+            Some(Err(_)) => return Err(self.final_error("is incomplete: it cannot be read")),
+            None => self.is_ended = true,
+        }
+        Ok(())
+    }
+
+    /// Discards the rest of a line that is too long.
+    async fn skip_rest(&mut self) -> Result<(), LineError> {
+        while self.is_skipping {
+            let found = self.buffer.iter().position(|byte| *byte == b'\n');
+            self.buffer.advance(found.map_or(self.buffer.len(), |at| at + 1));
+            self.is_skipping = found.is_none() && !self.is_ended;
+            if self.is_skipping {
+                // A compressed line can be very long.
+                yield_now().await;
+                self.read().await?;
+            }
+        }
+        Ok(())
     }
 
     fn error(&self, violations: Violations, is_final: bool) -> LineError {
@@ -239,19 +276,17 @@ impl<T: Serialize> LineStream<T> {
     /// Creates a body from a stream that can fail. The first error ends the stream: the server closes the connection
     /// without the end of the body, so clients do not take the lines before for the whole response. To report the reason
     /// to clients, send it as the last line before the error. The server tries to send this line before it closes the
-    /// connection.
+    /// connection. An error of the kind [`ConnectionAborted`](std::io::ErrorKind::ConnectionAborted) means that the server did
+    /// not fail, such as when the client stopped sending.
     ///
     /// For an HTTP/1.0 client, the end of the connection is the end of the body, so a failed stream looks complete. Some
     /// proxies are such clients, such as nginx without `proxy_http_version 1.1`.
     ///
     /// # Panics
     /// See [`LineStream::new`].
-    pub fn try_new<E>(values: impl Stream<Item = Result<T, E>> + Send + 'static) -> Self
-    where
-        E: Into<Box<dyn std::error::Error + Send + Sync>>,
-    {
+    pub fn try_new(values: impl Stream<Item = std::io::Result<T>> + Send + 'static) -> Self {
         let lines = values.then(|value| {
-            let line = value.map(|value| serialize(&value)).map_err(std::io::Error::other);
+            let line = value.map(|value| serialize(&value));
             async move {
                 if line.is_err() {
                     // hyper drops lines that it has not written when the body fails. It writes them when the body is

@@ -51,11 +51,12 @@ pub struct Timeouts {
 }
 
 impl ConnectionLimits {
-    /// Returns the limits for this configuration. A quarter of the open files that the system allows stays free for the
-    /// database, webhooks and mail.
+    /// Returns the limits of each listener for this configuration. The listeners share the open files that the system allows, of
+    /// which a quarter stays free for the database, webhooks and mail.
     pub fn new(server: &config::ServerConfig) -> Self {
         let files = getrlimit(Resource::Nofile).current.unwrap_or(ASSUMED_MAX_FILES);
-        let files = usize::try_from(files).unwrap_or(usize::MAX);
+        let listeners = 1 + usize::from(server.platform_listen.is_some());
+        let files = usize::try_from(files).unwrap_or(usize::MAX) / listeners;
         let overflow = (files / 16).clamp(1, MAX_OVERFLOW);
         let per_address = usize::try_from(server.max_connections_per_address.get()).unwrap_or(usize::MAX);
         Self {

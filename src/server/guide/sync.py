@@ -19,7 +19,6 @@ AUTH = {"Authorization": "Bearer " + os.environ["PLATFORM_TOKEN"]}
 OUTBOX = pathlib.Path(sys.argv[1])  # your platform appends one change per line, in the order of its commits
 STATE = pathlib.Path("sync-state.json")  # in production: rows of your database
 BATCH_BYTES = 64 << 10  # this client reads no result before it has sent a batch, so batches are small
-MAX_LINE_BYTES = (256 << 10) + 1  # with the line break
 state = json.loads(STATE.read_text()) if STATE.exists() else {"bytes": 0, "cursor": None}
 lock = threading.Lock()
 
@@ -44,17 +43,17 @@ def send_changes():
         lines = [line for line in file.readlines(BATCH_BYTES) if line.endswith(b"\n")]
     if not lines:
         return time.sleep(0.2)
-    if len(lines[0]) > MAX_LINE_BYTES:
-        print("too long", lines[0][:80], flush=True)  # split it and send it again
-        return save(bytes=state["bytes"] + len(lines[0]))
-    lines = list(itertools.takewhile(lambda line: len(line) <= MAX_LINE_BYTES, lines))
     ends = list(itertools.accumulate(map(len, lines), initial=state["bytes"]))
+    answered = 0
     with call("/changes", b"".join(lines), {"Content-Type": "application/x-ndjson"}) as response:
         for result in map(json.loads, response):
             if result["result"] == "rejected":
                 print("rejected", result["id"], result["errors"], flush=True)  # correct it and send it again
-            save(bytes=ends[result["line"]])
-    save(bytes=ends[-1])  # the response is complete, so all lines have results
+            answered = result["line"]
+            save(bytes=ends[answered])
+    if any(map(bytes.strip, lines[answered:])):
+        raise OSError("the import ended early")
+    save(bytes=ends[-1])  # the lines after the last result are empty
 
 
 def receive_events():

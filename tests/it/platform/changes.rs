@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_compression::tokio::bufread::GzipEncoder;
+use bytes::Bytes;
 use domain::platform_tokens;
 use futures_util::{StreamExt, stream};
 use reqwest::{Body, Method};
@@ -31,7 +32,7 @@ fn line(id: &str, change: &str, data: &Value) -> String {
 }
 
 /// Imports lines, and returns the results.
-async fn import(token: &TestKey, parameters: &str, lines: impl Into<Body>) -> Vec<Value> {
+pub async fn import(token: &TestKey, parameters: &str, lines: impl Into<Body>) -> Vec<Value> {
     let request = token.request(Method::POST, &format!("{CHANGES}{parameters}"));
     let response = send(request.header("content-type", NDJSON).body(lines.into())).await.assert_status(200);
     assert_eq!(response.header("content-type"), NDJSON);
@@ -39,13 +40,35 @@ async fn import(token: &TestKey, parameters: &str, lines: impl Into<Body>) -> Ve
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// Returns a body that lasts until the sender of its lines is dropped.
-pub fn open_body() -> (mpsc::UnboundedSender<String>, Body) {
-    let (lines, received) = mpsc::unbounded_channel();
-    let lines_of_body = stream::unfold(received, async |mut received: mpsc::UnboundedReceiver<String>| {
-        Some((std::io::Result::Ok(received.recv().await?), received))
+/// Returns a body that lasts until the sender of its parts is dropped.
+pub fn open_body<T: Into<Bytes> + Send + 'static>() -> (mpsc::UnboundedSender<T>, Body) {
+    let (parts, received) = mpsc::unbounded_channel();
+    let parts_of_body = stream::unfold(received, async |mut received: mpsc::UnboundedReceiver<T>| {
+        Some((std::io::Result::Ok(received.recv().await?.into()), received))
     });
-    (lines, Body::wrap_stream(lines_of_body))
+    (parts, Body::wrap_stream(parts_of_body))
+}
+
+async fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut compressed = Vec::new();
+    GzipEncoder::new(text).read_to_end(&mut compressed).await.expect("memory");
+    compressed
+}
+
+/// Sends the first bytes of an import, and closes the connection. Returns the results that were received.
+pub async fn import_cut_off(app: &TestApp, token: &TestKey, lines: &[u8], sent: usize) -> Vec<Value> {
+    let head = format!(
+        "POST {CHANGES} HTTP/1.1\r\nhost: api.test\r\nauthorization: Bearer {}\r\ncontent-type: {NDJSON}\r\n\
+         content-length: {}\r\n\r\n",
+        token.secret,
+        lines.len()
+    );
+    let (response, is_closed) = app.exchange_bytes(&[head.as_bytes(), &lines[..sent]].concat(), true).await;
+    let response = String::from_utf8(response).expect("UTF-8");
+    assert!(is_closed && response.starts_with("HTTP/1.1 200"), "{response}");
+    assert!(!response.ends_with("0\r\n\r\n"), "the response is complete");
+    let lines = response.lines().filter(|line| line.starts_with("{\"line\""));
+    lines.map(|line| serde_json::from_str(line).expect("a chunk contains whole lines")).collect()
 }
 
 fn summaries(results: &[Value]) -> Vec<String> {
@@ -133,30 +156,32 @@ async fn an_import_that_was_cut_off_is_repeated_safely() {
         (0..500).map(|n| student_line(&format!("s-{n}"), &format!("s{n}@example.com"))).collect();
     let all = format!("{}{}", workspace_line("c-1"), students.concat());
     // The body ends within a line, although its head announces more.
-    let cut = all.len() / 2 + 7;
-    let head = format!(
-        "POST {CHANGES} HTTP/1.1\r\nhost: api.test\r\nauthorization: Bearer {}\r\ncontent-type: {NDJSON}\r\n\
-         content-length: {}\r\n\r\n",
-        token.secret,
-        all.len()
-    );
-    let (response, _) = app.exchange_bytes(&[head.as_bytes(), &all.as_bytes()[..cut]].concat(), true).await;
-    assert!(!response.ends_with(b"0\r\n\r\n"), "the response is not complete");
+    let before = import_cut_off(&app, &token, all.as_bytes(), all.len() / 2 + 7).await;
+    assert!(before.iter().all(|result| result["result"] == "applied"), "{before:?}");
     let results = import(&token, "", all).await;
     assert_eq!(results.len(), 501);
-    assert!(results.iter().all(|result| result["result"] != "rejected"), "{results:?}");
+    // Lines that were applied before the cut are duplicates, even if their result was lost.
+    let duplicates = results.iter().take_while(|result| result["result"] == "duplicate").count();
+    assert!((before.len()..300).contains(&duplicates), "{} {duplicates}", before.len());
+    assert!(results[duplicates..].iter().all(|result| result["result"] == "applied"), "{results:?}");
     assert_eq!(app.events_of_type("student.created").await.len(), 500);
 }
 
 #[tokio::test]
-async fn a_line_that_is_too_long_ends_the_import() {
+async fn a_line_that_is_too_long_is_rejected_and_the_next_one_applied() {
     let app = TestApp::start().await;
     let token = platform_token(&app, "write:changes").await;
-    let long = format!("{{\"id\":\"{}\"}}\n", "x".repeat(262_145 - 9));
-    assert_eq!(long.len(), 262_145 + 1);
-    let lines = [workspace_line("c-1"), long, student_line("c-2", "ada@example.com")].concat();
-    let results = import(&token, "", lines).await;
-    assert_eq!(summaries(&results), ["1 c-1 applied", "2 - rejected"]);
+    let padded = |line: String, length: usize| {
+        let line = line.trim_end();
+        format!("{line}{}\n", " ".repeat(length - line.len()))
+    };
+    let lines = [
+        padded(workspace_line("c-1"), 262_144),
+        padded(student_line("c-2", "ada@example.com"), 262_145),
+        student_line("c-3", "bo@example.com"),
+    ];
+    let results = import(&token, "", lines.concat()).await;
+    assert_eq!(summaries(&results), ["1 c-1 applied", "2 - rejected", "3 c-3 applied"]);
     assert_eq!(results[1]["errors"][0]["message"], "the line is longer than 262144 bytes");
 }
 
@@ -164,13 +189,14 @@ async fn a_line_that_is_too_long_ends_the_import() {
 async fn a_compressed_body_is_decompressed() {
     let app = TestApp::start().await;
     let token = platform_token(&app, "write:changes").await;
-    let (line, mut compressed) = (workspace_line("c-1"), Vec::new());
-    GzipEncoder::new(line.as_bytes()).read_to_end(&mut compressed).await.expect("memory");
+    let compressed = gzip(workspace_line("c-1").as_bytes()).await;
     let request = || token.request(Method::POST, CHANGES).header("content-type", NDJSON);
     let imported = send(request().header("content-encoding", "gzip").body(compressed)).await;
     assert!(String::from_utf8_lossy(&imported.assert_status(200).body).contains("\"applied\""));
     let rejected = send(request().header("content-encoding", "br").body("x")).await;
-    assert_eq!(rejected.assert_status(415).error_locations(), ["header Content-Encoding"]);
+    let rejected = rejected.assert_status(415);
+    assert_eq!(rejected.error_locations(), ["header Content-Encoding"]);
+    assert_eq!(rejected.json()["error"]["details"][0]["message"], "must be gzip or absent");
 }
 
 #[tokio::test]
@@ -188,6 +214,28 @@ async fn revoking_the_token_ends_a_running_import() {
     let end = results.next().await.expect("the connection fails");
     assert!(end.is_err(), "{end:?}");
     drop(lines);
+}
+
+#[tokio::test]
+async fn revoking_the_token_ends_an_import_that_receives_changes() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let (lines, body) = open_body();
+    lines.send(workspace_line("c-0")).expect("the request is open");
+    let request = token.request(Method::POST, CHANGES).header("content-type", NDJSON).body(body);
+    let mut results = request.send().await.expect("the server responds").bytes_stream();
+    let id = token.id.parse().expect("an id");
+    // Sends the next line after each result, so the import never waits for long.
+    let mut received = 0;
+    while let Some(Ok(_)) = results.next().await {
+        received += 1;
+        if received == 3 {
+            in_transaction(&app, async |write| platform_tokens::revoke(write, id).await).await.unwrap();
+        }
+        assert!(received < 1_000, "the import goes on");
+        let _ = lines.send(student_line(&format!("s-{received}"), &format!("s{received}@example.com")));
+    }
+    assert!(received >= 3, "{received}");
 }
 
 #[tokio::test]
@@ -298,15 +346,24 @@ async fn an_import_whose_results_are_not_read_is_cut_off() {
 }
 
 #[tokio::test]
-async fn a_long_line_in_a_compressed_body_is_not_decompressed_completely() {
+async fn a_long_line_in_a_compressed_body_is_rejected_before_it_ends() {
     let app = TestApp::start().await;
     let token = platform_token(&app, "write:changes").await;
-    let (line, mut compressed) = ("x".repeat(64 << 20), Vec::new());
-    GzipEncoder::new(line.as_bytes()).read_to_end(&mut compressed).await.expect("memory");
+    let (parts, body) = open_body();
+    parts.send(gzip("x".repeat(1 << 20).as_bytes()).await).expect("the request is open");
     let request = token.request(Method::POST, CHANGES).header("content-type", NDJSON);
-    let response = send(request.header("content-encoding", "gzip").body(compressed)).await.assert_status(200);
-    let result: Value = serde_json::from_slice(&response.body).expect("one line");
-    assert_eq!(result["errors"][0]["message"], "the line is longer than 262144 bytes");
+    let response = request.header("content-encoding", "gzip").body(body).send().await;
+    let mut results = response.expect("the server responds").bytes_stream();
+    let rejected = results.next().await.expect("a result").expect("a result");
+    let rejected: Value = serde_json::from_slice(&rejected).expect("one line");
+    assert_eq!(rejected["errors"][0]["message"], "the line is longer than 262144 bytes");
+    let rest = [&vec![b'x'; 64 << 20], &b"\n"[..], workspace_line("c-1").as_bytes()].concat();
+    parts.send(gzip(&rest).await).expect("the request is open");
+    drop(parts);
+    let applied = results.next().await.expect("a result").expect("a result");
+    let applied: Value = serde_json::from_slice(&applied).expect("one line");
+    assert_eq!((&applied["line"], &applied["result"]), (&json!(2), &json!("applied")));
+    assert!(results.next().await.is_none(), "the response is complete");
 }
 
 #[tokio::test]

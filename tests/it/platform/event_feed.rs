@@ -283,6 +283,22 @@ async fn readers_beyond_the_limit_are_rejected() {
 }
 
 #[tokio::test]
+async fn a_reader_with_too_many_connections_is_told_to_retry() {
+    let app = TestApp::start_with_connection_limits(|limits| limits.per_address = 1).await;
+    let token = platform_token(&app, "read:events").await;
+    let address = app.base_url.strip_prefix("http://").expect("a URL");
+    let _open = tokio::net::TcpStream::connect(address).await.expect("the server accepts connections");
+    let request = format!(
+        "GET {EVENTS} HTTP/1.1\r\nhost: api.test\r\nauthorization: Bearer {}\r\nconnection: close\r\n\r\n",
+        token.secret
+    );
+    let received = app.exchange(request.as_bytes(), false).await;
+    let rejected = &received.responses[0];
+    assert_eq!((rejected.status, rejected.header("retry-after")), (503, "5"));
+    assert_eq!(rejected.json()["error"]["code"], "unavailable");
+}
+
+#[tokio::test]
 async fn a_page_ends_before_it_becomes_large() {
     let app = TestApp::start().await;
     let token = platform_token(&app, "read:events").await;

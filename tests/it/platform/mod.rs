@@ -4,6 +4,7 @@ mod address;
 mod change_contract;
 pub mod changes;
 mod coverage;
+mod cut_imports;
 mod event_feed;
 mod guide;
 pub mod sign_in_links;

@@ -85,6 +85,12 @@ async fn a_link_of_a_removed_person_is_not_valid() {
     domain::users::remove(&write, acme.id, ada.id).await.unwrap();
     write.commit().await.unwrap();
     Browser::new(&app).get(&path).await.assert_status(404);
+
+    // A new link adds the person again.
+    let path = link(&app, "acme", "ada@example.com").await;
+    Browser::new(&app).get(&path).await.assert_status(303);
+    let members = domain::users::list(&app.app, acme.id).await.unwrap();
+    assert!(members.iter().any(|user| user.email == "ada@example.com"));
 }
 
 #[tokio::test]
@@ -111,6 +117,7 @@ async fn an_unknown_workspace_and_invalid_people_are_rejected() {
     let post = async |body: Value| token.post(LINKS, body).await;
     let missing = post(json!({"workspace": "nobody", "email": "ada@example.com"})).await.assert_status(404);
     assert_eq!(missing.error_locations(), ["body /workspace"]);
+    assert_eq!(missing.json()["error"]["details"][0]["message"], "does not exist");
     let invalid = post(json!({"workspace": "acme", "email": "not an address"})).await.assert_status(422);
     invalid.assert_errors_at(&["body /email"]);
     let invalid = post(json!({"workspace": "acme", "email": "a@example.com", "role": 1})).await;

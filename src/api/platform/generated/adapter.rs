@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 1c0e871eaceba82d7c8574f8b0c3760f1c95b2e2a25a6023c8723f4c6ba0493c), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 2d579b2dee67039071c1ec4650759194f90942543810af5e3e8e6defa24d301e), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 1c0e871eaceba82d7c8574f8b0c3760f1c95b2e2a25a6023c8723f4c6ba0493c), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 2d579b2dee67039071c1ec4650759194f90942543810af5e3e8e6defa24d301e), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `changes`.
 
@@ -15,10 +15,10 @@ pub trait Changes: Service {
     /// Applies changes, one per line, and responds with one line per change, in the same order. The response begins before the request ends: send and read at the same time. The length of the body is not limited; a line has at most 256 KiB (262,144 bytes).
     ///
     /// - A result is sent only after its change is committed. If the connection fails, send the lines again from the first one without a result. The `id` of a change makes this safe: a change that was applied is a `duplicate`.
-    /// - A rejected change does not affect the others, even if its line is not JSON or its kind is unknown. Correct it and send it with the same `id`.
-    /// - A line that is too long ends the import: its result is the last one.
+    /// - A rejected change does not affect the others, even if its line is too long or not JSON, or its kind is unknown. Correct it and send it with the same `id`.
     /// - The server reads further lines only when you have read the results of earlier ones. A client that sends the whole body before it reads the response must send small bodies, of at most 64 KiB.
-    /// - If you do not read results for 30 seconds, or send no change for 30 seconds within the body, the server closes the connection. It also does when it stops or when the database fails. A response whose body ends without the last chunk is incomplete.
+    /// - The import ends early if you do not read results for 30 seconds or send no change for 30 seconds, if the body cannot be decompressed, if the token is revoked or expires, if the server shuts down, or if the database fails. The server then closes the connection without the last chunk of the response.
+    /// - Check that the last result is that of your last line. To a client behind a proxy that speaks HTTP/1.0, an incomplete response looks complete.
     /// - `creator-api import` on the server's machine applies the same changes from a file.
     /// - The body can be compressed: `Content-Encoding: gzip`.
     fn import_changes(
@@ -83,7 +83,7 @@ pub enum ImportChangesResponse {
         header(name = "X-Request-Id", ty = "String")
     )]
     InternalServerError(Json<schemas::ErrorEnvelope>),
-    /// Too many imports or requests for events are in progress, or the server stops.
+    /// Too many imports, requests for events or connections are open, or the server is shutting down.
     #[oai(
         status = 503,
         header(name = "Cache-Control", ty = "String"),

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 1c0e871eaceba82d7c8574f8b0c3760f1c95b2e2a25a6023c8723f4c6ba0493c), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 2d579b2dee67039071c1ec4650759194f90942543810af5e3e8e6defa24d301e), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `dashboard_links`.
 
@@ -14,7 +14,7 @@ pub trait DashboardLinks: Service {
     ///
     /// Returns a link that signs a person in to the dashboard of a workspace, so that the platform's own pages can have a button "Developer settings". The link is valid once and for 60 seconds: create it when the person chooses the button, and redirect the browser to it at once.
     ///
-    /// A person who is not yet a member of the workspace becomes one. Call this operation only for people who may manage API keys and webhooks of the workspace, and only with email addresses that you have verified: the person can also switch to the other workspaces of this address.
+    /// A person who is not a member of the workspace becomes one, even if the workspace removed this person before. Call this operation only for people who may manage API keys and webhooks of the workspace, and only with email addresses that you have verified: the person can also switch to the other workspaces of this address.
     ///
     /// If the browser is signed in as another person, a page asks for confirmation first.
     fn create_dashboard_link(

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 1c0e871eaceba82d7c8574f8b0c3760f1c95b2e2a25a6023c8723f4c6ba0493c), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 2d579b2dee67039071c1ec4650759194f90942543810af5e3e8e6defa24d301e), do not edit. Run `cargo xtask codegen`.
 
 //! The text of the contract, in the formats that the server serves.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Platform API";
 pub const VERSION: &str = "1.1.0";
 
 /// The SHA-256 digest of the contract's text, in hexadecimal.
-pub const SHA256: &str = "1c0e871eaceba82d7c8574f8b0c3760f1c95b2e2a25a6023c8723f4c6ba0493c";
+pub const SHA256: &str = "2d579b2dee67039071c1ec4650759194f90942543810af5e3e8e6defa24d301e";
 
 /// The original contract: OpenAPI 3.1 in YAML.
 pub const YAML: &str = include_str!("../../../../openapi/platform-v1.yaml");
