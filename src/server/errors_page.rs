@@ -72,7 +72,8 @@ fn documentation(code: ApiErrorCode) -> CodeDocumentation {
         },
         ApiErrorCode::InternalError => CodeDocumentation {
             status: "500",
-            meaning: "An internal server error, or too many open connections. The response does not contain the cause.",
+            meaning: "An internal server error, or too many open connections (on the Platform API: <code>unavailable</code>). The \
+                      response does not contain the cause.",
             remedy: "Include <code>error.request_id</code> when you contact support. The server's log contains the \
                      cause of an internal server error under this id. Requests that are rejected because too many \
                      connections are open have no entry of their own: the log contains only their number.",

@@ -120,9 +120,10 @@ impl LogSubject {
 pub(crate) enum RequestOutcome {
     /// The response is complete.
     Complete(StatusCode),
-    /// The client disconnected before the response was complete, or the response ended early without a failure of the server. The
-    /// status is `None` if there was no response yet.
+    /// The client disconnected before the response was complete. The status is `None` if there was no response yet.
     Canceled(Option<StatusCode>),
+    /// The response has begun, but the server ended its body early without a failure.
+    Ended(StatusCode),
     /// The response has begun, but its body failed.
     Failed(StatusCode),
 }
@@ -131,7 +132,10 @@ impl RequestOutcome {
     /// Returns the status of the response.
     pub(crate) fn status(self) -> Option<StatusCode> {
         match self {
-            Self::Complete(status) | Self::Canceled(Some(status)) | Self::Failed(status) => Some(status),
+            Self::Complete(status)
+            | Self::Canceled(Some(status))
+            | Self::Ended(status)
+            | Self::Failed(status) => Some(status),
             Self::Canceled(None) => None,
         }
     }
@@ -139,7 +143,7 @@ impl RequestOutcome {
     /// Returns the value of the label `status`.
     fn label(self) -> &'static str {
         match self {
-            Self::Canceled(_) => "canceled",
+            Self::Canceled(_) | Self::Ended(_) => "canceled",
             Self::Failed(_) => "failed",
             Self::Complete(status) => match status.as_u16() / 100 {
                 1 => "1xx",
@@ -219,6 +223,7 @@ impl RequestContext {
                 platform_token.id = caller.and_then(CallerId::platform_token).map(tracing::field::display),
                 status,
                 gone = matches!(outcome, RequestOutcome::Canceled(_)).then_some(true),
+                ended = matches!(outcome, RequestOutcome::Ended(_)).then_some(true),
                 failed = matches!(outcome, RequestOutcome::Failed(_)).then_some(true),
                 duration_us,
                 "request"

@@ -53,7 +53,7 @@ pub(crate) fn end(mut span: Span, method: &str, route: Option<&Cow<'static, str>
         RequestOutcome::Complete(status) if status.is_server_error() => {
             span.fail(status.as_str().to_owned());
         }
-        RequestOutcome::Complete(_) => {}
+        RequestOutcome::Complete(_) | RequestOutcome::Ended(_) => {}
         RequestOutcome::Canceled(_) => span.fail("canceled"),
         RequestOutcome::Failed(_) => span.fail("the response body failed"),
     }

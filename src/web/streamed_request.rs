@@ -50,9 +50,7 @@ impl StreamedRequest {
     }
 
     fn complete(&mut self) {
-        if let RequestOutcome::Canceled(Some(status)) = self.outcome {
-            self.outcome = RequestOutcome::Complete(status);
-        }
+        self.end(RequestOutcome::Complete);
     }
 
     /// Ends the request because of an error of the content. An error of the kind `ConnectionAborted` means that the server did not
@@ -60,12 +58,18 @@ impl StreamedRequest {
     fn fail(&mut self, error: &io::Error) {
         let id = &self.context.request_id;
         if error.kind() == io::ErrorKind::ConnectionAborted {
-            let log = || tracing::info!(request.id = id, reason = %error, "ended the response early");
-            return self.activity.enter(log);
+            self.activity
+                .enter(|| tracing::info!(request.id = id, reason = %error, "ended the response early"));
+            self.end(RequestOutcome::Ended);
+        } else {
+            self.activity.enter(|| tracing::warn!(request.id = id, %error, "the response body failed"));
+            self.end(RequestOutcome::Failed);
         }
-        self.activity.enter(|| tracing::warn!(request.id = id, %error, "the response body failed"));
+    }
+
+    fn end(&mut self, outcome: impl FnOnce(StatusCode) -> RequestOutcome) {
         if let RequestOutcome::Canceled(Some(status)) = self.outcome {
-            self.outcome = RequestOutcome::Failed(status);
+            self.outcome = outcome(status);
         }
     }
 }
@@ -216,7 +220,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stream_that_ends_early_without_a_failure_of_the_server_is_canceled() {
+    async fn a_stream_that_the_server_ends_early_is_no_failure() {
         let ends = [true, false].into_iter().map(|is_line| match is_line {
             true => Ok(Bytes::from("a")),
             false => Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the client is idle")),
@@ -228,7 +232,7 @@ mod tests {
             reason.contains("INFO ended the response early") && reason.contains("the client is idle"),
             "{log}"
         );
-        assert!(reason.contains("r-1") && access.contains("status=200 gone=true"), "{log}");
+        assert!(reason.contains("r-1") && access.contains("status=200 ended=true"), "{log}");
         assert!(is_counted("ends", "canceled"));
     }
 

@@ -25,7 +25,7 @@ pub use pipeline::PlatformPipeline;
 
 /// Maximum number of imports of this process that run at the same time. Each uses one database connection.
 const MAX_IMPORTS: usize = 4;
-/// `Retry-After` of a request that is rejected because too many are in progress, in seconds.
+/// `Retry-After` of a response with the status 503, in seconds.
 const RETRY_AFTER: i64 = 5;
 
 /// A call of one of the operations.

@@ -54,7 +54,7 @@ pub struct LineError {
     pub line: u64,
     /// What is wrong. The fields are JSON pointers into the line.
     pub violations: Violations,
-    /// Whether the following lines cannot be read: the line did not arrive in time, or the connection failed.
+    /// Whether the following lines cannot be read: the line did not arrive in time, or the body cannot be read.
     pub is_final: bool,
     /// Whether the line is longer than [`MAX_LINE_BYTES`].
     pub is_too_long: bool,
@@ -71,6 +71,9 @@ pub struct RawLine {
 
 /// The request body of an operation that reads one JSON value from each line. Lines are read when the operation asks for
 /// them, so a slow operation slows the client down, and memory use does not depend on the number of lines.
+///
+/// The rest of a line that is too long is discarded, which takes as long as the client sends it. An operation without another time
+/// limit stops at such a line.
 ///
 /// An operation that reads all lines before it responds has the server's time limit of a request for waits for the database.
 /// Commit the lines in transactions of a limited size.

@@ -47,9 +47,9 @@ def send_changes():
     answered = 0
     with call("/changes", b"".join(lines), {"Content-Type": "application/x-ndjson"}) as response:
         for result in map(json.loads, response):
-            if result["result"] == "rejected":
-                print("rejected", result["id"], result["errors"], flush=True)  # correct it and send it again
             answered = result["line"]
+            if result["result"] == "rejected":  # correct it and send it again
+                print("rejected", lines[answered - 1][:80], result["errors"], flush=True)
             save(bytes=ends[answered])
     if any(map(bytes.strip, lines[answered:])):
         raise OSError("the import ended early")

@@ -157,7 +157,7 @@ async fn an_import_that_was_cut_off_is_repeated_safely() {
     let all = format!("{}{}", workspace_line("c-1"), students.concat());
     // The body ends within a line, although its head announces more.
     let before = import_cut_off(&app, &token, all.as_bytes(), all.len() / 2 + 7).await;
-    assert!(before.iter().all(|result| result["result"] == "applied"), "{before:?}");
+    assert!(!before.is_empty() && before.iter().all(|result| result["result"] == "applied"), "{before:?}");
     let results = import(&token, "", all).await;
     assert_eq!(results.len(), 501);
     // Lines that were applied before the cut are duplicates, even if their result was lost.
@@ -227,15 +227,19 @@ async fn revoking_the_token_ends_an_import_that_receives_changes() {
     let id = token.id.parse().expect("an id");
     // Sends the next line after each result, so the import never waits for long.
     let mut received = 0;
-    while let Some(Ok(_)) = results.next().await {
+    let end = loop {
+        let result = results.next().await.expect("the response ends with an error");
+        if result.is_err() {
+            break result;
+        }
         received += 1;
         if received == 3 {
             in_transaction(&app, async |write| platform_tokens::revoke(write, id).await).await.unwrap();
         }
-        assert!(received < 1_000, "the import goes on");
+        assert!(received < 1_000, "the import continues");
         let _ = lines.send(student_line(&format!("s-{received}"), &format!("s{received}@example.com")));
-    }
-    assert!(received >= 3, "{received}");
+    };
+    assert!(end.is_err() && received >= 3, "{received}");
 }
 
 #[tokio::test]
@@ -300,6 +304,28 @@ async fn an_import_without_a_change_for_half_a_minute_ends() {
     lines.send("{".to_owned()).expect("the request is open");
     app.clock.advance(Duration::from_secs(30));
     assert!(results.next().await.expect("the connection fails").is_err());
+}
+
+#[tokio::test]
+async fn an_import_of_an_endless_line_ends() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "write:changes").await;
+    let (parts, body) = open_body();
+    parts.send("x".repeat(262_145)).expect("the request is open");
+    let request = token.request(Method::POST, CHANGES).header("content-type", NDJSON).body(body);
+    let mut results = request.send().await.expect("the server responds").bytes_stream();
+    let rejected = results.next().await.expect("a result").expect("a result");
+    assert!(String::from_utf8_lossy(&rejected).contains("\"rejected\""), "{rejected:?}");
+    let endless = async {
+        while parts.send("x".repeat(100_000)).is_ok() {
+            tokio::task::yield_now().await;
+            app.clock.advance(Duration::from_secs(1));
+        }
+    };
+    tokio::select! {
+        end = results.next() => assert!(end.expect("the connection fails").is_err()),
+        () = endless => assert!(results.next().await.expect("the connection fails").is_err()),
+    }
 }
 
 #[tokio::test]

@@ -283,7 +283,7 @@ async fn readers_beyond_the_limit_are_rejected() {
 }
 
 #[tokio::test]
-async fn a_reader_with_too_many_connections_is_told_to_retry() {
+async fn a_reader_with_too_many_connections_is_rejected_with_the_time_to_wait() {
     let app = TestApp::start_with_connection_limits(|limits| limits.per_address = 1).await;
     let token = platform_token(&app, "read:events").await;
     let address = app.base_url.strip_prefix("http://").expect("a URL");

@@ -1,13 +1,14 @@
-//! The guide `/docs/platform`, followed word for word with a real process.
+//! The guide `/docs/platform`, followed word for word with a real process, and its service alone.
 
 use std::process::Stdio;
 
 use serde_json::json;
-use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpListener;
 use tokio::process::Command;
 
 use crate::program::TestProgram;
-use crate::support::send;
+use crate::support::{TestApp, send};
 use crate::webhooks_guide::sample;
 
 /// Returns the text of the code blocks of a page.
@@ -72,4 +73,67 @@ async fn a_platform_that_follows_the_guide_is_connected() {
     assert!(link["url"].as_str().expect("a URL").starts_with(&server.base_url), "{link}");
     sync.kill().await.expect("the service runs");
     server.stop().await;
+}
+
+/// Responds to one request over HTTP/1.0, where the end of the connection is the end of the body. Returns the body of an import,
+/// and responds with results of only this number of lines. Other requests get an empty page of events.
+async fn respond(listener: &TcpListener, results: usize) -> Option<String> {
+    let (stream, _) = listener.accept().await.expect("a connection");
+    let mut stream = BufReader::new(stream);
+    let (mut head, mut length) = (String::new(), 0);
+    while !head.ends_with("\r\n\r\n") {
+        let start = head.len();
+        assert!(stream.read_line(&mut head).await.expect("a line") > 0, "{head}");
+        if let Some(value) = head[start..].to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().expect("a number");
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await.expect("a body");
+    let is_import = head.starts_with("POST");
+    let response = if is_import {
+        let result =
+            |line| format!("{}\n", json!({"line": line, "id": "x", "result": "applied", "errors": []}));
+        (1..=results).map(result).collect()
+    } else {
+        json!({"data": [], "pagination": {"cursor": "x", "has_more": false}}).to_string()
+    };
+    let response = format!("HTTP/1.0 200 OK\r\n\r\n{response}");
+    stream.write_all(response.as_bytes()).await.expect("the connection is open");
+    is_import.then(|| String::from_utf8(body).expect("UTF-8"))
+}
+
+#[tokio::test]
+async fn the_service_sends_lines_without_a_result_again() {
+    let app = TestApp::start().await;
+    let page = app.get("/docs/platform").await.assert_status(200);
+    let html = String::from_utf8(page.body.to_vec()).expect("UTF-8");
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("sync.py"), sample(&html, "sync.py")).expect("a file");
+    std::fs::write(folder.path().join("changes.ndjson"), "1\n2\n3\n\n").expect("a file");
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let mut command = Command::new("python3");
+    command.args(["sync.py", "changes.ndjson"]).current_dir(folder.path()).kill_on_drop(true);
+    command.env("API_URL", format!("http://{address}")).env("PLATFORM_TOKEN", "x").stderr(Stdio::null());
+    let Ok(mut sync) = command.spawn() else {
+        println!("python3 is not installed: the sample does not run");
+        return;
+    };
+    let next_import = async |results| {
+        let import = async {
+            loop {
+                if let Some(body) = respond(&listener, results).await {
+                    return body;
+                }
+            }
+        };
+        tokio::time::timeout(crate::program::TIMEOUT, import).await.expect("an import in time")
+    };
+    assert_eq!(next_import(1).await, "1\n2\n3\n\n");
+    assert_eq!(next_import(2).await, "2\n3\n\n");
+    // The position is stored after the empty line, so nothing is sent again.
+    std::fs::write(folder.path().join("changes.ndjson"), "1\n2\n3\n\n4\n").expect("a file");
+    assert_eq!(next_import(1).await, "4\n");
+    sync.kill().await.expect("the service runs");
 }

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 2d579b2dee67039071c1ec4650759194f90942543810af5e3e8e6defa24d301e), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 048e3a4c4898ee03ca51f317ee1fdce541f52178c5752ad764ac803e4e7776e9), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 

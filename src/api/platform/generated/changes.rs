@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 2d579b2dee67039071c1ec4650759194f90942543810af5e3e8e6defa24d301e), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 048e3a4c4898ee03ca51f317ee1fdce541f52178c5752ad764ac803e4e7776e9), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `changes`.
 
@@ -18,7 +18,7 @@ pub trait Changes: Service {
     /// - A rejected change does not affect the others, even if its line is too long or not JSON, or its kind is unknown. Correct it and send it with the same `id`.
     /// - The server reads further lines only when you have read the results of earlier ones. A client that sends the whole body before it reads the response must send small bodies, of at most 64 KiB.
     /// - The import ends early if you do not read results for 30 seconds or send no change for 30 seconds, if the body cannot be decompressed, if the token is revoked or expires, if the server shuts down, or if the database fails. The server then closes the connection without the last chunk of the response.
-    /// - Check that the last result is that of your last line. To a client behind a proxy that speaks HTTP/1.0, an incomplete response looks complete.
+    /// - Check that the last result is that of your last line that is not empty. To a client behind a proxy that speaks HTTP/1.0, an incomplete response looks complete.
     /// - `creator-api import` on the server's machine applies the same changes from a file.
     /// - The body can be compressed: `Content-Encoding: gzip`.
     fn import_changes(

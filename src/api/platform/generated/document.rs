@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 2d579b2dee67039071c1ec4650759194f90942543810af5e3e8e6defa24d301e), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 048e3a4c4898ee03ca51f317ee1fdce541f52178c5752ad764ac803e4e7776e9), do not edit. Run `cargo xtask codegen`.
 
 //! The text of the contract, in the formats that the server serves.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Platform API";
 pub const VERSION: &str = "1.1.0";
 
 /// The SHA-256 digest of the contract's text, in hexadecimal.
-pub const SHA256: &str = "2d579b2dee67039071c1ec4650759194f90942543810af5e3e8e6defa24d301e";
+pub const SHA256: &str = "048e3a4c4898ee03ca51f317ee1fdce541f52178c5752ad764ac803e4e7776e9";
 
 /// The original contract: OpenAPI 3.1 in YAML.
 pub const YAML: &str = include_str!("../../../../openapi/platform-v1.yaml");

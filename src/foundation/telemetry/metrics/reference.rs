@@ -66,7 +66,7 @@ macro_rules! metrics {
 pub const METRICS: &[Metric] = metrics! {
     every Histogram "http_server_request_duration_seconds"
         { "operation": [], "status": ["1xx", "2xx", "3xx", "4xx", "5xx", "canceled", "failed"] }
-        "Duration of requests until the response was ready, or until the end of a streamed response. `operation`: the operation id of the contract, `dashboard`, or `other`, which includes API requests that are rejected before their operation is known. `canceled`: the client disconnected before. `failed`: a streamed response failed after its headers were sent.";
+        "Duration of requests until the response was ready, or until the end of a streamed response. `operation`: the operation id of the contract, `dashboard`, or `other`, which includes API requests that are rejected before their operation is known. `canceled`: the client disconnected before, or an import ended early without a failure of the server. `failed`: a streamed response failed after its headers were sent.";
     every Gauge "http_server_active_requests" {} "Requests that are being processed.";
     every Counter "http_server_rejected_connections_total" { "reason": ["server_limit", "address_limit"] }
         "Connections beyond the limit of the server or of their client address. Health checks and `/metrics` on them are answered, everything else is rejected.";
