@@ -42,6 +42,7 @@ mod m0031_trace_context;
 mod m0032_process_keys;
 mod m0033_platform;
 mod m0034_test_events;
+mod m0035_recording_clock;
 mod migrator;
 mod records;
 
@@ -85,4 +86,5 @@ pub const MIGRATIONS: &[Migration] = &[
     m0032_process_keys::MIGRATION,
     m0033_platform::MIGRATION,
     m0034_test_events::MIGRATION,
+    m0035_recording_clock::MIGRATION,
 ];

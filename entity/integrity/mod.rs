@@ -52,6 +52,19 @@ pub async fn next_batch<C: ConnectionTrait>(
     Ok(Batch { after, up_to: up_to.unwrap_or(Uuid::max()) })
 }
 
+/// The tables whose lists can be sorted by `updated_at`, so that clients read their changes.
+pub const DELTA_TABLES: [&str; 3] = ["courses", "students", "orders"];
+
+/// Returns the latest `updated_at` of a table; `None` if it is empty.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn last_update<C: ConnectionTrait>(conn: &C, table: &str) -> Result<Option<i64>, DbErr> {
+    let sql = format!("SELECT max(updated_at) FROM {table}");
+    let row = conn.query_one_raw(statement::raw(conn, &sql, [])).await?;
+    row.map_or(Ok(None), |row| row.try_get_by_index(0))
+}
+
 /// Returns the number of rows of a batch.
 ///
 /// # Errors

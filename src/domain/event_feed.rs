@@ -20,7 +20,7 @@ use crate::app::App;
 use entity::rollups::DAY_MS;
 use foundation::clock::from_ms;
 use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
-use foundation::id::{EventId, WorkspaceId, min_uuid_at};
+use foundation::id::{EventId, WorkspaceId, min_uuid_at, uuid_ms};
 
 /// Number of characters of a position.
 const POSITION_LENGTH: usize = 26;
@@ -62,7 +62,7 @@ impl EventPosition {
 
     /// Returns the time of the position, in milliseconds since the epoch.
     fn ms(self) -> i64 {
-        i64::try_from(self.0.as_u128() >> 80).unwrap_or(i64::MAX)
+        uuid_ms(self.0)
     }
 }
 
@@ -341,9 +341,13 @@ impl EventTail {
 
     /// Asks for the newest event at intervals, until no reader waits.
     async fn run(&self, app: &App) {
+        let mut readable = Uuid::nil();
         loop {
-            match with_wait_budget(REQUEST_TIMEOUT, newest_readable(app)).await {
-                Ok(newest) => self.set_newest(newest),
+            match with_wait_budget(REQUEST_TIMEOUT, newest_readable(app, readable)).await {
+                Ok(newest) => {
+                    readable = newest;
+                    self.set_newest(newest);
+                }
                 Err(error) => tracing::debug!(%error, "could not read the newest event"),
             }
             {
@@ -358,8 +362,12 @@ impl EventTail {
     }
 }
 
-/// Returns the highest id of an event before the horizon.
-async fn newest_readable(app: &App) -> Result<Uuid> {
+/// Returns the highest id of an event before the horizon. `known` is the previous result. Determines a horizon, which is stored,
+/// only if there are newer events.
+async fn newest_readable(app: &App, known: Uuid) -> Result<Uuid> {
+    if events::last_id(app.db.read(), Uuid::max()).await?.unwrap_or_default() <= known {
+        return Ok(known);
+    }
     let horizon = min_uuid_at(app.db.horizon(&app.clock).await?);
     Ok(events::last_id(app.db.read(), horizon).await?.unwrap_or_default())
 }

@@ -180,6 +180,12 @@ pub fn min_uuid_at(ms: i64) -> Uuid {
     Uuid::from_u128(u128::from(u64::try_from(ms).unwrap_or(0)) << 80)
 }
 
+/// Returns the time of an id in milliseconds since the epoch.
+pub fn uuid_ms(id: Uuid) -> i64 {
+    // 48 bits.
+    i64::try_from(id.as_u128() >> 80).unwrap_or(i64::MAX)
+}
+
 /// Generates ids. Each id is greater than the previous one, even within a millisecond or when the clock is set back.
 #[derive(Debug)]
 pub struct Ids {

@@ -98,6 +98,31 @@ async fn findings(program: &TestProgram) -> Vec<String> {
 }
 
 #[tokio::test]
+async fn changes_after_the_recording_clock_are_found() {
+    let checked = Checked::new().await;
+    let day = 86_400_000_i64;
+    let student: Uuid = checked.value("SELECT id FROM students LIMIT 1").await;
+    let event: Uuid = checked.value("SELECT id FROM events ORDER BY id DESC LIMIT 1").await;
+    let later = Uuid::from_u128(event.as_u128() + ((2 * day as u128) << 80));
+    for (damage, values, expected) in [
+        (
+            "UPDATE students SET updated_at = updated_at + $2 WHERE id = $1",
+            [student.into(), (400 * day).into()],
+            "recording-times: students : the latest change was recorded at 20",
+        ),
+        (
+            "UPDATE events SET id = $2 WHERE id = $1",
+            [event.into(), later.into()],
+            "recording-times: events evt_",
+        ),
+    ] {
+        assert_eq!(checked.execute(damage, values).await, 1, "{damage}");
+        let findings = checked.findings().await;
+        assert!(findings.iter().any(|finding| finding.starts_with(expected)), "{findings:#?}");
+    }
+}
+
+#[tokio::test]
 async fn a_consistent_database_has_no_findings_and_is_not_changed() {
     let checked = Checked::new().await;
     let program = &checked.program;
@@ -120,7 +145,7 @@ async fn a_consistent_database_has_no_findings_and_is_not_changed() {
     assert_eq!(output.code, Some(0), "{output:?}");
     let checks: Vec<&str> =
         output.stdout.lines().map(|line| line.split_whitespace().nth(1).unwrap()).collect();
-    let all = "disk-space file-limit clock schema master-key encrypted-values structure references events orders revenue";
+    let all = "disk-space file-limit clock schema master-key encrypted-values structure references recording-times events orders revenue";
     assert_eq!(checks.join(" "), all);
     assert!(output.stdout.lines().all(|line| line.starts_with("ok ")), "{}", output.stdout);
     let events =

@@ -22,7 +22,6 @@ const TABLES: &[&str] = &[
     "idempotency_records",
     "platform_tokens",
     "webhook_deliveries",
-    "server_state",
     "seaql_migrations",
 ];
 

@@ -63,6 +63,8 @@ async fn check_all(app: &App, deep: bool, printer: &mut Printer) -> Result<(), C
         let started = Instant::now();
         printer.print("references", started, doctor::orphans(app).await?)?;
         let started = Instant::now();
+        printer.print("recording-times", started, doctor::recording_times(app).await?)?;
+        let started = Instant::now();
         printer.print("events", started, doctor::events(app).await?)?;
         let started = Instant::now();
         printer.print("orders", started, doctor::orders(app).await?)?;

@@ -2,6 +2,7 @@
 
 mod events;
 mod money;
+mod recording;
 mod rows;
 
 use foundation::secret::MasterKeys;
@@ -12,6 +13,7 @@ use crate::{Result, master_key};
 
 pub use events::events;
 pub use money::{orders, revenue};
+pub use recording::recording_times;
 pub use rows::{orphans, structure};
 
 /// Maximum number of findings that a report lists.

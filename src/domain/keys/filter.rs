@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::Result;
 use crate::app::App;
-use foundation::id::min_uuid_at;
+use foundation::id::{min_uuid_at, uuid_ms};
 
 /// A missing digest causes another read when the last read is at least this old, in milliseconds.
 const MAX_AGE_MS: i64 = 2_000;
@@ -144,7 +144,7 @@ fn is_recent(time_ms: Option<i64>, now_ms: i64, max_age_ms: i64) -> bool {
 /// can lie in the future if the clock was ahead when the key was created.
 fn with_overlap(newest: Uuid, now_ms: i64) -> Uuid {
     // The first 48 bits of a UUIDv7 are its time in milliseconds since the epoch.
-    let created_ms = i64::try_from(newest.as_u128() >> 80).unwrap_or(0);
+    let created_ms = uuid_ms(newest);
     min_uuid_at(created_ms.min(now_ms) - OVERLAP_MS)
 }
 

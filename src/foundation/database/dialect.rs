@@ -5,18 +5,22 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use sea_orm::{
-    ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, RuntimeErr,
-    SqliteTransactionMode, Statement, TransactionOptions,
+    ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode, Statement,
+    TransactionOptions, Value,
 };
 
 use super::errors::is_storage_failure;
 use super::{BoundedConnection, BoundedTransaction};
 
-/// The upper 16 bits of the advisory locks that running writes hold on PostgreSQL. The other bits are the start time.
-const WRITE_LOCK_CLASS: i64 = 0x5357;
+/// The upper 16 bits of the advisory locks that running writes hold on PostgreSQL. The other bits are a time that is not after the
+/// recording time.
+pub(super) const WRITE_LOCK_CLASS: i64 = 0x5357;
+
+/// The advisory lock held while a horizon is determined on PostgreSQL.
+pub(super) const HORIZON_LOCK: i64 = 0x5359 << 48;
 
 /// The SQL expression for the clock of the PostgreSQL server, in milliseconds since the epoch.
-const SERVER_MS: &str = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+pub(super) const SERVER_MS: &str = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /// The advisory lock held during migrations on PostgreSQL.
 const MIGRATION_LOCK: i64 = 0x5358 << 48;
@@ -29,7 +33,7 @@ const MIGRATION_LOCK_TIMEOUT: &str = "2s";
 
 /// The limits of PostgreSQL for a transaction, in milliseconds. They derive from the timeout of a call at the start of the
 /// transaction, so that the server usually cancels a statement before the client stops waiting for it.
-struct TransactionLimits {
+pub(super) struct TransactionLimits {
     /// The longest time that a statement runs.
     statement_ms: u128,
     /// The longest time that a statement waits for a row that another transaction has locked.
@@ -51,6 +55,17 @@ impl TransactionLimits {
             lock_ms: (timeout_ms * 7 / 10).max(1),
             idle_ms: timeout_ms.max(MIN_IDLE_MS),
         }
+    }
+
+    /// Returns the limits of a transaction; `None` on SQLite.
+    pub(super) fn of(transaction: &BoundedTransaction) -> Option<Self> {
+        transaction.timeout().map(Self::new)
+    }
+
+    /// Returns the values of the settings `statement_timeout`, `lock_timeout` and `idle_in_transaction_session_timeout`.
+    pub(super) fn settings(self) -> [Value; 3] {
+        let Self { statement_ms, lock_ms, idle_ms } = self;
+        [statement_ms, lock_ms, idle_ms].map(|milliseconds| milliseconds.to_string().into())
     }
 }
 
@@ -93,72 +108,10 @@ pub(super) async fn limit_statements(transaction: &BoundedTransaction) -> Result
     Ok(())
 }
 
-/// The clock that determines the time at which a write is recorded.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum WriteClock {
-    /// The clock of the database server, which all processes share.
-    Server,
-    /// The clock of the caller, with its current time in milliseconds.
-    Caller(i64),
-}
-
-/// Makes a write visible to [`oldest_running_write`] until it ends, and limits its duration. Returns the time of the server if that
-/// is the clock.
-///
-/// PostgreSQL only. On SQLite, the process tracks its own writes and waits for those of other processes. The inner query
-/// takes the lock, so that the outer query reads the clock while the lock is held.
-pub(super) async fn announce_write(
-    transaction: &BoundedTransaction,
-    clock: WriteClock,
-) -> Result<Option<i64>, DbErr> {
-    let Some(timeout) = transaction.timeout() else { return Ok(None) };
-    let limits = TransactionLimits::new(timeout);
-    let caller_ms = match clock {
-        WriteClock::Server => None,
-        WriteClock::Caller(now) => Some(now),
-    };
-    let lock = format!(
-        "SELECT coalesce($1, {SERVER_MS}),
-             set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true),
-             set_config('idle_in_transaction_session_timeout', $5, true)
-         FROM (SELECT pg_advisory_xact_lock_shared(
-             ($2::bigint << 48) | (coalesce($1, {SERVER_MS}) & ((1::bigint << 48) - 1))) OFFSET 0) AS announced"
-    );
-    let TransactionLimits { statement_ms, lock_ms, idle_ms } = limits;
-    let settings = [statement_ms, lock_ms, idle_ms].map(|milliseconds| milliseconds.to_string().into());
-    let values = [caller_ms.into(), WRITE_LOCK_CLASS.into()].into_iter().chain(settings);
-    let statement = Statement::from_sql_and_values(DbBackend::Postgres, lock, values);
-    let row = transaction.query_one_raw(statement).await?;
-    match clock {
-        WriteClock::Server => row.map(|row| row.try_get_by_index(0)).transpose(),
-        WriteClock::Caller(_) => Ok(None),
-    }
-}
-
 /// Returns the time of the database server in milliseconds since the epoch. PostgreSQL only.
 pub(super) async fn server_ms(reader: &BoundedConnection) -> Result<Option<i64>, DbErr> {
     let clock = Statement::from_string(DbBackend::Postgres, format!("SELECT {SERVER_MS}"));
     reader.query_one_raw(clock).await?.map(|row| row.try_get_by_index(0)).transpose()
-}
-
-/// Returns the start time of the oldest running write of all processes. PostgreSQL only.
-///
-/// `pg_locks` contains the two halves of the lock key in `classid` and `objid`.
-pub(super) async fn oldest_running_write(reader: &BoundedConnection) -> Result<Option<i64>, DbErr> {
-    let oldest = "SELECT min(((classid::bigint & 65535) << 32) | objid::bigint) FROM pg_locks
-        WHERE locktype = 'advisory' AND objsubid = 1 AND classid::bigint >> 16 = $1
-          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
-    let oldest = Statement::from_sql_and_values(DbBackend::Postgres, oldest, [WRITE_LOCK_CLASS.into()]);
-    reader.query_one_raw(oldest).await?.map_or(Ok(None), |row| row.try_get_by_index(0))
-}
-
-/// Acquires and releases the write lock, which waits for writes that other processes began earlier. SQLite only.
-///
-/// Cancel-safe: the driver rolls back a transaction that is dropped.
-pub(super) async fn wait_for_write_lock(writer: &DatabaseConnection) -> Result<(), DbErr> {
-    let to_db_err = |cause: sea_orm::sqlx::Error| DbErr::Query(RuntimeErr::SqlxError(cause.into()));
-    let lock = writer.get_sqlite_connection_pool().begin_with("BEGIN IMMEDIATE").await.map_err(to_db_err)?;
-    lock.rollback().await.map_err(to_db_err)
 }
 
 /// Waits for migrations of other processes, and limits the wait for other locks. Disables the other timeouts, which a migration

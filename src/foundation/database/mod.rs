@@ -17,6 +17,7 @@ mod partitions;
 mod pool_status;
 mod postgres_url;
 mod primary;
+mod recording_clock;
 mod running_writes;
 mod standby;
 #[cfg(test)]
@@ -51,6 +52,7 @@ pub use write_transaction::WriteTransaction;
 use crate::clock::Clock;
 use partitions::KnownPartitions;
 use primary::{PoolFollower, PrimaryHosts};
+use recording_clock::Horizons;
 use running_writes::RunningWrites;
 use standby::Standby;
 
@@ -78,6 +80,7 @@ pub struct Database {
 struct DatabaseInner {
     source: DatabaseSource,
     running_writes: Arc<RunningWrites>,
+    horizons: Horizons,
     /// Counts writes, to distribute them over the shards of the rollups.
     next_shard: AtomicU16,
     migrator: Migrator,
@@ -141,6 +144,7 @@ impl Database {
         let inner = DatabaseInner {
             source,
             running_writes,
+            horizons: Horizons::default(),
             next_shard,
             migrator,
             known_partitions,
@@ -305,22 +309,7 @@ impl Database {
         }
     }
 
-    /// Returns the horizon of a delta sync: no running or later write commits a row with an earlier `updated_at`.
-    ///
-    /// Uses the same clock as [`begin_write`](Self::begin_write). Call it before reading the page.
-    ///
-    /// # Errors
-    /// Returns [`DbErr`] when the query fails.
-    pub async fn horizon(&self, clock: &Clock) -> Result<i64, DbErr> {
-        let now = self.server_now_ms(clock).await?;
-        let oldest = match self.backend() {
-            DbBackend::Postgres => dialect::oldest_running_write(&self.reader).await?,
-            _ => self.wait_for_other_processes().await?,
-        };
-        Ok(self.inner.running_writes.record_horizon(oldest.map_or(now, |start| start.min(now))))
-    }
-
-    /// Returns the current time by the clock that determines the times of writes, see [`Self::begin_write`].
+    /// Returns the current time by the clock of PostgreSQL, or of this machine on SQLite.
     async fn server_now_ms(&self, clock: &Clock) -> Result<i64, DbErr> {
         let server_ms = match self.backend() {
             DbBackend::Postgres if !clock.is_simulated() => dialect::server_ms(&self.reader).await?,
@@ -343,36 +332,6 @@ impl Database {
         // The server reads its clock between the two times.
         let middle = before + (clock.now_ms() - before) / 2;
         Ok(server.map(|server| middle - server))
-    }
-
-    /// Returns a time before which all writes are visible, without waiting. On SQLite, it ignores running writes of other
-    /// processes.
-    ///
-    /// # Errors
-    /// Returns [`DbErr`] when the query fails.
-    pub async fn visible_until(&self, clock: &Clock) -> Result<i64, DbErr> {
-        if self.backend() == DbBackend::Postgres {
-            return self.horizon(clock).await;
-        }
-        let now = clock.now_ms();
-        Ok(self.inner.running_writes.oldest().map_or(now, |start| start.min(now)))
-    }
-
-    /// Waits until writes of other processes that began before this call have ended. SQLite only.
-    ///
-    /// Holding the write lock proves this. If a write of this process holds the lock or gets it in the meantime, returns the
-    /// start time of that write instead of waiting for its end.
-    async fn wait_for_other_processes(&self) -> Result<Option<i64>, DbErr> {
-        loop {
-            let next_start = self.inner.running_writes.next_start();
-            if let Some(oldest) = self.inner.running_writes.oldest() {
-                return Ok(Some(oldest));
-            }
-            tokio::select! {
-                acquired = dialect::wait_for_write_lock(self.writer.pool()) => return acquired.map(|()| None),
-                () = next_start => {}
-            }
-        }
     }
 
     /// Closes all connections. Waits for those in use, at most 5 seconds: one that broke silently never responds.

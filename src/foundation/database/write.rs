@@ -8,10 +8,8 @@ use entity::{activity_rollups, events, revenue_rollups, webhook_deliveries, webh
 use sea_orm::{DbBackend, DbErr};
 
 use super::errors::failure_reason;
-use super::{
-    Database, WriteTransaction, dialect, dialect::WriteClock, inherit_wait_budget,
-    running_writes::RegisteredWrite,
-};
+use super::recording_clock::{self, RecordingTime};
+use super::{Database, WriteTransaction, dialect, inherit_wait_budget, running_writes::RegisteredWrite};
 use crate::clock::Clock;
 use crate::telemetry::activity::inherit_activity;
 use crate::telemetry::traces::{Span, SpanKind};
@@ -22,6 +20,8 @@ type CommitHook = Box<dyn FnOnce() + Send + Sync>;
 /// A write transaction. [`commit`](Self::commit) makes its changes visible; dropping it rolls them back.
 pub struct Write {
     transaction: WriteTransaction,
+    /// The time at which the write is recorded.
+    time: RecordingTime,
     registered: RegisteredWrite,
     /// When this process requested the write, by its clock.
     began_ms: i64,
@@ -33,14 +33,17 @@ pub struct Write {
     revenue: revenue_rollups::RevenueDeltas,
     activity: activity_rollups::ActivityDeltas,
     outbox: Outbox,
+    /// The time of the last event id, in milliseconds since the epoch; 0 without events.
+    last_event_ms: i64,
     commit_hooks: Vec<CommitHook>,
     /// The span of the transaction; `None` if it is not recorded.
     span: Option<Span>,
 }
 
 impl Database {
-    /// Begins a write transaction and records its time, which `clock` returns. On PostgreSQL, the server's clock
-    /// replaces the machine's, so that the writes of all processes are recorded by one clock.
+    /// Begins a write transaction and determines its recording time by `clock`. On PostgreSQL, the server's clock replaces the
+    /// machine's, so that the writes of all processes are recorded by one clock. The recording time is later if the clock was set
+    /// back.
     ///
     /// On SQLite, this call waits for other writes, since only one runs at a time.
     ///
@@ -49,26 +52,25 @@ impl Database {
     pub async fn begin_write(&self, clock: &Clock) -> Result<Write, DbErr> {
         let mut span = start_span(self.backend());
         let began_ms = clock.now_ms();
-        let write_clock =
-            if clock.is_simulated() { WriteClock::Caller(began_ms) } else { WriteClock::Server };
         let begin = async {
             let transaction = self.writer.begin(dialect::write_options()).await?;
-            let server_ms = dialect::announce_write(&transaction, write_clock).await?;
-            Ok((transaction, server_ms))
+            let time = recording_clock::record(&transaction, clock).await?;
+            Ok((transaction, time))
         };
-        let (transaction, server_ms) = begin.await.inspect_err(|error| fail(span.as_mut(), error))?;
-        let registered = self.inner.running_writes.register(|| server_ms.unwrap_or_else(|| clock.now_ms()));
+        let (transaction, time) = begin.await.inspect_err(|error| fail(span.as_mut(), error))?;
         let shard =
             self.inner.next_shard.fetch_add(1, Ordering::Relaxed) % dialect::shard_count(self.backend());
         Ok(Write {
             transaction: WriteTransaction::new(transaction),
-            registered,
+            registered: self.inner.running_writes.register(time.ms),
+            time,
             began_ms,
             recorded: (clock.now_ms(), Instant::now()),
             shard: i16::try_from(shard).unwrap_or_default(),
             revenue: revenue_rollups::RevenueDeltas::default(),
             activity: activity_rollups::ActivityDeltas::default(),
             outbox: Outbox::default(),
+            last_event_ms: 0,
             commit_hooks: Vec::new(),
             span,
         })
@@ -83,7 +85,7 @@ impl Write {
 
     /// Returns the time at which this write is recorded, used for `updated_at`. It is constant during the write.
     pub fn now_ms(&self) -> i64 {
-        self.registered.recording_time()
+        self.time.ms
     }
 
     /// Returns the current time by the clock that determined the recording time, or a few milliseconds less: the response time of
@@ -132,6 +134,7 @@ impl Write {
         event: events::Model,
         deliveries: impl IntoIterator<Item = webhook_deliveries::Model>,
     ) {
+        self.last_event_ms = self.last_event_ms.max(crate::id::uuid_ms(event.id));
         self.outbox.push(event, deliveries);
     }
 
@@ -167,6 +170,7 @@ impl Write {
     async fn finish(mut self) -> Result<(), DbErr> {
         let mut span = self.span.take();
         let flush = async {
+            recording_clock::reserve_until(&self.transaction, self.time, self.last_event_ms).await?;
             self.outbox.flush(&self.transaction).await?;
             // The rollups come last, since concurrent writes wait for each other's rollup rows until the commit.
             self.revenue.flush(&self.transaction, self.shard).await?;

@@ -4,6 +4,7 @@
 mod connections;
 mod migrations;
 mod partitions;
+mod recording_clock;
 mod schema;
 mod writes;
 
