@@ -29,6 +29,8 @@ pub struct FleetOptions {
     pub workers: usize,
     /// Whether commits wait for a standby.
     pub standby: bool,
+    /// By how much the clock of the standby differs, such as `-60s`.
+    pub standby_clock_offset: Option<&'static str>,
     /// The number of connections that PostgreSQL accepts.
     pub max_connections: u32,
     /// Additional flags of the servers.
@@ -43,6 +45,7 @@ impl Default for FleetOptions {
             servers: 3,
             workers: 2,
             standby: true,
+            standby_clock_offset: None,
             max_connections: 300,
             server_flags: Vec::new(),
             program: None,
@@ -68,7 +71,7 @@ impl FleetDatabase {
     pub async fn start(context: &Context, options: &FleetOptions) -> Result<Self> {
         let primary = Postgres::start_primary(context, options.max_connections).await?;
         let standby = match options.standby {
-            true => Some(primary.start_standby(context).await?),
+            true => Some(primary.start_standby(context, options.standby_clock_offset).await?),
             false => None,
         };
         let folder = context.folder.join("data");
@@ -186,8 +189,7 @@ impl ApiProcess {
     /// Makes the clock of the process differ by this offset, such as `+5s`.
     #[must_use]
     pub fn clock_offset(mut self, library: &Path, offset: &str) -> Self {
-        self.spec = self.spec.variable("LD_PRELOAD", library).variable("FAKETIME", offset);
-        self.spec = self.spec.variable("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        self.spec = self.spec.clock_offset(library, offset);
         self
     }
 

@@ -18,6 +18,7 @@ mod measurement;
 mod ports;
 mod process;
 mod programs;
+mod readers;
 mod receiver;
 mod reconcile;
 mod relay;

@@ -72,6 +72,13 @@ impl ProcessSpec {
         self
     }
 
+    /// Makes the clock of the process differ by this offset, such as `+5s`. `library` is that of faketime.
+    #[must_use]
+    pub fn clock_offset(self, library: &Path, offset: &str) -> Self {
+        let spec = self.variable("LD_PRELOAD", library).variable("FAKETIME", offset);
+        spec.variable("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+    }
+
     /// Sets an environment variable.
     #[must_use]
     pub fn variable(mut self, name: &str, value: impl Into<OsString>) -> Self {

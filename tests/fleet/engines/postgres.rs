@@ -72,11 +72,12 @@ log_min_messages = warning
         Ok(primary)
     }
 
-    /// Copies this primary to a standby, starts it, and makes commits wait for it.
+    /// Copies this primary to a standby, starts it with a clock that differs by an offset such as `-60s`, and makes commits wait for
+    /// it.
     ///
     /// # Errors
     /// Returns an error when the standby does not start.
-    pub async fn start_standby(&self, context: &Context) -> Result<Self> {
+    pub async fn start_standby(&self, context: &Context, clock_offset: Option<&str>) -> Result<Self> {
         let folder = context.folder.join("standby");
         create_folder(&folder, context.programs.user)?;
         let data = folder.join("data");
@@ -86,6 +87,9 @@ log_min_messages = warning
             format!("host=127.0.0.1 port={} user=postgres application_name={STANDBY}", self.port);
         run_tool(copy.args(["--dbname", &connection, "--pgdata"]).arg(&data)).await?;
         let mut standby = Self::new(context, "standby", &data)?;
+        if let Some(offset) = clock_offset {
+            standby.spec = standby.spec.clock_offset(&context.programs.faketime, offset);
+        }
         standby.start().await?;
         let primary = self.connect_as_superuser("postgres").await?;
         primary

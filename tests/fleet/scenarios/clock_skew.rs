@@ -1,6 +1,5 @@
 //! With clocks that differ by 5 s, a delta sync loses nothing.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,6 +11,7 @@ use futures_util::future::join_all;
 use crate::client::{ApiClient, Outcome};
 use crate::fleet::{ApiProcess, FleetDatabase, FleetOptions, Role, UNLIMITED};
 use crate::load::{Load, LoadOptions};
+use crate::readers::delta_sync;
 use crate::reconcile::check_writes;
 use crate::report::{Figure, Report, count};
 use crate::run::Context;
@@ -46,7 +46,7 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
     let readers: Vec<_> = targets
         .iter()
         .map(|url| {
-            tokio::spawn(delta_sync(ApiClient::new(&database.key), url.clone(), Arc::clone(&stopping)))
+            tokio::spawn(delta_sync(ApiClient::new(&database.key), vec![url.clone()], Arc::clone(&stopping)))
         })
         .collect();
     load.run_for(DURATION).await;
@@ -73,42 +73,6 @@ async fn clock_difference(url: &str) -> Result<i64> {
     let date = response.headers().get("date").context("the server sends no header `Date`")?;
     let date = jiff::fmt::rfc2822::parse(date.to_str()?)?.timestamp().as_second();
     Ok(date - Clock::system().now_ms() / 1000)
-}
-
-/// Keeps a copy of all students up to date as the contract describes, until `stopping` and then once more. Returns the email
-/// addresses in the copy.
-async fn delta_sync(
-    client: Result<ApiClient>,
-    url: String,
-    stopping: Arc<AtomicBool>,
-) -> Result<HashSet<String>> {
-    let (client, mut copy, mut since) = (client?, HashSet::new(), String::new());
-    let mut last_round = false;
-    loop {
-        let (mut cursor, mut latest) = (String::new(), since.clone());
-        loop {
-            let list = format!("{url}/api/v1/students?sort=updated_at&limit=100{since}{cursor}");
-            let page = client.get(&list).await.body()?;
-            for student in page["data"].as_array().context("expected a list")? {
-                copy.insert(student["email"].as_str().context("expected an email address")?.to_owned());
-                latest = format!("&updated_after={}", student["updated_at"].as_str().unwrap_or_default());
-            }
-            match page["pagination"]["cursor"].as_str() {
-                Some(next) => cursor = format!("&cursor={next}"),
-                None => break,
-            }
-        }
-        since = latest;
-        if last_round {
-            return Ok(copy);
-        }
-        if stopping.load(Ordering::Relaxed) {
-            // A delta sync shows a write only when its millisecond is over by the clock of PostgreSQL, and no earlier write is
-            // running.
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            last_round = true;
-        }
-    }
 }
 
 /// Sends requests at once, half to each server, and returns how many were admitted.

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use crate::client::ApiClient;
 use crate::fleet::{Fleet, FleetOptions};
 use crate::load::{Load, LoadOptions};
+use crate::readers::{read_feed, read_page};
 use crate::reconcile::{check_writes, query_column};
 use crate::report::{Figure, Report, count};
 use crate::run::Context;
@@ -112,41 +113,4 @@ async fn read_middle(token: &str, urls: &[String]) -> Result<String> {
             Err(_) => tokio::time::sleep(MIDDLE_PAUSE).await,
         }
     }
-}
-
-/// Follows the feed until `stopping` and then until there are no more events, on all servers in turn. Returns the ids of the events.
-async fn read_feed(
-    token: String,
-    urls: Vec<String>,
-    mut cursor: Option<String>,
-    stopping: Arc<AtomicBool>,
-) -> Result<Vec<String>> {
-    let (client, mut received) = (ApiClient::new(&token)?, Vec::new());
-    for url in urls.iter().cycle() {
-        let was_stopping = stopping.load(Ordering::Relaxed);
-        // Servers are killed, so requests fail.
-        let Ok((page, next)) = read_page(&client, url, cursor.as_deref(), 1).await else { continue };
-        cursor = Some(next);
-        if page.is_empty() && was_stopping {
-            break;
-        }
-        received.extend(page);
-    }
-    Ok(received)
-}
-
-/// Reads one page. Returns the ids of the events, and the next cursor.
-async fn read_page(
-    client: &ApiClient,
-    url: &str,
-    cursor: Option<&str>,
-    wait: u32,
-) -> Result<(Vec<String>, String)> {
-    let after = cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
-    let url = format!("{url}/platform/v1/events?limit=1000&wait={wait}{after}");
-    let page = client.get(&url).await.body()?;
-    let items = page["data"].as_array().context("expected a list")?;
-    let id = |item: &serde_json::Value| item["event"]["id"].as_str().unwrap_or_default().to_owned();
-    let next = page["pagination"]["cursor"].as_str().context("expected a cursor")?;
-    Ok((items.iter().map(id).collect(), next.to_owned()))
 }

@@ -1,20 +1,31 @@
-//! The promotion of a synchronous standby loses no acknowledged write and no event.
+//! The promotion of a synchronous standby loses no acknowledged write and no event, and readers of changes miss none, although the
+//! clock of the standby is a minute behind.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
+use foundation::id::EventId;
+use uuid::Uuid;
 
+use crate::client::ApiClient;
 use crate::engines::haproxy::Haproxy;
 use crate::engines::postgres::Postgres;
 use crate::fleet::{Fleet, FleetDatabase, FleetOptions};
 use crate::load::{Load, LoadOptions};
+use crate::readers::{delta_sync, read_feed};
 use crate::receiver::WebhookReceiver;
-use crate::reconcile::{check_events, check_writes};
-use crate::report::{Figure, Report};
+use crate::reconcile::{check_events, check_writes, query_column};
+use crate::report::{Figure, Report, count};
 use crate::run::Context;
 
 /// The scenario's name, as used with `--only`.
 pub const NAME: &str = "failover";
+
+/// By how much the clock of the standby differs.
+const STANDBY_CLOCK: &str = "-60s";
 
 /// How long the fleet is observed after the promotion.
 const OBSERVATION: Duration = Duration::from_secs(20);
@@ -41,7 +52,7 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
 /// # Errors
 /// Returns an error when a part of the fleet does not start.
 pub async fn promote_standby(context: &Context, report: &mut Report, discovery: Discovery) -> Result<()> {
-    let options = FleetOptions::default();
+    let options = FleetOptions { standby_clock_offset: Some(STANDBY_CLOCK), ..FleetOptions::default() };
     let mut database = FleetDatabase::start(context, &options).await?;
     let standby = database.standby.take().context("the fleet has no standby")?;
     let ports = [database.primary.port, standby.port];
@@ -59,6 +70,12 @@ pub async fn promote_standby(context: &Context, report: &mut Report, discovery: 
         &fleet.database.key,
         LoadOptions { targets, clients: 36, rate: Some(150), reads_per_write: 1 },
     )?;
+    let stopping = Arc::new(AtomicBool::new(false));
+    let create = ["platform-tokens", "create", "--name", "fleet", "--scope", "read:events"];
+    let token = fleet.database.commands.run(&create).await?.trim().to_owned();
+    let feed = tokio::spawn(read_feed(token, fleet.server_urls(), None, Arc::clone(&stopping)));
+    let client = ApiClient::new(&fleet.database.key);
+    let delta = tokio::spawn(delta_sync(client, fleet.server_urls(), Arc::clone(&stopping)));
     load.run_for(Duration::from_secs(3)).await;
 
     let killed = Instant::now();
@@ -68,6 +85,8 @@ pub async fn promote_standby(context: &Context, report: &mut Report, discovery: 
     load.run_for(OBSERVATION).await;
     let stopped = Instant::now();
     let record = load.stop().await;
+    stopping.store(true, Ordering::Relaxed);
+    let (feed, delta) = (feed.await??, delta.await??);
     let last = record.last_failure_after(killed);
     let detail = format!("the promotion took {promoted:.1} s; {}", record.summary());
     let gap = record.longest_gap(killed, stopped);
@@ -76,6 +95,32 @@ pub async fn promote_standby(context: &Context, report: &mut Report, discovery: 
     report.add(Figure::measured("longest failed request", record.longest_failure(), "s"));
     let interrupted = record.last_interrupted_write(killed);
     report.add(Figure::at_most("last acknowledgment of an interrupted write", interrupted, "s", 15.0));
+    check_readers(report, &standby, &feed, &delta).await?;
     check_writes(report, &standby, &[&record]).await?;
     check_events(report, &standby, &receiver, &record).await
+}
+
+/// Compares what readers of the event feed and of the students received with what is stored.
+async fn check_readers(
+    report: &mut Report,
+    database: &Postgres,
+    feed: &[String],
+    copy: &HashSet<String>,
+) -> Result<()> {
+    let connection = database.connect().await?;
+    let events: Vec<Uuid> =
+        query_column(&connection, "SELECT id FROM events WHERE NOT is_test ORDER BY id").await?;
+    let students: Vec<String> = query_column(&connection, "SELECT email FROM students").await?;
+    connection.close().await?;
+    let events: Vec<String> = events.into_iter().map(|id| EventId::from_uuid(id).to_string()).collect();
+    let wrong = events.iter().zip(feed).filter(|(stored, received)| stored != received).count();
+    let difference = wrong + events.len().abs_diff(feed.len());
+    let detail = format!("{} stored, {} received", events.len(), feed.len());
+    let figure = "events missing, repeated or out of order for a reader of the feed";
+    report.add(Figure::exactly(figure, count(difference), "events", 0.0).detail(detail));
+    let missing = students.iter().filter(|email| !copy.contains(*email)).count();
+    let detail = format!("{} stored, {} in the copy", students.len(), copy.len());
+    let figure = "students missing in the copy of a client";
+    report.add(Figure::exactly(figure, count(missing), "students", 0.0).detail(detail));
+    Ok(())
 }
