@@ -14,8 +14,8 @@ const ESCAPE: char = '\\';
 /// nothing.
 ///
 /// SQLite's `lower` converts only ASCII letters, so it finds other letters only if they are stored as in `text` or in
-/// lower case. A Greek sigma at the end of a word is `ς` in lower case. It also matches `σ`, the only form in folded
-/// email addresses.
+/// lower case. A Greek sigma at the end of a word is `ς` in lower case. It also matches `σ`, the lower case of `Σ` in
+/// PostgreSQL.
 pub(crate) fn any_contains<C: ColumnTrait>(columns: impl IntoIterator<Item = C>, text: &str) -> Condition {
     if text.len() > MAX_LENGTH_BYTES {
         return Condition::all().add(Expr::cust("1 = 0"));

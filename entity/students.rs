@@ -25,7 +25,7 @@ table::declare!(
         /// The email address as entered.
         #[sea_orm(column_type = "Text")]
         pub email: String,
-        /// The case-folded email address, unique in the workspace.
+        /// The key by which email addresses are compared, unique in the workspace.
         #[sea_orm(column_type = "Text")]
         pub email_folded: String,
         /// The name.
@@ -64,6 +64,8 @@ pub struct StudentRowFilter {
     pub tag: Option<String>,
     /// Students whose email address or name contains this string. If an id is set, the student with this id instead.
     pub search: Option<(String, Option<Uuid>)>,
+    /// The searched text as a folded email address. The search also finds the student who has it.
+    pub searched_email_folded: Option<String>,
     /// Students created in this time span.
     pub created: SpanMs,
     /// Students last changed in this time span.
@@ -77,9 +79,15 @@ impl StudentRowFilter {
         Condition::all()
             .add_option(self.email_folded.as_deref().map(|email_folded| Column::EmailFolded.eq(email_folded)))
             .add_option(self.external_id.as_deref().map(|external_id| Column::ExternalId.eq(external_id)))
-            .add_option(self.search.as_ref().map(|(text, id)| match id {
-                Some(id) => Condition::all().add(Column::Id.eq(*id)),
-                None => search::any_contains([Column::EmailFolded, Column::Name], text),
+            .add_option(self.search.as_ref().map(|(text, id)| {
+                match id {
+                    Some(id) => Condition::all().add(Column::Id.eq(*id)),
+                    None => Condition::any()
+                        .add(search::any_contains([Column::Email, Column::Name], text))
+                        .add_option(
+                            self.searched_email_folded.as_deref().map(|key| Column::EmailFolded.eq(key)),
+                        ),
+                }
             }))
             .add(keyset.span_condition(Column::CreatedAt, self.created))
             .add(keyset.span_condition(Column::UpdatedAt, self.updated))

@@ -19,7 +19,7 @@ table::declare!(
         /// The email address as entered.
         #[sea_orm(column_type = "Text")]
         pub email: String,
-        /// The case-folded email address, unique in the workspace.
+        /// The key by which email addresses are compared, unique in the workspace.
         #[sea_orm(column_type = "Text")]
         pub email_folded: String,
         /// The name.

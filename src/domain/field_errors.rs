@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Error, FieldError, Result};
+use super::{Error, FieldError, Result, email};
 
 /// The errors found in one record so far, which are reported together.
 #[derive(Debug, Default)]
@@ -56,7 +56,8 @@ impl FieldErrors {
 
     /// Checks an email address: at most 320 characters, with the lenient pattern of the contract.
     pub(crate) fn check_email(&mut self, field: &str, email: &str) {
-        let is_blank = |c: char| c.is_whitespace() || c.is_ascii_control();
+        // The contract's `\s` also matches U+FEFF.
+        let is_blank = |c: char| c.is_whitespace() || c.is_ascii_control() || c == '\u{feff}';
         let parts = email.split_once('@');
         let is_valid = parts.is_some_and(|(name, host)| {
             !name.is_empty() && !host.is_empty() && !host.contains('@') && !email.contains(is_blank)
@@ -64,6 +65,17 @@ impl FieldErrors {
         if !is_valid || email.chars().count() > 320 {
             let message =
                 "must contain one `@` with text on both sides, no whitespace, and at most 320 characters";
+            self.add(field, message);
+        }
+    }
+
+    /// Checks the email address of a person who signs in: additionally the rules of [`email`].
+    pub(crate) fn check_sign_in_email(&mut self, field: &str, address: &str) {
+        let errors_before = self.0.len();
+        self.check_email(field, address);
+        if self.0.len() == errors_before
+            && let Some(message) = email::sign_in_error(address)
+        {
             self.add(field, message);
         }
     }
@@ -176,10 +188,10 @@ mod tests {
         for valid in ["a@b", "jörg@exämple.com"] {
             errors.check_email(valid, valid);
         }
-        for invalid in ["", "ab", "@b", "a@", "a@b@c", "a @b", "a@b\u{85}", "a@b\n"] {
+        for invalid in ["", "ab", "@b", "a@", "a@b@c", "a @b", "a@b\u{85}", "a@b\n", "\u{feff}a@b"] {
             errors.check_email(invalid, invalid);
         }
-        assert_eq!(fields(errors).len(), 8);
+        assert_eq!(fields(errors).len(), 9);
     }
 
     #[test]

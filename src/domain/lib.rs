@@ -27,6 +27,7 @@ pub mod audit;
 pub mod certificates;
 pub mod courses;
 pub mod doctor;
+pub mod email;
 pub mod enrollments;
 pub mod event_feed;
 pub mod idempotency;

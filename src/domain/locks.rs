@@ -13,7 +13,7 @@ use entity::{
 };
 use uuid::Uuid;
 
-use super::students::fold_email;
+use super::email;
 use super::{IdOrKey, Result};
 use foundation::database::Write;
 use foundation::id::{
@@ -93,7 +93,7 @@ pub async fn forget(write: &Write) -> Result<()> {
 async fn lock_students(write: &Write, workspace: WorkspaceId, set: &LockSet<'_>) -> Result<Vec<Uuid>> {
     let (mut ids, mut keys) = split_ids_and_keys::<StudentIdKind>(&set.students);
     keys.extend(&set.student_keys);
-    let emails: Vec<String> = set.student_emails.iter().map(|email| fold_email(email)).collect();
+    let emails: Vec<String> = set.student_emails.iter().map(|email| email::comparison_key(email)).collect();
     let (order_ids, order_keys) = split_ids_and_keys::<OrderIdKind>(&set.orders);
     let orders = orders::in_workspace(workspace.uuid());
     ids.extend(orders.students_of(write.conn(), &order_ids, &order_keys).await?);

@@ -13,10 +13,9 @@ use secrecy::{ExposeSecret, SecretString};
 use uuid::Uuid;
 
 use super::records::{id, new_uuid, not_found};
-use super::students::fold_email;
 use super::users::{self, User, VerifiedUser};
 use super::workspaces::{self, Workspace};
-use super::{Result, token};
+use super::{Result, email, token};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
@@ -196,7 +195,8 @@ pub async fn switch_workspace(
     workspace_id: WorkspaceId,
 ) -> Result<(User, SessionId, SecretString)> {
     let users_in_workspace = user_rows::in_workspace(workspace_id.uuid());
-    let user_row = users_in_workspace.by_email_folded(write.conn(), &fold_email(&viewer.email)).await?;
+    let user_row =
+        users_in_workspace.by_email_folded(write.conn(), &email::comparison_key(&viewer.email)).await?;
     let user_row = user_row.ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))?;
     // The lock serializes this with a password change, which ends all sessions.
     let user_row = users_in_workspace.lock(write.conn(), user_row.id).await?;
@@ -217,7 +217,7 @@ pub async fn switch_workspace(
 pub async fn list(app: &App, viewer: &Viewer) -> Result<Vec<Session>> {
     let now_ms = app.clock.now_ms();
     let mut session_rows = Vec::new();
-    for user in user_rows::by_email_folded(app.db.read(), &fold_email(&viewer.email)).await? {
+    for user in user_rows::by_email_folded(app.db.read(), &email::comparison_key(&viewer.email)).await? {
         let rows = sessions::in_workspace(user.workspace_id);
         session_rows.extend(rows.of_user(app.db.read(), user.id, MAX_LISTED).await?);
     }
@@ -272,7 +272,7 @@ pub struct EndedSessions {
 /// # Errors
 /// Returns [`Error::NotFound`](super::Error::NotFound) when the user has no such session.
 pub async fn end(write: &mut Write, viewer: &Viewer, session: SessionId) -> Result<EndedSessions> {
-    for row in user_rows::by_email_folded(write.conn(), &fold_email(&viewer.email)).await? {
+    for row in user_rows::by_email_folded(write.conn(), &email::comparison_key(&viewer.email)).await? {
         let rows = sessions::in_workspace(row.workspace_id);
         if rows.end(write.conn(), row.id, session.uuid()).await? {
             return Ok(EndedSessions { workspace: id(row.workspace_id), user: id(row.id), count: 1 });

@@ -9,7 +9,7 @@ use super::error::{NotFound, map_unique_violation};
 use super::field_errors::FieldErrors;
 use super::records::{id, new_uuid, not_found};
 use super::users::{self, User};
-use super::{Error, FieldUpdate, IdOrKey, Result, WriteOutcome};
+use super::{Error, FieldUpdate, IdOrKey, Result, WriteOutcome, email};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::{UniqueConstraint, Write};
@@ -60,7 +60,7 @@ pub struct WorkspaceUpsert {
 }
 
 /// Creates or updates a workspace from a change of the change feed. Gives the owner access. When `owner_email` changes,
-/// removes the previous owner's access. Email addresses that differ only in case belong to the same owner. Notifies an
+/// removes the previous owner's access. Spellings of one email address belong to the same owner. Notifies an
 /// owner who is new, or whose access is new, by mail if a mail server is configured and the server's URL is known.
 ///
 /// # Errors
@@ -86,7 +86,7 @@ pub async fn upsert(
     if row != before {
         save(app, write, &before, &mut row).await?;
     }
-    let new_owner = match users::is_same_email(&before.owner_email, &row.owner_email) {
+    let new_owner = match email::is_same(&before.owner_email, &row.owner_email) {
         true => grant_access(app, write, &row, &actor).await?,
         false => Some(change_owner(app, write, &before, &row, &actor).await?.0),
     };
@@ -172,11 +172,11 @@ pub async fn set_owner(
     actor: &Actor,
 ) -> Result<Option<OwnershipTransfer>> {
     let mut errors = FieldErrors::default();
-    errors.check_email("email", email);
+    errors.check_sign_in_email("email", email);
     errors.into_result()?;
     let before = workspaces::lock(write.conn(), workspace_id.uuid()).await?;
     let before = before.ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))?;
-    if users::is_same_email(&before.owner_email, email) {
+    if email::is_same(&before.owner_email, email) {
         let owner = grant_access(app, write, &before, actor).await?;
         return Ok(owner.map(|owner| OwnershipTransfer { owner, removed: None }));
     }
@@ -292,7 +292,7 @@ fn validate(upsert: &WorkspaceUpsert) -> Result<()> {
         errors.add("key", "must have 1 to 64 characters of `a-z`, `0-9` and `-`");
     }
     errors.check_single_line("name", &upsert.name, 200);
-    errors.check_email("owner_email", &upsert.owner_email);
+    errors.check_sign_in_email("owner_email", &upsert.owner_email);
     errors.check_quota("per_minute", upsert.per_minute.value().copied());
     errors.check_quota("per_day", upsert.per_day.value().copied());
     errors.into_result()

@@ -30,8 +30,8 @@
 //!
 //! A `workspace.upsert` that creates a workspace gives the user with its `owner_email` access to the dashboard. Another
 //! `owner_email` moves the ownership: the new owner gets access, and the previous owner is removed from the workspace,
-//! together with their sessions and password links there. Email addresses that differ only in case belong to the same
-//! owner. To keep the previous owner as a member, invite them again.
+//! together with their sessions and password links there. Spellings of one email address belong to the same owner (see
+//! `domain::email`). To keep the previous owner as a member, invite them again.
 //!
 //! # Access
 //!

@@ -12,7 +12,7 @@ use super::outbound::DeliveryVerdict;
 use super::schedule::{DISABLE_AFTER_MS, WARN_AFTER_MS};
 use super::settle::CompletedAttempt;
 use domain::app::App;
-use domain::webhooks;
+use domain::{email, webhooks};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{SubscriptionId, WorkspaceId};
@@ -140,7 +140,8 @@ async fn warn_or_disable(
         }
     };
     let workspace_id = WorkspaceId::from_uuid(row.workspace_id);
-    mail::queue::enqueue(write, &app.ids, workspace_id, &workspace.owner_email, &message).await?;
+    let recipient = email::mailbox(&workspace.owner_email);
+    mail::queue::enqueue(write, &app.ids, workspace_id, &recipient, &message).await?;
     Ok(())
 }
 

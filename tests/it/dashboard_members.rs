@@ -10,12 +10,12 @@ use crate::support::browser::{PASSWORD, csrf_token, first_match, html};
 use crate::support::mail::deliver_mail;
 use crate::support::{Browser, TestApp, TestWorkspace};
 
-const MEMBERS: &str = "/dashboard/settings/people";
+pub const MEMBERS: &str = "/dashboard/settings/people";
 const OWNER: &str = "owner@acme.example";
 const ADA: &str = "ada@acme.example";
 
 /// Submits the invitation form.
-async fn invite(browser: &Browser<'_>, email: &str) -> crate::support::TestResponse {
+pub async fn invite(browser: &Browser<'_>, email: &str) -> crate::support::TestResponse {
     browser.submit(MEMBERS, MEMBERS, &[("email", email)]).await
 }
 
@@ -25,7 +25,7 @@ async fn members_page(browser: &Browser<'_>) -> String {
 }
 
 /// Returns the id of the member with this email address.
-async fn member_id(workspace: &TestWorkspace<'_>, email: &str) -> String {
+pub async fn member_id(workspace: &TestWorkspace<'_>, email: &str) -> String {
     let users = users::list(&workspace.app.app, workspace.id).await.unwrap();
     users.into_iter().find(|user| user.email == email).expect("the user exists").id.to_string()
 }

@@ -42,6 +42,7 @@ mod dashboard_workspaces;
 mod database_waits;
 mod delta_sync;
 mod doctor;
+mod email_addresses;
 mod enrollments;
 mod events;
 mod failover;

@@ -45,9 +45,9 @@ async fn students_are_found_by_any_part_of_email_or_name() {
 
         // The lower case of a capital sigma depends on its position in the word.
         let odysseus =
-            students::Model { email_folded: "οδυσσευσ@x.gr".to_owned(), key: None, ..student(12) };
+            students::Model { name: Some("οδυσσευσ".to_owned()), key: None, ..student(12) };
         students.insert(&database, odysseus).await.unwrap();
-        for text in ["ΟΔΥΣΣΕΥΣ@X.GR", "οδυσσευς@x.gr", "ΟΔΥΣ"] {
+        for text in ["ΟΔΥΣΣΕΥΣ", "οδυσσευς", "ΟΔΥΣ"] {
             assert_eq!(matching(text, None).await, [12], "{text}");
         }
     }

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 3e544d2e8ba97eeafebbc24e45c950d67cd3c5fe6e1de3fa73cb097e97db703d), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 1eb20b468b865acb39be635287018aef23c50fb15fa7eddc689ef12b46f03709), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `enrollments`.
 

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 3e544d2e8ba97eeafebbc24e45c950d67cd3c5fe6e1de3fa73cb097e97db703d), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 1eb20b468b865acb39be635287018aef23c50fb15fa7eddc689ef12b46f03709), do not edit. Run `cargo xtask codegen`.
 
 //! The types of webhook events.
 
@@ -80,7 +80,7 @@ impl Event {
 pub struct StudentSummary {
     /// Id of a student, such as `stu_01kerv87j8fgjt30swgcw4scc1`.
     pub id: String,
-    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The case of letters is preserved, but ignored in comparisons.
+    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The spelling is preserved. Two emails are equal if the parts before the `@` differ at most in the case of the letters A to Z, and the domains have the same ASCII form (IDNA): `ada@bücher.example` equals `Ada@XN--BCHER-KVA.example`. Of a domain without an ASCII form, only the case of the letters A to Z is ignored.
     pub email: String,
     /// Full name. Null if unknown.
     pub name: Option<String>,
@@ -103,7 +103,7 @@ pub struct StudentSummary {
 pub struct UpdatedStudent {
     /// Id of a student, such as `stu_01kerv87j8fgjt30swgcw4scc1`.
     pub id: String,
-    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The case of letters is preserved, but ignored in comparisons.
+    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The spelling is preserved. Two emails are equal if the parts before the `@` differ at most in the case of the letters A to Z, and the domains have the same ASCII form (IDNA): `ada@bücher.example` equals `Ada@XN--BCHER-KVA.example`. Of a domain without an ASCII form, only the case of the letters A to Z is ignored.
     pub email: String,
     /// Full name. Null if unknown.
     pub name: Option<String>,
@@ -128,7 +128,7 @@ pub struct UpdatedStudent {
 pub struct DeletedStudent {
     /// Id of a student, such as `stu_01kerv87j8fgjt30swgcw4scc1`.
     pub id: String,
-    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The case of letters is preserved, but ignored in comparisons.
+    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The spelling is preserved. Two emails are equal if the parts before the `@` differ at most in the case of the letters A to Z, and the domains have the same ASCII form (IDNA): `ada@bücher.example` equals `Ada@XN--BCHER-KVA.example`. Of a domain without an ASCII form, only the case of the letters A to Z is ignored.
     pub email: String,
     /// Id of the student in your own system. Null if there was none.
     pub external_id: Option<String>,
@@ -141,7 +141,7 @@ pub struct DeletedStudent {
 pub struct EnrollmentStudent {
     /// Id of a student, such as `stu_01kerv87j8fgjt30swgcw4scc1`.
     pub id: String,
-    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The case of letters is preserved, but ignored in comparisons.
+    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The spelling is preserved. Two emails are equal if the parts before the `@` differ at most in the case of the letters A to Z, and the domains have the same ASCII form (IDNA): `ada@bücher.example` equals `Ada@XN--BCHER-KVA.example`. Of a domain without an ASCII form, only the case of the letters A to Z is ignored.
     pub email: String,
     /// Full name. Null if unknown.
     pub name: Option<String>,

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 3e544d2e8ba97eeafebbc24e45c950d67cd3c5fe6e1de3fa73cb097e97db703d), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 1eb20b468b865acb39be635287018aef23c50fb15fa7eddc689ef12b46f03709), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -459,7 +459,7 @@ pub struct Student {
     /// Id of a student, such as `stu_01kerv87j8fgjt30swgcw4scc1`.
     #[oai(validator(pattern = "^stu_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
     pub id: String,
-    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The case of letters is preserved, but ignored in comparisons.
+    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The spelling is preserved. Two emails are equal if the parts before the `@` differ at most in the case of the letters A to Z, and the domains have the same ASCII form (IDNA): `ada@bücher.example` equals `Ada@XN--BCHER-KVA.example`. Of a domain without an ASCII form, only the case of the letters A to Z is ignored.
     #[oai(
         validator(
             min_length = 3,
@@ -517,7 +517,7 @@ pub struct StudentList {
 #[oai(deny_unknown_fields)]
 #[serde(deny_unknown_fields)]
 pub struct NewStudent {
-    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The case of letters is preserved, but ignored in comparisons.
+    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The spelling is preserved. Two emails are equal if the parts before the `@` differ at most in the case of the letters A to Z, and the domains have the same ASCII form (IDNA): `ada@bücher.example` equals `Ada@XN--BCHER-KVA.example`. Of a domain without an ASCII form, only the case of the letters A to Z is ignored.
     #[oai(
         validator(
             min_length = 3,
@@ -920,7 +920,7 @@ impl OrderSort {
     serde::Deserialize
 )]
 pub struct OrderCustomer {
-    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The case of letters is preserved, but ignored in comparisons.
+    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The spelling is preserved. Two emails are equal if the parts before the `@` differ at most in the case of the letters A to Z, and the domains have the same ASCII form (IDNA): `ada@bücher.example` equals `Ada@XN--BCHER-KVA.example`. Of a domain without an ASCII form, only the case of the letters A to Z is ignored.
     #[oai(
         validator(
             min_length = 3,

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 3e544d2e8ba97eeafebbc24e45c950d67cd3c5fe6e1de3fa73cb097e97db703d), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 1eb20b468b865acb39be635287018aef23c50fb15fa7eddc689ef12b46f03709), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `students`.
 
@@ -21,7 +21,7 @@ pub trait Students: Service {
     ) -> impl Future<Output = Result<ListStudentsResponse, Self::Error>> + Send;
     /// Create a student
     ///
-    /// Creates a student in the workspace and sends `student.created`. The email must be unique in the workspace, ignoring case; an email that is already in use returns 422 for `/email`. The new student has no enrollments; to create one, use `createEnrollment`.
+    /// Creates a student in the workspace and sends `student.created`. The email must be unique in the workspace; an email that is already in use, in any spelling, returns 422 for `/email`. The new student has no enrollments; to create one, use `createEnrollment`.
     fn create_student(
         &self,
         call: Call<Self::Caller>,
@@ -46,7 +46,7 @@ pub struct ListStudentsRequest {
     pub updated_after: Option<Timestamp>,
     /// Only items with `updated_at` before this time.
     pub updated_before: Option<Timestamp>,
-    /// Only the student with this email. The whole address is compared, ignoring case.
+    /// Only the student with this email, in any spelling. The whole address is compared, as described at `Email`.
     pub email: Option<String>,
     /// Only students with this `external_id`. Exact match.
     pub external_id: Option<String>,

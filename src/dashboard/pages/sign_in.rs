@@ -19,9 +19,8 @@ use crate::routes::{RouteTable, get};
 use crate::ui;
 use domain::audit::{self, Action, Actor};
 use domain::sessions::{self, SessionClient};
-use domain::students::fold_email;
 use domain::users::{self, User, VerifiedUser};
-use domain::{Error, Result};
+use domain::{Error, Result, email};
 use foundation::database::Write;
 
 /// The page after signing in.
@@ -62,7 +61,7 @@ async fn login(request: PublicRequest, form: Form) -> PageResponse {
         let page = LoginPage { frame: request.frame("Sign in"), error: Some(error), email, next };
         html(status, &page)
     };
-    let account = fold_email(email);
+    let account = email::comparison_key(email);
     let admitted =
         context.state.login_attempts.admit(&context.app().clock, context.ip_address, &account).await;
     if let Err(seconds) = admitted {
@@ -241,7 +240,7 @@ async fn set_password(request: PublicRequest, form: Form) -> PageResponse {
 fn after_setting_password(context: &BrowserContext, user: &User) -> PageResponse {
     let flash = Flash::success("Password set. Sign in with your new password.");
     // A person has one user id per workspace, and the sessions in all of them have ended.
-    if !context.viewer.as_ref().is_some_and(|viewer| users::is_same_email(&viewer.email, &user.email)) {
+    if !context.viewer.as_ref().is_some_and(|viewer| email::is_same(&viewer.email, &user.email)) {
         return redirect_with(context, "/login", &flash);
     }
     signed_out(context, &flash)

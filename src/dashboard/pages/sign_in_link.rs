@@ -14,11 +14,11 @@ use crate::frame::Frame;
 use crate::query::PageQuery;
 use crate::request::{PageResponse, html};
 use crate::routes::{RouteTable, get};
-use domain::Error;
 use domain::audit::{self, Action};
 use domain::retry::retry_on_conflict;
 use domain::sessions::{SessionClient, Viewer};
 use domain::users;
+use domain::{Error, email};
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route.at("/sign-in", get(sign_in_page).post(sign_in))
@@ -46,7 +46,7 @@ async fn sign_in_page(request: PublicRequest, query: PageQuery, http: &Request) 
     let (context, token) = (&request.0, query.text("token"));
     let user = users::by_sign_in_link(context.app(), token).await?;
     let Some(user) = user else { return html(StatusCode::NOT_FOUND, &page_without_link(&request)) };
-    let is_other = |viewer: &&Viewer| !users::is_same_email(&viewer.email, &user.email);
+    let is_other = |viewer: &&Viewer| !email::is_same(&viewer.email, &user.email);
     let other = context.viewer.as_ref().filter(is_other);
     if other.is_none() && is_navigation(http) {
         return redeem(&request, token).await;

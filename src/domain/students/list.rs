@@ -3,11 +3,11 @@
 use entity::enrollments::{self, EffectiveStatus};
 use entity::students::{self, Column, StudentRowFilter};
 
-use super::super::Result;
 use super::super::enrollments::{EnrollmentStatus, enrollment};
 use super::super::page::{MAX_SCANNED_ROWS, Page, PageRequest, Position, SortKey};
 use super::super::records::{self, not_found};
-use super::{Student, StudentFilter, fold_email, summary};
+use super::super::{Result, email};
+use super::{Student, StudentFilter, summary};
 use crate::app::App;
 use foundation::database::BoundedConnection;
 use foundation::id::{Student as StudentIdKind, StudentId, WorkspaceId};
@@ -136,7 +136,7 @@ const fn column(key: SortKey) -> Option<Column> {
 
 fn row_filter(filter: &StudentFilter, now_ms: i64) -> StudentRowFilter {
     StudentRowFilter {
-        email_folded: filter.email.as_deref().map(fold_email),
+        email_folded: filter.email.as_deref().map(email::comparison_key),
         external_id: filter.external_id.clone(),
         course_id: filter.course.map(|course| course.uuid()),
         enrollment_status: filter.enrollment_status.map(|status| match status {
@@ -148,6 +148,7 @@ fn row_filter(filter: &StudentFilter, now_ms: i64) -> StudentRowFilter {
         now: now_ms,
         tag: filter.tag.clone(),
         search: filter.search.as_deref().map(records::parse_search::<StudentIdKind>),
+        searched_email_folded: filter.search.as_deref().map(email::comparison_key),
         created: filter.created.in_ms(),
         updated: filter.updated.in_ms(),
     }

@@ -9,12 +9,10 @@ use super::enrollments::{Enrollment, EnrollmentStatus};
 use super::page::TimeSpan;
 use foundation::id::{CourseId, StudentId};
 
-mod email;
 mod list;
 mod row;
 mod write;
 
-pub use email::fold_email;
 pub use list::{get, list, list_lagging, search_end};
 pub(crate) use row::summary;
 pub use write::{create, delete, upsert};
@@ -24,7 +22,7 @@ pub use write::{create, delete, upsert};
 pub struct StudentSummary {
     /// Its id.
     pub id: StudentId,
-    /// The email address as entered, unique in the workspace ignoring case.
+    /// The email address as entered. Its [key](crate::email::comparison_key) is unique in the workspace.
     pub email: String,
     /// Full name, if known.
     pub name: Option<String>,
@@ -83,7 +81,7 @@ pub struct DeletedStudent {
 /// Filters of the student list. One enrollment must match both `course` and `enrollment_status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StudentFilter {
-    /// Only the student with this complete email address, ignoring case.
+    /// Only the student with this complete email address, in any spelling.
     pub email: Option<String>,
     /// Only students with exactly this external id.
     pub external_id: Option<String>,
@@ -93,7 +91,8 @@ pub struct StudentFilter {
     pub enrollment_status: Option<EnrollmentStatus>,
     /// Only students with this tag.
     pub tag: Option<String>,
-    /// Only students whose email address or name contains this text, ignoring case. A student id matches that student.
+    /// Only students whose email address or name contains this text, ignoring case. A student id matches that student, and a
+    /// complete email address the student who has it in any spelling.
     pub search: Option<String>,
     /// Only students created in this span.
     pub created: TimeSpan,

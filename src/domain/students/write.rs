@@ -10,8 +10,9 @@ use super::super::error::map_unique_violation;
 use super::super::field_errors::FieldErrors;
 use super::super::records::{self, id, new_uuid};
 use super::super::{Error, IdOrKey, Result, rollups};
-use super::{DeletedStudent, NewStudent, Student, StudentUpsert, fold_email, summary};
+use super::{DeletedStudent, NewStudent, Student, StudentUpsert, summary};
 use crate::app::App;
+use crate::email;
 use crate::outbox::{self, Event, StudentUpdated};
 use foundation::database::{UniqueConstraint, Write};
 use foundation::id::{Student as StudentIdKind, StudentId, WorkspaceId};
@@ -55,7 +56,7 @@ pub async fn upsert(
     validate_upsert(&upsert)?;
     let rows = students::in_workspace(workspace.uuid());
     let by_key = rows.lock_by_key(write.conn(), &upsert.key).await?;
-    let by_email = rows.by_email_folded(write.conn(), &fold_email(&upsert.email)).await?;
+    let by_email = rows.by_email_folded(write.conn(), &email::comparison_key(&upsert.email)).await?;
     match (by_key, by_email) {
         (Some(by_key), Some(by_email)) if by_email.id != by_key.id => Err(email_taken()),
         (Some(by_key), _) => update(app, write, workspace, at, by_key, upsert).await,
@@ -144,7 +145,7 @@ async fn insert(
         id: new_uuid::<StudentIdKind>(app, write),
         workspace_id: workspace.uuid(),
         key,
-        email_folded: fold_email(&student.email),
+        email_folded: email::comparison_key(&student.email),
         email: student.email,
         name: student.name,
         external_id: student.external_id,
@@ -175,7 +176,7 @@ async fn update(
 ) -> Result<StudentId> {
     let mut row = before.clone();
     row.key = Some(upsert.key);
-    row.email_folded = fold_email(&upsert.email);
+    row.email_folded = email::comparison_key(&upsert.email);
     row.email = upsert.email;
     row.name = upsert.name.apply_to(row.name);
     row.external_id = upsert.external_id.apply_to(row.external_id);

@@ -7,11 +7,11 @@ use entity::Set;
 use entity::users::{self, Model};
 use entity::{mails, password_links, sessions, workspaces as workspace_rows};
 
-use super::{User, is_same_email, lock_rows, to_user};
+use super::{User, lock_rows, to_user};
 use crate::app::App;
+use crate::email::{self, comparison_key};
 use crate::field_errors::FieldErrors;
 use crate::records::{new_uuid, not_found};
-use crate::students::fold_email;
 use crate::workspaces::{Workspace, workspace};
 use crate::{Result, WriteOutcome};
 use foundation::database::Write;
@@ -30,7 +30,7 @@ pub async fn lock(write: &Write, workspace_id: WorkspaceId) -> Result<Workspace>
 /// already have access. A user who has a password in another workspace signs in with the same password.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`](crate::Error::Invalid) when `email` is not an email address, and
+/// Returns [`Error::Invalid`](crate::Error::Invalid) when nobody can sign in with `email`, and
 /// [`Error::NotFound`](crate::Error::NotFound) when the workspace does not exist.
 pub async fn add(
     app: &App,
@@ -39,7 +39,7 @@ pub async fn add(
     email: &str,
 ) -> Result<WriteOutcome<User>> {
     let mut errors = FieldErrors::default();
-    errors.check_email("email", email);
+    errors.check_sign_in_email("email", email);
     errors.into_result()?;
     lock(write, workspace).await?;
     let locked = lock_rows(write, &[email]).await?;
@@ -55,7 +55,7 @@ async fn insert(
     email: &str,
     locked: &[Model],
 ) -> Result<WriteOutcome<User>> {
-    let folded = fold_email(email);
+    let folded = comparison_key(email);
     let mut rows = locked.iter().filter(|row| row.email_folded == folded);
     if let Some(row) = rows.clone().find(|row| row.workspace_id == workspace.uuid()) {
         return Ok(WriteOutcome::unchanged(to_user(row.clone())));
@@ -105,12 +105,12 @@ pub async fn get_in(write: &Write, workspace: WorkspaceId, user_id: UserId) -> R
 /// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
 pub async fn by_email_in(write: &Write, workspace: WorkspaceId, email: &str) -> Result<Option<User>> {
     let rows = users::in_workspace(workspace.uuid());
-    Ok(rows.by_email_folded(write.conn(), &fold_email(email)).await?.map(to_user))
+    Ok(rows.by_email_folded(write.conn(), &comparison_key(email)).await?.map(to_user))
 }
 
 /// Returns whether this user owns the workspace.
 pub fn is_owner(workspace: &Workspace, user: &User) -> bool {
-    is_same_email(&workspace.owner_email, &user.email)
+    email::is_same(&workspace.owner_email, &user.email)
 }
 
 /// The result of [`remove`].
@@ -160,7 +160,7 @@ pub(crate) async fn transfer_access(
     new_email: &str,
 ) -> Result<AccessTransfer> {
     let locked = lock_rows(write, &[previous_email, new_email]).await?;
-    let folded = fold_email(previous_email);
+    let folded = comparison_key(previous_email);
     let previous =
         locked.iter().find(|row| row.workspace_id == workspace.uuid() && row.email_folded == folded);
     let removed = previous.cloned().map(to_user);
@@ -179,7 +179,7 @@ async fn delete_user(write: &Write, user: &User) -> Result<()> {
     password_links::in_workspace(workspace).delete_for_user(write.conn(), id).await?;
     let mails = mails::in_workspace(workspace);
     let mut pending = mails.pending(write.conn()).await?;
-    pending.retain(|mail| is_same_email(&mail.recipient, &user.email));
+    pending.retain(|mail| email::is_same(&mail.recipient, &user.email));
     let pending: Vec<_> = pending.iter().map(|mail| mail.id).collect();
     mails.cancel(write.conn(), &pending, "the recipient was removed from the workspace").await?;
     users::in_workspace(workspace).delete(write.conn(), id).await?;

@@ -1,6 +1,6 @@
 //! Mails invitations and password links to users.
 
-use entity::mails;
+use entity::{mails, users};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::links::insert_link;
@@ -8,6 +8,7 @@ use super::{LINK_HOURS, User};
 use crate::Result;
 use crate::app::App;
 use crate::audit::{self, Action, Actor};
+use crate::email;
 use crate::workspaces::Workspace;
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
@@ -39,7 +40,8 @@ pub async fn invite(app: &App, write: &mut Write, workspace: &Workspace, user: &
     let Some(server) = app.config.server.url_for_links() else { return Ok(false) };
     let message =
         Message::AccessGranted { workspace: workspace.name.clone(), url: format!("{server}/login") };
-    queue::enqueue(write, &app.ids, workspace.id, &user.email, &message).await?;
+    let recipient = recipient(write, user).await?;
+    queue::enqueue(write, &app.ids, workspace.id, &recipient, &message).await?;
     Ok(true)
 }
 
@@ -71,8 +73,17 @@ pub async fn queue_link(
 ) -> Result<()> {
     let (workspace_name, url) = (workspace.name.clone(), link_url(app, token));
     let message = Message::SetPassword { workspace: workspace_name, url, hours: LINK_HOURS };
-    queue::enqueue(write, &app.ids, workspace.id, &user.email, &message).await?;
+    let recipient = recipient(write, user).await?;
+    queue::enqueue(write, &app.ids, workspace.id, &recipient, &message).await?;
     Ok(())
+}
+
+/// Returns the address to which the user's mail is sent: the spelling that was stored first, in any workspace. An address that
+/// is entered later cannot redirect the mail, even if its mail server delivers the two spellings to different mailboxes.
+async fn recipient(write: &Write, user: &User) -> Result<String> {
+    let rows = users::by_email_folded(write.conn(), &email::comparison_key(&user.email)).await?;
+    let oldest = rows.first().map_or(user.email.as_str(), |row| row.email.as_str());
+    Ok(email::mailbox(oldest).into_owned())
 }
 
 /// Queues a mail that notifies a new owner of their access, if a mail server is configured and the server's URL is

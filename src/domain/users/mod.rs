@@ -8,8 +8,7 @@ use jiff::Timestamp;
 use secrecy::SecretString;
 
 use super::records::id;
-use super::students::fold_email;
-use super::{Result, passwords};
+use super::{Result, email, passwords};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
@@ -81,7 +80,7 @@ pub struct VerifiedUser {
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when the query fails or the stored hash is malformed.
 pub async fn verify_login(app: &App, email: &str, password: &SecretString) -> Result<Option<VerifiedUser>> {
-    let rows = users::by_email_folded(app.db.read(), &fold_email(email)).await?;
+    let rows = users::by_email_folded(app.db.read(), &email::comparison_key(email)).await?;
     let hash = rows.iter().find_map(|row| row.password_hash.clone());
     let is_correct = passwords::verify(app, password, hash.clone()).await?;
     let oldest = rows.into_iter().next().filter(|_| is_correct);
@@ -120,14 +119,9 @@ pub(super) async fn lock_rows(write: &Write, emails: &[&str]) -> Result<Vec<Mode
 async fn find_rows(write: &Write, emails: &[&str]) -> Result<Vec<Model>> {
     let mut rows = Vec::new();
     for email in emails {
-        rows.extend(users::by_email_folded(write.conn(), &fold_email(email)).await?);
+        rows.extend(users::by_email_folded(write.conn(), &email::comparison_key(email)).await?);
     }
     Ok(rows)
-}
-
-/// Returns whether two email addresses are equal after case folding.
-pub fn is_same_email(left: &str, right: &str) -> bool {
-    fold_email(left) == fold_email(right)
 }
 
 pub(super) fn to_user(row: Model) -> User {

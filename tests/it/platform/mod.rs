@@ -17,12 +17,12 @@ use secrecy::ExposeSecret;
 use crate::support::{TestApp, TestKey};
 
 /// Creates a platform token with these scopes, separated by spaces.
-async fn platform_token(app: &TestApp, scopes: &str) -> TestKey {
+pub async fn platform_token(app: &TestApp, scopes: &str) -> TestKey {
     platform_token_until(app, scopes, None).await
 }
 
 /// Creates a platform token that expires at this time.
-async fn platform_token_until(app: &TestApp, scopes: &str, expires_at: Option<Timestamp>) -> TestKey {
+pub async fn platform_token_until(app: &TestApp, scopes: &str, expires_at: Option<Timestamp>) -> TestKey {
     let scopes = scopes.split(' ').map(|scope| scope.parse::<PlatformScope>().expect("a scope")).collect();
     let new = NewPlatformToken { name: "test".to_owned(), scopes, expires_at };
     let mut write = app.begin_write().await;

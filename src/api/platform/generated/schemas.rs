@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 048e3a4c4898ee03ca51f317ee1fdce541f52178c5752ad764ac803e4e7776e9), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 b6e3dc6d057218c32c08639e898da7558e6965e7f4a0fa6a94396304faa64172), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -245,7 +245,7 @@ pub struct NewDashboardLink {
     /// Key or id of the workspace.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub workspace: String,
-    /// Email address of the person.
+    /// Email address of the person. The domain must be valid (IDNA), and the part before the `@` must be in the composed form (NFC), without invisible characters. All spellings of an address belong to the same person: the case of the letters A to Z is ignored, and domains are compared in their ASCII form.
     #[oai(validator(min_length = 3, max_length = 254))]
     pub email: String,
     /// Name of the person. It is stored only if the person is new in the workspace.
@@ -598,7 +598,7 @@ pub struct WorkspaceUpsertData {
     pub key: String,
     /// The name.
     pub name: String,
-    /// Email address of the owner.
+    /// Email address of the owner, who signs in to the dashboard. The rules of `createDashboardLink` apply.
     pub owner_email: String,
     /// Maximum number of API requests per key and minute.
     #[oai(nullable, skip_serializing_if_is_none)]
@@ -826,7 +826,7 @@ impl StudentUpsertChange {
 pub struct StudentUpsertData {
     /// The key that the platform assigns to the record. At most 255 characters, on one line.
     pub key: String,
-    /// Email address, unique in the workspace.
+    /// Email address, unique in the workspace. The case of the letters A to Z is ignored, and domains are compared in their ASCII form (IDNA).
     pub email: String,
     /// The name.
     #[oai(nullable, skip_serializing_if_is_none)]
