@@ -4,7 +4,7 @@
 
 use sea_orm::entity::prelude::*;
 
-use crate::{scope, statement, table};
+use crate::{InWorkspace, scope, statement, table};
 
 table::declare!(
     /// One unused link.
@@ -25,6 +25,17 @@ table::declare!(
     }
 );
 scope::workspace_table!();
+
+impl InWorkspace<Entity> {
+    /// Deletes all links of a user and returns the number of rows deleted.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the statement fails.
+    pub async fn delete_for_user<C: ConnectionTrait>(self, conn: &C, user: Uuid) -> Result<u64, DbErr> {
+        let delete = Entity::delete_many().filter(self.is_in_workspace()).filter(Column::UserId.eq(user));
+        Ok(delete.exec(conn).await?.rows_affected)
+    }
+}
 
 /// Returns the link with this token hash, also if it has expired. Searches all workspaces, since the token determines
 /// the workspace.

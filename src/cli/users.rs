@@ -16,7 +16,7 @@ use foundation::database::Write;
 pub(super) enum UsersCommand {
     /// Add a member, who has access to the workspace's dashboard; a password link is printed to stdout
     Add(UserArgs),
-    /// Create a new password link, which is printed to stdout; earlier links become invalid
+    /// Create a new password link, which is printed to stdout; earlier links from the workspace become invalid
     Link(UserArgs),
     /// Remove a member from a workspace; their sessions and password links for it become invalid
     ///

@@ -7,7 +7,7 @@
 use std::net::IpAddr;
 
 use entity::sessions::{self, Model};
-use entity::{users as user_rows, workspaces as workspace_rows};
+use entity::{sign_in_links, users as user_rows, workspaces as workspace_rows};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use uuid::Uuid;
@@ -267,28 +267,31 @@ pub struct EndedSessions {
     pub count: u64,
 }
 
-/// Ends one of a user's sessions, in any of their workspaces.
+/// Ends one of a user's sessions, in any of their workspaces. Invalidates the user's sign-in links, so that none of them starts
+/// another session.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](super::Error::NotFound) when the user has no such session.
 pub async fn end(write: &mut Write, viewer: &Viewer, session: SessionId) -> Result<EndedSessions> {
-    for row in user_rows::by_email_folded(write.conn(), &email::comparison_key(&viewer.email)).await? {
-        let rows = sessions::in_workspace(row.workspace_id);
-        if rows.end(write.conn(), row.id, session.uuid()).await? {
-            return Ok(EndedSessions { workspace: id(row.workspace_id), user: id(row.id), count: 1 });
+    let mut ended = None;
+    for row in users::lock_rows(write, &[&viewer.email]).await? {
+        sign_in_links::in_workspace(row.workspace_id).delete_for_user(write.conn(), row.id).await?;
+        if sessions::in_workspace(row.workspace_id).end(write.conn(), row.id, session.uuid()).await? {
+            ended = Some(EndedSessions { workspace: id(row.workspace_id), user: id(row.id), count: 1 });
         }
     }
-    Err(not_found::<SessionIdKind>(session))
+    ended.ok_or_else(|| not_found::<SessionIdKind>(session))
 }
 
-/// Ends all of a user's sessions except the current one, in all of their workspaces. Returns the workspaces in which sessions
-/// were ended.
+/// Ends all of a user's sessions except the current one, in all of their workspaces, and invalidates the user's sign-in links.
+/// Returns the workspaces in which sessions were ended.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when a query fails.
 pub async fn end_others(write: &mut Write, viewer: &Viewer) -> Result<Vec<EndedSessions>> {
     let mut ended = Vec::new();
     for row in users::lock_rows(write, &[&viewer.email]).await? {
+        sign_in_links::in_workspace(row.workspace_id).delete_for_user(write.conn(), row.id).await?;
         let rows = sessions::in_workspace(row.workspace_id);
         let count = rows.end_others(write.conn(), row.id, Some(viewer.session.uuid())).await?;
         if count > 0 {

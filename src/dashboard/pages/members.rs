@@ -171,7 +171,7 @@ async fn link(request: DashboardRequest, Path(member): Path<String>, form: Form)
     users::mail_link(app, &mut write, &request.viewer().workspace, &member).await?;
     request.commit_once(&form, write, Action::PasswordLinkCreated, member.id, &member.email).await?;
     let text = format!(
-        "Created a new password link for {}. Earlier links no longer work. {}",
+        "Created a new password link for {}. Earlier links from this workspace no longer work. {}",
         member.email,
         mail_status(&request)
     );

@@ -10,13 +10,13 @@ use crate::query::PageQuery;
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get, post};
 use crate::{position, ui};
-use domain::Result;
 use domain::audit::{self, Action, Actor, AuditEntry};
 use domain::keys::EffectiveQuota;
 use domain::page::SortKey;
 use domain::sessions::{self, EndedSessions, Session};
 use domain::users;
 use domain::workspaces::Workspace;
+use domain::{Error, Result};
 use foundation::database::Write;
 use foundation::id::SessionId;
 
@@ -106,6 +106,8 @@ async fn end_others(request: DashboardRequest) -> PageResponse {
     let mut write = request.begin_write().await?;
     let ended = sessions::end_others(&mut write, viewer).await?;
     if ended.is_empty() {
+        // Sign-in links may have been invalidated.
+        write.commit().await.map_err(Error::from)?;
         return request.redirect_with(SETTINGS, &Flash::info("There are no other sessions."));
     }
     for sessions in &ended {

@@ -1,11 +1,11 @@
 //! Creates and redeems password links. A link is shown or mailed once, stored as a hash, and valid for one use.
 //!
-//! A link belongs to the workspace that it was created in. The password that it sets applies to all workspaces of the user, so
-//! using a link deletes the user's links in all workspaces.
+//! A link belongs to the workspace that it was created in, and so does the audit log entry of its use. The password that it sets
+//! applies to all workspaces of the user, so using a link deletes the user's links in all workspaces.
 
 use entity::password_links::{self, Model};
 use entity::users::{self, ActiveModel};
-use entity::{Set, sessions};
+use entity::{Set, sessions, sign_in_links};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::{User, lock_rows, to_user};
@@ -19,7 +19,7 @@ use foundation::id::{Link, User as UserIdKind};
 /// Lifetime of a link, in hours.
 pub const LINK_HOURS: i64 = 72;
 
-/// Creates a password link for this user and returns its token. Invalidates the user's earlier links in all workspaces.
+/// Creates a password link for this user and returns its token. Invalidates the user's earlier links in the same workspace.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the user was removed in the meantime.
@@ -44,12 +44,12 @@ pub(super) async fn insert_link(app: &App, write: &mut Write, user: &User) -> Re
         created_at: now_ms,
         expires_at: now_ms + LINK_HOURS * 3_600_000,
     };
-    let rows = lock_rows(write, &[&user.email]).await?;
-    if !rows.iter().any(|row| row.id == user.id.uuid()) {
-        return Err(not_found::<UserIdKind>(user.id));
-    }
-    delete_links(write, &rows).await?;
-    password_links::in_workspace(user.workspace.uuid()).insert(write.conn(), row).await?;
+    // Setting the password locks the same row.
+    let locked = users::in_workspace(row.workspace_id).lock(write.conn(), row.user_id).await?;
+    locked.ok_or_else(|| not_found::<UserIdKind>(user.id))?;
+    let links = password_links::in_workspace(row.workspace_id);
+    links.delete_for_user(write.conn(), row.user_id).await?;
+    links.insert(write.conn(), row).await?;
     Ok(token)
 }
 
@@ -69,8 +69,8 @@ pub async fn by_link(app: &App, token: &str) -> Result<Option<User>> {
 }
 
 /// Sets the password of the user that this link belongs to, in all of the user's workspaces, and deletes all of the
-/// user's links and sessions. Writes an audit log entry in each workspace; `actor` returns its actor from the user in
-/// that workspace. Returns `None` when the link is not valid.
+/// user's sessions, password links and sign-in links. Writes an audit log entry in the workspace of the link only; `actor`
+/// returns its actor from the user. Returns `None` when the link is not valid.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`](crate::Error::Invalid) when the password is too short or too long. The link stays valid.
@@ -78,7 +78,7 @@ pub async fn set_password(
     app: &App,
     token: &str,
     password: &SecretString,
-    actor: impl Fn(&User) -> Actor,
+    actor: impl FnOnce(&User) -> Actor,
 ) -> Result<Option<User>> {
     passwords::validate(password.expose_secret())?;
     let Some(holder) = by_link(app, token).await? else { return Ok(None) };
@@ -89,7 +89,6 @@ pub async fn set_password(
     if !consume_link(&write, &holder, token).await? {
         return Ok(None);
     }
-    delete_links(&write, &rows).await?;
     for row in rows {
         let changes = ActiveModel {
             password_hash: Set(Some(hash.clone())),
@@ -98,10 +97,11 @@ pub async fn set_password(
         };
         users::in_workspace(row.workspace_id).update(write.conn(), row.id, changes).await?;
         sessions::in_workspace(row.workspace_id).end_others(write.conn(), row.id, None).await?;
-        let user = to_user(row);
-        let entry = (Action::PasswordSet, user.id.to_string(), user.email.as_str());
-        audit::append(app, &mut write, user.workspace, &actor(&user), entry).await?;
+        password_links::in_workspace(row.workspace_id).delete_for_user(write.conn(), row.id).await?;
+        sign_in_links::in_workspace(row.workspace_id).delete_for_user(write.conn(), row.id).await?;
     }
+    let entry = (Action::PasswordSet, holder.id.to_string(), holder.email.as_str());
+    audit::append(app, &mut write, holder.workspace, &actor(&holder), entry).await?;
     write.commit().await?;
     Ok(Some(holder))
 }
@@ -112,14 +112,6 @@ async fn consume_link(write: &Write, holder: &User, token: &str) -> Result<bool>
     let Some(link) = password_links::by_token_hash(write.conn(), &hash).await? else { return Ok(false) };
     let links = password_links::in_workspace(holder.workspace.uuid());
     Ok(links.delete(write.conn(), link.id).await?)
-}
-
-/// Deletes the links of the user with these rows.
-async fn delete_links(write: &Write, rows: &[users::Model]) -> Result<()> {
-    for row in rows {
-        password_links::in_workspace(row.workspace_id).delete_for_user(write.conn(), row.id).await?;
-    }
-    Ok(())
 }
 
 /// Deletes expired links.

@@ -5,10 +5,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::platform_token;
-use crate::support::browser::{csrf_token, html};
+use crate::support::browser::{PASSWORD, csrf_token, first_match, html};
 use crate::support::{Browser, TestApp};
 
 const LINKS: &str = "/platform/v1/dashboard-links";
+const SETTINGS: &str = "/dashboard/settings";
 
 /// Creates a link for a person in the workspace with this key, and returns its path with the token.
 pub async fn link(app: &TestApp, workspace: &str, email: &str) -> String {
@@ -91,6 +92,58 @@ async fn a_link_of_a_removed_person_is_not_valid() {
     Browser::new(&app).get(&path).await.assert_status(303);
     let members = domain::users::list(&app.app, acme.id).await.unwrap();
     assert!(members.iter().any(|user| user.email == "ada@example.com"));
+}
+
+#[tokio::test]
+async fn a_new_password_invalidates_the_person_s_links() {
+    let app = TestApp::start().await;
+    let (acme, beta) = (app.workspace("acme").await, app.workspace("beta").await);
+    acme.password_link_token("ada@example.com").await;
+    let links = [
+        link(&app, "acme", "ada@example.com").await,
+        link(&app, "beta", "Ada@example.com").await,
+        link(&app, "beta", "bo@example.com").await,
+    ];
+    beta.add_user("ada@example.com").await;
+    assert_eq!(statuses(&app, &links).await, [404, 404, 303], "only the link of the other person is valid");
+    let new = [link(&app, "acme", "ada@example.com").await];
+    assert_eq!(statuses(&app, &new).await, [303]);
+}
+
+#[tokio::test]
+async fn signing_out_sessions_invalidates_the_person_s_links() {
+    let app = TestApp::start().await;
+    let (acme, _) = (app.workspace("acme").await, app.workspace("beta").await);
+    let desktop = acme.owner_browser().await;
+    for form in ["end-others", "end"] {
+        let phone = Browser::new(&app);
+        phone.sign_in("owner@acme.example", PASSWORD).await.assert_status(303);
+        let links = [
+            link(&app, "acme", "owner@acme.example").await,
+            link(&app, "beta", "owner@acme.example").await,
+            link(&app, "beta", "bo@example.com").await,
+        ];
+        let page = html(&desktop.get(SETTINGS).await);
+        let session = first_match(&page, "sessions/(ses_[a-z0-9]+/end)\"");
+        let action = format!("{SETTINGS}/sessions/{}", if form == "end" { &session } else { form });
+        desktop.submit(SETTINGS, &action, &[]).await.assert_status(303);
+        phone.get(SETTINGS).await.assert_status(303);
+        assert_eq!(statuses(&app, &links).await, [404, 404, 303], "{form}");
+    }
+    // Also if there is no other session.
+    let links = [link(&app, "acme", "owner@acme.example").await];
+    desktop.submit(SETTINGS, &format!("{SETTINGS}/sessions/end-others"), &[]).await.assert_status(303);
+    assert!(html(&desktop.get(SETTINGS).await).contains("There are no other sessions."));
+    assert_eq!(statuses(&app, &links).await, [404]);
+}
+
+/// Opens each link in a new browser, and returns the statuses.
+async fn statuses(app: &TestApp, links: &[String]) -> Vec<u16> {
+    let mut statuses = Vec::new();
+    for link in links {
+        statuses.push(Browser::new(app).get(link).await.status);
+    }
+    statuses
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 b6e3dc6d057218c32c08639e898da7558e6965e7f4a0fa6a94396304faa64172), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 2c6436443e784d46d853afc3638714f07f2cc887fe47072c2c6e90d003cdd584), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `dashboard_links`.
 
@@ -12,7 +12,7 @@ use contract_runtime::payload::Json;
 pub trait DashboardLinks: Service {
     /// Create a sign-in link to the dashboard
     ///
-    /// Returns a link that signs a person in to the dashboard of a workspace, so that the platform's own pages can have a button "Developer settings". The link is valid once and for 60 seconds: create it when the person chooses the button, and redirect the browser to it at once.
+    /// Returns a link that signs a person in to the dashboard of a workspace, so that the platform's own pages can have a button "Developer settings". The link is valid once and for 60 seconds: create it when the person chooses the button, and redirect the browser to it at once. It stops working when the person sets a password or signs out sessions.
     ///
     /// A person who is not a member of the workspace becomes one, even if the workspace removed this person before. Call this operation only for people who may manage API keys and webhooks of the workspace, and only with email addresses that you have verified: the person can also switch to the other workspaces of this address.
     ///

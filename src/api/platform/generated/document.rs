@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 b6e3dc6d057218c32c08639e898da7558e6965e7f4a0fa6a94396304faa64172), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 2c6436443e784d46d853afc3638714f07f2cc887fe47072c2c6e90d003cdd584), do not edit. Run `cargo xtask codegen`.
 
 //! The text of the contract, in the formats that the server serves.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Platform API";
 pub const VERSION: &str = "1.1.0";
 
 /// The SHA-256 digest of the contract's text, in hexadecimal.
-pub const SHA256: &str = "b6e3dc6d057218c32c08639e898da7558e6965e7f4a0fa6a94396304faa64172";
+pub const SHA256: &str = "2c6436443e784d46d853afc3638714f07f2cc887fe47072c2c6e90d003cdd584";
 
 /// The original contract: OpenAPI 3.1 in YAML.
 pub const YAML: &str = include_str!("../../../../openapi/platform-v1.yaml");

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 b6e3dc6d057218c32c08639e898da7558e6965e7f4a0fa6a94396304faa64172), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 2c6436443e784d46d853afc3638714f07f2cc887fe47072c2c6e90d003cdd584), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `event_feed`.
 
