@@ -15,7 +15,7 @@ use super::origin;
 use domain::app::App;
 use domain::sessions::{self, Viewer};
 use domain::token;
-use foundation::secret::Seal;
+use foundation::secret::{Seal, SecretKey};
 use rate_limit::logins::Attempts;
 
 /// State shared by all requests.
@@ -25,6 +25,8 @@ pub(super) struct DashboardState {
     pub(super) public_url: Option<Url>,
     /// Recent attempts to sign in, which are throttled.
     pub(super) login_attempts: Attempts,
+    /// Authenticates the cookies of known devices.
+    pub(super) device_key: SecretKey,
     /// The key that encrypts webhook secrets.
     pub(super) seal: Seal,
 }
@@ -41,6 +43,8 @@ pub(crate) struct BrowserContext {
     pub(super) flash: Option<Flash>,
     /// The token of a link to set a password, from its cookie.
     pub(super) link: Option<SecretString>,
+    /// The cookie of a device that signed in before.
+    pub(super) device: Option<String>,
     pub(super) ip_address: IpAddr,
     pub(super) user_agent: String,
     /// Whether cookies must be `Secure`.
@@ -80,6 +84,7 @@ impl BrowserContext {
             new_visitor,
             flash,
             link: cookies::read(headers, CookieKind::Link, secure).map(SecretString::from),
+            device: cookies::read(headers, CookieKind::Device, secure),
             ip_address: web::request_context::of(request).client,
             user_agent: header_text(header::USER_AGENT),
             secure_cookies: secure,

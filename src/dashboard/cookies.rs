@@ -14,6 +14,8 @@ pub(crate) enum CookieKind {
     Flash,
     /// The token of a link to set a password, kept out of the URL.
     Link,
+    /// Recognizes a device that signed in before.
+    Device,
 }
 
 impl CookieKind {
@@ -28,6 +30,8 @@ impl CookieKind {
             (Self::Flash, false) => "flash",
             (Self::Link, true) => "__Host-link",
             (Self::Link, false) => "link",
+            (Self::Device, true) => "__Host-device",
+            (Self::Device, false) => "device",
         }
     }
 
@@ -38,6 +42,7 @@ impl CookieKind {
             Self::Visitor => Duration::days(1),
             Self::Flash => Duration::minutes(5),
             Self::Link => Duration::minutes(30),
+            Self::Device => Duration::days(180),
         }
     }
 }
@@ -54,7 +59,8 @@ pub(super) fn read(headers: &HeaderMap, kind: CookieKind, secure: bool) -> Optio
 
 /// Returns whether a request contains any cookie of the dashboard.
 pub(super) fn has_any(headers: &HeaderMap, secure: bool) -> bool {
-    let kinds = [CookieKind::Session, CookieKind::Visitor, CookieKind::Flash, CookieKind::Link];
+    let kinds =
+        [CookieKind::Session, CookieKind::Visitor, CookieKind::Flash, CookieKind::Link, CookieKind::Device];
     kinds.into_iter().any(|kind| read(headers, kind, secure).is_some())
 }
 

@@ -9,6 +9,7 @@ mod chart;
 mod context;
 mod cookies;
 mod csrf;
+mod device;
 mod error;
 mod flash;
 mod form;

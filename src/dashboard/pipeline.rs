@@ -48,7 +48,8 @@ impl Dashboard {
         let public_url = app.config.server.public_url.as_ref().and_then(|url| Url::parse(url.base()).ok());
         let seal = Seal::new(master, Purpose::WebhookSecrets);
         let login_attempts = Attempts::new(limit_store, master.derive(Purpose::SignInAttempts));
-        let state = Arc::new(DashboardState { app, public_url, login_attempts, seal });
+        let device_key = master.derive(Purpose::KnownDevices);
+        let state = Arc::new(DashboardState { app, public_url, login_attempts, device_key, seal });
         Self { state, pages: pages::routes().router() }
     }
 

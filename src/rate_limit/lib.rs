@@ -2,7 +2,7 @@
 //!
 //! [`Limiter`] decides whether a request is admitted. It counts in this process or, through the [`LimitStore`], in a store that
 //! all processes share; `window` computes the windows of one caller. [`day_counts`] persists the daily counts of keys.
-//! [`logins`] limits sign-in attempts. This crate does not depend on HTTP: the API and the dashboard create the responses to
+//! [`logins`] limits sign-in attempts and requests for password links. This crate does not depend on HTTP: the API and the dashboard create the responses to
 //! rejected requests.
 
 pub mod day_counts;

@@ -1,10 +1,13 @@
-//! Limits sign-in attempts per client address and per account, whether or not the account exists.
+//! Limits sign-in attempts and requests for password links, whether or not the account exists.
 //!
-//! Windows begin with the first attempt. An account that has reached its limit is unlocked when its window ends; its open
-//! sessions are not affected. Attempts are counted in the shared limit store, if there is one; otherwise N processes together
-//! admit up to N times the limits, which is still too few to guess a password of twelve characters (the minimum).
+//! An attempt counts for its client network, for its account on that network, and for its account. Strangers can therefore
+//! lock an account only from many networks, and only for strangers: a device that signed in to the account before has a count
+//! of its own. A network is one IPv4 address, or one /64 network of IPv6 addresses.
+//!
+//! Windows begin with the first attempt. A count that has reached its limit starts again when its window ends; open sessions are
+//! not affected. Attempts are counted in the shared limit store, if there is one; otherwise N processes together admit up to N
+//! times the limits, which is still too few to guess a password of twelve characters (the minimum).
 
-use std::hash::Hash;
 use std::net::IpAddr;
 
 use dashmap::DashMap;
@@ -21,91 +24,124 @@ use foundation::secret::SecretKey;
 
 /// The length of a window, in milliseconds.
 const WINDOW_MS: i64 = 15 * 60_000;
-/// Maximum number of attempts per window and client address.
-const MAX_PER_ADDRESS: u32 = 30;
-/// Maximum number of attempts per window and account.
-const MAX_PER_ACCOUNT: u32 = 10;
-/// Number of addresses or accounts in memory at which those with ended windows are removed.
-const PRUNE_THRESHOLD: usize = 20_000;
+/// Maximum number of sign-in attempts per window and client network.
+const MAX_PER_NETWORK: u32 = 30;
+/// Maximum number of sign-in attempts per window and account on one client network.
+const MAX_PER_ACCOUNT_AND_NETWORK: u32 = 10;
+/// Maximum number of sign-in attempts per window and account on all networks.
+const MAX_PER_ACCOUNT: u32 = 100;
+/// Maximum number of sign-in attempts per window and known device.
+const MAX_PER_DEVICE: u32 = 10;
+/// Maximum number of requests for password links per window and client network.
+const MAX_LINKS_PER_NETWORK: u32 = 10;
+/// Maximum number of password links that are mailed per window and account.
+const MAX_LINKS_PER_ACCOUNT: u32 = 3;
+/// Number of windows in memory at which ended ones are removed.
+const PRUNE_THRESHOLD: usize = 40_000;
 
-/// The current window of a client address or an account.
+/// An attempt to sign in.
+#[derive(Debug, Clone, Copy)]
+pub struct SignInAttempt<'a> {
+    /// The IP address of the client.
+    pub client: IpAddr,
+    /// The name of the account, the same for all spellings.
+    pub account: &'a str,
+    /// The id of the device, if it signed in to the account before.
+    pub device: Option<u128>,
+}
+
+/// The current window of a subject, such as a network or an account.
 #[derive(Debug, Clone, Copy)]
 struct AttemptWindow {
     began_ms: i64,
     attempts: u32,
 }
 
-/// The recent sign-in attempts that this process knows.
+/// The recent attempts that this process knows.
 #[derive(Debug)]
 pub struct Attempts {
     store: LimitStore,
     /// The key of the digests of account names, which are stored outside of this process. It is the same in all processes.
     digest_key: SecretKey,
-    addresses: DashMap<IpAddr, AttemptWindow>,
-    /// By a digest of the account name.
-    accounts: DashMap<u128, AttemptWindow>,
+    /// By subject.
+    windows: DashMap<String, AttemptWindow>,
 }
 
 impl Attempts {
     /// Creates a value without attempts that uses this store.
     pub fn new(store: LimitStore, digest_key: SecretKey) -> Self {
-        Self { store, digest_key, addresses: DashMap::default(), accounts: DashMap::default() }
+        Self { store, digest_key, windows: DashMap::default() }
     }
 
-    /// Admits and counts an attempt if the limits of its client address and its account allow it.
+    /// Admits and counts an attempt to sign in if its limits allow it.
     ///
     /// # Errors
-    /// Returns the number of seconds until the next attempt is allowed, at least 1. An attempt that the account's limit rejects
-    /// still counts for the client address.
-    pub async fn admit(&self, clock: &Clock, address: IpAddr, account: &str) -> Result<(), i64> {
-        let (address, account) = (network(address), self.digest(account));
-        let subject = format!("sign-in:{address}");
-        self.acquire(clock, &self.addresses, address, subject, MAX_PER_ADDRESS).await?;
-        self.acquire(clock, &self.accounts, account, account_subject(account), MAX_PER_ACCOUNT).await
+    /// Returns the number of seconds until the next attempt is allowed, at least 1. An attempt that a limit rejects still counts
+    /// for the limits before it.
+    pub async fn admit(&self, clock: &Clock, attempt: SignInAttempt<'_>) -> Result<(), i64> {
+        let own = self.own_subject(attempt);
+        if attempt.device.is_some() {
+            return self.acquire(clock, own, MAX_PER_DEVICE).await;
+        }
+        let of_network = format!("sign-in:{}", network(attempt.client));
+        self.acquire(clock, of_network, MAX_PER_NETWORK).await?;
+        self.acquire(clock, own, MAX_PER_ACCOUNT_AND_NETWORK).await?;
+        let of_account = format!("sign-in-account:{}", self.digest(attempt.account));
+        self.acquire(clock, of_account, MAX_PER_ACCOUNT).await
+    }
+
+    /// Resets the attempts of the device, or of the account on this network, after a successful sign-in. The attempts at the
+    /// account on all networks still count, since others can have made them.
+    pub fn reset(&self, attempt: SignInAttempt<'_>) {
+        let subject = self.own_subject(attempt);
+        self.windows.remove(&subject);
+        self.store.reset(subject);
+    }
+
+    /// Counts a request for a password link, and returns whether a link can be mailed to the account.
+    ///
+    /// # Errors
+    /// Returns the number of seconds until the network can request another link, at least 1.
+    pub async fn admit_link(&self, clock: &Clock, client: IpAddr, account: &str) -> Result<bool, i64> {
+        let of_network = format!("password-link:{}", network(client));
+        self.acquire(clock, of_network, MAX_LINKS_PER_NETWORK).await?;
+        let of_account = format!("password-link-account:{}", self.digest(account));
+        Ok(self.acquire(clock, of_account, MAX_LINKS_PER_ACCOUNT).await.is_ok())
+    }
+
+    /// Returns the subject that only attempts of the same device, or of the same network at the same account, count for.
+    fn own_subject(&self, attempt: SignInAttempt<'_>) -> String {
+        match attempt.device {
+            Some(device) => format!("sign-in-device:{device:032x}"),
+            None => {
+                format!("sign-in-account:{}:{}", self.digest(attempt.account), network(attempt.client))
+            }
+        }
     }
 
     /// Returns a digest of an account name, which has a fixed size and does not reveal the name.
-    fn digest(&self, account: &str) -> u128 {
+    fn digest(&self, account: &str) -> String {
         let mut mac =
             Hmac::<Sha256>::new_from_slice(self.digest_key.expose_secret()).expect("keys have any length");
         mac.update(account.as_bytes());
         let digest: [u8; 32] = mac.finalize().into_bytes().into();
         let (first_half, _) = digest.split_at(16);
-        first_half.iter().fold(0, |number, byte| number << 8 | u128::from(*byte))
+        hex::encode(first_half)
     }
 
-    /// Resets the attempts of an account after a successful sign-in.
-    pub fn reset(&self, account: &str) {
-        let account = self.digest(account);
-        self.accounts.remove(&account);
-        self.store.reset(account_subject(account));
-    }
-
-    /// Counts an attempt in the current window of `key`, unless the window already has `max_attempts`. The error is the
+    /// Counts an attempt in the current window of the subject, unless the window already has `max_attempts`. The error is the
     /// number of seconds until the window ends, at least 1.
-    async fn acquire<K: Eq + Hash>(
-        &self,
-        clock: &Clock,
-        windows: &DashMap<K, AttemptWindow>,
-        key: K,
-        subject: String,
-        max_attempts: u32,
-    ) -> Result<(), i64> {
+    async fn acquire(&self, clock: &Clock, subject: String, max_attempts: u32) -> Result<(), i64> {
         let counted = match self.store.shared() {
-            Some(shared) => shared.count(subject_request(subject, max_attempts), 0).await,
+            Some(shared) => shared.count(subject_request(subject.clone(), max_attempts), 0).await,
             None => None,
         };
         let now_ms = self.store.now_ms(clock);
         match counted {
-            Some(counted) => record(windows, key, &counted, now_ms),
-            None => acquire(windows, key, max_attempts, now_ms),
+            Some(counted) => record(&self.windows, subject, &counted, now_ms),
+            None => acquire(&self.windows, subject, max_attempts, now_ms),
         }
     }
-}
-
-/// Returns the name of an account in the shared store.
-fn account_subject(digest: u128) -> String {
-    format!("sign-in-account:{digest:032x}")
 }
 
 /// Returns an attempt as the shared store counts it. Attempts have no limit per day.
@@ -125,18 +161,18 @@ fn subject_request(subject: String, max_attempts: u32) -> SubjectRequests {
     }
 }
 
-/// Returns the current window of a key. Removes ended windows if there are many.
-fn current_window<K: Eq + Hash>(
-    windows: &DashMap<K, AttemptWindow>,
-    key: K,
+/// Returns the current window of a subject. Removes ended windows if there are many.
+fn current_window(
+    windows: &DashMap<String, AttemptWindow>,
+    subject: String,
     now_ms: i64,
-) -> RefMut<'_, K, AttemptWindow> {
+) -> RefMut<'_, String, AttemptWindow> {
     // If the clock was set back by a window or more, the window has ended, too.
     let is_running = |window: &AttemptWindow| (now_ms - window.began_ms).abs() < WINDOW_MS;
     if windows.len() >= PRUNE_THRESHOLD {
         windows.retain(|_, window| is_running(window));
     }
-    let mut window = windows.entry(key).or_insert(AttemptWindow { began_ms: now_ms, attempts: 0 });
+    let mut window = windows.entry(subject).or_insert(AttemptWindow { began_ms: now_ms, attempts: 0 });
     if !is_running(&window) {
         *window = AttemptWindow { began_ms: now_ms, attempts: 0 };
     }
@@ -144,13 +180,13 @@ fn current_window<K: Eq + Hash>(
 }
 
 /// Like [`Attempts::acquire`], with the counts of this process.
-fn acquire<K: Eq + Hash>(
-    windows: &DashMap<K, AttemptWindow>,
-    key: K,
+fn acquire(
+    windows: &DashMap<String, AttemptWindow>,
+    subject: String,
     max_attempts: u32,
     now_ms: i64,
 ) -> Result<(), i64> {
-    let mut window = current_window(windows, key, now_ms);
+    let mut window = current_window(windows, subject, now_ms);
     // If the clock is set back by less than a window, the window is moved back, too. This allows no additional attempts
     // and makes no wait longer than a window.
     window.began_ms = window.began_ms.min(now_ms);
@@ -162,14 +198,14 @@ fn acquire<K: Eq + Hash>(
 }
 
 /// Records the decision of the shared store about an attempt, and returns it.
-fn record<K: Eq + Hash>(
-    windows: &DashMap<K, AttemptWindow>,
-    key: K,
+fn record(
+    windows: &DashMap<String, AttemptWindow>,
+    subject: String,
     counted: &Counted,
     now_ms: i64,
 ) -> Result<(), i64> {
     let attempts = u32::try_from(counted.short_used).unwrap_or(u32::MAX);
-    *current_window(windows, key, now_ms) = AttemptWindow { began_ms: counted.short_start, attempts };
+    *current_window(windows, subject, now_ms) = AttemptWindow { began_ms: counted.short_start, attempts };
     if counted.is_admitted { Ok(()) } else { Err(seconds_left(counted.short_start, now_ms)) }
 }
 
@@ -202,53 +238,35 @@ mod tests {
             }
         }
 
-        async fn admit(&self, address: IpAddr, account: &str, now_ms: i64) -> Result<(), i64> {
+        async fn admit(&self, client: IpAddr, account: &str, now_ms: i64) -> Result<(), i64> {
             self.clock.set(from_ms(now_ms));
-            self.attempts.admit(&self.clock, address, account).await
+            self.attempts.admit(&self.clock, SignInAttempt { client, account, device: None }).await
         }
-    }
-
-    #[tokio::test]
-    async fn an_account_has_ten_attempts_from_any_address() {
-        let attempts = TestAttempts::new();
-        for n in 0..10 {
-            attempts.admit(address(n), "ada@example.com", 0).await.unwrap();
-        }
-        assert_eq!(attempts.admit(address(11), "ada@example.com", 1).await, Err(900));
-        attempts.admit(address(11), "eve@example.com", 1).await.unwrap();
-        attempts.admit(address(11), "ada@example.com", WINDOW_MS).await.unwrap();
-    }
-
-    #[tokio::test]
-    async fn an_address_has_thirty_attempts_at_any_account() {
-        let attempts = TestAttempts::new();
-        for n in 0..30 {
-            attempts.admit(address(1), &n.to_string(), 0).await.unwrap();
-        }
-        assert!(attempts.admit(address(1), "another", WINDOW_MS - 1).await.is_err());
-        attempts.admit(address(2), "another", WINDOW_MS - 1).await.unwrap();
     }
 
     #[tokio::test]
     async fn setting_the_clock_back_allows_no_additional_attempts_and_no_longer_wait() {
         let attempts = TestAttempts::new();
         let day = 86_400_000;
-        for n in 0..10 {
-            attempts.admit(address(n), "ada@example.com", day).await.unwrap();
+        for _ in 0..10 {
+            attempts.admit(address(1), "ada@example.com", day).await.unwrap();
         }
-        assert_eq!(attempts.admit(address(10), "ada@example.com", day - 60_000).await, Err(900));
-        attempts.admit(address(10), "ada@example.com", day - 60_000 - WINDOW_MS).await.unwrap();
+        assert_eq!(attempts.admit(address(1), "ada@example.com", day - 60_000).await, Err(900));
+        attempts.admit(address(1), "ada@example.com", day - 60_000 - WINDOW_MS).await.unwrap();
     }
 
     #[tokio::test]
-    async fn a_successful_sign_in_resets_the_attempts() {
+    async fn a_successful_sign_in_resets_the_attempts_on_its_network() {
         let attempts = TestAttempts::new();
-        for _ in 0..9 {
-            attempts.admit(address(1), "ada", 0).await.unwrap();
+        for n in 1..=2 {
+            for _ in 0..10 {
+                attempts.admit(address(n), "ada", 0).await.unwrap();
+            }
         }
-        attempts.attempts.reset("ada");
+        attempts.attempts.reset(SignInAttempt { client: address(1), account: "ada", device: None });
         for _ in 0..10 {
             attempts.admit(address(1), "ada", 0).await.unwrap();
         }
+        assert_eq!(attempts.admit(address(2), "ada", 0).await, Err(900));
     }
 }

@@ -73,6 +73,7 @@ mod retention;
 mod revenue;
 mod rolling_upgrade;
 mod server;
+mod sign_in_limits;
 mod standby_reads;
 mod start_checks;
 mod student_list;

@@ -10,6 +10,8 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::context::{BrowserContext, PublicRequest};
 use crate::cookies::{self, CookieKind};
+use crate::device;
+use crate::error::PageError;
 use crate::flash::Flash;
 use crate::form::{Form, FormErrors};
 use crate::frame::Frame;
@@ -22,6 +24,7 @@ use domain::sessions::{self, SessionClient};
 use domain::users::{self, User, VerifiedUser};
 use domain::{Error, Result, email};
 use foundation::database::Write;
+use rate_limit::logins::SignInAttempt;
 
 /// The page after signing in.
 pub(super) const HOME: &str = "/dashboard";
@@ -62,24 +65,42 @@ async fn login(request: PublicRequest, form: Form) -> PageResponse {
         html(status, &page)
     };
     let account = email::comparison_key(email);
-    let admitted =
-        context.state.login_attempts.admit(&context.app().clock, context.ip_address, &account).await;
-    if let Err(seconds) = admitted {
-        let minutes = (seconds + 59) / 60;
-        let unit = if minutes == 1 { "minute" } else { "minutes" };
-        let error = format!("Too many attempts. Try again in {minutes} {unit}.");
-        return show_error(StatusCode::TOO_MANY_REQUESTS, &error);
+    let attempt = SignInAttempt {
+        client: context.ip_address,
+        account: &account,
+        device: known_device(context, email).await?,
+    };
+    if let Err(seconds) = context.state.login_attempts.admit(&context.app().clock, attempt).await {
+        return show_error(StatusCode::TOO_MANY_REQUESTS, &too_many_attempts(seconds));
     }
     let password = SecretString::from(form.text("password"));
-    let token = match users::verify_login(context.app(), email, &password).await? {
-        Some(verified) => start_session(context, &verified).await?,
+    let verified = users::verify_login(context.app(), email, &password).await?;
+    let token = match &verified {
+        Some(verified) => start_session(context, verified).await?,
         None => None,
     };
-    let Some(token) = token else {
+    let (Some(verified), Some(token)) = (verified, token) else {
         return show_error(StatusCode::UNPROCESSABLE_ENTITY, "Incorrect email or password.");
     };
-    context.state.login_attempts.reset(&account);
-    signed_in(context, &token, next)
+    context.state.login_attempts.reset(attempt);
+    let device = device::new_cookie(&context.state.device_key, &verified.password_version())
+        .map_err(PageError::Internal)?;
+    let mut response = signed_in(context, &token, next)?;
+    cookies::set(response.headers_mut(), CookieKind::Device, context.secure_cookies, &device);
+    Ok(response)
+}
+
+/// Returns the id of the browser if it signed in before with this email address and the current password.
+async fn known_device(context: &BrowserContext, email: &str) -> Result<Option<u128>> {
+    let Some(cookie) = &context.device else { return Ok(None) };
+    let version = users::password_version(context.app(), email).await?;
+    Ok(version.and_then(|version| device::id(&context.state.device_key, &version, cookie)))
+}
+
+fn too_many_attempts(seconds: i64) -> String {
+    let minutes = (seconds + 59) / 60;
+    let unit = if minutes == 1 { "minute" } else { "minutes" };
+    format!("Too many attempts. Try again in {minutes} {unit}.")
 }
 
 /// Starts a session and returns its token. Ends the browser's previous session, if any. Returns `None` when the password was

@@ -66,7 +66,7 @@ pub async fn rotate(app: &App, keys: &MasterKeys) -> Result<Rotation> {
     let mut rotation = Rotation::default();
     for purpose in Purpose::ALL {
         match purpose {
-            Purpose::Cursor | Purpose::Fingerprint | Purpose::SignInAttempts => {}
+            Purpose::Cursor | Purpose::Fingerprint | Purpose::KnownDevices | Purpose::SignInAttempts => {}
             Purpose::WebhookSecrets => rotate_webhook_secrets(app, keys, &mut rotation).await?,
         }
     }

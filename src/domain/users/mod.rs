@@ -6,6 +6,7 @@
 use entity::users::{self, Model};
 use jiff::Timestamp;
 use secrecy::SecretString;
+use sha2::{Digest as _, Sha256};
 
 use super::records::id;
 use super::{Result, email, passwords};
@@ -72,6 +73,41 @@ pub struct VerifiedUser {
     /// The user, in the workspace that they joined first.
     pub user: User,
     hash: String,
+}
+
+impl VerifiedUser {
+    /// Returns the version of the verified password.
+    pub fn password_version(&self) -> PasswordVersion {
+        PasswordVersion::new(&self.user.email, &self.hash)
+    }
+}
+
+/// Identifies an account and its password, and changes when a password is set. Reveals neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PasswordVersion([u8; 32]);
+
+impl PasswordVersion {
+    fn new(email: &str, hash: &str) -> Self {
+        let mut digest = Sha256::new_with_prefix(email::comparison_key(email));
+        digest.update([0]);
+        digest.update(hash);
+        Self(digest.finalize().into())
+    }
+
+    /// Returns the bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Returns the version of the password of this email address. `None` if there is no user or no password.
+///
+/// # Errors
+/// Returns [`Error::Internal`](super::Error::Internal) when the query fails.
+pub async fn password_version(app: &App, email: &str) -> Result<Option<PasswordVersion>> {
+    let rows = users::by_email_folded(app.db.read(), &email::comparison_key(email)).await?;
+    let hash = rows.iter().find_map(|row| row.password_hash.as_deref());
+    Ok(hash.map(|hash| PasswordVersion::new(email, hash)))
 }
 
 /// Returns the user with this email address and password. `None` when either is wrong, or when the user has not set a

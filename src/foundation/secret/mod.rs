@@ -36,6 +36,9 @@ pub enum Purpose {
     Cursor,
     /// Identifies the master key, in the database and in backups.
     Fingerprint,
+    /// Authenticates the cookies of devices that signed in before. With another first key, they are strangers until they sign in
+    /// again.
+    KnownDevices,
     /// Replaces account names by digests where sign-in attempts are counted, for 15 minutes. With another first key, the count
     /// of each account starts again.
     SignInAttempts,
@@ -46,13 +49,15 @@ pub enum Purpose {
 
 impl Purpose {
     /// All purposes.
-    pub const ALL: [Self; 4] = [Self::Cursor, Self::Fingerprint, Self::SignInAttempts, Self::WebhookSecrets];
+    pub const ALL: [Self; 5] =
+        [Self::Cursor, Self::Fingerprint, Self::KnownDevices, Self::SignInAttempts, Self::WebhookSecrets];
 
     /// Returns the HKDF label of this purpose. A label must not change, since that changes the derived key.
     fn label(self) -> &'static [u8] {
         match self {
             Self::Cursor => b"creator-api/v1/cursor",
             Self::Fingerprint => b"creator-api/v1/fingerprint",
+            Self::KnownDevices => b"creator-api/v1/known-devices",
             Self::SignInAttempts => b"creator-api/v1/sign-in-attempts",
             Self::WebhookSecrets => b"creator-api/v1/webhook-secrets",
         }
