@@ -30,7 +30,7 @@ pub use pipeline::Dashboard;
 
 /// Returns whether the dashboard serves this path.
 pub fn serves(path: &str) -> bool {
-    matches!(path, "/login" | "/logout" | "/set-password" | "/sign-in" | "/dashboard")
+    matches!(path, "/login" | "/logout" | "/reset-password" | "/set-password" | "/sign-in" | "/dashboard")
         || path.starts_with("/dashboard/")
 }
 

@@ -24,6 +24,11 @@ pub enum Message {
         /// The lifetime of the link, in hours.
         hours: i64,
     },
+    /// Sends a link to set a password to a person who requested it.
+    ResetPassword {
+        /// The link, which works once.
+        url: String,
+    },
     /// Notifies a user who already has a password that they have access to another workspace.
     AccessGranted {
         /// The workspace's name.
@@ -98,6 +103,7 @@ impl Message {
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::SetPassword { .. } => "set_password",
+            Self::ResetPassword { .. } => "password_reset",
             Self::AccessGranted { .. } => "access_given",
             Self::WebhookFailing { .. } => "webhook_failing",
             Self::WebhookDisabled { .. } => "webhook_disabled",
@@ -115,6 +121,14 @@ impl Message {
                 );
                 let note = "If you did not expect this email, you can ignore it.";
                 let subject = "Set your dashboard password".to_owned();
+                render_message(subject, &[Paragraph(intro.into()), Link(url), Paragraph(note.into())])
+            }
+            Self::ResetPassword { url } => {
+                let intro = "A link to set your dashboard password was requested on the sign-in page. It works once and \
+                     expires in an hour:";
+                let note = "Setting a password signs out all of your sessions. If you did not request this email, you can \
+                     ignore it: your password stays the same.";
+                let subject = "Reset your dashboard password".to_owned();
                 render_message(subject, &[Paragraph(intro.into()), Link(url), Paragraph(note.into())])
             }
             Self::AccessGranted { workspace, url } => {

@@ -15,6 +15,7 @@ use crate::support::{Browser, Endpoint, TestApp, TestResponse, TestWorkspace, co
 const FORMS_WITHOUT_IDS: &[&str] = &[
     "/login",
     "/logout",
+    "/reset-password",
     "/set-password",
     "/sign-in",
     "/dashboard/developer/keys/new",

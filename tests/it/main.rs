@@ -61,6 +61,7 @@ mod monitoring;
 mod orders;
 mod outage;
 mod pagination;
+mod password_reset;
 mod paths;
 mod platform;
 #[path = "../fleet/ports.rs"]

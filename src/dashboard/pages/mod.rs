@@ -6,6 +6,7 @@ mod logs;
 mod members;
 mod orders;
 mod overview;
+mod reset_password;
 mod settings;
 mod sign_in;
 mod sign_in_link;
@@ -19,6 +20,7 @@ use super::routes::RouteTable;
 pub(super) fn routes() -> RouteTable {
     let route = sign_in::routes(RouteTable::new());
     let route = sign_in_link::routes(route);
+    let route = reset_password::routes(route);
     let route = overview::routes(route);
     let route = keys::routes(route);
     let route = logs::routes(route);

@@ -97,7 +97,8 @@ async fn known_device(context: &BrowserContext, email: &str) -> Result<Option<u1
     Ok(version.and_then(|version| device::id(&context.state.device_key, &version, cookie)))
 }
 
-fn too_many_attempts(seconds: i64) -> String {
+/// Returns the error of an attempt that is allowed again after this number of seconds.
+pub(super) fn too_many_attempts(seconds: i64) -> String {
     let minutes = (seconds + 59) / 60;
     let unit = if minutes == 1 { "minute" } else { "minutes" };
     format!("Too many attempts. Try again in {minutes} {unit}.")

@@ -1,15 +1,15 @@
-//! Mails invitations and password links to users.
+//! Mails invitations, password links and requested links to users.
 
 use entity::{mails, users};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::links::insert_link;
-use super::{LINK_HOURS, User};
-use crate::Result;
+use super::links::{add_requested_link, replace_link};
+use super::{LINK_HOURS, User, to_user};
 use crate::app::App;
 use crate::audit::{self, Action, Actor};
 use crate::email;
 use crate::workspaces::Workspace;
+use crate::{Error, Result};
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
 use mail::message::Message;
@@ -55,7 +55,7 @@ pub async fn mail_link(app: &App, write: &mut Write, workspace: &Workspace, user
     if app.config.server.url_for_links().is_none() {
         return Ok(false);
     }
-    let token = insert_link(app, write, user).await?;
+    let token = replace_link(app, write, user).await?;
     queue_link(app, write, workspace, user, &token).await?;
     Ok(true)
 }
@@ -75,6 +75,32 @@ pub async fn queue_link(
     let message = Message::SetPassword { workspace: workspace_name, url, hours: LINK_HOURS };
     let recipient = recipient(write, user).await?;
     queue::enqueue(write, &app.ids, workspace.id, &recipient, &message).await?;
+    Ok(())
+}
+
+/// Mails a password link to the person with this email address, who requested it. Does nothing when nobody has the address, when
+/// it cannot receive mail, or when the server's URL is not known.
+///
+/// The link belongs to the workspace that the person joined first.
+///
+/// # Errors
+/// Returns [`Error::Internal`] when a query or the operating system's random generator fails.
+pub async fn mail_reset_link(app: &App, address: &str) -> Result<()> {
+    let rows = users::by_email_folded(app.db.read(), &email::comparison_key(address)).await?;
+    let Some(user) = rows.into_iter().next().map(to_user) else { return Ok(()) };
+    if !can_receive_mail(&user) || app.config.server.url_for_links().is_none() {
+        return Ok(());
+    }
+    let mut write = app.begin_write().await?;
+    let token = match add_requested_link(app, &mut write, &user).await {
+        // The user was removed in the meantime.
+        Err(Error::NotFound(_)) => return Ok(()),
+        result => result?,
+    };
+    let message = Message::ResetPassword { url: link_url(app, &token) };
+    let recipient = recipient(&write, &user).await?;
+    queue::enqueue(&mut write, &app.ids, user.workspace, &recipient, &message).await?;
+    write.commit().await?;
     Ok(())
 }
 

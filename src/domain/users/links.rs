@@ -18,20 +18,42 @@ use foundation::id::{Link, User as UserIdKind};
 
 /// Lifetime of a link, in hours.
 pub const LINK_HOURS: i64 = 72;
+/// Lifetime of a link that a person requested on the sign-in page, in hours. The mail and the pages state it, too.
+const REQUESTED_LINK_HOURS: i64 = 1;
 
 /// Creates a password link for this user and returns its token. Invalidates the user's earlier links in the same workspace.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the user was removed in the meantime.
 pub async fn create_link(app: &App, write: &mut Write, user: &User, actor: &Actor) -> Result<SecretString> {
-    let token = insert_link(app, write, user).await?;
+    let token = replace_link(app, write, user).await?;
     let entry = (Action::PasswordLinkCreated, user.id.to_string(), user.email.as_str());
     audit::append(app, write, user.workspace, actor, entry).await?;
     Ok(token)
 }
 
 /// Creates a password link as [`create_link`] does, but writes no audit log entry.
-pub(super) async fn insert_link(app: &App, write: &mut Write, user: &User) -> Result<SecretString> {
+pub(super) async fn replace_link(app: &App, write: &mut Write, user: &User) -> Result<SecretString> {
+    lock_user(write, user).await?;
+    let links = password_links::in_workspace(user.workspace.uuid());
+    links.delete_for_user(write.conn(), user.id.uuid()).await?;
+    insert_link(app, write, user, LINK_HOURS).await
+}
+
+/// Creates a link that the user requested, and returns its token. Other links stay valid, so that strangers who request links
+/// do not invalidate an invitation.
+pub(super) async fn add_requested_link(app: &App, write: &mut Write, user: &User) -> Result<SecretString> {
+    lock_user(write, user).await?;
+    insert_link(app, write, user, REQUESTED_LINK_HOURS).await
+}
+
+/// Locks the user's row, as setting the password does.
+async fn lock_user(write: &Write, user: &User) -> Result<()> {
+    let row = users::in_workspace(user.workspace.uuid()).lock(write.conn(), user.id.uuid()).await?;
+    row.map(drop).ok_or_else(|| not_found::<UserIdKind>(user.id))
+}
+
+async fn insert_link(app: &App, write: &mut Write, user: &User, hours: i64) -> Result<SecretString> {
     let token = token::generate()?;
     let hash =
         token::digest(token.expose_secret()).ok_or_else(|| anyhow::anyhow!("the new token is malformed"))?;
@@ -42,14 +64,9 @@ pub(super) async fn insert_link(app: &App, write: &mut Write, user: &User) -> Re
         user_id: user.id.uuid(),
         token_hash: hash.to_vec(),
         created_at: now_ms,
-        expires_at: now_ms + LINK_HOURS * 3_600_000,
+        expires_at: now_ms + hours * 3_600_000,
     };
-    // Setting the password locks the same row.
-    let locked = users::in_workspace(row.workspace_id).lock(write.conn(), row.user_id).await?;
-    locked.ok_or_else(|| not_found::<UserIdKind>(user.id))?;
-    let links = password_links::in_workspace(row.workspace_id);
-    links.delete_for_user(write.conn(), row.user_id).await?;
-    links.insert(write.conn(), row).await?;
+    password_links::in_workspace(user.workspace.uuid()).insert(write.conn(), row).await?;
     Ok(token)
 }
 

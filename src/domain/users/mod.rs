@@ -26,7 +26,8 @@ pub(super) use access::transfer_access;
 pub use access::{UserRemoval, add, by_email_in, get, get_in, is_owner, lock, remove};
 pub(super) use invitations::notify_new_owner;
 pub use invitations::{
-    MAX_MAILS_PER_HOUR, can_receive_mail, has_mail_quota, invite, link_url, mail_link, queue_link,
+    MAX_MAILS_PER_HOUR, can_receive_mail, has_mail_quota, invite, link_url, mail_link, mail_reset_link,
+    queue_link,
 };
 pub use links::{LINK_HOURS, by_link, create_link, prune_links, set_password};
 pub use members::{WorkspaceMember, list_members};

@@ -43,6 +43,12 @@ fn a_password_link_states_its_purpose_and_lifetime() {
 }
 
 #[test]
+fn a_requested_link_can_be_ignored() {
+    let url = "https://api.acme.example/set-password?token=abc".to_owned();
+    insta::assert_snapshot!(formatted(&Message::ResetPassword { url }));
+}
+
+#[test]
 fn an_invitation_to_another_workspace_refers_to_the_existing_password() {
     insta::assert_snapshot!(formatted(&Message::AccessGranted {
         workspace: "Acme School".to_owned(),

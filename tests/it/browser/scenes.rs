@@ -99,6 +99,7 @@ fn sign_in(data: &SceneData) -> Vec<Scene> {
     vec![
         scene(SceneUser::Visitor, "login", "/login"),
         scene(SceneUser::Visitor, "login-rejected", "/login").then(wrong_password),
+        scene(SceneUser::Visitor, "reset-password", "/reset-password"),
         scene(
             SceneUser::Visitor,
             "set-password",

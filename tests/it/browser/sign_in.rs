@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::window::Window;
 use crate::platform::sign_in_links::link;
-use crate::support::TestApp;
-use crate::support::browser::PASSWORD;
+use crate::support::browser::{PASSWORD, first_match};
+use crate::support::{TestApp, wait_until};
 
 #[tokio::test]
 async fn signing_in_leads_to_the_requested_page() {
@@ -30,6 +30,33 @@ async fn signing_in_leads_to_the_requested_page() {
     window.back().await;
     window.open_path("/dashboard/settings").await;
     assert_eq!(window.path().await, "/login?next=%2Fdashboard%2Fsettings");
+    window.assert_no_console_entries().await;
+}
+
+#[tokio::test]
+async fn a_forgotten_password_is_replaced_with_a_mailed_link() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    acme.add_user("ada@acme.example").await;
+    let window = Window::open(&app).await;
+    window.open_path("/login").await;
+    window.click("Request a link to set one").await;
+    window.fill("Email", "ada@acme.example").await;
+    window.click("Send link").await;
+    window.wait_for_text("we mailed them a link to set a password").await;
+    wait_until("the mail is queued", async || !acme.mails().await.is_empty()).await;
+
+    let path = first_match(&acme.only_mail().await.text_body, "/set-password\\?token=[A-Za-z0-9_-]{43}");
+    window.open_path(&path).await;
+    window.wait_for_text("ada@acme.example").await;
+    window.fill("Password", "a new long password").await;
+    window.fill("Confirm password", "a new long password").await;
+    window.click("Set password").await;
+    window.wait_for_text("Password set. Sign in with your new password.").await;
+    window.fill("Email", "ada@acme.example").await;
+    window.fill("Password", "a new long password").await;
+    window.click("Sign in").await;
+    window.wait_for_text("Needs attention").await;
     window.assert_no_console_entries().await;
 }
 
