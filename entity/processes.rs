@@ -41,6 +41,22 @@ pub struct Roles {
     pub runs_worker: bool,
 }
 
+/// The servers that share limits, as one of them knows them: the processes that serve and have not been removed as dead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Servers {
+    /// The number of servers, including this one.
+    pub count: u32,
+    /// How many of them have a smaller id than this one.
+    pub rank: u32,
+}
+
+impl Default for Servers {
+    /// Returns one server.
+    fn default() -> Self {
+        Self { count: 1, rank: 0 }
+    }
+}
+
 /// The result of a heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
@@ -53,6 +69,8 @@ pub struct Heartbeat {
     pub silent: Vec<i64>,
     /// The roles in which this process leads: no live process of the role has a smaller id.
     pub leads: Roles,
+    /// The servers. `None` if this process is not registered or does not serve.
+    pub servers: Option<Servers>,
 }
 
 /// Adds a process with its roles, its maximum number of connections and the fingerprints of its master keys, with a heartbeat now.
@@ -89,20 +107,27 @@ pub async fn heartbeat<C: ConnectionTrait>(conn: &C, id: i64, max_age_ms: i64) -
         )
     };
     let (leads_servers, leads_workers) = (leads("serves"), leads("runs_worker"));
+    // Servers count until they are removed, since after an outage of the database the heartbeats of all are old.
+    let servers = "(SELECT count(*) FROM processes WHERE serves), (SELECT count(*) FROM processes WHERE serves AND id < $1)";
     // The second SELECT does not see the update, so it compares the previous heartbeat of this process.
     let sql = format!(
         "WITH updated AS (UPDATE processes SET heartbeat_at = {NOW_MS} WHERE id = $1 RETURNING id, serves, runs_worker, heartbeat_at)
-        SELECT true AS is_updated, id, serves AND {leads_servers}, runs_worker AND {leads_workers}, heartbeat_at FROM updated
-        UNION ALL SELECT false, id, false, false, heartbeat_at FROM processes WHERE heartbeat_at < {NOW_MS} - $2"
+        SELECT true AS is_updated, id, serves AND {leads_servers}, runs_worker AND {leads_workers}, heartbeat_at, serves, {servers}
+            FROM updated
+        UNION ALL SELECT false, id, false, false, heartbeat_at, false, 0, 0 FROM processes WHERE heartbeat_at < {NOW_MS} - $2"
     );
     let (silent, leads) = (Vec::new(), Roles::default());
-    let mut heartbeat = Heartbeat { stored_at: None, was_silent: false, silent, leads };
+    let mut heartbeat = Heartbeat { stored_at: None, was_silent: false, silent, leads, servers: None };
     for row in conn.query_all_raw(statement::raw(conn, &sql, [id.into(), max_age_ms.into()])).await? {
         match (row.try_get_by_index(0)?, row.try_get_by_index::<i64>(1)?) {
             (true, _) => {
                 heartbeat.stored_at = Some(row.try_get_by_index(4)?);
                 heartbeat.leads =
                     Roles { serves: row.try_get_by_index(2)?, runs_worker: row.try_get_by_index(3)? };
+                let number =
+                    |index| row.try_get_by_index::<i64>(index).map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+                let servers = Servers { count: number(6)?, rank: number(7)? };
+                heartbeat.servers = row.try_get_by_index::<bool>(5)?.then_some(servers);
             }
             (false, silent) if silent == id => heartbeat.was_silent = true,
             (false, silent) => heartbeat.silent.push(silent),

@@ -188,6 +188,70 @@ fn admit_sql() -> String {
     )
 }
 
+/// Requests of one subject that a process has admitted without asking the table, for [`add`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SubjectCounts {
+    /// What the requests count against.
+    pub subject: String,
+    /// Maximum number of requests in the short window.
+    pub short_limit: i64,
+    /// The length of the short window in milliseconds.
+    pub short_length: i64,
+    /// The start of the short window.
+    pub short_start: i64,
+    /// The number of requests in the short window.
+    pub short_count: i64,
+    /// Maximum number of requests in the day.
+    pub day_limit: i64,
+    /// The start of the day.
+    pub day_start: i64,
+    /// The number of requests on the day.
+    pub day_count: i64,
+}
+
+/// Adds requests that were already admitted, whatever the limits are, in one statement. PostgreSQL only.
+///
+/// Each subject may occur once. A count is added to the window of the table if both windows overlap. Otherwise the later one of
+/// them stays. Waits at most `lock_timeout`, as in [`admit`].
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn add<C: ConnectionTrait>(
+    conn: &C,
+    counts: &[SubjectCounts],
+    lock_timeout: Duration,
+) -> Result<(), DbErr> {
+    let json = serde_json::to_string(counts).map_err(|error| DbErr::Json(error.to_string()))?;
+    let lock_timeout = lock_timeout.as_millis().max(1).to_string();
+    statement::execute(conn, &add_sql(), [json.into(), lock_timeout.into()]).await.map(drop)
+}
+
+/// Returns the statement of [`add`].
+fn add_sql() -> String {
+    let window = |window: &str, length: &str| {
+        format!(
+            "{window}_used = CASE
+                 WHEN abs(excluded.{window}_start - stored.{window}_start) < {length} THEN stored.{window}_used + excluded.{window}_used
+                 WHEN excluded.{window}_start > stored.{window}_start THEN excluded.{window}_used
+                 ELSE stored.{window}_used END,
+             {window}_start = CASE
+                 WHEN excluded.{window}_start - stored.{window}_start >= {length} THEN excluded.{window}_start
+                 ELSE stored.{window}_start END"
+        )
+    };
+    let (short, day) = (window("short", "excluded.short_length"), window("day", &DAY_MS.to_string()));
+    format!(
+        "INSERT INTO rate_windows AS stored (subject, short_limit, short_length, short_start, short_used,
+             day_limit, day_start, day_used, requested, admitted)
+         SELECT subject, short_limit, short_length, short_start, short_count, day_limit, day_start, day_count, 0, 0
+         FROM (SELECT set_config('lock_timeout', $2, true) OFFSET 0) AS settings
+         CROSS JOIN json_to_recordset($1::json) AS batch(subject text, short_limit bigint, short_length bigint,
+             short_start bigint, short_count bigint, day_limit bigint, day_start bigint, day_count bigint)
+         ORDER BY subject
+         ON CONFLICT (subject) DO UPDATE SET {short}, {day}"
+    )
+}
+
 /// Waits for the locks that [`admit`] needs, until the end of the transaction. PostgreSQL only.
 ///
 /// # Errors

@@ -13,11 +13,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use entity::processes;
-pub use entity::processes::Roles;
+pub use entity::processes::{Roles, Servers};
 use foundation::config::LimitStoreSetting;
 use foundation::database::{Database, SentHeartbeat, Write};
 use foundation::secret::MasterKeys;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 use uuid::Uuid;
@@ -43,6 +44,7 @@ pub struct Process {
     heartbeat_succeeded: AtomicBool,
     leads_servers: AtomicBool,
     leads_workers: AtomicBool,
+    servers: watch::Sender<Servers>,
     /// The fingerprints of the master keys, separated by commas.
     master_keys: OnceLock<String>,
 }
@@ -55,6 +57,7 @@ impl Default for Process {
             heartbeat_succeeded: AtomicBool::new(true),
             leads_servers: AtomicBool::new(true),
             leads_workers: AtomicBool::new(true),
+            servers: watch::Sender::default(),
             master_keys: OnceLock::new(),
         }
     }
@@ -81,6 +84,12 @@ impl Process {
     /// Returns whether this process runs the maintenance jobs of workers, like [`leads_servers`](Self::leads_servers).
     pub fn leads_workers(&self) -> bool {
         self.leads_workers.load(Ordering::Relaxed)
+    }
+
+    /// Returns a receiver of the servers that run, as of the last successful heartbeat of this server. It is the only one before
+    /// the first heartbeat, and always on SQLite.
+    pub fn servers(&self) -> watch::Receiver<Servers> {
+        self.servers.subscribe()
     }
 
     /// Sets the master keys that [`register`] stores. Later calls have no effect.
@@ -241,6 +250,9 @@ async fn heartbeat(db: &Database, app: &App, roles: Roles) -> Result<Option<Vec<
     let sent = std::time::Instant::now();
     let heartbeat = processes::heartbeat(db.read(), process.id, max_silence_ms()).await?;
     process.set_leads(heartbeat.leads);
+    if let Some(servers) = heartbeat.servers {
+        process.servers.send_replace(servers);
+    }
     if let Some((stored_at, horizon)) = heartbeat.stored_at.zip(horizon) {
         app.db.record_heartbeat(SentHeartbeat { process: process.id, stored_at, sent, horizon });
     }

@@ -1,7 +1,8 @@
 //! Counts the requests of each caller, and decides whether they are admitted.
 //!
 //! Without a shared limit store, counts are exact in this process: each request is counted under the lock of its caller, and no
-//! lock is held across an await. With a shared store, counts are exact over all processes. Requests of a caller that is known to
+//! lock is held across an await. With a shared store, counts are exact over all processes, and while it does not
+//! respond, each process admits its share of the limits (`limit_store`). Requests of a caller that is known to
 //! be exhausted do not reach the store. For high limits, a process reserves requests in the store, in proportion to those that it
 //! has admitted in the minute, and admits them without a round trip. Reserved requests that are not used reduce the limit, by
 //! at most 5 %.
@@ -83,23 +84,33 @@ impl Limiter {
         Self { store, ..Self::default() }
     }
 
+    #[cfg(test)]
+    pub(crate) fn store(&self) -> &LimitStore {
+        &self.store
+    }
+
     /// Admits and counts a request if neither window of its caller is exhausted.
     ///
-    /// Reads from the database only if the key's count of the day is not in memory. If the query or the shared limit store
-    /// fails, the decision uses the counts that this process knows.
+    /// Reads from the database only if the key's count of the day is not in memory. If the query fails, the decision uses the
+    /// counts that this process knows; if the shared limit store fails, also the share of this process.
     pub async fn acquire(&self, db: &Database, clock: &Clock, subject: Subject, limits: Limits) -> Decision {
         if let Subject::Key(key) = subject {
             self.load_day(db, clock, key).await;
         }
-        let shared = match self.store.shared() {
-            Some(shared) => shared,
-            None => return self.with_usage(subject, |usage| usage.acquire(limits, self.store.now_ms(clock))),
+        let shared = match (self.store.shared(), subject) {
+            // Written to the database, from where all processes learn it.
+            (Some(shared), Subject::Key(_)) => shared.with_known_days(),
+            (Some(shared), Subject::Address(_)) => shared,
+            (None, _) => {
+                return self.with_usage(subject, |usage| usage.acquire(limits, self.store.now_ms(clock)));
+            }
         };
         let decision_or_request =
             self.with_usage(subject, |usage| match usage.decide(limits, self.store.now_ms(clock)) {
                 Some(decision) => Err(decision),
                 None => {
-                    Ok((subject_request(subject, limits, usage.known()), usage.begin_reservation(limits)))
+                    let reserve = if shared.is_available() { usage.begin_reservation(limits) } else { 0 };
+                    Ok((subject_request(subject, limits, usage.known()), reserve))
                 }
             });
         let (request, reserve) = match decision_or_request {
@@ -108,17 +119,11 @@ impl Limiter {
         };
         let mut reservation = Reservation { limiter: self, subject, count: reserve };
         let counted = shared.count(request, reserve).await;
-        if counted.is_some() {
+        if !counted.is_from_share {
             reservation.count = 0;
         }
         drop(reservation);
-        self.with_usage(subject, |usage| {
-            let now_ms = self.store.now_ms(clock);
-            match counted {
-                Some(counted) => usage.record(limits, &counted, now_ms),
-                None => usage.acquire(limits, now_ms),
-            }
-        })
+        self.with_usage(subject, |usage| usage.record(limits, &counted, self.store.now_ms(clock)))
     }
 
     /// Like [`acquire`](Self::acquire), but counts only in this process, without waiting.
@@ -192,6 +197,7 @@ impl Limiter {
             }
         }
         self.drop_idle(self.store.now_ms(clock));
+        self.store.drop_ended(clock);
         outcome.map(drop)
     }
 

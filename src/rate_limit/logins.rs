@@ -133,7 +133,7 @@ impl Attempts {
     /// number of seconds until the window ends, at least 1.
     async fn acquire(&self, clock: &Clock, subject: String, max_attempts: u32) -> Result<(), i64> {
         let counted = match self.store.shared() {
-            Some(shared) => shared.count(subject_request(subject.clone(), max_attempts), 0).await,
+            Some(shared) => Some(shared.count(subject_request(subject.clone(), max_attempts), 0).await),
             None => None,
         };
         let now_ms = self.store.now_ms(clock);

@@ -134,7 +134,7 @@ struct DayUsage {
     pending: u64,
     /// Whether `stored` was returned by the database, at least once.
     is_read: bool,
-    /// The most recently known count in the shared limit store, plus requests that this process has admitted alone since then.
+    /// The most recently known count in the shared limit store, plus requests that this process has admitted without it since then.
     shared: u64,
 }
 
@@ -156,7 +156,7 @@ impl DayUsage {
         (self.stored + self.in_flight + self.pending).max(self.shared)
     }
 
-    /// Counts a request that this process has admitted alone.
+    /// Counts a request that this process has admitted without the shared store.
     fn count(&mut self) {
         self.shared = self.used() + 1;
         self.pending += 1;
@@ -309,10 +309,13 @@ impl Usage {
         }
     }
 
-    /// Records the decision of the shared limit store about a request, and returns it.
+    /// Records the decision of the shared limit store about a request, or that of this process's share, and returns it.
     pub(super) fn record(&mut self, limits: Limits, counted: &Counted, now_ms: i64) -> Decision {
         // The windows of the store, which can have advanced further.
         self.advance_to(now_ms.max(counted.short_start));
+        if counted.is_from_share {
+            return self.record_from_share(limits, counted, now_ms);
+        }
         let saturated = |count: i64| u32::try_from(count.max(0)).unwrap_or(u32::MAX);
         let day = day_of(counted.day_start);
         if counted.short_start == self.minute * MINUTE_MS {
@@ -341,10 +344,26 @@ impl Usage {
         }
         let status = RateLimitStatus {
             limits,
-            minute_left: limits.per_minute.saturating_sub(saturated(counted.short_used)),
+            minute_left: saturated(counted.short_left),
             minute_reset: (counted.short_start + MINUTE_MS) / 1000,
-            day_left: limits.per_day.saturating_sub(saturated(counted.day_used)),
+            day_left: saturated(counted.day_left),
             day_reset: (counted.day_start + DAY_MS) / 1000,
+        };
+        if counted.is_admitted { Decision::Admitted(status) } else { Decision::rejected(status, now_ms) }
+    }
+
+    /// Records the decision of this process's share, and returns it.
+    fn record_from_share(&mut self, limits: Limits, counted: &Counted, now_ms: i64) -> Decision {
+        if counted.is_admitted {
+            self.minute_used += 1;
+            self.today.count();
+        }
+        let status = self.current_status(limits);
+        let at_most = |left: u32, share_left: i64| left.min(u32::try_from(share_left).unwrap_or(u32::MAX));
+        let status = RateLimitStatus {
+            minute_left: at_most(status.minute_left, counted.short_left),
+            day_left: at_most(status.day_left, counted.day_left),
+            ..status
         };
         if counted.is_admitted { Decision::Admitted(status) } else { Decision::rejected(status, now_ms) }
     }

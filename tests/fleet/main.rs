@@ -9,6 +9,8 @@
 mod alerts;
 mod client;
 mod commands;
+#[path = "../it/support/delaying_relay.rs"]
+mod delaying_relay;
 mod engines;
 mod fleet;
 mod load;

@@ -47,6 +47,7 @@ mod enrollments;
 mod events;
 mod failover;
 mod idempotency;
+mod limit_shares;
 mod limit_stores;
 mod limits;
 mod mail;

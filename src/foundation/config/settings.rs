@@ -180,9 +180,9 @@ settings! {
         /// PostgreSQL), or the URL of a Valkey or Redis server, `redis://USER:PASSWORD@HOST`, or `rediss://` for TLS. By
         /// default, `database` on PostgreSQL and `memory` on SQLite.
         limit_store: Option<LimitStoreSetting> = None, "CREATOR_API_LIMIT_STORE", "STORE";
-        /// Maximum number of milliseconds to wait for the limit store. Then each process counts alone until the store
-        /// responds in time again.
-        limit_store_timeout_ms: NonZeroU32 = Some("50"), "CREATOR_API_LIMIT_STORE_TIMEOUT_MS", "MILLISECONDS";
+        /// Maximum number of milliseconds to wait for the limit store. Then each server admits its share of the limits, without
+        /// waiting, until the store responds in time again.
+        limit_store_timeout_ms: NonZeroU32 = Some("300"), "CREATOR_API_LIMIT_STORE_TIMEOUT_MS", "MILLISECONDS";
         /// Maximum number of requests per API key and clock minute, unless the key or its workspace has a quota
         default_per_minute: NonZeroU32 = Some("60"), "CREATOR_API_DEFAULT_PER_MINUTE", "REQUESTS";
         /// Maximum number of requests per API key and UTC day, unless the key or its workspace has a quota

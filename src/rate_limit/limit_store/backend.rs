@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use entity::rate_windows::{self, SubjectRequests, SubjectResult};
+use entity::rate_windows::{self, SubjectCounts, SubjectRequests, SubjectResult};
 
 use super::redis_store::RedisStore;
 use super::task::within;
@@ -19,6 +19,8 @@ const MIN_LOCK_TEST: Duration = Duration::from_millis(200);
 pub(super) enum Backend {
     Postgres(PostgresStore),
     Redis(RedisStore),
+    #[cfg(test)]
+    Model(super::tests::ModelStore),
 }
 
 /// The table `rate_windows`.
@@ -48,6 +50,8 @@ impl Backend {
             match self {
                 Self::Postgres(store) => store.connect(timeout).await,
                 Self::Redis(store) => store.connect().await,
+                #[cfg(test)]
+                Self::Model(store) => store.connect().await,
             }
         };
         within(CONNECT_TIMEOUT, connect).await
@@ -58,6 +62,8 @@ impl Backend {
         match self {
             Self::Postgres(store) => store.connection = None,
             Self::Redis(store) => store.disconnect(),
+            #[cfg(test)]
+            Self::Model(_) => {}
         }
     }
 
@@ -77,6 +83,29 @@ impl Backend {
                 Ok(rate_windows::admit(store.connection()?.read(), requests, now, lock_timeout).await?)
             }
             Self::Redis(store) => store.admit(requests, now).await,
+            #[cfg(test)]
+            Self::Model(store) => store.admit(requests, now).await,
+        }
+    }
+
+    /// Adds requests that were already admitted, whatever the limits are. Each subject may occur once. `now_ms` is the time
+    /// of the store.
+    ///
+    /// # Errors
+    /// Returns an error when the store fails. The requests may have been added nevertheless.
+    pub(super) async fn add(
+        &mut self,
+        counts: &[SubjectCounts],
+        now_ms: i64,
+        lock_timeout: Duration,
+    ) -> anyhow::Result<()> {
+        match self {
+            Self::Postgres(store) => {
+                Ok(rate_windows::add(store.connection()?.read(), counts, lock_timeout).await?)
+            }
+            Self::Redis(store) => store.add(counts, now_ms).await,
+            #[cfg(test)]
+            Self::Model(store) => store.add(counts).await,
         }
     }
 
@@ -88,6 +117,8 @@ impl Backend {
         match self {
             Self::Postgres(store) => Ok(rate_windows::reset(store.connection()?.read(), subjects).await?),
             Self::Redis(store) => store.reset(subjects).await,
+            #[cfg(test)]
+            Self::Model(_) => Ok(()),
         }
     }
 }

@@ -4,13 +4,15 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::bail;
 use entity::rate_windows::{SubjectRequests, SubjectResult};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::backend::Backend;
+use super::own_counts::OwnCounts;
 use super::{Command, Counted, StoreStatus};
 use crate::window::MINUTE_MS;
 use foundation::clock::Clock;
@@ -23,7 +25,7 @@ const ROUND_TRIP_TIMEOUT: Duration = Duration::from_secs(1);
 /// it was tested successfully.
 const MIN_PAUSE: Duration = Duration::from_millis(500);
 /// The longest of these pauses.
-const MAX_PAUSE: Duration = Duration::from_secs(8);
+pub(super) const MAX_PAUSE: Duration = Duration::from_secs(8);
 /// If the store has not failed for this long, the next pause is [`MIN_PAUSE`] again.
 const STABLE_PERIOD: Duration = Duration::from_secs(10);
 /// Maximum number of resets that wait for a store to become available.
@@ -38,7 +40,7 @@ impl Drop for StatusGuard {
         metrics::gauge!("rate_limit_store_available").set(0.0);
         if std::thread::panicking() {
             tracing::error!(
-                "the task of the limit store panicked; this process counts requests alone until it is restarted"
+                "the task of the limit store panicked; this process admits only its share of the limits until it is restarted"
             );
         }
     }
@@ -86,7 +88,11 @@ impl StoreTask {
             }
             self.resume();
             let resumed = Instant::now();
-            outcome = self.serve().await;
+            // Requests that were decided since the test has added what was admitted before.
+            outcome = match self.add_uncounted().await {
+                Ok(()) => self.serve().await,
+                Err(error) => Err(error),
+            };
             if outcome.is_ok() {
                 // The process stops.
                 return;
@@ -98,6 +104,11 @@ impl StoreTask {
     /// Returns the simulated time; `None` if the clock of the store is used.
     fn now(&self) -> Option<i64> {
         self.clock.is_simulated().then(|| self.clock.now_ms())
+    }
+
+    /// Returns the time of the store, in milliseconds since the epoch.
+    fn store_now_ms(&self) -> i64 {
+        self.clock.now_ms() + self.guard.0.clock_offset()
     }
 
     /// Sends batches until the process stops.
@@ -161,15 +172,35 @@ impl StoreTask {
         }
         for result in results {
             if let Some(group) = groups.remove(&result.subject) {
-                group.reply(&result);
+                group.reply(&result, &self.guard.0.own);
             }
         }
         Ok(())
     }
 
+    /// Connects, tests the store, and adds what was admitted without it.
     async fn connect(&mut self) -> anyhow::Result<()> {
         self.backend.connect(self.timeout).await?;
-        self.test().await
+        self.test().await?;
+        self.add_uncounted().await
+    }
+
+    /// Adds to the store what this process has admitted without it.
+    async fn add_uncounted(&mut self) -> anyhow::Result<()> {
+        let StoreStatus { own, .. } = self.guard.0.as_ref();
+        let now_ms = self.store_now_ms();
+        let uncounted = own.take_uncounted(now_ms);
+        let mut added = Ok(());
+        for batch in uncounted.chunks(MAX_BATCH) {
+            if added.is_ok() {
+                let add = self.backend.add(batch, now_ms, self.timeout);
+                added = within(ROUND_TRIP_TIMEOUT.max(self.timeout), add).await;
+            }
+            if added.is_err() {
+                own.restore_uncounted(batch);
+            }
+        }
+        added
     }
 
     /// Tests the store: counts a request of the subject `test`, which must take no longer than the timeout.
@@ -193,12 +224,15 @@ impl StoreTask {
         self.guard.0.is_suspended.store(true, Ordering::Relaxed);
         metrics::gauge!("rate_limit_store_available").set(0.0);
         let error = format!("{error:#}");
-        tracing::warn!(error, "the limit store is not available, so this process counts requests alone");
+        tracing::warn!(
+            error,
+            "the limit store is not available, so this process admits its share of the limits"
+        );
     }
 
     fn resume(&self) {
         metrics::gauge!("rate_limit_store_available").set(1.0);
-        self.guard.0.is_suspended.store(false, Ordering::Relaxed);
+        self.guard.0.resume(self.store_now_ms());
     }
 
     /// Reconnects and tests the store until it is available, or until the process ends. Meanwhile, no request waits for
@@ -252,7 +286,7 @@ impl Group {
     }
 
     /// Sends the results to the requests. The first ones were admitted. Those that asked for it receive what was reserved.
-    fn reply(self, result: &SubjectResult) {
+    fn reply(self, result: &SubjectResult, own: &OwnCounts) {
         let mut left_reserved = (result.admitted - i64::from(self.requests.requested)).max(0);
         for ((reserve, sender), number) in self.senders.into_iter().zip(1..) {
             let is_admitted = number <= result.admitted;
@@ -262,15 +296,20 @@ impl Group {
             left_reserved -= reserved;
             let counted = Counted {
                 is_admitted,
+                is_from_share: false,
                 short_start: result.short_start,
                 short_used: result.short_used - later,
+                short_left: 0,
                 day_start: result.day_start,
                 day_used: result.day_used - later,
+                day_left: 0,
                 reserved,
                 was_reserving: reserve > 0,
             };
-            // The request may have been canceled. It stays counted.
-            let _ = sender.send(counted);
+            // The request may have been canceled, or have waited too long. It stays counted.
+            if let Err(counted) = sender.send(counted) {
+                own.count_late(&result.subject, &counted);
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use foundation::config::LimitStoreSetting;
@@ -10,9 +11,10 @@ use foundation::database::{Database, DatabaseOptions, DatabaseSource};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use sea_orm::ConnectionTrait;
+use tokio::sync::watch;
 
 use super::backend::Backend;
-use entity::rate_windows::{SubjectRequests, SubjectResult};
+use entity::rate_windows::{SubjectCounts, SubjectRequests, SubjectResult};
 
 /// The timeout of all calls.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -75,9 +77,103 @@ fn expected(model: &mut HashMap<String, Windows>, requests: &SubjectRequests, no
     }
 }
 
+/// Adds counts of one subject to the model.
+fn add(model: &mut HashMap<String, Windows>, counts: &SubjectCounts) {
+    let added = Windows {
+        short: (counts.short_start, counts.short_count),
+        day: (counts.day_start, counts.day_count),
+    };
+    let sum = |stored: (i64, i64), added: (i64, i64), length: i64| match added.0 - stored.0 {
+        later if later >= length => added,
+        earlier if earlier <= -length => stored,
+        _ => (stored.0, stored.1 + added.1),
+    };
+    let windows = match model.get(&counts.subject) {
+        None => added,
+        Some(stored) => Windows {
+            short: sum(stored.short, added.short, counts.short_length),
+            day: sum(stored.day, added.day, DAY),
+        },
+    };
+    model.insert(counts.subject.clone(), windows);
+}
+
+/// How long the model takes to respond.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Delay {
+    /// Counts at once and responds after this time.
+    Response(Duration),
+    /// Counts and responds after this time.
+    Request(Duration),
+    /// Does neither until this changes.
+    Stopped,
+}
+
+/// The model as a store that several processes share. Clones share the counts.
+#[derive(Clone)]
+pub(super) struct ModelStore {
+    windows: Arc<Mutex<HashMap<String, Windows>>>,
+    delay: watch::Receiver<Delay>,
+}
+
+impl ModelStore {
+    pub(super) fn new(delay: watch::Receiver<Delay>) -> Self {
+        Self { windows: Arc::default(), delay }
+    }
+
+    /// Runs a call with the current delay.
+    async fn call<T>(&mut self, call: impl FnOnce(&mut HashMap<String, Windows>) -> T) -> anyhow::Result<T> {
+        let delay = *self.delay.wait_for(|delay| *delay != Delay::Stopped).await?;
+        if let Delay::Request(delay) = delay {
+            tokio::time::sleep(delay).await;
+        }
+        let result = call(&mut self.windows.lock().unwrap());
+        if let Delay::Response(delay) = delay {
+            tokio::time::sleep(delay).await;
+        }
+        Ok(result)
+    }
+
+    pub(super) async fn connect(&mut self) -> anyhow::Result<()> {
+        self.call(|_| ()).await
+    }
+
+    pub(super) async fn admit(
+        &mut self,
+        requests: &[SubjectRequests],
+        now: Option<i64>,
+    ) -> anyhow::Result<Vec<SubjectResult>> {
+        let now = now.expect("a simulated time");
+        self.call(|model| requests.iter().map(|request| expected(model, request, now)).collect()).await
+    }
+
+    pub(super) async fn add(&mut self, counts: &[SubjectCounts]) -> anyhow::Result<()> {
+        self.call(|model| counts.iter().for_each(|counts| add(model, counts))).await
+    }
+}
+
+/// Generates counts of a subject to be added, in the current windows or in others. Starts are relative to them.
+fn added_counts(subject: &'static str) -> impl Strategy<Value = SubjectCounts> {
+    (-1..2_i64, 0..5_i64, -1..2_i64, 0..5_i64).prop_map(move |(minutes, short_count, days, day_count)| {
+        SubjectCounts {
+            subject: subject.to_owned(),
+            short_limit: 5,
+            short_length: 60_000,
+            short_start: minutes * 60_000,
+            short_count,
+            day_limit: 20,
+            day_start: days * DAY,
+            day_count,
+        }
+    })
+}
+
+/// A step of a test: by how much the time advances, requests at the new time, and counts to be added then.
+type Step = (i64, Vec<SubjectRequests>, Vec<SubjectCounts>);
+
 /// Generates a step of time in milliseconds and the requests at the new time, of two callers: the windows of one are aligned,
 /// those of the other start with a request. Only the first sends known counts, as API requests do and sign-ins do not.
-fn step() -> impl Strategy<Value = (i64, Vec<SubjectRequests>)> {
+fn step() -> impl Strategy<Value = Step> {
     let advance = prop_oneof![
         6 => 0..20_000_i64,
         3 => -70_000..70_000_i64,
@@ -102,8 +198,13 @@ fn step() -> impl Strategy<Value = (i64, Vec<SubjectRequests>)> {
             },
         )
     };
-    (advance, subject_requests("aligned", true), subject_requests("unaligned", false))
-        .prop_map(|(advance, first, second)| (advance, vec![first, second]))
+    let added = prop::option::of((added_counts("aligned"), added_counts("unaligned")));
+    (advance, subject_requests("aligned", true), subject_requests("unaligned", false), added).prop_map(
+        |(advance, first, second, added)| {
+            let added = added.map_or_else(Vec::new, |(first, second)| vec![first, second]);
+            (advance, vec![first, second], added)
+        },
+    )
 }
 
 /// Runs random requests against the store and the model.
@@ -115,8 +216,15 @@ fn assert_follows_model(runtime: &tokio::runtime::Runtime, backend: Backend) {
         cases.set(cases.get() + 1);
         let mut model = HashMap::new();
         let mut now: i64 = 1_772_445_630_000;
-        for (advance, mut requests) in steps {
+        for (advance, mut requests, mut added) in steps {
             now += advance;
+            for counts in &mut added {
+                let alignment = if counts.subject == "aligned" { 60_000 } else { 7_000 };
+                counts.subject = format!("{}-{}", counts.subject, cases.get());
+                counts.short_start += now - now % alignment;
+                counts.day_start += now - now % DAY;
+                add(&mut model, counts);
+            }
             for subject in &mut requests {
                 subject.subject = format!("{}-{}", subject.subject, cases.get());
                 // Of the current minute and day, or of others.
@@ -124,6 +232,9 @@ fn assert_follows_model(runtime: &tokio::runtime::Runtime, backend: Backend) {
                 subject.day_known_start = now - now % DAY + subject.day_known_start * DAY;
             }
             let mut backend = backend.borrow_mut();
+            if !added.is_empty() {
+                runtime.block_on(backend.add(&added, now, TIMEOUT)).expect("the store responds");
+            }
             let mut actual =
                 runtime.block_on(backend.admit(&requests, Some(now), TIMEOUT)).expect("the store responds");
             actual.sort_by(|a, b| a.subject.cmp(&b.subject));

@@ -162,10 +162,13 @@ fn acquire_at_once(
         let later = if is_admitted { counted - number } else { 0 };
         let counted = Counted {
             is_admitted,
+            is_from_share: false,
             short_start: NOON,
             short_used: *minute - later,
+            short_left: i64::from(limits.per_minute) - (*minute - later),
             day_start: day_of(NOON) * DAY_MS,
             day_used: *day - later,
+            day_left: i64::from(limits.per_day) - (*day - later),
             reserved: if number == waiting { (counted - waiting).max(0) } else { 0 },
             was_reserving: number == waiting && reserve > 0,
         };
@@ -227,10 +230,13 @@ fn a_request_that_the_store_rejects_is_admitted_if_one_is_reserved() {
     assert_eq!(usage.reserved.count, 5);
     let rejected = Counted {
         is_admitted: false,
+        is_from_share: false,
         short_start: NOON,
         short_used: 1_000,
+        short_left: 0,
         day_start: day_of(NOON) * DAY_MS,
         day_used: 1_000,
+        day_left: 19_000,
         reserved: 0,
         was_reserving: false,
     };

@@ -25,6 +25,7 @@ mod rate_limit;
 mod retention;
 mod rolling_upgrade;
 mod silent_connections;
+mod slow_limit_store;
 mod standby_reads;
 mod suspended_server;
 

@@ -14,6 +14,7 @@ use crate::fleet::{Fleet, FleetOptions, UNLIMITED};
 use crate::load::{Load, LoadOptions};
 use crate::report::{Figure, Report, count};
 use crate::run::Context;
+use crate::scenarios::slow_limit_store;
 
 /// The scenario's name, as used with `--only`.
 pub const NAME: &str = "rate-limit";
@@ -24,7 +25,7 @@ const REPETITIONS: usize = 20;
 /// The flag of the server that chooses the store.
 const STORE_FLAG: &str = "--limit-store";
 
-/// Long enough for a machine that runs the whole fleet. With the default, servers that wait for a processor count alone.
+/// Long enough for a machine that runs the whole fleet. With the default, servers that wait for a processor admit their shares.
 const STORE_TIMEOUT_MS: &str = "1000";
 
 /// Requests are not started later than this in a clock minute, in which the limit counts.
@@ -117,6 +118,9 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
         for folder in ["primary", "data"] {
             std::fs::remove_dir_all(context.folder.join(folder))?;
         }
+    }
+    if accepts_flag(&context.programs.server, "serve", STORE_FLAG).await? {
+        slow_limit_store::run(context, report).await?;
     }
     Ok(())
 }

@@ -267,7 +267,7 @@ fn config(database: &TestDatabase, overrides: &[(&'static str, String)]) -> Conf
         ("data_dir", database.folder.path().display().to_string()),
         ("database_url", database.url()),
         ("database_max_connections", "8".to_owned()),
-        // Long enough that a busy machine does not make a process count alone.
+        // Long enough that a busy machine does not make a server decide from its share.
         ("limit_store_timeout_ms", "20000".to_owned()),
     ];
     settings.retain(|(name, _)| !overrides.iter().any(|(overridden, _)| overridden == name));

@@ -5,6 +5,7 @@ mod app;
 pub mod browser;
 pub mod crawl;
 mod database;
+mod delaying_relay;
 mod endpoint;
 mod key;
 pub mod mail;
@@ -24,6 +25,7 @@ use std::time::Duration;
 
 pub use app::{TestApp, client_builder};
 pub use browser::Browser;
+pub use delaying_relay::DelayingRelay;
 pub use endpoint::Endpoint;
 pub use key::{TestKey, send, well_formed_unknown_key, well_formed_unknown_secret};
 pub use otlp::{OtlpReceiver, ReceivedSpan, tree};

@@ -19,7 +19,10 @@ use table::{FleetTable, ScenarioResult};
 
 /// The names of the scenarios and what each guarantees, in the order in which they run.
 const SCENARIOS: &[(&str, &str)] = &[
-    ("rate-limit", "the limits of an API key are exact over all servers"),
+    (
+        "rate-limit",
+        "the limits of an API key are exact over all servers, and a slow store does not multiply them",
+    ),
     ("silent-connections", "every process serves again within 15 s after its connections stop silently"),
     ("suspended-server", "a suspended server delays a delta sync by at most 12 s, and serves again"),
     (

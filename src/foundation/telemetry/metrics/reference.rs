@@ -73,9 +73,9 @@ pub const METRICS: &[Metric] = metrics! {
     server Counter "api_rejected_requests_total" { "reason": ["unauthorized", "forbidden", "minute_limit", "day_limit"] }
         "Requests to the API that were rejected: without a valid key, without the scope of the operation, or over a rate limit.";
     server Gauge "rate_limit_store_available" {}
-        "1 if requests are counted in the shared limit store, 0 if this process counts alone because the store is not available. Missing without a shared store.";
+        "1 if requests are counted in the shared limit store, 0 if this process admits its share of the limits because the store is not available. Missing without a shared store.";
     server Counter "rate_limit_local_decisions_total" {}
-        "Rate limit decisions of this process alone, because the shared limit store was not available.";
+        "Rate limit decisions of this process from its share of the limits, because the shared limit store was not available.";
     server Histogram "rate_limit_store_duration_seconds" {} "Duration of round trips to the shared limit store.";
     server Counter "imported_changes_total" { "result": ["applied", "duplicate", "rejected"] }
         "Changes that the Platform API imported.";
