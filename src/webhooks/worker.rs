@@ -42,7 +42,7 @@ impl Worker {
     /// Creates a worker that may connect to public addresses and to those that the configuration allows.
     ///
     /// # Errors
-    /// Returns an error when TLS cannot be set up.
+    /// Returns an error when TLS cannot be set up or no thread can be started.
     pub fn new(app: App, seal: Arc<Seal>) -> anyhow::Result<Self> {
         let client = WebhookClient::new(outbound::ClientOptions::new(&app.config.webhooks.webhook_allow))?;
         Ok(Self { app, seal, client, progress: Progress::default() })

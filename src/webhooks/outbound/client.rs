@@ -1,17 +1,31 @@
 //! The HTTP client that sends webhooks, and the addresses it may connect to.
 
+use std::error::Error;
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use reqwest::redirect;
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http_body_util::Full;
+use hyper::Uri;
+use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
+use hyper_util::client::legacy;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::ClientConfig;
 use rustls::pki_types::CertificateDer;
+use tokio::time::timeout;
+use tower_service::Service;
 use url::{Host, Url};
 
 use super::failure::AttemptFailure;
+use super::limited_stream::LimitedStream;
 use super::resolver::{AddressRule, CheckedResolver, ResolveFunction, SharedLookups, system_resolve};
+use super::runtime::SendRuntime;
 use super::send::ATTEMPT_TIMEOUT;
 use foundation::config::Network;
 use foundation::tls;
@@ -21,6 +35,12 @@ use foundation::tls;
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 /// Maximum number of idle connections per host.
 const MAX_IDLE_CONNECTIONS: usize = 256;
+/// Maximum number of bytes of a response's head, and of the part of its body that is received but not read yet. The
+/// parser also limits the headers to 100.
+const MAX_HEAD_BYTES: usize = 16 * 1024;
+
+/// Sends HTTP requests, and keeps connections open.
+pub(super) type HttpClient = legacy::Client<Connector, Full<Bytes>>;
 
 /// The options of a [`WebhookClient`].
 pub struct ClientOptions {
@@ -43,12 +63,13 @@ impl ClientOptions {
     }
 }
 
-/// Sends requests to endpoints. Create it once and clone it: clones share the open connections.
+/// Sends requests to endpoints. Create it once and clone it: clones share the open connections and the runtime.
 #[derive(Clone)]
 pub struct WebhookClient {
-    https: reqwest::Client,
+    pub(super) runtime: Arc<SendRuntime>,
+    https: HttpClient,
     /// `None` if the operator allows no network.
-    http: Option<reqwest::Client>,
+    http: Option<HttpClient>,
     allowed_networks: Arc<[Network]>,
 }
 
@@ -57,7 +78,7 @@ impl WebhookClient {
     /// `https` or `http`.
     ///
     /// # Errors
-    /// Returns an error when TLS cannot be set up.
+    /// Returns an error when TLS cannot be set up or no thread can be started.
     pub fn new(options: ClientOptions) -> anyhow::Result<Self> {
         let tls = tls::client_config(options.additional_roots).context("setting up TLS failed")?;
         let allowed_networks = Arc::<[Network]>::from(options.allowed_networks);
@@ -67,17 +88,17 @@ impl WebhookClient {
             allowed_networks: Arc::clone(&allowed_networks),
             rule,
         };
-        let https = build_client(tls.clone(), resolver(AddressRule::PublicOrAllowed), true)?;
-        let http = match allowed_networks.is_empty() {
-            true => None,
-            false => Some(build_client(tls, resolver(AddressRule::Allowed), false)?),
-        };
-        Ok(Self { https, http, allowed_networks })
+        let tls = Arc::new(tls);
+        let https = build_client(&tls, resolver(AddressRule::PublicOrAllowed), true);
+        let http =
+            (!allowed_networks.is_empty()).then(|| build_client(&tls, resolver(AddressRule::Allowed), false));
+        let runtime = SendRuntime::start().context("starting the threads that send webhooks failed")?;
+        Ok(Self { runtime: Arc::new(runtime), https, http, allowed_networks })
     }
 
     /// Returns the client for this URL if the URL may be called, as far as can be determined without a DNS lookup. The
     /// addresses of a name are checked when the connection is made.
-    pub(super) fn client_for(&self, url: &Url) -> Result<&reqwest::Client, AttemptFailure> {
+    pub(super) fn client_for(&self, url: &Url) -> Result<&HttpClient, AttemptFailure> {
         let has_credentials = !url.username().is_empty() || url.password().is_some();
         if has_credentials || url.fragment().is_some() || url.port() == Some(0) {
             return Err(AttemptFailure::BadUrl);
@@ -105,29 +126,61 @@ impl WebhookClient {
     }
 }
 
-/// Builds an HTTP client that sends each request once: without proxies, redirects and retries. It adds only the headers
-/// `Accept`, `Host` and `Content-Length`.
-fn build_client(
-    tls: ClientConfig,
-    resolver: CheckedResolver,
-    https_only: bool,
-) -> anyhow::Result<reqwest::Client> {
-    reqwest::Client::builder()
-        .https_only(https_only)
-        .tls_backend_preconfigured(tls)
-        .dns_resolver(Arc::new(resolver))
-        .no_proxy()
-        .redirect(redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .referer(false)
-        .no_gzip()
-        .no_brotli()
-        .no_zstd()
-        .no_deflate()
-        .http1_only()
-        .connect_timeout(ATTEMPT_TIMEOUT)
+/// Builds an HTTP client that sends each request once, over HTTP/1.1. It knows no proxies, redirects, cookies and
+/// content encodings, and adds only the headers `Host` and `Content-Length`.
+fn build_client(tls: &Arc<ClientConfig>, resolver: CheckedResolver, https_only: bool) -> HttpClient {
+    let mut http = HttpConnector::new_with_resolver(resolver);
+    http.enforce_http(false);
+    http.set_nodelay(true);
+    let mut connector = HttpsConnector::from((TcpConnector(http), Arc::clone(tls)));
+    if https_only {
+        connector.enforce_https();
+    }
+    legacy::Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
         .pool_idle_timeout(IDLE_TIMEOUT)
         .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
-        .build()
-        .context("building the HTTP client for webhooks failed")
+        .http1_max_buf_size(MAX_HEAD_BYTES)
+        .build(Connector(connector))
+}
+
+type ConnectError = Box<dyn Error + Send + Sync>;
+
+/// Opens connections, including the TLS handshake, within the time limit of an attempt. The client also completes
+/// connections for which no attempt waits any more.
+#[derive(Clone)]
+pub(super) struct Connector(HttpsConnector<TcpConnector>);
+
+impl Service<Uri> for Connector {
+    type Response = MaybeHttpsStream<TokioIo<LimitedStream>>;
+    type Error = ConnectError;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.0.poll_ready(cx)
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let connection = timeout(ATTEMPT_TIMEOUT, self.0.call(uri));
+        Box::pin(async { connection.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))? })
+    }
+}
+
+/// Opens connections whose received bytes are limited, below TLS.
+#[derive(Clone)]
+pub(super) struct TcpConnector(HttpConnector<CheckedResolver>);
+
+impl Service<Uri> for TcpConnector {
+    type Response = TokioIo<LimitedStream>;
+    type Error = ConnectError;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.0.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let connection = self.0.call(uri);
+        Box::pin(async { Ok(TokioIo::new(LimitedStream::new(connection.await?.into_inner()))) })
+    }
 }

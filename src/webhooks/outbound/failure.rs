@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::io::{self, ErrorKind};
 
+use hyper_util::client::legacy;
 use rustix::io::Errno;
 
 use super::resolver::{ForbiddenAddress, LookupError};
@@ -29,8 +30,10 @@ pub enum AttemptFailure {
     Reset,
     /// The connection was closed before the head of a response arrived.
     Closed,
-    /// The response is not valid HTTP.
+    /// The response is not valid HTTP, or its head exceeds 16 KiB or 100 headers.
     Protocol,
+    /// The receiver sent more interim responses (status 1xx) than allowed.
+    InterimResponses,
     /// The attempt's time limit ended before the head of a response arrived.
     Timeout,
     /// This machine lacked the resources for a connection: no file descriptor, no memory, or no free DNS lookup. Not
@@ -51,6 +54,7 @@ impl AttemptFailure {
         Self::Reset,
         Self::Closed,
         Self::Protocol,
+        Self::InterimResponses,
         Self::Timeout,
         Self::Exhausted,
     ];
@@ -69,6 +73,7 @@ impl AttemptFailure {
             Self::Reset => "reset",
             Self::Closed => "closed",
             Self::Protocol => "protocol",
+            Self::InterimResponses => "interim_responses",
             Self::Timeout => "timeout",
             Self::Exhausted => "exhausted",
         }
@@ -82,20 +87,8 @@ impl fmt::Display for AttemptFailure {
 }
 
 /// Derives the failure from an error of the HTTP client: from its innermost known cause.
-pub(super) fn of(error: &reqwest::Error) -> AttemptFailure {
-    if error.is_builder() {
-        return AttemptFailure::BadUrl;
-    }
-    if error.is_timeout() {
-        return AttemptFailure::Timeout;
-    }
-    let mut failure = if error.is_dns() {
-        AttemptFailure::Dns
-    } else if error.is_connect() {
-        AttemptFailure::Connect
-    } else {
-        AttemptFailure::Protocol
-    };
+pub(super) fn of(error: &legacy::Error) -> AttemptFailure {
+    let mut failure = if error.is_connect() { AttemptFailure::Connect } else { AttemptFailure::Protocol };
     let mut next_cause: Option<&(dyn Error + 'static)> = error.source();
     while let Some(cause) = next_cause {
         failure = of_cause(cause, error.is_connect()).unwrap_or(failure);
@@ -124,8 +117,8 @@ fn of_cause(cause: &(dyn Error + 'static), is_connecting: bool) -> Option<Attemp
         let closed = error.is_incomplete_message() || error.is_closed() || error.is_canceled();
         return closed.then_some(AttemptFailure::Closed);
     }
-    if cause.downcast_ref::<LookupError>().is_some_and(|error| error.exhausted) {
-        return Some(AttemptFailure::Exhausted);
+    if let Some(error) = cause.downcast_ref::<LookupError>() {
+        return Some(if error.exhausted { AttemptFailure::Exhausted } else { AttemptFailure::Dns });
     }
     let error = cause.downcast_ref::<io::Error>()?;
     if is_exhausted(error) {
@@ -136,8 +129,8 @@ fn of_cause(cause: &(dyn Error + 'static), is_connecting: bool) -> Option<Attemp
             Some(AttemptFailure::Reset)
         }
         ErrorKind::TimedOut => Some(AttemptFailure::Timeout),
-        // The connection was made, but the handshake ended early.
-        ErrorKind::UnexpectedEof if is_connecting => Some(AttemptFailure::Tls),
+        // The connection was made, but the handshake ended early or is too long.
+        ErrorKind::UnexpectedEof | ErrorKind::InvalidData if is_connecting => Some(AttemptFailure::Tls),
         ErrorKind::UnexpectedEof => Some(AttemptFailure::Closed),
         _ => None,
     }

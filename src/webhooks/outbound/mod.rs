@@ -5,8 +5,10 @@
 
 mod client;
 mod failure;
+mod limited_stream;
 mod resolver;
 mod retry_after;
+mod runtime;
 mod send;
 
 pub use client::{ClientOptions, WebhookClient};

@@ -9,11 +9,14 @@ use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::vec;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared, ready};
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use hyper_util::client::legacy::connect::dns::Name;
 use rustix::io::Errno;
+use tower_service::Service;
 use uuid::Uuid;
 
 use super::failure::is_exhausted;
@@ -89,8 +92,7 @@ impl From<io::Error> for LookupError {
 /// A lookup shared by all requests that wait for the same name.
 type SharedLookup = Shared<BoxFuture<'static, Result<Arc<[IpAddr]>, LookupError>>>;
 
-/// Maximum number of concurrent lookups. Each occupies one of the process's threads for blocking work, which password
-/// hashing also needs.
+/// Maximum number of concurrent lookups. Each occupies a thread.
 const MAX_LOOKUPS: usize = 256;
 /// Maximum number of concurrent lookups started by one workspace, so that a few workspaces whose name servers hang do
 /// not block the others.
@@ -185,14 +187,23 @@ impl SharedLookups {
 }
 
 /// The resolver of the HTTP client, which returns only addresses that the rule allows.
+#[derive(Clone)]
 pub(super) struct CheckedResolver {
     pub(super) lookups: Arc<SharedLookups>,
     pub(super) allowed_networks: Arc<[Network]>,
     pub(super) rule: AddressRule,
 }
 
-impl Resolve for CheckedResolver {
-    fn resolve(&self, name: Name) -> Resolving {
+impl Service<Name> for CheckedResolver {
+    type Response = vec::IntoIter<SocketAddr>;
+    type Error = Box<dyn std::error::Error + Send + Sync>;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
         // Usually the task that sends a request also opens its connection. Lookups of other tasks count against the nil
         // UUID.
         let workspace = WORKSPACE.try_with(|workspace| *workspace).unwrap_or_default();
@@ -206,7 +217,7 @@ impl Resolve for CheckedResolver {
                 return Err(forbidden.into());
             }
             let addresses: Vec<SocketAddr> = addresses.iter().map(|ip| SocketAddr::new(*ip, 0)).collect();
-            Ok(Box::new(addresses.into_iter()) as Addrs)
+            Ok(addresses.into_iter())
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use hyper::header::{HeaderMap, RETRY_AFTER};
 
 /// The longest delay that a receiver can request.
 const MAX_DELAY: Duration = Duration::from_secs(24 * 60 * 60);

@@ -1,19 +1,26 @@
 //! One attempt: sends a signed request and returns the outcome.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
-use reqwest::{Method, Response};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::ext::on_informational;
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use hyper::{Method, Request, Response, Uri};
 use tokio::time::{Instant, timeout_at};
+use tracing::Instrument as _;
 use url::Url;
 use uuid::Uuid;
 
-use super::client::WebhookClient;
+use super::client::{HttpClient, WebhookClient};
 use super::failure::{self, AttemptFailure};
 use super::{resolver, retry_after};
 use crate::sign::{self, SigningKey};
+use foundation::telemetry::activity::inherit_activity;
 
 /// The time limit of an attempt: connecting, sending, and reading the head and the body of the response.
 pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
@@ -21,6 +28,9 @@ pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
 pub const MAX_STORED_BODY_BYTES: usize = 16 * 1024;
 /// Maximum number of bytes of a response's headers that are stored.
 const MAX_STORED_HEADER_BYTES: usize = 16 * 1024;
+
+/// Maximum number of interim responses (status 1xx) before the response.
+const MAX_INTERIM_RESPONSES: usize = 8;
 
 /// The request of an attempt.
 #[derive(Debug, Clone)]
@@ -94,48 +104,75 @@ impl AttemptOutcome {
     }
 }
 
-/// Makes one attempt. It ends within the request's time limit, however the receiver behaves.
+/// Makes one attempt, in the runtime of the client. It ends within the request's time limit, however the receiver
+/// behaves.
 pub async fn send(client: &WebhookClient, request: WebhookRequest<'_>) -> AttemptOutcome {
     let ends_at = Instant::now() + request.timeout;
     let headers = headers(&request);
     let request_headers = to_strings(&headers);
-    let result = match execute(client, &request, headers, ends_at).await {
-        Ok(response) => Ok(read_response(response, request.now, ends_at).await),
+    let WebhookRequest { workspace, now, .. } = request;
+    let result = match prepare(client, &request, headers) {
+        Ok((http_client, http_request)) => {
+            let exchange = async move {
+                let response = resolver::on_behalf_of(workspace, execute(http_client, http_request));
+                match timeout_at(ends_at, response).await {
+                    Ok(response) => Ok(read_response(response?, now, ends_at).await),
+                    Err(_) => Err(AttemptFailure::Timeout),
+                }
+            };
+            client.runtime.run(inherit_activity(exchange).in_current_span()).await
+        }
         Err(failure) => Err(failure),
     };
     AttemptOutcome { request_headers, result }
 }
 
-/// Sends the request and returns the response once its head has arrived.
-async fn execute(
+/// Returns the HTTP client for a request, and the HTTP request.
+fn prepare(
     client: &WebhookClient,
     request: &WebhookRequest<'_>,
     headers: HeaderMap,
-    ends_at: Instant,
-) -> Result<Response, AttemptFailure> {
-    let client = client.client_for(request.url)?;
-    let mut http_request = reqwest::Request::new(Method::POST, request.url.clone());
+) -> Result<(HttpClient, Request<Full<Bytes>>), AttemptFailure> {
+    let http_client = client.client_for(request.url)?.clone();
+    let mut http_request = Request::new(Full::new(request.body.clone()));
+    *http_request.method_mut() = Method::POST;
+    *http_request.uri_mut() = Uri::try_from(request.url.as_str()).map_err(|_| AttemptFailure::BadUrl)?;
     *http_request.headers_mut() = headers;
-    *http_request.body_mut() = Some(request.body.clone().into());
-    let response = resolver::on_behalf_of(request.workspace, client.execute(http_request));
-    match timeout_at(ends_at, response).await {
-        Ok(Ok(response)) => Ok(response),
-        Ok(Err(error)) => {
-            let failure = failure::of(&error);
-            let error = anyhow::Error::new(error.without_url());
-            tracing::debug!(%failure, error = format!("{error:#}"), "webhook got no response");
-            Err(failure)
-        }
-        Err(_) => Err(AttemptFailure::Timeout),
+    http_request.headers_mut().insert(ACCEPT, HeaderValue::from_static("*/*"));
+    Ok((http_client, http_request))
+}
+
+/// Sends the request and returns the response once its head has arrived.
+async fn execute(
+    client: HttpClient,
+    mut request: Request<Full<Bytes>>,
+) -> Result<Response<Incoming>, AttemptFailure> {
+    let interim_responses = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&interim_responses);
+    on_informational(&mut request, move |_| {
+        counter.fetch_add(1, Ordering::Relaxed);
+    });
+    let result = client.request(request).await;
+    // The library has no limit of interim responses; the stream limits their bytes.
+    if interim_responses.load(Ordering::Relaxed) > MAX_INTERIM_RESPONSES {
+        return Err(AttemptFailure::InterimResponses);
     }
+    result.map_err(|error| {
+        let failure = failure::of(&error);
+        let error = anyhow::Error::new(error);
+        tracing::debug!(%failure, error = format!("{error:#}"), "webhook got no response");
+        failure
+    })
 }
 
 /// Reads the beginning of the body. The status is already known, so a body that is interrupted, slow or endless does
 /// not change the outcome.
-async fn read_response(mut response: Response, now: i64, ends_at: Instant) -> EndpointResponse {
+async fn read_response(response: Response<Incoming>, now: i64, ends_at: Instant) -> EndpointResponse {
+    let (head, mut incoming) = response.into_parts();
     let mut body = Vec::new();
     let read_body = async {
-        while let Ok(Some(chunk)) = response.chunk().await {
+        while let Some(Ok(frame)) = incoming.frame().await {
+            let Ok(chunk) = frame.into_data() else { break };
             let space = MAX_STORED_BODY_BYTES - body.len();
             body.extend_from_slice(&chunk[..chunk.len().min(space)]);
             if chunk.len() > space {
@@ -147,15 +184,15 @@ async fn read_response(mut response: Response, now: i64, ends_at: Instant) -> En
     // On a timeout, the part that was received is stored.
     let _ = timeout_at(ends_at, read_body).await;
     EndpointResponse {
-        status: response.status().as_u16(),
-        headers: to_strings(response.headers()),
+        status: head.status.as_u16(),
+        headers: to_strings(&head.headers),
         body,
-        retry_after: retry_after::of(response.headers(), now),
+        retry_after: retry_after::of(&head.headers, now),
     }
 }
 
-/// Returns exactly the headers of the contract and of Standard Webhooks, and `traceparent` if the trace is recorded. The
-/// client adds `Accept`, `Host` and `Content-Length`.
+/// Returns exactly the headers of the contract and of Standard Webhooks, and `traceparent` if the trace is recorded.
+/// `Accept`, `Host` and `Content-Length` are added later.
 fn headers(request: &WebhookRequest<'_>) -> HeaderMap {
     const SIGNATURE: HeaderName = HeaderName::from_static("x-svc-signature");
     const EVENT: HeaderName = HeaderName::from_static("x-svc-event");

@@ -95,7 +95,7 @@ proptest! {
         // The library compares the timestamp with the system clock.
         let now = foundation::clock::Clock::system().now_ms() / 1000;
         let signature = standard_signature(&keys(&[&secrets[0], &secrets[1]]), &id, now, body.as_bytes());
-        let mut headers = reqwest::header::HeaderMap::new();
+        let mut headers = hyper::header::HeaderMap::new();
         headers.insert("webhook-id", id.parse().unwrap());
         headers.insert("webhook-timestamp", now.into());
         headers.insert("webhook-signature", signature.parse().unwrap());

@@ -56,6 +56,69 @@ async fn a_slow_head_is_a_timeout_and_a_slow_body_is_a_response() {
     assert_eq!(at_the_time_limit(failure_of(&interim)).await, AttemptFailure::Timeout);
 }
 
+/// Starts a receiver that sends `beginning` and then `repeated` without end, as soon as it has received something.
+async fn endless(beginning: String, repeated: &'static str) -> Receiver {
+    Receiver::start(move |mut stream| {
+        let beginning = beginning.clone();
+        async move {
+            let _ = stream.read(&mut [0; 4096]).await;
+            let many = repeated.repeat(64 * 1024 / repeated.len());
+            let mut result = stream.write_all(beginning.as_bytes()).await;
+            while result.is_ok() {
+                result = stream.write_all(many.as_bytes()).await;
+            }
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn no_endless_response_lasts_until_the_time_limit() {
+    const CHUNKED: &str = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+    let limit = Duration::from_secs(10);
+    for (scheme, beginning, repeated, expected) in [
+        ("http", String::new(), "\r\n", Err(AttemptFailure::Protocol)),
+        ("http", "HTTP/1.1 200 O".to_owned(), "K", Err(AttemptFailure::Protocol)),
+        ("http", "HTTP/1.1 200 OK\r\nx: ".to_owned(), "y", Err(AttemptFailure::Protocol)),
+        ("http", CHUNKED.to_owned(), "1\r\nx\r\n", Ok(200)),
+        ("http", format!("{CHUNKED}1;"), "x", Ok(200)),
+        ("http", format!("{CHUNKED}0\r\n"), "a: b\r\n", Ok(200)),
+        // TLS: handshake records without content, a long handshake message, and warnings.
+        ("https", String::new(), "\x16\x03\x03\0\0", Err(AttemptFailure::Tls)),
+        ("https", String::new(), "\x16\x03\x03\0\x04\x02\0\x7f\x7f", Err(AttemptFailure::Tls)),
+        ("https", String::new(), "\x15\x03\x03\0\x02\x01\x5a", Err(AttemptFailure::Tls)),
+    ] {
+        let case = format!("{beginning:?} {repeated:?}");
+        let receiver = endless(beginning, repeated).await;
+        let started = Instant::now();
+        let outcome = send_within(&client(), &receiver.url(scheme, "127.0.0.1"), limit).await;
+        assert_eq!(outcome.result.map(|response| response.status), expected, "{case}");
+        assert!(started.elapsed() < limit, "{case}");
+    }
+}
+
+#[tokio::test]
+async fn more_than_eight_interim_responses_end_the_attempt() {
+    let receiver = endless(String::new(), "HTTP/1.1 100 Continue\r\n\r\n").await;
+    let url = receiver.url("http", "127.0.0.1");
+    let started = Instant::now();
+    let outcome = send_within(&client(), &url, Duration::from_secs(5)).await;
+    assert_eq!(outcome.verdict(), DeliveryVerdict::Retry);
+    assert_eq!(outcome.result.unwrap_err(), AttemptFailure::InterimResponses);
+    assert!(started.elapsed() < Duration::from_secs(5), "the attempt ends before its time limit");
+
+    for (count, expected) in [(8, Ok(200)), (9, Err(AttemptFailure::InterimResponses))] {
+        let interim = "HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n".repeat(count);
+        let receiver = Receiver::responding_with(format!("{interim}{OK}")).await;
+        // The second request uses the connection of the first one.
+        let client = client();
+        for _ in 0..2 {
+            let result = send(&client, &receiver.url("http", "127.0.0.1")).await.result;
+            assert_eq!(result.map(|response| response.status), expected, "{count}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn an_endless_response_is_cut_and_uses_little_memory() {
     const HEAD: &str = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -89,7 +152,7 @@ async fn an_endless_response_is_cut_and_uses_little_memory() {
 }
 
 #[tokio::test]
-async fn endless_headers_are_a_protocol_failure_and_many_headers_are_truncated() {
+async fn heads_above_16_kib_are_a_protocol_failure_and_stored_headers_are_truncated() {
     let endless = Receiver::start(|mut stream| async move {
         read_request(&mut stream).await;
         let mut result = stream.write_all(b"HTTP/1.1 200 OK\r\n").await;
@@ -102,12 +165,17 @@ async fn endless_headers_are_a_protocol_failure_and_many_headers_are_truncated()
     let outcome = send_within(&client(), &url, Duration::from_secs(15)).await;
     assert_eq!(outcome.result.unwrap_err(), AttemptFailure::Protocol);
 
-    let filler = format!("x-filler: {}\r\n", "y".repeat(1000)).repeat(90);
-    let many =
-        Receiver::responding_with(format!("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n{filler}\r\n")).await;
+    // One character of these headers has one byte. Stored as UTF-8, it has three.
+    let head = |lines: usize| {
+        let line = [b"x-filler: ".as_slice(), &[0xff; 1000], b"\r\n"].concat().repeat(lines);
+        [b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n", line.as_slice(), b"\r\n"].concat()
+    };
+    let large = Receiver::responding_with(head(15)).await;
     let stored_bytes: usize =
-        response_of(&many).await.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+        response_of(&large).await.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
     assert!(stored_bytes > 10_000 && stored_bytes <= 17_000, "{stored_bytes}");
+    let too_large = Receiver::responding_with(head(17)).await;
+    assert_eq!(failure_of(&too_large).await, AttemptFailure::Protocol);
 }
 
 #[tokio::test]

@@ -106,8 +106,9 @@ impl AttemptRow {
             "reset" => "The endpoint reset the connection before it responded.",
             "closed" => "The endpoint closed the connection before it responded.",
             "protocol" => {
-                "The response is not valid HTTP, has more than 100 headers, or has headers larger than 400 KB."
+                "The response is not valid HTTP, has more than 100 headers, or has headers larger than 16 KiB."
             }
+            "interim_responses" => "The endpoint sent more than 8 interim responses (status 1xx).",
             "timeout" => "The endpoint did not respond within 15 seconds.",
             _ => "",
         }

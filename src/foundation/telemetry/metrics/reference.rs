@@ -94,7 +94,7 @@ pub const METRICS: &[Metric] = metrics! {
     every Counter "webhook_attempts_total" { "outcome": ["delivered", "retry", "dead", "lost"] }
         "Delivery attempts. `lost`: the lease expired before the outcome was recorded, so the delivery is sent again.";
     every Counter "webhook_failed_attempts_total"
-        { "reason": ["status", "bad_url", "no_secret", "forbidden_address", "dns", "connect", "tls", "certificate_expired", "reset", "closed", "protocol", "timeout"] }
+        { "reason": ["status", "bad_url", "no_secret", "forbidden_address", "dns", "connect", "tls", "certificate_expired", "reset", "closed", "protocol", "interim_responses", "timeout"] }
         "Delivery attempts that failed. `status`: the status of the response was not 2xx. Otherwise there was no response.";
     every Histogram "webhook_attempt_seconds" {} "Duration of delivery attempts.";
     every Gauge "mail_queue_length" {} "Mails that are to be sent.";
