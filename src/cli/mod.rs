@@ -200,10 +200,9 @@ fn run_service<F: Future<Output = Result<CommandOutcome, CommandError>>>(
     let traces = TraceSettings::from_environment()?;
     let (config, _) = Config::load(flags)?;
     let _log = telemetry::start(&config.log);
+    // Dropped after the command has returned.
+    let _traces = traces.map(|settings| traces::start(&settings)).transpose().map_err(anyhow::Error::from)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let start = |settings| traces::start(&settings, runtime.handle().clone());
-    // Dropped after the command has returned, and before the runtime.
-    let _traces = traces.map(start).transpose().map_err(anyhow::Error::from)?;
     runtime.block_on(command(config))
 }
 

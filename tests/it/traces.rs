@@ -48,6 +48,14 @@ fn lines(log: &str) -> Vec<Value> {
     lines.map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line:?}"))).collect()
 }
 
+/// Returns whether a process has a thread with this name.
+fn has_thread(server: &ServerProcess, name: &str) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", server.child.id().unwrap())).unwrap();
+    let mut names =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.unwrap().path().join("comm")).ok());
+    names.any(|thread| thread.trim() == name)
+}
+
 #[tokio::test]
 async fn one_trace_joins_a_request_and_every_attempt_of_its_webhook() {
     let program = TestProgram::new().await;
@@ -206,6 +214,7 @@ async fn an_endpoint_that_hangs_or_refuses_does_not_affect_requests() {
             ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "8"),
         ];
         let server = start(&program, &["serve", "--no-worker"], &variables).await;
+        assert!(has_thread(&server, "traces"), "requests do not share a thread with the export");
         let started = Instant::now();
         for number in 0..25 {
             create_student(&program, &server, &secret, &format!("{name}-{number}@example.com")).await;

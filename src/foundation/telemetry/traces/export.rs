@@ -19,7 +19,7 @@ use opentelemetry_sdk::resource::{EnvResourceDetector, ResourceDetector, Telemet
 use opentelemetry_sdk::trace::{
     BatchConfigBuilder, BatchSpanProcessor, SdkTracerProvider, Span, SpanData, SpanExporter, SpanProcessor,
 };
-use tokio::runtime::Handle;
+use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::TRACER;
 use super::settings::TraceSettings;
@@ -38,6 +38,8 @@ const MAX_RESPONSE_BYTES: usize = 64 * 1024;
 pub struct TraceGuard {
     provider: SdkTracerProvider,
     losses: Arc<Losses>,
+    /// Sends the exports. Dropped last.
+    _runtime: Runtime,
 }
 
 impl Drop for TraceGuard {
@@ -50,12 +52,14 @@ impl Drop for TraceGuard {
     }
 }
 
-/// Starts the export of traces for this process. The exports run in the specified runtime; drop the returned guard
-/// before it, outside of its tasks.
+/// Starts the export of traces for this process. Drop the returned guard outside of asynchronous tasks.
+///
+/// The exports run in a runtime with a thread of its own, since the HTTP library reads interim responses (status 1xx)
+/// without a limit: an endpoint that sends them without end must not delay requests.
 ///
 /// # Errors
-/// Returns an error when the HTTP client cannot be created, or if traces were already started.
-pub fn start(settings: &TraceSettings, runtime: Handle) -> Result<TraceGuard, TraceError> {
+/// Returns an error when the HTTP client or the thread cannot be created, or if traces were already started.
+pub fn start(settings: &TraceSettings) -> Result<TraceGuard, TraceError> {
     let tls = crate::tls::client_config(Vec::new()).map_err(|error| TraceError(error.to_string()))?;
     let client = reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
@@ -64,9 +68,11 @@ pub fn start(settings: &TraceSettings, runtime: Handle) -> Result<TraceGuard, Tr
         .timeout(settings.timeout)
         .build()
         .map_err(|error| TraceError(error.to_string()))?;
+    let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("traces").enable_all().build();
+    let runtime = runtime.map_err(|error| TraceError(error.to_string()))?;
     let exporter = OtlpExporter::builder()
         .with_http()
-        .with_http_client(ExportClient { client, runtime })
+        .with_http_client(ExportClient { client, runtime: runtime.handle().clone() })
         .build()
         .map_err(|error| TraceError(error.to_string()))?;
     let losses = Arc::new(Losses::default());
@@ -79,7 +85,7 @@ pub fn start(settings: &TraceSettings, runtime: Handle) -> Result<TraceGuard, Tr
     let provider =
         SdkTracerProvider::builder().with_resource(resource(settings)).with_span_processor(processor).build();
     match TRACER.set(provider.tracer(SERVICE_NAME)) {
-        Ok(()) => Ok(TraceGuard { provider, losses }),
+        Ok(()) => Ok(TraceGuard { provider, losses, _runtime: runtime }),
         Err(_) => Err(TraceError("traces were started twice".to_owned())),
     }
 }
