@@ -12,6 +12,7 @@ mod errors;
 mod indexes;
 mod migrate;
 mod notifications;
+mod open_files;
 mod options;
 mod partitions;
 mod pool_status;
@@ -50,6 +51,7 @@ pub use write::Write;
 pub use write_transaction::WriteTransaction;
 
 use crate::clock::Clock;
+use open_files::OpenFiles;
 use partitions::KnownPartitions;
 use primary::{PoolFollower, PrimaryHosts};
 use recording_clock::Horizons;
@@ -79,6 +81,7 @@ pub struct Database {
 #[derive(Debug)]
 struct DatabaseInner {
     source: DatabaseSource,
+    open_files: OpenFiles,
     running_writes: Arc<RunningWrites>,
     horizons: Horizons,
     /// Counts writes, to distribute them over the shards of the rollups.
@@ -128,6 +131,10 @@ impl Database {
         let choice = hosts.as_ref().map(|hosts| hosts.subscribe());
         let pool = Arc::new(PoolContext { hosts, ..PoolContext::default() });
         let (reader, writer) = connect::open(&options, &pool).await?;
+        let open_files = match &options.source {
+            DatabaseSource::Sqlite { path } => OpenFiles::of(path),
+            DatabaseSource::Postgres { .. } => OpenFiles::default(),
+        };
         let follower = pool.hosts.as_ref().zip(choice).map(|(hosts, choice)| {
             PoolFollower::start(hosts, choice, writer.get_postgres_connection_pool().clone())
         });
@@ -143,6 +150,7 @@ impl Database {
         let known_partitions = KnownPartitions::default();
         let inner = DatabaseInner {
             source,
+            open_files,
             running_writes,
             horizons: Horizons::default(),
             next_shard,
@@ -250,18 +258,15 @@ impl Database {
     /// file for at least [`STORAGE_TEST_PAUSE`] after a call has failed because the disk is full, read-only or broken.
     ///
     /// # Errors
-    /// Returns [`DbErr`] when no connection is available within the acquire timeout, or when the SQLite file was deleted.
+    /// Returns [`DbErr`] when no connection is available within the acquire timeout, or when an SQLite file was moved, replaced or
+    /// deleted.
     pub async fn ping(&self) -> Result<bool, DbErr> {
-        if let DatabaseSource::Sqlite { path } = &self.inner.source {
-            // An open file can still be queried after it was deleted, but its data is lost when it is closed.
-            tokio::fs::metadata(path)
+        self.inner.open_files.check()?;
+        if self.backend() == DbBackend::Sqlite
+            && !dialect::is_writable(&self.writer, &self.inner.pool.storage_failed_at, STORAGE_TEST_PAUSE)
                 .await
-                .map_err(|error| DbErr::Custom(format!("{}: {error}", path.display())))?;
-            if !dialect::is_writable(&self.writer, &self.inner.pool.storage_failed_at, STORAGE_TEST_PAUSE)
-                .await
-            {
-                return Ok(false);
-            }
+        {
+            return Ok(false);
         }
         let accepts_writes = dialect::accepts_writes(&self.reader).await?;
         if let Some(hosts) = self.inner.pool.hosts.as_ref().filter(|_| !accepts_writes) {

@@ -1,5 +1,6 @@
 //! Write transactions. Times are milliseconds since the epoch.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -9,7 +10,9 @@ use sea_orm::{DbBackend, DbErr};
 
 use super::errors::failure_reason;
 use super::recording_clock::{self, RecordingTime};
-use super::{Database, WriteTransaction, dialect, inherit_wait_budget, running_writes::RegisteredWrite};
+use super::{
+    Database, DatabaseInner, WriteTransaction, dialect, inherit_wait_budget, running_writes::RegisteredWrite,
+};
 use crate::clock::Clock;
 use crate::telemetry::activity::inherit_activity;
 use crate::telemetry::traces::{Span, SpanKind};
@@ -19,6 +22,7 @@ type CommitHook = Box<dyn FnOnce() + Send + Sync>;
 
 /// A write transaction. [`commit`](Self::commit) makes its changes visible; dropping it rolls them back.
 pub struct Write {
+    database: Arc<DatabaseInner>,
     transaction: WriteTransaction,
     /// The time at which the write is recorded.
     time: RecordingTime,
@@ -61,6 +65,7 @@ impl Database {
         let shard =
             self.inner.next_shard.fetch_add(1, Ordering::Relaxed) % dialect::shard_count(self.backend());
         Ok(Write {
+            database: Arc::clone(&self.inner),
             transaction: WriteTransaction::new(transaction),
             registered: self.inner.running_writes.register(time.ms),
             time,
@@ -176,7 +181,8 @@ impl Write {
             self.revenue.flush(&self.transaction, self.shard).await?;
             self.activity.flush(&self.transaction, self.shard).await
         };
-        let committed = match flush.await {
+        let flushed = flush.await.and_then(|()| self.database.open_files.check());
+        let committed = match flushed {
             Ok(()) => self.transaction.commit().await,
             Err(error) => Err(error),
         };
