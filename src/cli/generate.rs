@@ -8,8 +8,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::outcome::{CommandError, CommandOutcome};
+use super::output;
 use super::progress::ProgressDisplay;
-use super::{output, start};
+use super::start::{self, DataFolder};
 use feed::generate::{RecordCounts, Spec, WORKSPACE, write_changes, write_to_database};
 use foundation::clock::Clock;
 use foundation::config::Config;
@@ -55,7 +56,7 @@ pub(super) async fn run(config: Config, args: GenerateArgs) -> Result<CommandOut
             counts
         }
         None => {
-            let app = start::open_app(config).await?;
+            let app = start::open_app(config, DataFolder::MayBeCreated).await?;
             let counts = write_to_database(&app, &spec, &mut update).await?;
             app.db.close().await;
             counts

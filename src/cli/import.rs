@@ -9,8 +9,9 @@ use std::sync::Mutex;
 use tokio::io::{AsyncBufRead, BufReader};
 
 use super::outcome::{CommandError, CommandOutcome};
+use super::output;
 use super::progress::ProgressDisplay;
-use super::{output, start};
+use super::start::{self, DataFolder};
 use feed::apply as feed;
 use foundation::config::{Config, LINK_SETTINGS, flags};
 
@@ -26,7 +27,7 @@ pub(super) struct ImportArgs {
 }
 
 pub(super) async fn run(config: Config, args: ImportArgs) -> Result<CommandOutcome, CommandError> {
-    let app = start::open_app(config).await?;
+    let app = start::open_app(config, DataFolder::MayBeCreated).await?;
     let (reader, size) = open_input(&args.file).await?;
     let rejects = args.rejects.as_deref().map(|path| create_rejects_file(path, &args.file)).transpose()?;
     let display = Mutex::new(ProgressDisplay::start("import", size));

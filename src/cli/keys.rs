@@ -6,8 +6,9 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 
 use super::outcome::{CommandError, CommandOutcome};
+use super::start::{self, DataFolder};
 use super::workspaces::{QuotaFlags, find};
-use super::{audited, output, start};
+use super::{audited, output};
 use domain::app::App;
 use domain::audit::Action;
 use domain::keys::{self, KeyRecord, KeyUsage, Limit, NewKey};
@@ -65,7 +66,7 @@ pub(super) struct CreateKeyArgs {
 }
 
 pub(super) async fn run(config: Config, command: KeysCommand) -> Result<CommandOutcome, CommandError> {
-    let app = start::open_app(config).await?;
+    let app = start::open_app(config, DataFolder::MustExist).await?;
     match command {
         KeysCommand::Create(new) => create(&app, new).await?,
         KeysCommand::List { workspace, json } => list(&app, &workspace, json).await?,

@@ -1,7 +1,8 @@
 //! `creator-api migrate`: applies pending database migrations.
 
 use super::outcome::{CommandError, CommandOutcome};
-use super::{output, start};
+use super::output;
+use super::start::{self, DataFolder};
 use foundation::config::Config;
 use foundation::database::Phase;
 
@@ -32,7 +33,7 @@ impl From<PhaseArg> for Phase {
 }
 
 pub(super) async fn run(config: Config, args: MigrateArgs) -> Result<CommandOutcome, CommandError> {
-    let db = start::connect(&config).await?;
+    let db = start::connect(&config, DataFolder::MayBeCreated).await?;
     let report = db.migrate_phase(args.phase.map(Phase::from)).await?;
     output::print(format_args!("{}: {report}", db.location()))?;
     db.close().await;

@@ -6,7 +6,8 @@ use serde_json::json;
 
 use super::keys::expiry;
 use super::outcome::{CommandError, CommandOutcome};
-use super::{output, start};
+use super::output;
+use super::start::{self, DataFolder};
 use domain::app::App;
 use domain::platform_tokens::{self, NewPlatformToken, PlatformScope, PlatformTokenRecord};
 use domain::{Error, WriteOutcome};
@@ -45,7 +46,7 @@ pub(super) async fn run(
     config: Config,
     command: PlatformTokensCommand,
 ) -> Result<CommandOutcome, CommandError> {
-    let app = start::open_app(config).await?;
+    let app = start::open_app(config, DataFolder::MustExist).await?;
     match command {
         PlatformTokensCommand::Create { name, scopes, expires_in } => {
             create(&app, name, &scopes, expires_in).await?;

@@ -9,7 +9,8 @@ use super::background::Background;
 use super::heartbeats::Heartbeats;
 use super::master_key::{self, KeyUse};
 use super::outcome::{CommandError, CommandOutcome};
-use super::{file_limit, output, signals, start, systemd};
+use super::start::{self, DataFolder};
+use super::{file_limit, output, signals, systemd};
 use crate::server::{Server, drain_time};
 use domain::app::App;
 use domain::outbox::remote_wakes;
@@ -43,11 +44,12 @@ pub(super) async fn run(
     let address = socket.address()?;
     let platform_socket =
         config.server.platform_listen.map(|address| bind(address, PLATFORM_FLAG)).transpose()?;
+    let folder = DataFolder::MayBeCreated;
     let app = match args.wait_for_migrations {
-        true => start::open_app_when_migrated(config).await?,
-        false => start::open_app(config).await?,
+        true => start::open_app_when_migrated(config, folder).await?,
+        false => start::open_app(config, folder).await?,
     };
-    let master = master_key::load(&app, KeyUse::Server).await?;
+    let master = master_key::load(&app, KeyUse::Server, folder).await?;
     let stop = signals::listen("waiting for requests in flight")?;
     let mut server = build_server(&app, &master, address)?;
     if matches!(socket, ServerSocket::Passed(_)) {

@@ -15,10 +15,22 @@ use foundation::id::Ids;
 
 use super::outcome::CommandError;
 
+/// Whether a command may create the data folder with an empty database and a master key. Only few commands may, since a
+/// mistyped folder would otherwise become a second, empty installation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DataFolder {
+    /// The command creates what is missing.
+    MayBeCreated,
+    /// The command fails if there is no database.
+    MustExist,
+}
+
 /// Connects to the database without applying migrations.
-pub(super) async fn connect(config: &Config) -> Result<Database, CommandError> {
-    let url = config.database.database_url.as_ref().map(|url| url.expose());
-    let source = DatabaseSource::new(url, &config.storage.data_dir)?;
+pub(super) async fn connect(config: &Config, folder: DataFolder) -> Result<Database, CommandError> {
+    let source = match folder {
+        DataFolder::MayBeCreated => source(config)?,
+        DataFolder::MustExist => existing_source(config)?,
+    };
     let max_connections = config.database.database_max_connections.get();
     let read_url = config.database.database_read_url.as_ref().map(|url| url.expose().to_owned());
     let options = DatabaseOptions { max_connections, read_url, ..DatabaseOptions::new(source) };
@@ -27,26 +39,39 @@ pub(super) async fn connect(config: &Config) -> Result<Database, CommandError> {
 
 /// Connects to an existing database for a command that changes nothing.
 pub(super) async fn connect_read_only(config: &Config) -> Result<Database, CommandError> {
-    let url = config.database.database_url.as_ref().map(|url| url.expose());
-    let source = DatabaseSource::new(url, &config.storage.data_dir)?;
-    if let DatabaseSource::Sqlite { path } = &source
-        && !path.exists()
-    {
-        return Err(CommandError::new(format!(
-            "there is no database at {}; specify its folder with --data-dir",
-            path.display()
-        )));
-    }
+    let source = existing_source(config)?;
     let options = DatabaseOptions { max_connections: 2, read_only: true, ..DatabaseOptions::new(source) };
     Ok(Database::connect(options).await?)
+}
+
+/// Returns the location of the database of the configuration.
+pub(super) fn source(config: &Config) -> Result<DatabaseSource, CommandError> {
+    let url = config.database.database_url.as_ref().map(|url| url.expose());
+    Ok(DatabaseSource::new(url, &config.storage.data_dir)?)
+}
+
+/// Like [`source`], but returns an error if it is an SQLite file that does not exist.
+fn existing_source(config: &Config) -> Result<DatabaseSource, CommandError> {
+    let source = source(config)?;
+    match &source {
+        DatabaseSource::Sqlite { path } if !path.exists() => {
+            let flag = if config.database.database_url.is_some() { "--database-url" } else { "--data-dir" };
+            Err(CommandError::new(format!(
+                "there is no database at {}; correct {flag}, or create a database there with `creator-api serve` or \
+                 `creator-api demo`",
+                path.display()
+            )))
+        }
+        _ => Ok(source),
+    }
 }
 
 /// How often a process that waits for migrations checks whether some are pending.
 const MIGRATION_POLL: Duration = Duration::from_secs(1);
 
 /// Like [`open_app`], but on PostgreSQL it first waits while migrations are pending.
-pub(super) async fn open_app_when_migrated(config: Config) -> Result<App, CommandError> {
-    let db = connect(&config).await?;
+pub(super) async fn open_app_when_migrated(config: Config, folder: DataFolder) -> Result<App, CommandError> {
+    let db = connect(&config, folder).await?;
     let mut last_message = String::new();
     while db.backend() == DbBackend::Postgres {
         let message = match db.schema_state().await {
@@ -68,8 +93,8 @@ pub(super) async fn open_app_when_migrated(config: Config) -> Result<App, Comman
 /// Opens the database and builds the [`App`].
 ///
 /// Applies pending migrations to SQLite. On PostgreSQL, which other processes may use, pending migrations are an error.
-pub(super) async fn open_app(config: Config) -> Result<App, CommandError> {
-    let db = connect(&config).await?;
+pub(super) async fn open_app(config: Config, folder: DataFolder) -> Result<App, CommandError> {
+    let db = connect(&config, folder).await?;
     open(config, db).await
 }
 
@@ -95,9 +120,9 @@ fn pending_migrations(count: usize) -> String {
     if count == 1 { "1 pending migration".to_owned() } else { format!("{count} pending migrations") }
 }
 
-/// Opens the database, applies pending migrations on either database, and builds the [`App`].
+/// Opens or creates the database, applies pending migrations on either database, and builds the [`App`].
 pub(super) async fn open_migrated_app(config: Config) -> Result<App, CommandError> {
-    let db = connect(&config).await?;
+    let db = connect(&config, DataFolder::MayBeCreated).await?;
     db.migrate().await?;
     Ok(build_app(config, db))
 }

@@ -3,8 +3,9 @@
 use serde_json::json;
 
 use super::outcome::{CommandError, CommandOutcome};
+use super::start::{self, DataFolder};
 use super::workspaces::find;
-use super::{audited, output, start};
+use super::{audited, output};
 use domain::app::App;
 use domain::audit::{self, Action, Actor};
 use domain::users::{self, LINK_HOURS, User, UserRemoval};
@@ -54,7 +55,7 @@ pub(super) struct UserArgs {
 }
 
 pub(super) async fn run(config: Config, command: UsersCommand) -> Result<CommandOutcome, CommandError> {
-    let app = start::open_app(config).await?;
+    let app = start::open_app(config, DataFolder::MustExist).await?;
     match command {
         UsersCommand::Add(args) => add(&app, &args).await?,
         UsersCommand::Link(args) => link(&app, &args).await?,

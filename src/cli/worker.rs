@@ -6,7 +6,8 @@ use super::background::Background;
 use super::heartbeats::Heartbeats;
 use super::master_key::{self, KeyUse};
 use super::outcome::{CommandError, CommandOutcome};
-use super::{file_limit, output, serve, signals, start, systemd};
+use super::start::{self, DataFolder};
+use super::{file_limit, output, serve, signals, systemd};
 use crate::server::Monitoring;
 use domain::processes::Roles;
 use foundation::config::{Config, WORKER_SETTINGS, flags};
@@ -31,11 +32,12 @@ pub(super) async fn run(mut config: Config, args: WorkerArgs) -> Result<CommandO
     config.server.listen = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
     let socket =
         config.worker.metrics_listen.map(|address| serve::bind(address, METRICS_FLAG)).transpose()?;
+    let folder = DataFolder::MustExist;
     let app = match args.wait_for_migrations {
-        true => start::open_app_when_migrated(config).await?,
-        false => start::open_app(config).await?,
+        true => start::open_app_when_migrated(config, folder).await?,
+        false => start::open_app(config, folder).await?,
     };
-    let master = master_key::load(&app, KeyUse::Server).await?;
+    let master = master_key::load(&app, KeyUse::Server, folder).await?;
     let stop = signals::listen("waiting for webhooks and mail in flight")?;
     start::warn_without_statement_timeout(&app).await?;
     let roles = Roles { serves: false, runs_worker: true };

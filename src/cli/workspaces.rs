@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::outcome::{CommandError, CommandOutcome};
-use super::{audited, output, start, users};
+use super::start::{self, DataFolder};
+use super::{audited, output, users};
 use domain::app::App;
 use domain::audit::{Action, Actor};
 use domain::workspaces::{self, OwnershipTransfer, Quota, Workspace, WorkspaceUpsert};
@@ -73,7 +74,11 @@ impl From<QuotaFlags> for Quota {
 }
 
 pub(super) async fn run(config: Config, command: WorkspacesCommand) -> Result<CommandOutcome, CommandError> {
-    let app = start::open_app(config).await?;
+    let folder = match command {
+        WorkspacesCommand::Create { .. } => DataFolder::MayBeCreated,
+        _ => DataFolder::MustExist,
+    };
+    let app = start::open_app(config, folder).await?;
     match command {
         WorkspacesCommand::Create { key, name, owner_email } => create(&app, key, name, owner_email).await?,
         WorkspacesCommand::List { json } => list(&app, json).await?,

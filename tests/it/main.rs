@@ -39,6 +39,7 @@ mod dashboard_webhooks;
 mod dashboard_webhooks_dead;
 mod dashboard_webhooks_deliveries;
 mod dashboard_workspaces;
+mod data_folder;
 mod database_file;
 mod database_waits;
 mod delta_sync;

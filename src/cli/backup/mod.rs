@@ -13,7 +13,8 @@ use jiff::Timestamp;
 use tempfile::{TempDir, TempPath};
 
 use super::outcome::{CommandError, CommandOutcome};
-use super::{output, signals, start};
+use super::start::{self, DataFolder};
+use super::{output, signals};
 use domain::master_key::KeyState;
 use file::Manifest;
 use foundation::clock::Clock;
@@ -41,8 +42,7 @@ pub(super) struct BackupArgs {
 /// # Errors
 /// Returns an error when the database is PostgreSQL.
 fn sqlite_path(config: &Config, command: &str) -> Result<PathBuf, CommandError> {
-    let url = config.database.database_url.as_ref().map(|url| url.expose());
-    match DatabaseSource::new(url, &config.storage.data_dir)? {
+    match start::source(config)? {
         DatabaseSource::Sqlite { path } => Ok(path),
         DatabaseSource::Postgres { .. } => Err(CommandError::usage(format!(
             "`{command}` copies an SQLite database, but --database-url is a PostgreSQL server; use pg_dump and pg_restore, or \
@@ -82,17 +82,11 @@ pub(super) async fn run(config: Config, args: BackupArgs) -> Result<CommandOutco
 }
 
 async fn create(config: Config, path: &Path, created_at: Timestamp) -> Result<CommandOutcome, CommandError> {
-    let source = sqlite_path(&config, "backup")?;
+    sqlite_path(&config, "backup")?;
     if path.symlink_metadata().is_ok() {
         return Err(CommandError::usage(format!("{} already exists; choose another file", path.display())));
     }
-    if !source.exists() {
-        return Err(CommandError::new(format!(
-            "there is no database at {}; specify its folder with --data-dir",
-            source.display()
-        )));
-    }
-    let db = start::connect(&config).await?;
+    let db = start::connect(&config, DataFolder::MustExist).await?;
     let folder = folder_of(path);
     // In the folder of the backup, so that the finished file can be renamed. Only this user can read it.
     let temporary = temporary_folder(".backup-", folder)?;

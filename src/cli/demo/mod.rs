@@ -19,8 +19,9 @@ use super::heartbeats::Heartbeats;
 use super::master_key::{self, KeyUse};
 use super::outcome::{CommandError, CommandOutcome};
 use super::progress::ProgressDisplay;
+use super::start::{self, DataFolder};
 use super::workspaces::find;
-use super::{file_limit, health, output, serve, signals, start};
+use super::{file_limit, health, output, serve, signals};
 use crate::server::drain_time;
 use domain::app::App;
 use domain::keys::{self, NewKey};
@@ -48,7 +49,7 @@ pub(super) async fn run(mut config: Config) -> Result<CommandOutcome, CommandErr
         .webhook_allow
         .extend(LOOPBACK.iter().filter_map(|network| network.parse::<Network>().ok()));
     let app = start::open_migrated_app(config).await?;
-    let master = master_key::load(&app, KeyUse::Server).await?;
+    let master = master_key::load(&app, KeyUse::Server, DataFolder::MayBeCreated).await?;
     let server = serve::build_server(&app, &master, address)?;
     load_data(&app).await?;
     let secret = ensure_key(&app, &data_dir).await?;

@@ -9,6 +9,7 @@ use foundation::config::Config;
 use foundation::secret::{KEY_FILE, MasterKeys};
 
 use super::super::outcome::CommandError;
+use super::super::start::DataFolder;
 
 /// How long a starting process waits until other processes have the new key: longer than killed ones count as running.
 const PROCESSES_TIMEOUT: Duration = MAX_SILENCE.saturating_add(Duration::from_secs(2));
@@ -42,14 +43,26 @@ pub(in crate::cli) fn location(config: &Config) -> String {
 }
 
 /// Returns the master keys of the configuration or of the data folder, where a key is created on the first start.
+/// Creates the folder only if `folder` allows it.
 ///
 /// # Errors
 /// Returns an error when the keys are invalid or missing, when the data was encrypted with another key, or when the first key is
 /// a new one that another running process does not have.
-pub(in crate::cli) async fn load(app: &App, key_use: KeyUse) -> Result<MasterKeys, CommandError> {
+pub(in crate::cli) async fn load(
+    app: &App,
+    key_use: KeyUse,
+    folder: DataFolder,
+) -> Result<MasterKeys, CommandError> {
     let state = KeyState::read(app.db.read()).await?;
     let keys = match (read(&app.config)?, &state.current) {
         (Some(keys), _) => keys,
+        (None, None) if folder == DataFolder::MustExist && !app.config.storage.data_dir.exists() => {
+            return Err(CommandError::new(format!(
+                "there is no data folder at {} for the master key; correct --data-dir, start `creator-api serve` first, or \
+                 specify the key with --master-key-file",
+                app.config.storage.data_dir.display()
+            )));
+        }
         (None, None) => MasterKeys::create(&app.config.storage.data_dir)?,
         (None, Some(_)) => {
             return Err(CommandError::new(format!(

@@ -9,7 +9,8 @@ use foundation::config::Config;
 use foundation::secret::MasterKeys;
 
 use super::outcome::{CommandError, CommandOutcome};
-use super::{output, start};
+use super::output;
+use super::start::{self, DataFolder};
 
 pub(super) use load::{KeyUse, describe, load, location, read};
 
@@ -31,12 +32,12 @@ pub(super) enum MasterKeyCommand {
 
 pub(super) async fn run(config: Config, command: MasterKeyCommand) -> Result<CommandOutcome, CommandError> {
     match command {
-        MasterKeyCommand::Rotate => rotate(&start::open_app(config).await?).await,
+        MasterKeyCommand::Rotate => rotate(&start::open_app(config, DataFolder::MustExist).await?).await,
     }
 }
 
 async fn rotate(app: &App) -> Result<CommandOutcome, CommandError> {
-    let keys = load(app, KeyUse::Command).await?;
+    let keys = load(app, KeyUse::Command, DataFolder::MustExist).await?;
     check(app, &keys).await?;
     let rotation = master_key::rotate(app, &keys).await?;
     for table in &rotation.tables {

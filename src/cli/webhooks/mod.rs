@@ -7,7 +7,7 @@ mod replay;
 mod subscriptions;
 
 use super::outcome::{CommandError, CommandOutcome};
-use super::start;
+use super::start::{self, DataFolder};
 use domain::Error;
 use domain::app::App;
 use domain::webhooks::{self, Subscription};
@@ -68,7 +68,7 @@ pub(super) enum WebhooksCommand {
 }
 
 pub(super) async fn run(config: Config, command: WebhooksCommand) -> Result<CommandOutcome, CommandError> {
-    let app = start::open_app(config).await?;
+    let app = start::open_app(config, DataFolder::MustExist).await?;
     match command {
         WebhooksCommand::Create(new) => subscriptions::create(&app, new).await?,
         WebhooksCommand::List { workspace, json } => subscriptions::list(&app, &workspace, json).await?,

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::super::master_key::{self, KeyUse};
 use super::super::outcome::CommandError;
 use super::super::progress::ProgressDisplay;
+use super::super::start::DataFolder;
 use super::super::{audited, output, workspaces};
 use super::find;
 use domain::WriteOutcome;
@@ -123,7 +124,10 @@ fn expand_all(event_types: Vec<String>) -> Vec<String> {
 
 /// Returns the seal that encrypts webhook secrets.
 async fn seal(app: &App) -> Result<Seal, CommandError> {
-    Ok(Seal::new(&master_key::load(app, KeyUse::Command).await?, Purpose::WebhookSecrets))
+    Ok(Seal::new(
+        &master_key::load(app, KeyUse::Command, DataFolder::MustExist).await?,
+        Purpose::WebhookSecrets,
+    ))
 }
 
 pub(super) async fn list(app: &App, workspace: &str, json: bool) -> Result<(), CommandError> {
