@@ -12,4 +12,5 @@ pub mod request_context;
 mod request_id;
 mod request_metrics;
 mod request_span;
+pub mod secrets;
 mod streamed_request;

@@ -18,6 +18,7 @@ use foundation::telemetry::traces::Span;
 use super::compress::Compressible;
 use super::request_metrics::RequestMetrics;
 use super::request_span;
+use super::secrets::mask_secrets;
 
 /// The context of a request. Use [`of`] to get it.
 #[derive(Debug)]
@@ -230,7 +231,8 @@ impl RequestContext {
             ),
             (LogSubject::Page { method, path }, Some(status)) => {
                 let request_id = self.request_id.as_str();
-                tracing::info!(request.id = request_id, trace_id, %method, path, status, duration_us, "page");
+                let (method, path) = (request_span::method_name(&method), &*mask_secrets(&path));
+                tracing::info!(request.id = request_id, trace_id, method, path, status, duration_us, "page");
             }
             (LogSubject::Rejected { reason }, Some(status)) => {
                 tracing::info!(request.id = self.request_id, trace_id, status, reason, "request");

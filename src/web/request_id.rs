@@ -3,6 +3,8 @@
 use poem::http::{HeaderName, HeaderValue};
 use poem::{Request, Response};
 
+use super::secrets::contains_secret;
+
 /// The header that contains the id, in requests and responses.
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -22,10 +24,11 @@ pub(crate) fn set_header(response: &mut Response, id: &str) {
     }
 }
 
-/// Returns whether an id has 1 to 128 characters of `[A-Za-z0-9._-]`, which are safe in logs.
+/// Returns whether an id has 1 to 128 characters of `[A-Za-z0-9._-]` and contains no secret, so that it is safe in logs.
 fn is_valid(id: &str) -> bool {
     (1..=128).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
+        && !contains_secret(id)
 }
 
 #[cfg(test)]
@@ -35,7 +38,7 @@ mod tests {
     #[test]
     fn an_id_with_unsafe_characters_is_rejected() {
         assert!(is_valid("a") && is_valid("AZ09._-") && is_valid(&"x".repeat(128)));
-        for invalid in ["", "a b", "a\"b", "é", "a/b", &"x".repeat(129)] {
+        for invalid in ["", "a b", "a\"b", "é", "a/b", "svc_live_a", &"x".repeat(129)] {
             assert!(!is_valid(invalid), "{invalid}");
         }
     }

@@ -9,6 +9,7 @@ use poem::http::{HeaderMap, Method, header};
 
 use super::client;
 use super::request_context::RequestOutcome;
+use super::secrets::{MASK, contains_secret};
 use foundation::config::Network;
 use foundation::telemetry::traces::{self, Span, SpanContext, SpanKind};
 
@@ -16,8 +17,6 @@ use foundation::telemetry::traces::{self, Span, SpanContext, SpanKind};
 const MONITORING_PATHS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 /// The longest segment of a path that is not masked. Ids are shorter, secrets are longer.
 const MAX_SEGMENT_BYTES: usize = 36;
-/// The text that replaces a segment of a path.
-const MASK: &str = "****";
 
 /// Starts the span of a request. Continues the trace of a trusted proxy; other requests start a new trace. Returns
 /// `None` if the trace is not recorded.
@@ -91,13 +90,15 @@ fn single<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 fn host_name(host: &str) -> Option<&str> {
     let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
     let host = host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')).map_or(host, |(name, _)| name);
-    (!host.is_empty() && host.len() <= 255 && host.bytes().all(is_host)).then_some(host)
+    (!host.is_empty() && host.len() <= 255 && host.bytes().all(is_host) && !contains_secret(host))
+        .then_some(host)
 }
 
 /// Returns a path in which only segments remain that look like words or ids.
 fn masked_path(path: &str) -> String {
     let is_visible = |segment: &str| {
         segment.len() <= MAX_SEGMENT_BYTES
+            && !contains_secret(segment)
             && segment.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
     };
     let segments = path.split('/').take(32).map(|segment| if is_visible(segment) { segment } else { MASK });
@@ -116,6 +117,7 @@ mod tests {
         assert_eq!(masked_path("/api/v1/students/ada%40example.com"), "/api/v1/students/****");
         let key = format!("/api/v1/svc_live_{}", "a".repeat(43));
         assert_eq!(masked_path(&key), "/api/v1/****");
+        assert_eq!(masked_path("/api/v1/svc_live_abc"), "/api/v1/****");
     }
 
     #[test]
@@ -125,5 +127,6 @@ mod tests {
         assert_eq!(host_name("[::1]:8080"), Some("[::1]"));
         assert_eq!(host_name("[::1]"), Some("[::1]"));
         assert_eq!(host_name("ada@example.com"), None);
+        assert_eq!(host_name("svc_live_abc"), None);
     }
 }

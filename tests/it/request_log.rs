@@ -69,6 +69,52 @@ async fn secrets_are_masked() {
     assert!(!printed.contains(random) && !printed.contains("sesame"), "{printed}");
 }
 
+/// Errors repeat what the client sent, so they can contain secrets.
+#[tokio::test]
+async fn a_secret_is_logged_nowhere_wherever_a_client_sends_it() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:courses write:students").await;
+    let secret = &key.secret;
+    let twice = secret.replace('_', "%255F");
+    let mut requests = vec![
+        key.request(Method::GET, &format!("{COURSES}/{secret}")),
+        key.request(Method::GET, &format!("{COURSES}/{twice}")),
+        key.request(Method::GET, &format!("{COURSES}?limit={secret}")),
+        key.request(Method::GET, &format!("{COURSES}?{secret}=1")),
+        key.request(Method::GET, &format!("/api/v1/{secret}")),
+        key.request(Method::from_bytes(secret.as_bytes()).unwrap(), COURSES),
+        key.request(Method::GET, &format!("{COURSES}/crs_x")).header("x-request-id", secret),
+        key.request(Method::GET, &format!("{COURSES}/crs_x")).header("if-none-match", secret),
+    ];
+    for body in [
+        json!({"email": secret}),
+        json!({"email": "ada@example.com", secret: 1}),
+        json!({"email": "ada@example.com", "locale": secret}),
+        json!(secret),
+    ] {
+        requests.push(key.request(Method::POST, "/api/v1/students").json(&body));
+    }
+    let media_type = key.request(Method::POST, "/api/v1/students").header("content-type", secret).body("{}");
+    let not_json = key.request(Method::POST, "/api/v1/students").header("content-type", "application/json");
+    requests.extend([media_type, not_json.body(secret.clone())]);
+    let count = requests.len();
+    for request in requests {
+        let response = send(request).await;
+        assert!((400..500).contains(&response.status), "{response:?}");
+    }
+
+    let log = app.log(workspace.id, RequestFilter::default()).await;
+    assert_eq!(log.len(), count);
+    let random = &secret[9..];
+    let leaks: Vec<String> = log
+        .iter()
+        .map(|entry| format!("{entry:?} {}", String::from_utf8_lossy(entry.error.as_deref().unwrap())))
+        .filter(|entry| entry.contains(&random[..20]))
+        .collect();
+    assert!(leaks.is_empty(), "{} of {count} entries contain the key:\n{}", leaks.len(), leaks.join("\n"));
+}
+
 #[tokio::test]
 async fn every_rejected_request_of_a_known_key_is_logged_with_its_error() {
     let app = TestApp::start().await;

@@ -1,5 +1,5 @@
-//! Creates request log entries. Only requests with a valid API key are logged. Secrets in headers, path and query are
-//! masked first.
+//! Creates request log entries. Only requests with a valid API key are logged. Secrets in the method,
+//! the target, the headers and the error response are masked first.
 //!
 //! If the log is full or disabled, the request is counted without an entry.
 
@@ -18,9 +18,8 @@ use domain::requests;
 use foundation::clock::from_ms;
 use foundation::id::WorkspaceId;
 use web::request_context::RequestContext;
+use web::secrets::{MASK, contains_secret, mask_secrets};
 
-/// The text that replaces a secret.
-const MASK: &str = "****";
 /// A header or parameter whose name contains one of these strings is a secret.
 const SECRET_NAMES: [&str; 15] = [
     "authorization",
@@ -39,8 +38,6 @@ const SECRET_NAMES: [&str; 15] = [
     "signature",
     "jwt",
 ];
-/// The prefixes of this service's secrets. A value that contains one is masked.
-const SECRET_PREFIXES: [&str; 3] = ["svc_live_", "svc_plat_", "whsec_"];
 /// Maximum logged length of the method.
 const MAX_METHOD_BYTES: usize = 32;
 /// Maximum number of logged headers.
@@ -76,7 +73,7 @@ impl RequestLogEntry {
             key: principal.key,
             request_id: String::new(),
             operation: None,
-            method: truncate(request.method().as_str(), MAX_METHOD_BYTES).to_owned(),
+            method: truncate(&mask_secrets(request.method().as_str()), MAX_METHOD_BYTES).to_owned(),
             target: masked_target(request.uri()),
             status: 0,
             duration_us: 0,
@@ -104,10 +101,7 @@ impl RequestLogEntry {
             operation: call_context.operation,
             status,
             duration_us: request_context.duration_us(),
-            error: call_context
-                .error_body
-                .as_ref()
-                .map(|body| body[..body.len().min(MAX_ERROR_BYTES)].to_vec()),
+            error: call_context.error_body.as_deref().map(masked_error),
             ..*content
         });
     }
@@ -144,6 +138,11 @@ fn masked_target(uri: &Uri) -> String {
     truncate(&masked, MAX_TARGET_BYTES).to_owned()
 }
 
+/// Returns the logged part of an error response, which can repeat what the client sent.
+fn masked_error(body: &[u8]) -> Vec<u8> {
+    truncate(&mask_secrets(&String::from_utf8_lossy(body)), MAX_ERROR_BYTES).as_bytes().to_vec()
+}
+
 /// Returns whether a header or parameter is a secret, by its name or its value. The name `key` is a secret, but not a
 /// longer name that contains it, such as `Idempotency-Key`.
 fn is_secret(name: &str, value: &str) -> bool {
@@ -151,12 +150,6 @@ fn is_secret(name: &str, value: &str) -> bool {
     SECRET_NAMES.iter().any(|secret_name| name.contains(secret_name))
         || name == "key"
         || contains_secret(value)
-}
-
-/// Returns whether a string contains one of this service's secrets, percent-encoded or not.
-fn contains_secret(text: &str) -> bool {
-    let text = percent_decoded(text);
-    SECRET_PREFIXES.iter().any(|prefix| text.contains(prefix))
 }
 
 /// Decodes percent-encoding; invalid UTF-8 is replaced.

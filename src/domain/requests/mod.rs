@@ -49,7 +49,7 @@ pub struct CompletedRequest {
     pub address: IpAddr,
     /// The request headers by lower-case name, with secrets masked as `****`.
     pub headers: BTreeMap<String, String>,
-    /// The body of the response before compression, if the request failed. At most 8 KiB.
+    /// The body of the response before compression, with secrets masked as `****`, if the request failed. At most 8 KiB.
     pub error: Option<Vec<u8>>,
     /// When the request was received.
     pub received_at: Timestamp,
@@ -78,7 +78,7 @@ pub struct LoggedRequest {
     pub address: String,
     /// The request headers by lower-case name, with secrets masked as `****`.
     pub headers: BTreeMap<String, String>,
-    /// The body of the response before compression, if the request failed. At most 8 KiB.
+    /// The body of the response before compression, with secrets masked as `****`, if the request failed. At most 8 KiB.
     pub error: Option<Vec<u8>>,
     /// When the request was received.
     pub received_at: Timestamp,
