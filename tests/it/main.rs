@@ -43,6 +43,7 @@ mod data_folder;
 mod database_file;
 mod database_waits;
 mod delta_sync;
+mod demo;
 mod doctor;
 mod email_addresses;
 mod enrollments;

@@ -1,17 +1,17 @@
-//! The program as a process: start, graceful shutdown, recovery after a kill, and the demo.
+//! The program as a process: start, graceful shutdown, and recovery after a kill.
 
 use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::masked_ids::mask_ids;
 use crate::platform::changes::{NDJSON, workspace_line};
 use crate::program::{ServerProcess, TestProgram};
-use crate::support::{TestKey, course_data, send, wait_until};
+use crate::support::{course_data, send, wait_until};
 
 #[tokio::test]
 async fn a_request_in_flight_finishes_during_shutdown() {
@@ -417,51 +417,6 @@ async fn an_import_killed_and_repeated_has_the_result_of_one_run() {
     );
     let (expected, actual) = (imported_state(&uninterrupted).await, imported_state(&killed).await);
     assert!(expected == actual, "the killed and repeated import differs");
-}
-
-/// Returns the key and the path in the `curl` command that the demo prints.
-async fn demo_key(program: &TestProgram, server: &mut ServerProcess) -> (TestKey, String) {
-    let mut line = String::new();
-    while !line.contains("curl ") {
-        line.clear();
-        assert_ne!(server.stdout.read_line(&mut line).await.unwrap(), 0, "no curl line");
-    }
-    let curl = regex::Regex::new("curl -H 'Authorization: Bearer ([^']+)' '(http://[^/]+)(/[^']+)'").unwrap();
-    let captures = curl.captures(&line).unwrap_or_else(|| panic!("{line}"));
-    assert_eq!(&captures[2], server.base_url);
-    (server.key(&program.app, &captures[1]), captures[3].to_owned())
-}
-
-#[tokio::test]
-async fn the_demo_prints_a_working_request_and_keeps_its_data() {
-    let program = TestProgram::new().await;
-    let mut demo = program.serve(&["demo"]).await;
-    let (key, path) = demo_key(&program, &mut demo).await;
-    let first = key.get(&path).await.assert_status(200);
-    assert!(!first.ids().is_empty());
-    for list in ["courses", "students", "orders"] {
-        let page = key.get(&format!("/api/v1/{list}")).await.assert_status(200);
-        assert!(!page.ids().is_empty(), "{list}");
-    }
-    let summary = key.get("/api/v1/analytics/summary").await.assert_status(200).json();
-    assert!(summary["students"]["total"].as_i64() > Some(0), "{summary}");
-    send(program.app.http.request(Method::GET, format!("{}/docs/", demo.base_url))).await.assert_status(200);
-    let new = key
-        .post("/api/v1/students", json!({"email": "newcomer@example.com"}))
-        .await
-        .assert_status(201)
-        .json();
-    let events = program.app.events().await.len();
-    assert_eq!(demo.stop().await, Some(0));
-
-    let mut repeat = program.serve(&["demo"]).await;
-    let (same_key, _) = demo_key(&program, &mut repeat).await;
-    assert_eq!(same_key.secret, key.secret);
-    assert_eq!(same_key.get(&path).await.assert_status(200).json(), first.json());
-    let found = same_key.get("/api/v1/students?email=newcomer%40example.com").await;
-    assert_eq!(found.ids(), [new["id"].as_str().unwrap()]);
-    assert_eq!(program.app.events().await.len(), events);
-    assert_eq!(repeat.stop().await, Some(0));
 }
 
 #[tokio::test]

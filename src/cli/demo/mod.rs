@@ -3,6 +3,7 @@
 //! The API key, the password of the [login] and the secret of the [webhook] are stored in the data folder, so that the
 //! next run uses the same ones. The [receiver] prints the events that it verified.
 
+mod lock;
 mod login;
 mod receiver;
 mod webhook;
@@ -31,6 +32,7 @@ use domain::workspaces::Quota;
 use feed::demo;
 use foundation::config::{Config, Network};
 use foundation::secret::create_private_file;
+use lock::DemoLock;
 use login::DemoLogin;
 use webhook::DemoWebhook;
 
@@ -41,9 +43,11 @@ const KEY_FILE: &str = "demo.key";
 
 pub(super) async fn run(mut config: Config) -> Result<CommandOutcome, CommandError> {
     file_limit::raise();
+    let data_dir = config.storage.data_dir.clone();
+    let mut lock = DemoLock::acquire(&data_dir)?;
     let socket = serve::bind(config.server.listen, "--listen")?;
     let address = socket.local_addr()?;
-    let data_dir = config.storage.data_dir.clone();
+    lock.store_url(&local_url(address))?;
     config
         .webhooks
         .webhook_allow
@@ -117,6 +121,26 @@ async fn ensure_key(app: &App, data_dir: &Path) -> Result<SecretString, CommandE
     Ok(secret)
 }
 
+/// Returns the URL at which this machine reaches the server.
+fn local_url(address: SocketAddr) -> String {
+    format!("http://{}", health::local(address))
+}
+
+/// Returns the command line of another command of this program on the same data, to paste into a shell.
+fn command_line(data_dir: &Path, arguments: &str) -> String {
+    let program = std::env::args().next().unwrap_or_else(|| "creator-api".to_owned());
+    format!("{} {arguments} --data-dir {}", shell_word(&program), shell_word(&data_dir.display().to_string()))
+}
+
+/// Quotes a word for a shell if necessary.
+fn shell_word(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%".contains(&byte);
+    match !word.is_empty() && word.bytes().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
 /// Returns the message that describes what the user can try.
 fn welcome(
     app: &App,
@@ -126,9 +150,11 @@ fn welcome(
     webhook: &DemoWebhook,
 ) -> String {
     let secret = secret.expose_secret();
-    let local = format!("http://{}", health::local(address));
+    let local = local_url(address);
     let url = app.config.server.public_url.as_ref().map_or(local.as_str(), |url| url.base());
-    let data = app.config.storage.data_dir.display();
+    let data_dir = &app.config.storage.data_dir;
+    let (data, workspace) = (data_dir.display(), demo::WORKSPACE);
+    let command = command_line(data_dir, &format!("webhooks list --workspace {workspace}"));
     let receiver_url = &webhook.url;
     let (email, password) = (&login.email, login.password.expose_secret());
     format!(
@@ -141,7 +167,9 @@ The demo is ready.
   Sign in     {email} with the password {password}
   API key     {secret}
   Try it      curl -H 'Authorization: Bearer {secret}' '{url}/api/v1/courses?limit=2'
-  Send event  curl -H 'Authorization: Bearer {secret}' --json '{{\"email\": \"ada@example.com\"}}' '{url}/api/v1/students'
+  Send event  curl -H 'Authorization: Bearer {secret}' --json '{{\"email\": \"ada-'$(date +%s%N)$RANDOM'@example.com\"}}' '{url}/api/v1/students'
+  Workspace   {workspace}
+  Command     {command}
   Swagger UI  {url}/docs (click Authorize and paste the key)
   Webhooks    {receiver_url} prints each event below; {url}/docs/webhooks describes how to write a receiver
   Data        {data}; the next run uses the same data

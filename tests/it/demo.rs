@@ -1,0 +1,122 @@
+//! The demo: what it prints, its data, and a second one on the same data.
+
+use std::collections::BTreeMap;
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use tokio::io::AsyncBufReadExt;
+use tokio::process::Command;
+
+use crate::cli::failure_message;
+use crate::program::{ServerProcess, TestProgram};
+use crate::support::{TestKey, send};
+
+/// A running demo.
+struct Demo {
+    server: ServerProcess,
+    /// What it printed, by the label of the line, such as `API key`.
+    printed: BTreeMap<String, String>,
+}
+
+impl Demo {
+    async fn start(program: &TestProgram) -> Self {
+        let mut server = program.serve(&["demo"]).await;
+        let mut printed = BTreeMap::new();
+        while !printed.contains_key("Stop") {
+            let mut line = String::new();
+            assert_ne!(server.stdout.read_line(&mut line).await.unwrap(), 0, "{printed:?}");
+            if let Some((label, text)) = line.trim().split_once("  ") {
+                printed.insert(label.to_owned(), text.trim().to_owned());
+            }
+        }
+        Self { server, printed }
+    }
+
+    fn key(&self, program: &TestProgram) -> TestKey {
+        self.server.key(&program.app, &self.printed["API key"])
+    }
+
+    /// Runs a printed command in a shell, as if it was pasted, and returns its output.
+    async fn paste(&self, program: &TestProgram, label: &str) -> String {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &self.printed[label]]).current_dir(program.app.folder());
+        let output = shell.output().await.expect("the shell runs");
+        assert!(output.status.success(), "{label}: {output:?}");
+        String::from_utf8(output.stdout).expect("output is UTF-8")
+    }
+}
+
+#[tokio::test]
+async fn the_demo_keeps_its_data() {
+    let program = TestProgram::new().await;
+    let demo = Demo::start(&program).await;
+    let key = demo.key(&program);
+    let path = "/api/v1/courses?limit=2";
+    let first = key.get(path).await.assert_status(200);
+    for list in ["courses", "students", "orders"] {
+        let page = key.get(&format!("/api/v1/{list}")).await.assert_status(200);
+        assert!(!page.ids().is_empty(), "{list}");
+    }
+    let summary = key.get("/api/v1/analytics/summary").await.assert_status(200).json();
+    assert!(summary["students"]["total"].as_i64() > Some(0), "{summary}");
+    let docs = format!("{}/docs/", demo.server.base_url);
+    send(program.app.http.get(docs)).await.assert_status(200);
+    let new = key
+        .post("/api/v1/students", json!({"email": "newcomer@example.com"}))
+        .await
+        .assert_status(201)
+        .json();
+    let events = program.app.events().await.len();
+    assert_eq!(demo.server.stop().await, Some(0));
+
+    let repeat = Demo::start(&program).await;
+    let same_key = repeat.key(&program);
+    assert_eq!(same_key.secret, key.secret);
+    assert_eq!(same_key.get(path).await.assert_status(200).json(), first.json());
+    let found = same_key.get("/api/v1/students?email=newcomer%40example.com").await;
+    assert_eq!(found.ids(), [new["id"].as_str().unwrap()]);
+    assert_eq!(program.app.events().await.len(), events);
+    assert_eq!(repeat.server.stop().await, Some(0));
+}
+
+#[tokio::test]
+async fn each_printed_command_works_whenever_it_is_pasted() {
+    let program = TestProgram::new().await;
+    let demo = Demo::start(&program).await;
+    let students_before = program.app.events_of_type("student.created").await.len();
+    for _ in 0..2 {
+        let courses: Value = serde_json::from_str(&demo.paste(&program, "Try it").await).unwrap();
+        assert_eq!(courses["data"].as_array().map(Vec::len), Some(2), "{courses}");
+        let student: Value = serde_json::from_str(&demo.paste(&program, "Send event").await).unwrap();
+        assert!(student["id"].as_str().is_some_and(|id| id.starts_with("stu_")), "{student}");
+        assert!(demo.paste(&program, "Command").await.contains("whs_"));
+    }
+    let students = program.app.events_of_type("student.created").await.len();
+    assert_eq!(students, students_before + 2);
+    assert_eq!(demo.printed["Workspace"], "demo");
+    assert_eq!(demo.server.stop().await, Some(0));
+}
+
+#[tokio::test]
+async fn a_second_demo_on_the_same_data_changes_nothing() {
+    let program = TestProgram::new().await;
+    let mut demo = Demo::start(&program).await;
+    let webhooks = async || program.run(&["webhooks", "list", "--workspace", "demo", "--json"]).await.stdout;
+    let before = webhooks().await;
+    assert!(before.contains("127.0.0.1"), "{before}");
+    let address = demo.server.base_url.strip_prefix("http://").unwrap().to_owned();
+    let second = async |listen: &str| {
+        let command = program.command(&["demo", "--listen", listen]);
+        failure_message(&program, 1, command).await.replace(&demo.server.base_url, "URL")
+    };
+    let message = second("127.0.0.1:0").await;
+    assert_snapshot!(message, @"error: a demo already runs on the data in FOLDER, at URL; use it, or start another one with other data and another port: `creator-api demo --data-dir DIR --listen 127.0.0.1:0`");
+    assert_eq!(second(&address).await, message, "the address in use is not the cause");
+    assert_eq!(webhooks().await, before);
+    demo.key(&program).get("/api/v1/courses").await.assert_status(200);
+
+    // A demo that was killed does not count as running.
+    demo.server.signal("KILL").await;
+    demo.server.wait_for_exit().await;
+    assert_eq!(Demo::start(&program).await.server.stop().await, Some(0));
+}
