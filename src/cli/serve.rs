@@ -35,13 +35,15 @@ pub(super) struct ServeArgs {
 
 /// Runs the server on the socket that systemd passed, if any, or on `--listen`.
 pub(super) async fn run(
-    config: Config,
+    mut config: Config,
     args: ServeArgs,
     passed: Option<std::net::TcpListener>,
 ) -> Result<CommandOutcome, CommandError> {
     file_limit::raise();
     let socket = ServerSocket::open(&config, passed)?;
     let address = socket.address()?;
+    // Links in mail begin with it, so a port of 0 is replaced by the one that the system has chosen.
+    config.server.listen = address;
     let platform_socket =
         config.server.platform_listen.map(|address| bind(address, PLATFORM_FLAG)).transpose()?;
     let folder = DataFolder::MayBeCreated;

@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use crate::cli::failure_message;
 use crate::program::{ServerProcess, TestProgram};
-use crate::support::{TestKey, send};
+use crate::support::{Browser, TestKey, send, wait_until};
 
 /// A running demo.
 struct Demo {
@@ -95,6 +95,34 @@ async fn each_printed_command_works_whenever_it_is_pasted() {
     assert_eq!(students, students_before + 2);
     assert_eq!(demo.printed["Workspace"], "demo");
     assert_eq!(demo.server.stop().await, Some(0));
+}
+
+/// The port is free, so only the process knows the URL.
+#[tokio::test]
+async fn an_invitation_links_to_the_address_that_the_server_listens_on() {
+    let program = TestProgram::new().await;
+    let demo = Demo::start(&program).await;
+    let (email, password) = demo.printed["Sign in"].split_once(" with the password ").expect("a login");
+    let (email, password) = (email.to_owned(), password.to_owned());
+    let mut server = demo.server;
+    for (command, invited) in [("demo", "ada@example.org"), ("serve", "bob@example.org")] {
+        let browser = Browser::at(&program.app, &server.base_url);
+        browser.sign_in(&email, &password).await.assert_status(303);
+        let members = "/dashboard/settings/people";
+        browser.submit(members, members, &[("email", invited)]).await.assert_status(303);
+        let link = format!("{}/set-password?token=", server.base_url);
+        wait_until("the mail is written", async || {
+            let mails = std::fs::read_dir(program.app.folder().join("mail")).into_iter().flatten();
+            let mut texts = mails.filter_map(|mail| std::fs::read_to_string(mail.ok()?.path()).ok());
+            texts.any(|text| {
+                text.contains(invited) && text.replace("=\r\n", "").replace("=3D", "=").contains(&link)
+            })
+        })
+        .await;
+        assert_eq!(server.stop().await, Some(0), "{command}");
+        server = program.serve(&["serve"]).await;
+    }
+    assert_eq!(server.stop().await, Some(0));
 }
 
 #[tokio::test]

@@ -47,6 +47,7 @@ pub(super) async fn run(mut config: Config) -> Result<CommandOutcome, CommandErr
     let mut lock = DemoLock::acquire(&data_dir)?;
     let socket = serve::bind(config.server.listen, "--listen")?;
     let address = socket.local_addr()?;
+    config.server.listen = address;
     lock.store_url(&local_url(address))?;
     config
         .webhooks
