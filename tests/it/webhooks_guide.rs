@@ -1,12 +1,15 @@
 //! The guide for webhook receivers: the code samples on the served page work.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Stdio;
 
+use api::generated::events::EVENT_TYPES;
 use bytes::Bytes;
 use foundation::clock::Clock;
 use foundation::config::Network;
 use regex::Regex;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 use webhooks::TEST_VECTORS;
@@ -15,7 +18,8 @@ use webhooks::outbound::{
 };
 use webhooks::sign::SigningKey;
 
-use crate::support::TestApp;
+use crate::events::cause_all_events;
+use crate::support::{Endpoint, TestApp, course_data};
 
 /// Runs the Python sample with all test vectors. It fails on the first wrong result, like the programs below.
 const PYTHON: &str = "\
@@ -178,4 +182,65 @@ async fn the_receiver_of_the_guide_accepts_our_requests() {
     for expected in ["student.created evt_one", "student.created evt_four"] {
         assert_eq!(lines.next_line().await.expect("the output continues").expect("a line"), expected);
     }
+}
+
+/// Adds the paths of all fields in a value, such as `items[].id`. Metadata has keys of the workspace's own.
+fn add_field_paths(value: &Value, path: &str, paths: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) if path != "metadata" => {
+            for (name, value) in fields {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                paths.insert(path.clone());
+                add_field_paths(value, &path, paths);
+            }
+        }
+        Value::Array(items) => {
+            items.iter().for_each(|item| add_field_paths(item, &format!("{path}[]"), paths))
+        }
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn the_guide_documents_exactly_the_fields_that_are_delivered() {
+    let app = TestApp::start_with_local_webhooks().await;
+    let workspace = app.workspace("acme").await;
+    let endpoint = Endpoint::start().await;
+    let _subscription = workspace.subscribe_endpoint(&endpoint, EVENT_TYPES).await;
+    cause_all_events(&workspace, &workspace.key_with_all_scopes().await).await;
+    for status in ["published", "archived"] {
+        let mut course = course_data("go", status, 1);
+        course["price"] = json!({"amount": 4900, "currency": "EUR"});
+        workspace.change("course.upsert", course).await;
+    }
+    while app.deliver_due().await > 0 {}
+    let mut delivered: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for request in endpoint.requests() {
+        let event = request.event();
+        let fields = delivered.entry(event["type"].as_str().expect("a type").to_owned()).or_default();
+        add_field_paths(&event["data"], "", fields);
+    }
+    assert!(delivered.keys().eq(BTreeSet::from_iter(EVENT_TYPES)), "{:?}", delivered.keys());
+
+    let html = guide().await.0;
+    let row = Regex::new("<tr><td><code>([^<]+)</code></td>").expect("a pattern");
+    let mut differences = Vec::new();
+    for (event_type, fields) in &delivered {
+        let heading = format!("<h3 id=\"{event_type}\">");
+        let (_, section) =
+            html.split_once(&heading).unwrap_or_else(|| panic!("the guide has no section {event_type}"));
+        let section = section.split("<h").next().expect("a section");
+        let documented: BTreeSet<String> = row.captures_iter(section).map(|row| row[1].to_owned()).collect();
+        let undocumented: Vec<&String> = fields.difference(&documented).collect();
+        // An order has no refunds when it is paid.
+        let is_always_empty = |path: &String| event_type == "order.paid" && path.starts_with("refunds[].");
+        let undelivered: Vec<&String> =
+            documented.difference(fields).filter(|path| !is_always_empty(path)).collect();
+        if !undocumented.is_empty() || !undelivered.is_empty() {
+            differences.push(format!(
+                "{event_type}: not documented: {undocumented:?}, not delivered: {undelivered:?}"
+            ));
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 1eb20b468b865acb39be635287018aef23c50fb15fa7eddc689ef12b46f03709), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 fad177342a08d8f04877211bafe3a23608a4f4114314c98ce8a98492b83a9683), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `courses`.
 
@@ -50,7 +50,7 @@ pub struct ListCoursesRequest {
     pub slug: Option<String>,
     /// Only courses in this language, a BCP 47 tag. The whole tag is compared, ignoring case: `en` does not match `en-GB`.
     pub language: Option<String>,
-    /// The `ETag` of an earlier response. If it still matches, the response is 304 without a body.
+    /// The `ETag` of an earlier response. If it still matches, the response is 304 without a body. An empty value matches nothing.
     pub if_none_match: Option<String>,
 }
 
@@ -239,7 +239,7 @@ impl OperationResponse for ListCoursesResponse {
 pub struct GetCourseRequest {
     /// Id of the course. Returns 404 if the id is malformed, has the wrong type, does not exist, or belongs to another workspace.
     pub id: String,
-    /// The `ETag` of an earlier response. If it still matches, the response is 304 without a body.
+    /// The `ETag` of an earlier response. If it still matches, the response is 304 without a body. An empty value matches nothing.
     pub if_none_match: Option<String>,
 }
 

@@ -218,7 +218,11 @@ impl Schemas {
         violations: &mut Violations,
     ) -> bool {
         let Some((parameter, validator)) = self.parameter(location, name) else { return false };
-        if text.is_empty() {
+        // A header can have an empty value, such as `If-None-Match`, if its schema allows it.
+        let can_be_empty = location == ParameterLocation::Header
+            && parameter.kind == ParameterKind::String
+            && validator.is_valid(&Value::String(String::new()));
+        if text.is_empty() && !can_be_empty {
             let message = match location {
                 ParameterLocation::Query => "is empty; omit it or provide a value",
                 ParameterLocation::Path | ParameterLocation::Header | ParameterLocation::Cookie => "is empty",

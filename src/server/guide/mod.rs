@@ -3,6 +3,8 @@
 //!
 //! The behavior that they describe is defined in `webhooks` and in the contracts.
 
+mod event_types;
+
 use std::sync::LazyLock;
 
 use api::generated::events::EVENT_TYPES;
@@ -33,7 +35,8 @@ fn render() -> String {
         EVENT_TYPES.iter().map(|event_type| format!("<code>{event_type}</code>")).collect();
     let mut page = include_str!("guide.html")
         .replace("{{version}}", env!("CARGO_PKG_VERSION"))
-        .replace("{{events}}", &types.join(", "));
+        .replace("{{events}}", &types.join(", "))
+        .replace("{{event_types}}", &event_types::render());
     for (name, text) in SAMPLES {
         page = with_sample(&page, name, text);
     }
