@@ -10,7 +10,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::{ApplyOptions, ApplyOutcome};
-use domain::app::App;
+use domain::app::{App, AppParts};
+use domain::keys::PrincipalCache;
+use foundation::id::{CourseId, Ids, StudentId};
 
 /// The key of the demo workspace.
 pub const WORKSPACE: &str = "demo";
@@ -24,18 +26,46 @@ const DAY: SignedDuration = SignedDuration::from_hours(24);
 /// The fields that contain a time, in a change and in its data.
 const TIME_FIELDS: [&str; 3] = ["at", "expires_at", "scheduled_at"];
 
-/// Applies the changes of the demo workspace. A later run skips all that were applied.
+/// The number of first changes that create the workspace, a course and a student, whose ids are those in the contract's examples.
+const EXAMPLE_CHANGES: usize = 3;
+/// The id of the course in the contract's examples.
+const EXAMPLE_COURSE: &str = "crs_01k424mh00e2mbrajjfteg1k8f";
+/// The id of the student in the contract's examples.
+const EXAMPLE_STUDENT: &str = "stu_01kerv87j8fgjt30swgcw4scc1";
+
+/// Applies the changes of the demo workspace. A later run skips all that were applied. The first course and the first student have
+/// the ids of the contract's examples, so that requests with these work.
 ///
 /// # Errors
 /// Returns an error when the database fails.
 pub async fn load(app: &App, options: ApplyOptions<'_>) -> anyhow::Result<ApplyOutcome> {
     let days = shift_days(app).await?;
-    let mut text = String::with_capacity(CHANGES.len() + CHANGES.len() / 8);
-    for line in CHANGES.lines() {
-        text += &shift_times(line, days)?;
-        text.push('\n');
-    }
-    super::apply(app, text.as_bytes(), options).await
+    let lines =
+        CHANGES.lines().map(|line| shift_times(line, days)).collect::<anyhow::Result<Vec<String>>>()?;
+    let (examples, others) = lines.split_at(EXAMPLE_CHANGES);
+    let first =
+        super::apply(&with_example_ids(app)?, examples.join("\n").as_bytes(), ApplyOptions::default())
+            .await?;
+    let rest = super::apply(app, others.join("\n").as_bytes(), options).await?;
+    Ok(ApplyOutcome {
+        applied: first.applied + rest.applied,
+        repeated: first.repeated + rest.repeated,
+        rejected: first.rejected + rest.rejected,
+    })
+}
+
+/// Returns a state on the same database that creates one course and one student with the ids of the contract's examples.
+fn with_example_ids(app: &App) -> anyhow::Result<App> {
+    let (course, student): (CourseId, StudentId) = (EXAMPLE_COURSE.parse()?, EXAMPLE_STUDENT.parse()?);
+    let parts = AppParts {
+        config: app.config.clone(),
+        clock: app.clock.clone(),
+        ids: Ids::default().fix(course).fix(student),
+        encode: app.encode,
+        example: app.example,
+        principals: PrincipalCache::default(),
+    };
+    Ok(App::new(app.db.clone(), parts))
 }
 
 /// Returns the number of changes, for a progress bar.

@@ -190,17 +190,29 @@ pub fn uuid_ms(id: Uuid) -> i64 {
 #[derive(Debug)]
 pub struct Ids {
     context: std::sync::Mutex<ContextV7>,
+    /// The ids of [`Ids::fix`], with the prefixes of their kinds.
+    fixed: Vec<(&'static str, Uuid)>,
 }
 
 impl Default for Ids {
     fn default() -> Self {
-        Self { context: std::sync::Mutex::new(ContextV7::new()) }
+        Self { context: std::sync::Mutex::new(ContextV7::new()), fixed: Vec::new() }
     }
 }
 
 impl Ids {
+    /// Returns a generator whose next ids of the kind of `id` are all this one, to create a single record with it.
+    #[must_use]
+    pub fn fix<K: IdKind>(mut self, id: Id<K>) -> Self {
+        self.fixed.push((K::TYPE, id.uuid()));
+        self
+    }
+
     /// Generates an id that contains the time `now` in milliseconds, or the time of the previous id if that is later.
-    pub fn next<K>(&self, now: jiff::Timestamp) -> Id<K> {
+    pub fn next<K: IdKind>(&self, now: jiff::Timestamp) -> Id<K> {
+        if let Some((_, uuid)) = self.fixed.iter().find(|(prefix, _)| *prefix == K::TYPE) {
+            return Id::from_uuid(*uuid);
+        }
         let context = self.context.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let seconds = u64::try_from(now.as_second()).unwrap_or(0);
         let nanos = u32::try_from(now.subsec_nanosecond()).unwrap_or(0);

@@ -148,3 +148,59 @@ async fn a_second_demo_on_the_same_data_changes_nothing() {
     demo.server.wait_for_exit().await;
     assert_eq!(Demo::start(&program).await.server.stop().await, Some(0));
 }
+
+/// Returns the part of a contract, or the target of its `$ref`.
+fn resolve<'a>(contract: &'a Value, part: &'a Value) -> &'a Value {
+    let reference = part["$ref"].as_str().map(|reference| reference.trim_start_matches('#'));
+    reference.map_or(part, |reference| contract.pointer(reference).expect("the target exists"))
+}
+
+/// Sends the requests that Swagger UI fills in: with the examples and defaults of all parameters, and each example of a body.
+#[tokio::test]
+async fn every_example_request_of_the_contract_succeeds_in_the_demo() {
+    let program = TestProgram::new().await;
+    let demo = Demo::start(&program).await;
+    let key = demo.key(&program);
+    let contract = key.get("/openapi/v1.json").await.assert_status(200).json();
+    let (mut requests, mut failures) = (0, Vec::new());
+    for (template, operations) in contract["paths"].as_object().expect("paths") {
+        for (method, operation) in operations.as_object().expect("operations") {
+            let (mut path, mut query) = (template.clone(), Vec::new());
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                let parameter = resolve(&contract, parameter);
+                let name = parameter["name"].as_str().expect("a name");
+                let default = &resolve(&contract, &parameter["schema"])["default"];
+                let value = if parameter["example"].is_null() { default } else { &parameter["example"] };
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                match parameter["in"].as_str() {
+                    Some("path") => path = path.replace(&format!("{{{name}}}"), &text),
+                    Some("query") if !value.is_null() => query.push(format!("{name}={text}")),
+                    _ => {}
+                }
+            }
+            let examples = &operation["requestBody"]["content"]["application/json"]["examples"];
+            let bodies: Vec<Option<&Value>> = match examples.as_object() {
+                Some(examples) => examples.values().map(|example| Some(&example["value"])).collect(),
+                None => vec![None],
+            };
+            let target = format!("{path}?{}", query.join("&"));
+            for body in bodies {
+                let request = key.request(method.to_uppercase().parse().unwrap(), &target);
+                let request = body.into_iter().fold(request, |request, body| request.json(body));
+                let response = send(request).await;
+                requests += 1;
+                if !(200..300).contains(&response.status) {
+                    let text = String::from_utf8_lossy(&response.body);
+                    failures.push(format!("{method} {target} {body:?}: {} {text}", response.status));
+                }
+            }
+        }
+    }
+    assert!(
+        failures.is_empty() && requests >= 9,
+        "{} of {requests}:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+    assert_eq!(demo.server.stop().await, Some(0));
+}

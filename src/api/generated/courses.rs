@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 fad177342a08d8f04877211bafe3a23608a4f4114314c98ce8a98492b83a9683), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 473db9f654bf101fea09e67ca56c3ae550a22b14eccbfd058965c81a8a11257a), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `courses`.
 
