@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
 use foundation::config::ConfigErrors;
+use foundation::data_folder::FolderError;
 use foundation::database::{ConnectError, MigrateError};
 use foundation::secret::KeyError;
 use mail::transport::TransportConfigError;
@@ -115,6 +116,12 @@ impl From<ConnectError> for CommandError {
             ConnectError::Url => Self::usage(error.to_string()),
             _ => Self::new(replace_disk_full_message(&error.to_string())),
         }
+    }
+}
+
+impl From<FolderError> for CommandError {
+    fn from(error: FolderError) -> Self {
+        Self::new(replace_disk_full_message(&error.to_string()))
     }
 }
 

@@ -4,6 +4,7 @@
 pub mod address_policy;
 pub mod clock;
 pub mod config;
+pub mod data_folder;
 pub mod database;
 pub mod id;
 pub mod secret;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::dashboard_keys::audit_entries;
 use crate::masked_ids::mask_ids;
+use crate::ports::free_port;
 use crate::program::TestProgram;
 
 #[tokio::test]
@@ -286,8 +287,51 @@ async fn a_read_only_data_folder_is_reported() {
         command.env_remove("DATABASE_URL");
     }
     let message = failure_message(&program, 1, command).await;
-    assert!(message.starts_with("error: cannot ") && message.contains("FOLDER/file/data"), "{message}");
-    assert_eq!(message.lines().count(), 1, "{message}");
+    let cause = "FOLDER/file is not a folder; specify another one with --data-dir";
+    assert_eq!(message, format!("error: cannot use the data folder FOLDER/file/data: {cause}\n"));
+}
+
+#[tokio::test]
+async fn a_data_folder_that_cannot_be_used_is_reported_with_its_cause() {
+    let program = TestProgram::new().await;
+    std::fs::write(program.app.folder().join("file"), "").unwrap();
+    let mut messages = Vec::new();
+    for folder in ["file", "file/a/b", "/proc/data", "/proc/a/b", "/proc"] {
+        let folder = program.app.folder().join(folder).display().to_string();
+        let mut command = program.command(&["serve", "--data-dir", &folder, "--listen", "127.0.0.1:0"]);
+        command.env_remove("DATABASE_URL");
+        messages.push(failure_message(&program, 1, command).await);
+    }
+    assert_snapshot!(messages.concat(), @r"
+    error: cannot use the data folder FOLDER/file: it is not a folder; specify a folder with --data-dir
+    error: cannot use the data folder FOLDER/file/a/b: FOLDER/file is not a folder; specify another one with --data-dir
+    error: cannot use the data folder /proc/data: the file system of /proc does not allow new files and folders; specify another one with --data-dir
+    error: cannot use the data folder /proc/a/b: the file system of /proc does not allow new files and folders; specify another one with --data-dir
+    error: cannot use the data folder /proc: the file system of /proc does not allow new files and folders; specify another one with --data-dir
+    ");
+}
+
+#[tokio::test]
+async fn the_last_attempt_to_connect_to_postgres_is_reported_without_the_password() {
+    let program = TestProgram::new().await;
+    let port = free_port().expect("a free port");
+    let mut messages = Vec::new();
+    for hosts in [format!("127.0.0.1:{port}"), format!("127.0.0.1:{port},127.0.0.1:{port}")] {
+        let url = format!("postgres://ada:secret@{hosts}/school");
+        let command = program.command(&["serve", "--database-url", &url, "--listen", "127.0.0.1:0"]);
+        messages.push(failure_message(&program, 1, command).await.replace(&port.to_string(), "PORT"));
+    }
+    // A server that accepts connections and never responds.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://ada:secret@{}/school", silent.local_addr().unwrap());
+    let command = program.command(&["serve", "--database-url", &url, "--listen", "127.0.0.1:0"]);
+    let port = silent.local_addr().unwrap().port().to_string();
+    messages.push(failure_message(&program, 1, command).await.replace(&port, "PORT"));
+    assert_snapshot!(messages.concat(), @r"
+    error: cannot connect to PostgreSQL at 127.0.0.1:PORT/school: Connection refused (os error 111); check that it is running and that --database-url is correct
+    error: cannot connect to PostgreSQL at 127.0.0.1:PORT,127.0.0.1:PORT/school: no server accepts writes: 127.0.0.1:PORT: Connection refused (os error 111); 127.0.0.1:PORT: Connection refused (os error 111); check that it is running and that --database-url is correct
+    error: cannot connect to PostgreSQL at 127.0.0.1:PORT/school: no response within 1 s; check that it is running and that --database-url is correct
+    ");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use super::super::{master_key, output, start, webhooks};
 use super::file::{self, ExtractError, Manifest};
 use domain::webhooks::SubscriptionState;
 use foundation::config::Config;
+use foundation::data_folder;
 use foundation::database::{DatabaseOptions, DatabaseSource};
 
 /// The flags of `restore`.
@@ -40,7 +41,7 @@ async fn create(config: Config, args: RestoreArgs) -> Result<CommandOutcome, Com
 
     let folder = super::folder_of(&target);
     let not_writable = |error| super::not_writable(folder, error);
-    std::fs::create_dir_all(folder).map_err(not_writable)?;
+    data_folder::create(folder)?;
     // The database appears when it is complete.
     let temporary = super::temporary_folder(".restore-", folder)?;
     let copy = temporary.path().join("creator-api.db");

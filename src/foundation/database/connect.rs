@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use sea_orm::{
-    ConnectOptions, DatabaseConnection, DbErr,
+    ConnectOptions, DatabaseConnection, DbErr, RuntimeErr,
     sqlx::{
         self, ConnectOptions as _, Connection, PgConnection, Row,
         postgres::{PgConnectOptions, PgPoolOptions},
@@ -13,9 +13,11 @@ use sea_orm::{
 };
 
 use super::bounded::{Bounded, BoundedConnection, PoolContext};
+use super::errors::connect_message;
 use super::primary::PrimaryHosts;
 use super::standby::STANDBY_TIMEOUT;
 use super::{ConnectError, DatabaseOptions, DatabaseSource};
+use crate::data_folder::{self, FolderError};
 
 /// The number of prepared statements cached by each connection: more than the server has distinct queries.
 const STATEMENT_CACHE_CAPACITY: usize = 512;
@@ -47,12 +49,30 @@ pub(super) async fn open(
         }
         DatabaseSource::Postgres { url } => {
             let url = context.hosts.as_ref().map_or(url.as_str(), |hosts| hosts.url());
-            let pool = sea_orm::Database::connect(postgres(url, options, context)).await;
-            let pool = pool.map_err(|cause| ConnectError::Unreachable {
-                location: options.source.location(),
-                cause: cause.to_string(),
-            })?;
-            Ok((pool.clone(), pool))
+            match sea_orm::Database::connect(postgres(url, options, context)).await {
+                Ok(pool) => Ok((pool.clone(), pool)),
+                Err(error) => Err(ConnectError::Unreachable {
+                    location: options.source.location(),
+                    cause: last_attempt(url, &error).await,
+                }),
+            }
+        }
+    }
+}
+
+/// Returns why a pool cannot connect. A pool that repeats failed attempts reports its timeout only, so this makes one more.
+async fn last_attempt(url: &str, error: &DbErr) -> String {
+    match error {
+        DbErr::Conn(RuntimeErr::SqlxError(error)) if !matches!(**error, sqlx::Error::PoolTimedOut) => {
+            connect_message(error)
+        }
+        _ => {
+            let test = async { PgConnection::connect_with(&server_options(url)?).await };
+            match tokio::time::timeout(TEST_TIMEOUT, test).await {
+                Ok(Ok(_)) => error.to_string(),
+                Ok(Err(error)) => connect_message(&error),
+                Err(_) => format!("no response within {} s", TEST_TIMEOUT.as_secs()),
+            }
         }
     }
 }
@@ -72,8 +92,7 @@ pub(super) async fn open_standby(
 /// Creates the folder and the file, readable only by this user, so that errors contain the system's message.
 fn prepare_file(path: &Path) -> Result<(), ConnectError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder_error = |cause| ConnectError::Folder { path: folder.to_owned(), cause };
-    fs::create_dir_all(folder).map_err(folder_error)?;
+    data_folder::create(folder)?;
     let existed = path.exists();
     let mut open = fs::OpenOptions::new();
     open.append(true).create(true);
@@ -82,7 +101,7 @@ fn prepare_file(path: &Path) -> Result<(), ConnectError> {
     match open.open(path) {
         Ok(_) => Ok(()),
         Err(cause) if existed => Err(ConnectError::File { path: path.to_owned(), cause: cause.to_string() }),
-        Err(cause) => Err(folder_error(cause)),
+        Err(cause) => Err(FolderError::new(folder, cause).into()),
     }
 }
 

@@ -1,20 +1,17 @@
 //! Connection and migration errors, and the classification of the errors of both databases.
 
-use std::{io, path::PathBuf};
+use std::path::PathBuf;
 
 use sea_orm::{ConnAcquireErr, DbErr, RuntimeErr, SqlErr, sqlx};
+
+use crate::data_folder::FolderError;
 
 /// The error of opening a database.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// The folder of the SQLite file cannot be created or written.
-    #[error("cannot write to the data folder {}: {cause}; make it writable, or specify another one with --data-dir", path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-        /// The error of the system.
-        cause: io::Error,
-    },
+    #[error(transparent)]
+    Folder(#[from] FolderError),
     /// The SQLite file exists but cannot be opened.
     #[error("cannot open the database file {}: {cause}; check that it is a database of this server, and writable", path.display())]
     File {
@@ -35,7 +32,7 @@ pub enum ConnectError {
     Unreachable {
         /// Host, port and database name.
         location: String,
-        /// The error message of the driver.
+        /// What the last attempt to connect said.
         cause: String,
     },
 }
@@ -225,5 +222,14 @@ fn driver_error(error: &DbErr) -> Option<&dyn sqlx::error::DatabaseError> {
     match cause.as_ref() {
         sqlx::Error::Database(error) => Some(error.as_ref()),
         _ => None,
+    }
+}
+
+/// Returns what the driver says about an attempt to connect, without its prefixes.
+pub(super) fn connect_message(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::Io(error) => error.to_string(),
+        sqlx::Error::Database(error) => error.message().to_owned(),
+        error => error.to_string(),
     }
 }

@@ -18,7 +18,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use super::connect::server_options;
-use super::errors::may_be_failover;
+use super::errors::{connect_message, may_be_failover};
 use super::postgres_url::{PostgresUrl, host_and_port};
 
 /// How long a host has to connect and to respond to the test.
@@ -213,8 +213,9 @@ impl PrimaryHosts {
 
 /// Connects to a host and returns its timeline if it accepts writes, or the reason if it does not.
 async fn test_host(options: &PgConnectOptions) -> Result<Timeline, String> {
-    let mut connection = PgConnection::connect_with(options).await.map_err(|error| error.to_string())?;
-    let result = test(&mut connection).await.map_err(|error| error.to_string())?;
+    let mut connection =
+        PgConnection::connect_with(options).await.map_err(|error| connect_message(&error))?;
+    let result = test(&mut connection).await.map_err(|error| connect_message(&error))?;
     // The server notices also without this message that the connection has ended.
     let _ = connection.close().await;
     result

@@ -8,6 +8,8 @@ use std::path::Path;
 use rand::TryRng;
 use secrecy::zeroize::Zeroizing;
 
+use crate::data_folder::FolderError;
+
 use super::{KEY_FILE, KeyError, MasterKey, Purpose, SecretKey, create_private_file};
 
 /// The master keys of a process: at least one, and no key twice. The first one encrypts and signs; all of them decrypt and
@@ -45,6 +47,9 @@ impl MasterKeys {
         match fs::read_to_string(&path) {
             Ok(text) => Self::parse(&Zeroizing::new(text), &path.display().to_string()).map(Some),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(cause) if cause.kind() == ErrorKind::NotADirectory => {
+                Err(FolderError::new(data_dir, cause).into())
+            }
             Err(cause) => Err(KeyError::File { path, cause }),
         }
     }
@@ -68,7 +73,7 @@ impl MasterKeys {
             .recursive(true)
             .mode(0o700)
             .create(data_dir)
-            .map_err(|cause| KeyError::File { path: path.clone(), cause })?;
+            .map_err(|cause| FolderError::new(data_dir, cause))?;
         create_private_file(&path, text.as_slice())
             .map_err(|cause| KeyError::File { path: path.clone(), cause })?;
         Self::open(data_dir)?.ok_or_else(|| KeyError::File { path, cause: ErrorKind::NotFound.into() })

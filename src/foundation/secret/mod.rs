@@ -17,6 +17,7 @@ use secrecy::{ExposeSecret, ExposeSecretMut, SecretBox};
 use sha2::Sha256;
 use tempfile::NamedTempFile;
 
+use crate::data_folder::FolderError;
 pub use master_keys::MasterKeys;
 pub use seal::{Resealed, Seal, SealError};
 
@@ -84,6 +85,9 @@ pub enum KeyError {
         #[source]
         cause: io::Error,
     },
+    /// The data folder cannot be created.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
     /// The random number generator of the system failed.
     #[error("cannot generate a master key: the system's random number generator failed: {0}")]
     Random(String),

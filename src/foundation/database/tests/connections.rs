@@ -31,7 +31,8 @@ async fn the_error_for_a_folder_that_cannot_be_created_names_a_remedy() {
     let source = DatabaseSource::new(None, &file.join("data")).unwrap();
     let error = Database::connect(DatabaseOptions::new(source)).await.unwrap_err();
     assert!(matches!(error, ConnectError::Folder { .. }), "{error}");
-    assert!(error.to_string().contains("--data-dir"), "{error}");
+    let problem = format!("{} is not a folder; specify another one with --data-dir", file.display());
+    assert!(error.to_string().ends_with(&problem), "{error}");
 }
 
 #[tokio::test]
