@@ -201,3 +201,65 @@ async fn a_backup_that_cannot_be_written_leaves_nothing() {
     assert!(elsewhere.stderr.contains("there is no database at elsewhere/creator-api.db"), "{elsewhere:?}");
     assert_eq!(names(program.app.folder()), before);
 }
+
+/// Makes a folder and its files read-only, and returns a command that runs the program with these arguments on them. Since
+/// permissions do not apply to root, root runs it as another user.
+fn command_on_read_only(backed_up: &BackedUp, folder: &Path, args: &[&str]) -> Command {
+    for entry in fs::read_dir(folder).unwrap() {
+        fs::set_permissions(entry.unwrap().path(), fs::Permissions::from_mode(0o444)).unwrap();
+    }
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o555)).unwrap();
+    let mut command = backed_up.command(folder, args);
+    if rustix::process::geteuid().is_root() {
+        command.uid(65_534).gid(65_534);
+    }
+    command
+}
+
+#[tokio::test]
+async fn doctor_and_backup_work_on_a_read_only_folder_or_say_what_they_need() {
+    let Some(backed_up) = BackedUp::new().await else { return };
+    let source = backed_up.program.app.folder();
+    let server = backed_up.program.serve(&["serve", "--no-worker"]).await;
+    let copy = |names: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        names.iter().for_each(|name| drop(fs::copy(source.join(name), folder.path().join(name)).unwrap()));
+        folder
+    };
+    const OPEN: [&str; 4] = ["creator-api.db", "creator-api.db-wal", "creator-api.db-shm", "master.key"];
+    let in_use = copy(&OPEN);
+    let without_index = copy(&[OPEN[0], OPEN[1], OPEN[3]]);
+    assert_eq!(server.stop().await, Some(0));
+    let closed = copy(&[OPEN[0], OPEN[3]]);
+    let with_empty_journal = copy(&[OPEN[0], OPEN[3]]);
+    fs::write(with_empty_journal.path().join(OPEN[1]), "").unwrap();
+
+    let target = tempfile::tempdir().unwrap();
+    fs::set_permissions(target.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    for (number, folder) in [&in_use, &closed, &with_empty_journal].into_iter().enumerate() {
+        let doctor = command_on_read_only(&backed_up, folder.path(), &["doctor", "--deep"]);
+        let doctor = backed_up.program.run_command(doctor).await;
+        assert_eq!((doctor.code, doctor.stderr.as_str()), (Some(0), ""), "{number}: {doctor:?}");
+        let file = target.path().join(format!("{number}.db"));
+        let args = ["backup", file.to_str().unwrap()];
+        let backup =
+            backed_up.program.run_command(command_on_read_only(&backed_up, folder.path(), &args)).await;
+        assert_eq!(backup.code, Some(0), "{number}: {backup:?}");
+        let restored = tempfile::tempdir().unwrap();
+        fs::copy(source.join("master.key"), restored.path().join("master.key")).unwrap();
+        let restore = backed_up.command(restored.path(), &["restore", file.to_str().unwrap()]);
+        let restore = backed_up.program.run_command(restore).await;
+        assert_eq!(restore.code, Some(0), "{number}: {restore:?}");
+    }
+    let journal = without_index.path().join(OPEN[1]);
+    for args in [&["doctor"][..], &["backup", target.path().join("none.db").to_str().unwrap()]] {
+        let refused = command_on_read_only(&backed_up, without_index.path(), args);
+        let refused = backed_up.program.run_command(refused).await;
+        let expected = format!(
+            "error: {} contains changes that can be read only where files can be created, but its folder is read-only; copy \
+             the folder to a writable place, and specify that with --data-dir\n",
+            journal.display()
+        );
+        assert_eq!((refused.code, refused.stderr), (Some(1), expected));
+    }
+}

@@ -86,7 +86,7 @@ async fn create(config: Config, path: &Path, created_at: Timestamp) -> Result<Co
     if path.symlink_metadata().is_ok() {
         return Err(CommandError::usage(format!("{} already exists; choose another file", path.display())));
     }
-    let db = start::connect(&config, DataFolder::MustExist).await?;
+    let db = start::connect_read_only(&config).await?;
     let folder = folder_of(path);
     // In the folder of the backup, so that the finished file can be renamed. Only this user can read it.
     let temporary = temporary_folder(".backup-", folder)?;

@@ -23,7 +23,8 @@ impl Database {
     /// Returns [`DbErr`] when a statement fails, for example because the disk is full, and when the database is not SQLite.
     pub async fn copy_to(&self, path: &Path) -> Result<(), DbErr> {
         let DatabaseSource::Sqlite { path: source } = &self.inner.source else { return Err(not_sqlite()) };
-        let connection = sea_orm::Database::connect(connect::sqlite_copier(source)).await?;
+        let copier = connect::sqlite_copier(source).map_err(|error| DbErr::Custom(error.to_string()))?;
+        let connection = sea_orm::Database::connect(copier).await?;
         let path = path.to_str().ok_or_else(|| DbErr::Custom("the path is not UTF-8".to_owned()))?;
         let copy = Statement::from_sql_and_values(DbBackend::Sqlite, "VACUUM INTO ?", [path.into()]);
         let copied = connection.execute_raw(copy).await.map(drop);

@@ -1,7 +1,9 @@
 //! Opens connections to SQLite or PostgreSQL.
 
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::path::{Path, PathBuf};
+use std::{fs, sync::Arc, time::Duration};
 
+use rustix::fs::{Access, access};
 use sea_orm::{
     ConnectOptions, DatabaseConnection, DbErr, RuntimeErr,
     sqlx::{
@@ -35,16 +37,19 @@ pub(super) async fn open(
 ) -> Result<(DatabaseConnection, DatabaseConnection), ConnectError> {
     match &options.source {
         DatabaseSource::Sqlite { path } => {
+            let is_immutable = options.read_only && is_immutable(path)?;
             if !options.read_only {
                 prepare_file(path)?;
             }
             let file_error =
                 |cause: DbErr| ConnectError::File { path: path.clone(), cause: cause.to_string() };
             // The writer connects first, since it creates the journal that the readers need.
-            let writer =
-                sea_orm::Database::connect(sqlite_writer(path, options)).await.map_err(file_error)?;
-            let reader =
-                sea_orm::Database::connect(sqlite_readers(path, options)).await.map_err(file_error)?;
+            let writer = sea_orm::Database::connect(sqlite_writer(path, options, is_immutable))
+                .await
+                .map_err(file_error)?;
+            let reader = sea_orm::Database::connect(sqlite_readers(path, options, is_immutable))
+                .await
+                .map_err(file_error)?;
             Ok((reader, writer))
         }
         DatabaseSource::Postgres { url } => {
@@ -91,7 +96,7 @@ pub(super) async fn open_standby(
 
 /// Creates the folder and the file, readable only by this user, so that errors contain the system's message.
 fn prepare_file(path: &Path) -> Result<(), ConnectError> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     data_folder::create(folder)?;
     let existed = path.exists();
     let mut open = fs::OpenOptions::new();
@@ -106,14 +111,15 @@ fn prepare_file(path: &Path) -> Result<(), ConnectError> {
 }
 
 /// Returns the options of the connection that writes. A commit returns after its data is on disk.
-fn sqlite_writer(path: &Path, options: &DatabaseOptions) -> ConnectOptions {
+fn sqlite_writer(path: &Path, options: &DatabaseOptions, is_immutable: bool) -> ConnectOptions {
     let mut writer = sqlite();
     writer.max_connections(1).acquire_timeout(WRITER_TIMEOUT);
     writer.map_sqlx_sqlite_opts({
         let (path, busy, read_only) = (path.to_owned(), options.busy_timeout, options.read_only);
         move |sqlite| {
             if read_only {
-                return sqlite.filename(&path).busy_timeout(busy).pragma("query_only", "ON");
+                let sqlite = sqlite.filename(&path).immutable(is_immutable);
+                return sqlite.busy_timeout(busy).pragma("query_only", "ON");
             }
             sqlite
                 .filename(&path)
@@ -137,7 +143,7 @@ fn sqlite_writer(path: &Path, options: &DatabaseOptions) -> ConnectOptions {
 }
 
 /// Returns the options of the connections that read. They are read-only.
-fn sqlite_readers(path: &Path, options: &DatabaseOptions) -> ConnectOptions {
+fn sqlite_readers(path: &Path, options: &DatabaseOptions, is_immutable: bool) -> ConnectOptions {
     let mut readers = sqlite();
     readers.max_connections(options.readers).acquire_timeout(options.acquire_timeout);
     readers.map_sqlx_sqlite_opts({
@@ -145,6 +151,7 @@ fn sqlite_readers(path: &Path, options: &DatabaseOptions) -> ConnectOptions {
         move |sqlite| {
             sqlite
                 .filename(&path)
+                .immutable(is_immutable)
                 .busy_timeout(busy)
                 .statement_cache_capacity(STATEMENT_CACHE_CAPACITY)
                 // A write invalidates the page caches of all readers, but not memory-mapped pages.
@@ -162,13 +169,43 @@ fn sqlite_readers(path: &Path, options: &DatabaseOptions) -> ConnectOptions {
 }
 
 /// Returns the options of a connection that copies the database.
-pub(super) fn sqlite_copier(path: &Path) -> ConnectOptions {
-    let path = path.to_owned();
+///
+/// # Errors
+/// Returns an error when the journal cannot be read.
+pub(super) fn sqlite_copier(path: &Path) -> Result<ConnectOptions, ConnectError> {
+    let (path, is_immutable) = (path.to_owned(), is_immutable(path)?);
     let mut copier = sqlite();
-    copier
-        .max_connections(1)
-        .map_sqlx_sqlite_opts(move |sqlite| sqlite.filename(&path).busy_timeout(WRITER_TIMEOUT));
-    copier
+    copier.max_connections(1).map_sqlx_sqlite_opts(move |sqlite| {
+        sqlite.filename(&path).immutable(is_immutable).busy_timeout(WRITER_TIMEOUT)
+    });
+    Ok(copier)
+}
+
+/// Returns whether a command that only reads must open the file as one that no process changes: if the folder is read-only,
+/// SQLite cannot create the journal (`-wal`) and its index (`-shm`) there. Nobody else has the file open then, since they
+/// exist while it is open.
+///
+/// # Errors
+/// Returns an error when the journal has content but no index, and the folder is read-only: SQLite would ignore the
+/// content.
+fn is_immutable(path: &Path) -> Result<bool, ConnectError> {
+    let beside = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let (journal, index) = (beside("-wal"), beside("-shm"));
+    if (journal.exists() && index.exists()) || access(folder_of(path), Access::WRITE_OK).is_ok() {
+        return Ok(false);
+    }
+    match journal.metadata() {
+        Ok(journal_file) if journal_file.len() > 0 => Err(ConnectError::Journal { path: journal }),
+        _ => Ok(true),
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Returns the options that the writer and the readers share. The path is set separately, since a URL cannot express every

@@ -20,6 +20,16 @@ pub enum ConnectError {
         /// The error message of the system or the database.
         cause: String,
     },
+    /// The journal of an SQLite file cannot be read, since SQLite would have to create another file in a read-only folder.
+    #[error(
+        "{} contains changes that can be read only where files can be created, but its folder is read-only; copy the folder to \
+         a writable place, and specify that with --data-dir",
+        path.display()
+    )]
+    Journal {
+        /// The journal.
+        path: PathBuf,
+    },
     /// The database URL is not supported. The message omits the URL, which can contain a password.
     #[error(
         "the database URL is invalid; expected sqlite:PATH or postgres://USER@HOST/NAME in --database-url"
