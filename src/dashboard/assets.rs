@@ -53,6 +53,13 @@ impl Asset {
     }
 }
 
+/// Returns the icon for browsers that request it at a fixed path.
+pub(super) fn icon() -> Response {
+    let [.., icon] = &*ASSETS;
+    let response = Response::builder().content_type(icon.media_type);
+    response.header(header::CACHE_CONTROL, "public, max-age=86400").body(Body::from(icon.bytes))
+}
+
 /// Returns the response for the static file with this path. URLs of earlier versions are not found.
 pub(super) fn find(path: &str) -> Option<Response> {
     let asset = ASSETS.iter().find(|asset| asset.url == path)?;

@@ -34,6 +34,11 @@ pub fn serves(path: &str) -> bool {
         || path.starts_with("/dashboard/")
 }
 
+/// Returns the icon of the server, for `/favicon.ico`.
+pub fn icon() -> poem::Response {
+    assets::icon()
+}
+
 /// Returns the method and path pattern of every route of the dashboard, as registered with the router: `GET
 /// /dashboard/orders/:order`. Excludes the static files of [`assets`].
 pub fn routes() -> Vec<(Method, &'static str)> {

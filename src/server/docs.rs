@@ -40,7 +40,8 @@ impl Docs {
         let name = contract.name;
         self.urls.push(Url::new(contract.title, contract.json_path));
         let config = Config::new(self.urls.clone())
-            .persist_authorization(true)
+            // A stored key could be read by every page of this server, also after the visitor has left.
+            .persist_authorization(false)
             .try_it_out_enabled(true)
             .display_operation_id(true)
             .display_request_duration(true)

@@ -80,6 +80,7 @@ impl RootRouter {
         match path {
             "/" => redirect("/docs/"),
             "/docs" => redirect("/docs/"),
+            "/favicon.ico" => dashboard::icon(),
             "/docs/errors" => page::html(errors_page::HTML.clone()),
             "/docs/webhooks" => page::html(guide::HTML.clone()),
             "/docs/platform" => page::html(guide::PLATFORM_HTML.clone()),

@@ -43,6 +43,7 @@ const COMMANDS: &[(&str, WithoutFolder)] = &[
     ("webhooks create --workspace acme --url https://acme.example --event student.created", Fails),
     ("webhooks list --workspace acme", Fails),
     ("webhooks deliveries whs_01khdps1znf0yt63fefph15bgz", Fails),
+    ("webhooks delivery dlv_01khdps1znf0yt63fefph15bgz", Fails),
     ("webhooks dead --workspace acme", Fails),
     ("webhooks replay --all", Fails),
     ("webhooks rotate whs_01khdps1znf0yt63fefph15bgz", Fails),

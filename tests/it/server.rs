@@ -53,6 +53,10 @@ async fn swagger_ui_shows_the_contract() {
     assert!(html.contains("swagger-ui"), "{html}");
     let initializer = app.get("/docs/swagger-initializer.js").await.assert_status(200);
     let initializer = String::from_utf8_lossy(&initializer.body);
+    assert!(
+        !initializer.contains("\"persistAuthorization\": true"),
+        "a key must not be stored: {initializer}"
+    );
     for url in ["/openapi/v1.json", "/openapi/platform-v1.json"] {
         assert!(initializer.contains(url), "{url} is not in {initializer}");
     }
@@ -263,4 +267,12 @@ async fn a_current_version_sends_no_deprecation_headers() {
         [response.header("deprecation"), response.header("sunset"), response.header("link")],
         ["", "", ""]
     );
+}
+
+#[tokio::test]
+async fn the_icon_is_served_at_the_path_that_browsers_request() {
+    let app = TestApp::start().await;
+    let icon = app.get("/favicon.ico").await.assert_status(200);
+    assert_eq!(icon.header("content-type"), "image/svg+xml");
+    assert!(icon.body.starts_with(b"<svg"));
 }

@@ -6,12 +6,12 @@ use entity::webhook_deliveries::queue::DeliveryTransition;
 use entity::{Set, webhook_subscriptions};
 use foundation::id::SubscriptionId;
 use insta::{assert_json_snapshot, assert_snapshot};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::{failure_message, list_as_json};
 use crate::dashboard_keys::audit_entries;
 use crate::program::{CommandOutput, TestProgram};
-use crate::support::TestWorkspace;
+use crate::support::{Endpoint, TestWorkspace, wait_until};
 
 /// Returns the program with a database that contains a workspace.
 async fn program_with_workspace() -> TestProgram {
@@ -333,4 +333,56 @@ async fn the_audit_log_records_each_change_of_an_operator_once() {
             "Created an API key billing",
         ]
     );
+}
+
+#[tokio::test]
+async fn a_delivery_is_shown_with_the_request_and_response_of_each_attempt() {
+    let program = TestProgram::new().await;
+    let server = program.serve(&["serve", "--webhook-allow", "127.0.0.0/8"]).await;
+    program.app.workspace("acme").await;
+    let endpoint = Endpoint::start().await;
+    endpoint.respond_with_header(404, "x-reason: gone");
+    let args =
+        ["create", "--workspace", "acme", "--event", "student.created", "--webhook-allow", "127.0.0.0/8"];
+    let created = run(&program, &[&args[..], &["--url", &endpoint.url()]].concat()).await;
+    let subscription =
+        created.stderr.split_whitespace().find(|word| word.starts_with("whs_")).unwrap().to_owned();
+    run(&program, &["test", &subscription]).await;
+    let list = ["webhooks", "deliveries", &subscription, "--state", "dead"];
+    let mut dead = json!([]);
+    wait_until("the delivery fails", async || {
+        dead = list_as_json_unmasked(&program, &list).await;
+        !dead.as_array().unwrap().is_empty()
+    })
+    .await;
+    let id = dead[0]["id"].as_str().unwrap();
+
+    let text = run(&program, &["delivery", id]).await.stdout;
+    for part in [
+        id,
+        "dead",
+        "attempt 1: 404",
+        "x-svc-signature: t=",
+        "x-reason: gone",
+        "\"type\":\"student.created\"",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in {text}");
+    }
+    let detail: Value =
+        serde_json::from_str(&run(&program, &["delivery", id, "--json"]).await.stdout).unwrap();
+    let attempt = &detail["attempts"][0];
+    assert_eq!((&attempt["status"], &detail["id"]), (&json!(404), &json!(id)));
+    assert!(attempt["request_headers"]["x-svc-signature"].is_string(), "{detail}");
+    assert!(
+        attempt["response"]["headers"]["x-reason"].is_string() && attempt["response"]["body"].is_string(),
+        "{detail}"
+    );
+    let unknown = program.run(&["webhooks", "delivery", "dlv_01khdps1znf0yt63fefph15bgz"]).await;
+    assert_snapshot!(unknown.stderr, @"error: delivery dlv_01khdps1znf0yt63fefph15bgz not found; `creator-api webhooks deliveries SUBSCRIPTION` lists the deliveries of a subscription");
+    assert_eq!(server.stop().await, Some(0));
+}
+
+/// Returns the records that a list command prints as JSON.
+async fn list_as_json_unmasked(program: &TestProgram, args: &[&str]) -> Value {
+    serde_json::from_str(&program.run(&[args, &["--json"]].concat()).await.stdout).expect("JSON")
 }

@@ -152,7 +152,7 @@ fn row(delivery: &Delivery) -> [String; 8] {
 }
 
 /// Returns the outcome of an attempt: the response status, the failure code, or a dash if it has neither.
-fn attempt_outcome(attempt: &Attempt) -> String {
+pub(super) fn attempt_outcome(attempt: &Attempt) -> String {
     match (attempt.status, &attempt.error) {
         (Some(status), _) => status.to_string(),
         (None, Some(error)) => error.clone(),
@@ -160,7 +160,7 @@ fn attempt_outcome(attempt: &Attempt) -> String {
     }
 }
 
-fn to_json(delivery: &Delivery) -> Value {
+pub(super) fn to_json(delivery: &Delivery) -> Value {
     let attempt = |attempt: &Attempt| {
         json!({
             "started_at": output::format_time(attempt.started_at),

@@ -3,6 +3,7 @@
 //! Operators can access every workspace, so subscriptions and deliveries are specified by id only.
 
 mod deliveries;
+mod delivery;
 mod replay;
 mod subscriptions;
 
@@ -30,6 +31,8 @@ pub(super) enum WebhooksCommand {
     },
     /// List a subscription's deliveries, newest first
     Deliveries(deliveries::DeliveriesArgs),
+    /// Show a delivery with the request and the response of each attempt
+    Delivery(delivery::DeliveryArgs),
     /// List the dead letters of a workspace, newest first
     Dead(deliveries::DeadArgs),
     /// Replay deliveries
@@ -73,6 +76,7 @@ pub(super) async fn run(config: Config, command: WebhooksCommand) -> Result<Comm
         WebhooksCommand::Create(new) => subscriptions::create(&app, new).await?,
         WebhooksCommand::List { workspace, json } => subscriptions::list(&app, &workspace, json).await?,
         WebhooksCommand::Deliveries(args) => deliveries::list_of_subscription(&app, &args).await?,
+        WebhooksCommand::Delivery(args) => delivery::show(&app, &args).await?,
         WebhooksCommand::Dead(args) => deliveries::list_dead(&app, &args).await?,
         WebhooksCommand::Replay(args) => replay::run(&app, args).await?,
         WebhooksCommand::Rotate(args) => subscriptions::rotate(&app, &args).await?,
