@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use tempfile::{TempDir, TempPath};
 
 use super::outcome::{CommandError, CommandOutcome};
-use super::start::{self, DataFolder};
+use super::start;
 use super::{output, signals};
 use domain::master_key::KeyState;
 use file::Manifest;
