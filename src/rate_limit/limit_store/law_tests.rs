@@ -162,12 +162,11 @@ impl Simulation {
 fn admitted(db: &Database, history: &History) -> Admitted {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     let runtime = runtime.expect("a runtime");
-    let admitted = LocalSet::new().block_on(&runtime, async {
+    LocalSet::new().block_on(&runtime, async {
         let simulation = Simulation::new(history, db);
         simulation.run(history).await;
         simulation.admitted.take()
-    });
-    admitted
+    })
 }
 
 /// Returns the most that a window of this limit admits in which the store fails or recovers.
