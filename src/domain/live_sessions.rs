@@ -221,13 +221,13 @@ fn new_row(
         started_at: None,
         ended_at: None,
         created_at: at.as_millisecond(),
-        updated_at: write.now_ms(),
+        updated_at: write.recorded_ms(),
     }
 }
 
 /// Writes an updated session and sets its `updated_at`.
 async fn save(write: &Write, workspace: WorkspaceId, mut row: Model) -> Result<Model> {
-    row.updated_at = write.now_ms();
+    row.updated_at = write.recorded_ms();
     let changes = ActiveModel {
         course_id: Set(row.course_id),
         title: Set(row.title.clone()),

@@ -139,7 +139,7 @@ async fn insert(
         per_minute: new.per_minute.apply_to(None),
         per_day: new.per_day.apply_to(None),
         created_at: at.as_millisecond(),
-        updated_at: write.now_ms(),
+        updated_at: write.recorded_ms(),
     };
     let inserted = workspaces::insert(write.conn(), row.clone()).await;
     inserted
@@ -301,7 +301,7 @@ fn validate(upsert: &WorkspaceUpsert) -> Result<()> {
 /// Writes an updated workspace and sets its `updated_at`. If the quota changed, invalidates the cached keys after the
 /// commit.
 async fn save(app: &App, write: &mut Write, before: &Model, row: &mut Model) -> Result<()> {
-    row.updated_at = write.now_ms();
+    row.updated_at = write.recorded_ms();
     let changes = ActiveModel {
         name: Set(row.name.clone()),
         owner_email: Set(row.owner_email.clone()),

@@ -36,7 +36,7 @@ pub async fn set_status(
     if row.status == before.status {
         return Ok(WriteOutcome::unchanged(course(before)));
     }
-    row.updated_at = write.now_ms();
+    row.updated_at = write.recorded_ms();
     let changes = ActiveModel {
         status: Set(row.status),
         published_at: Set(row.published_at),

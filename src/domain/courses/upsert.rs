@@ -56,7 +56,7 @@ pub async fn upsert(
     if !is_new && row == before && !outline_change.changed {
         return Ok(course_id);
     }
-    row.updated_at = write.now_ms();
+    row.updated_at = write.recorded_ms();
     let changes = changes(row.clone());
     rows.update(write.conn(), row.id, changes).await.map_err(map_slug_conflict)?;
     if outline_change.lessons_added_or_removed && !is_new {
@@ -89,7 +89,7 @@ fn new_row(app: &App, write: &Write, workspace: WorkspaceId, at: Timestamp, upse
         published_at: None,
         archived_at: None,
         created_at: at.as_millisecond(),
-        updated_at: write.now_ms(),
+        updated_at: write.recorded_ms(),
     }
 }
 

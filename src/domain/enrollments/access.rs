@@ -59,8 +59,8 @@ pub(crate) async fn give_access(
     let AccessRequest { student, course, .. } = request;
     let new = new_row(app, write, workspace, at, request);
     if rows.insert_if_absent(write.conn(), new.clone()).await? {
-        let now_ms = write.now_ms();
-        students::in_workspace(workspace.uuid()).touch(write.conn(), &[student.id], now_ms).await?;
+        let recorded_ms = write.recorded_ms();
+        students::in_workspace(workspace.uuid()).touch(write.conn(), &[student.id], recorded_ms).await?;
         rollups::count_enrollment(write, workspace, None, Some(counted_enrollment(&new, student.created_at)));
         return Ok(AccessOutcome::New(new));
     }
@@ -178,7 +178,7 @@ fn new_row(
         revoked_at: None,
         revoke_reason: None,
         created_at: at.as_millisecond(),
-        updated_at: write.now_ms(),
+        updated_at: write.recorded_ms(),
         granted_until: None,
     }
 }

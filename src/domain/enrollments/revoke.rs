@@ -65,7 +65,7 @@ async fn revoke_entitlements(
             order_ids.push(entitlement.order_id);
         }
     }
-    Ok(orders::in_workspace(workspace.uuid()).touch(write.conn(), &order_ids, write.now_ms()).await?)
+    Ok(orders::in_workspace(workspace.uuid()).touch(write.conn(), &order_ids, write.recorded_ms()).await?)
 }
 
 /// Revokes the access of an enrollment and returns its new row, or `None` if it is already revoked. The caller has

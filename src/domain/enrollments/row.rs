@@ -119,11 +119,11 @@ pub(super) async fn save(
     before: &Model,
     mut after: Model,
 ) -> Result<Model> {
-    let now_ms = write.now_ms();
-    after.updated_at = now_ms;
+    let recorded_ms = write.recorded_ms();
+    after.updated_at = recorded_ms;
     let rows = enrollments::in_workspace(workspace.uuid());
     rows.update(write.conn(), after.id, changes(&after)).await?;
-    students::in_workspace(workspace.uuid()).touch(write.conn(), &[student.id], now_ms).await?;
+    students::in_workspace(workspace.uuid()).touch(write.conn(), &[student.id], recorded_ms).await?;
     let counted = |row: &Model| Some(counted_enrollment(row, student.created_at));
     rollups::count_enrollment(write, workspace, counted(before), counted(&after));
     Ok(after)

@@ -145,7 +145,7 @@ fn order_row(
         // the column that sorts it.
         paid_at: at_ms,
         created_at: at_ms,
-        updated_at: write.now_ms(),
+        updated_at: write.recorded_ms(),
     }
 }
 

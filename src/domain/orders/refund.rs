@@ -117,7 +117,7 @@ async fn save_refunded_amount(
     order.refunded_amount += amount;
     let has_refund = true;
     order.status = stored_status(status(order.total_amount, order.refunded_amount, has_refund));
-    order.updated_at = write.now_ms();
+    order.updated_at = write.recorded_ms();
     let changes = orders::ActiveModel {
         refunded_amount: Set(order.refunded_amount),
         status: Set(order.status),

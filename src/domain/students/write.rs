@@ -104,7 +104,7 @@ pub async fn delete(
     let orders = orders::in_workspace(workspace_uuid);
     let order_ids = orders.of_student(write.conn(), student.id).await?;
     let order_ids: Vec<_> = order_ids.iter().map(|order| order.id).collect();
-    orders.touch(write.conn(), &order_ids, write.now_ms()).await?;
+    orders.touch(write.conn(), &order_ids, write.recorded_ms()).await?;
     rows.delete(write.conn(), student.id).await?;
     let deleted = DeletedStudent {
         id: id(student.id),
@@ -152,7 +152,7 @@ async fn insert(
         tags: StringList(student.tags),
         metadata: StringMap(student.metadata),
         created_at: at.as_millisecond(),
-        updated_at: write.now_ms(),
+        updated_at: write.recorded_ms(),
     };
     let rows = students::in_workspace(workspace.uuid());
     if !rows.insert_unless_taken(write.conn(), row.clone()).await? {
@@ -191,7 +191,7 @@ async fn update(
         }
         return Ok(id(row.id));
     }
-    row.updated_at = write.now_ms();
+    row.updated_at = write.recorded_ms();
     rows.update(write.conn(), row.id, changes(row.clone())).await.map_err(map_email_conflict)?;
     if row.tags != before.tags {
         student_tags::replace(write.conn(), workspace.uuid(), row.id, &row.tags.0).await?;

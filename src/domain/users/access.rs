@@ -68,7 +68,7 @@ async fn insert(
         email_folded: folded,
         name: None,
         created_at: write.now_ms(),
-        updated_at: write.now_ms(),
+        updated_at: write.recorded_ms(),
     };
     users::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
     Ok(WriteOutcome::changed(to_user(row)))

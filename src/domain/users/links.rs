@@ -109,7 +109,7 @@ pub async fn set_password(
     for row in rows {
         let changes = ActiveModel {
             password_hash: Set(Some(hash.clone())),
-            updated_at: Set(write.now_ms()),
+            updated_at: Set(write.recorded_ms()),
             ..Default::default()
         };
         users::in_workspace(row.workspace_id).update(write.conn(), row.id, changes).await?;

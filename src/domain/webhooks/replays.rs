@@ -236,7 +236,7 @@ async fn lock(write: &Write, workspace: WorkspaceId, replay_id: ReplayId) -> Res
 }
 
 async fn save(write: &Write, row: &mut Model) -> Result<()> {
-    row.updated_at = write.now_ms();
+    row.updated_at = write.recorded_ms();
     let changes = ActiveModel {
         state: Set(row.state),
         done: Set(row.done),

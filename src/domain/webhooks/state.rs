@@ -224,7 +224,7 @@ pub async fn align_deliveries(app: &App) -> Result<bool> {
 
 /// Writes an updated subscription and sets its `updated_at`.
 async fn save(write: &Write, row: &mut Model) -> Result<()> {
-    row.updated_at = write.now_ms();
+    row.updated_at = write.recorded_ms();
     let changes = ActiveModel {
         state: Set(row.state),
         failing_since: Set(row.failing_since),

@@ -50,7 +50,7 @@ pub async fn create(
         disabled_at: None,
         deleted_at: None,
         created_at: write.now_ms(),
-        updated_at: write.now_ms(),
+        updated_at: write.recorded_ms(),
     };
     webhook_subscriptions::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
     webhook_topics::insert(write.conn(), workspace.uuid(), row.id, &event_types).await?;
@@ -106,7 +106,7 @@ pub async fn edit(
     if row == before {
         return Ok(WriteOutcome::unchanged(subscription(row)));
     }
-    row.updated_at = write.now_ms();
+    row.updated_at = write.recorded_ms();
     changes.updated_at = Set(row.updated_at);
     webhook_subscriptions::in_workspace(workspace.uuid()).update(write.conn(), row.id, changes).await?;
     Ok(WriteOutcome::changed(subscription(row)))
@@ -164,11 +164,10 @@ pub async fn delete(
     // Without event types (`webhook_topics`), the subscription gets no new deliveries; while it is paused, none is sent
     // to it.
     webhook_topics::replace(write.conn(), row.workspace_id, row.id, &[]).await?;
-    let now = write.now_ms();
     let changes = ActiveModel {
         state: Set(StoredSubscriptionState::Paused),
-        deleted_at: Set(Some(now)),
-        updated_at: Set(now),
+        deleted_at: Set(Some(write.now_ms())),
+        updated_at: Set(write.recorded_ms()),
         ..Default::default()
     };
     webhook_subscriptions::in_workspace(row.workspace_id).update(write.conn(), row.id, changes).await?;

@@ -106,7 +106,7 @@ pub(super) async fn insert_students(
             tags: StringList(tags),
             metadata: StringMap::default(),
             created_at,
-            updated_at: write.now_ms(),
+            updated_at: write.recorded_ms(),
         });
     }
     students::in_workspace(workspace_id).insert_many(write.conn(), student_rows).await?;
@@ -135,7 +135,7 @@ pub(super) async fn insert_orders(
     let mut rows = OrderRows::default();
     for number in numbers {
         let order = model::order(spec, number);
-        rows.add_order(spec, base, &order, write.now_ms());
+        rows.add_order(spec, base, &order, write.recorded_ms());
         for (index, item) in order.items.iter().enumerate() {
             rows.add_item(spec, base, &order, index, item);
             if order.creates_enrollment(item) {
@@ -268,7 +268,7 @@ impl OrderRows {
         write: &mut Write,
     ) {
         let course = &base.courses[item.course as usize];
-        let row = enrollment_row(spec, base, order, item, write.now_ms());
+        let row = enrollment_row(spec, base, order, item, write.recorded_ms());
         let counted = CountedEnrollment {
             course: course.id,
             student_created_at: from_ms(model::student_created_ms(spec, order.student)),

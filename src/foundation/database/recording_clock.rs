@@ -19,7 +19,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement, Value};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, RuntimeErr, Statement, Value};
 use tokio::sync::Mutex;
 
 use entity::server_state;
@@ -49,6 +49,8 @@ const RESERVE: &str = "recording_reserve";
 pub(super) struct RecordingTime {
     /// The time, in milliseconds.
     pub(super) ms: i64,
+    /// The clock when it was determined. It is earlier than the time if it was set back.
+    pub(super) clock_ms: i64,
     /// The reserve, which includes this write.
     reserve: i64,
 }
@@ -70,10 +72,11 @@ impl Marks {
     fn recording_time(self, clock: i64) -> RecordingTime {
         if self.is_set_back(clock) {
             let ms = self.reserve | 1;
-            return RecordingTime { ms, reserve: ms };
+            return RecordingTime { ms, clock_ms: clock, reserve: ms };
         }
         let ms = clock.max(self.horizon);
-        RecordingTime { ms, reserve: if ms > self.reserve { even(ms + RESERVE_MS) } else { self.reserve } }
+        let reserve = if ms > self.reserve { even(ms + RESERVE_MS) } else { self.reserve };
+        RecordingTime { ms, clock_ms: clock, reserve }
     }
 
     /// Returns the marks with a new horizon.
@@ -115,13 +118,14 @@ pub(super) async fn record(transaction: &BoundedTransaction, clock: &Clock) -> R
     };
     let (clock_ms, marks, is_set_back) = (clock_ms(), read_marks(), is_set_back());
     let query = format!(
-        "SELECT recording_time,
+        "SELECT recording_time, clock,
              CASE WHEN recording_time <= reserve THEN reserve
                  WHEN is_set_back THEN setval('{RESERVE}', recording_time)
-                 ELSE setval('{RESERVE}', (recording_time + {RESERVE_MS} + 1) & ~1::bigint) END,
+                 ELSE setval('{RESERVE}', greatest(pg_sequence_last_value('{RESERVE}'),
+                     (recording_time + {RESERVE_MS} + 1) & ~1::bigint)) END,
              set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true),
              set_config('idle_in_transaction_session_timeout', $5, true)
-         FROM (SELECT *, greatest(announced, CASE WHEN is_set_back THEN reserve | 1 ELSE greatest(clock, horizon) END)
+         FROM (SELECT *, greatest(announced, horizon, CASE WHEN is_set_back THEN reserve | 1 ELSE clock END)
                    AS recording_time
              FROM (SELECT *, {is_set_back} AS is_set_back
                  FROM (SELECT announced, {clock_ms} AS clock, {marks}
@@ -135,7 +139,7 @@ pub(super) async fn record(transaction: &BoundedTransaction, clock: &Clock) -> R
     let row =
         transaction.query_one_raw(Statement::from_sql_and_values(DbBackend::Postgres, query, values)).await?;
     let row = row.ok_or_else(no_row)?;
-    Ok(RecordingTime { ms: number(&row, 0)?, reserve: number(&row, 1)? })
+    Ok(RecordingTime { ms: number(&row, 0)?, clock_ms: number(&row, 1)?, reserve: number(&row, 2)? })
 }
 
 /// Raises the reserve if an event id of a write that ends is later. `last_ms` is the time of the id.
@@ -162,28 +166,43 @@ pub(super) async fn reserve_until(
     }
 }
 
-/// Determines horizons, one at a time: each is stored, and the callers that wait for one meanwhile share the next.
-#[derive(Debug, Default)]
+/// Determines horizons, one at a time: each is stored, and the callers that wait for one meanwhile share the next. If one fails, the
+/// callers that wait for it fail as well, so that they do not wait for the database one after the other.
+#[derive(Debug)]
 pub(super) struct Horizons {
     /// The number of horizons whose determination has started.
     started: AtomicU64,
-    /// The number of the latest horizon, and the horizon.
-    latest: Mutex<(u64, i64)>,
+    /// The number of the latest horizon, and the horizon or the message of the error.
+    latest: Mutex<(u64, Result<i64, String>)>,
+}
+
+impl Default for Horizons {
+    fn default() -> Self {
+        Self { started: AtomicU64::new(0), latest: Mutex::new((0, Ok(0))) }
+    }
 }
 
 impl Horizons {
     /// Returns a horizon whose determination starts after this call.
-    pub(super) async fn next(
-        &self,
-        determine: impl Future<Output = Result<i64, DbErr>>,
-    ) -> Result<i64, DbErr> {
+    async fn next(&self, determine: impl Future<Output = Result<i64, DbErr>>) -> Result<i64, DbErr> {
         let started_before = self.started.load(Ordering::SeqCst);
-        let mut latest = self.latest.lock().await;
-        if latest.0 <= started_before {
-            let number = self.started.fetch_add(1, Ordering::SeqCst) + 1;
-            *latest = (number, determine.await?);
-        }
-        Ok(latest.1)
+        let mut latest = match self.latest.try_lock() {
+            Ok(latest) => latest,
+            Err(_) => {
+                let latest = self.latest.lock().await;
+                match &*latest {
+                    (number, Ok(horizon)) if *number > started_before => return Ok(*horizon),
+                    (number, Err(message)) if *number >= started_before => {
+                        return Err(DbErr::Conn(RuntimeErr::Internal(message.clone())));
+                    }
+                    _ => latest,
+                }
+            }
+        };
+        let number = self.started.fetch_add(1, Ordering::SeqCst) + 1;
+        let horizon = determine.await;
+        *latest = (number, horizon.as_ref().map(|horizon| *horizon).map_err(DbErr::to_string));
+        horizon
     }
 }
 

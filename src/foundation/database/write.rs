@@ -88,20 +88,26 @@ impl Write {
         &self.transaction
     }
 
-    /// Returns the time at which this write is recorded, used for `updated_at`. It is constant during the write.
-    pub fn now_ms(&self) -> i64 {
+    /// Returns the time at which this write is recorded, for `updated_at`. It is constant during the write, and later than
+    /// [`now_ms`](Self::now_ms) if the clock was set back.
+    pub fn recorded_ms(&self) -> i64 {
         self.time.ms
     }
 
-    /// Returns the current time by the clock that determined the recording time, or a few milliseconds less: the response time of
-    /// the database. It is not before the recording time.
+    /// Returns the time at which this write began, by the clock of [`Database::begin_write`]. It is constant during the write. Use it
+    /// for everything but `updated_at`: what expires or is due later must not depend on a clock that was wrong.
+    pub fn now_ms(&self) -> i64 {
+        self.time.clock_ms
+    }
+
+    /// Returns the recording time plus the time that has passed since, or a few milliseconds less: the response time of the database.
     pub fn current_ms(&self, clock: &Clock) -> i64 {
         let (recorded_ms, recorded_at) = self.recorded;
         let elapsed_ms = match clock.is_simulated() {
             true => clock.now_ms() - recorded_ms,
             false => i64::try_from(recorded_at.elapsed().as_millis()).unwrap_or(i64::MAX),
         };
-        self.now_ms().saturating_add(elapsed_ms.max(0))
+        self.recorded_ms().saturating_add(elapsed_ms.max(0))
     }
 
     /// Returns the time at which this process requested the write, by its own clock. Count durations that start with the
@@ -221,6 +227,6 @@ fn fail(span: Option<&mut Span>, error: &DbErr) {
 
 impl std::fmt::Debug for Write {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Write").field("now_ms", &self.now_ms()).finish_non_exhaustive()
+        f.debug_struct("Write").field("recorded_ms", &self.recorded_ms()).finish_non_exhaustive()
     }
 }

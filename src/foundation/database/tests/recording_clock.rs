@@ -111,7 +111,7 @@ impl History<'_> {
             }
             Step::Commit(server) => {
                 let Some((write, events)) = self.servers[server].write.take() else { return Ok(()) };
-                let recorded = write.now_ms();
+                let recorded = write.recorded_ms();
                 write.commit().await.unwrap();
                 prop_assert!(
                     recorded >= self.horizon,

@@ -29,7 +29,7 @@ async fn a_write_is_visible_after_the_commit_and_rolled_back_when_dropped() {
         drop(dropped);
 
         let mut committed = database.begin_write(&at(8)).await.unwrap();
-        assert_eq!(committed.now_ms(), 8);
+        assert_eq!(committed.recorded_ms(), 8);
         assert!(server_state::put_if_absent(committed.conn(), "b", "2").await.unwrap());
         assert!(!server_state::put_if_absent(committed.conn(), "b", "3").await.unwrap());
         committed.after_commit({
@@ -120,7 +120,7 @@ async fn the_horizon_is_not_after_an_open_write() {
         database.begin_write(&at(300)).await.unwrap().rollback().await.unwrap();
         assert_eq!(database.horizon(&at(400)).await.unwrap(), 400);
         assert_eq!(
-            database.begin_write(&at(350)).await.unwrap().now_ms(),
+            database.begin_write(&at(350)).await.unwrap().recorded_ms(),
             400,
             "not before the horizon of the delta sync that was returned to a reader"
         );
@@ -134,11 +134,11 @@ async fn the_horizon_by_the_machine_s_clock_is_not_after_a_running_write() {
         let other_process = empty.open().await;
         let before = this_process.horizon(&Clock::system()).await.unwrap();
         let open_write = other_process.begin_write(&Clock::system()).await.unwrap();
-        assert!(before <= open_write.now_ms());
+        assert!(before <= open_write.recorded_ms());
         if this_process.backend() == DbBackend::Postgres {
-            assert!(this_process.horizon(&Clock::system()).await.unwrap() <= open_write.now_ms());
+            assert!(this_process.horizon(&Clock::system()).await.unwrap() <= open_write.recorded_ms());
         }
-        let recorded = open_write.now_ms();
+        let recorded = open_write.recorded_ms();
         open_write.commit().await.unwrap();
         assert!(this_process.horizon(&Clock::system()).await.unwrap() >= recorded);
     }
