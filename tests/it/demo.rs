@@ -36,10 +36,11 @@ impl Demo {
         self.server.key(&program.app, &self.printed["API key"])
     }
 
-    /// Runs a printed command in a shell, as if it was pasted, and returns its output.
+    /// Runs a printed command in a shell with the demo's environment, as if it was pasted, and returns its output.
     async fn paste(&self, program: &TestProgram, label: &str) -> String {
         let mut shell = Command::new("sh");
         shell.args(["-c", &self.printed[label]]).current_dir(program.app.folder());
+        shell.env("DATABASE_URL", program.app.database_url());
         let output = shell.output().await.expect("the shell runs");
         assert!(output.status.success(), "{label}: {output:?}");
         String::from_utf8(output.stdout).expect("output is UTF-8")
