@@ -9,6 +9,9 @@ use super::{Finding, Report};
 use crate::Result;
 use crate::app::App;
 
+/// By how much recording times may be ahead of the clock of this machine.
+const MAX_LEAD_MS: i64 = 60_000;
+
 /// Compares the latest change of each list, and the latest event, with the recording clock: later ones cannot be read yet, and clients
 /// that read them miss the changes of the time before.
 ///
@@ -28,6 +31,16 @@ pub async fn recording_times(app: &App) -> Result<Report> {
         return Ok(Report::new("no change was recorded yet"));
     };
     let mut report = Report::new(format!("changes and events until {}", from_ms(reserve)));
+    let lead_ms = reserve - app.clock.now_ms();
+    if lead_ms > MAX_LEAD_MS {
+        report.add(Finding {
+            table: String::new(),
+            id: String::new(),
+            problem: format!("changes are recorded {} s ahead of the clock", lead_ms / 1000),
+            remedy: "the clock was wrong or was set back; synchronize the clocks with NTP, then wait until they have caught up"
+                .to_owned(),
+        });
+    }
     for (table, id, at) in latest {
         let Some(at) = at.filter(|at| *at > reserve) else { continue };
         report.add(Finding {

@@ -27,7 +27,10 @@ mod write;
 mod write_transaction;
 
 use std::path::Path;
-use std::sync::{Arc, atomic::AtomicU16};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU16},
+};
 use std::time::Duration;
 
 use migration::Migrator;
@@ -84,6 +87,8 @@ struct DatabaseInner {
     open_files: OpenFiles,
     running_writes: Arc<RunningWrites>,
     horizons: Horizons,
+    /// Whether the clock was behind the recording time of the latest write.
+    is_clock_behind: AtomicBool,
     /// Counts writes, to distribute them over the shards of the rollups.
     next_shard: AtomicU16,
     migrator: Migrator,
@@ -153,6 +158,7 @@ impl Database {
             open_files,
             running_writes,
             horizons: Horizons::default(),
+            is_clock_behind: AtomicBool::new(false),
             next_shard,
             migrator,
             known_partitions,

@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, RuntimeErr, Statement, Value};
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use entity::server_state;
 
@@ -37,6 +38,10 @@ const MAX_LEAD_MS: i64 = 900;
 
 /// How long a reader of an SQLite database waits for writes. A running one is usually shorter.
 const MAX_WRITE_WAIT: Duration = Duration::from_secs(1);
+
+/// How long a process waits before it determines the next horizon while the clock is behind the reserve. Each horizon then raises the
+/// reserve, which so increases more slowly than the clock.
+const SET_BACK_PAUSE: Duration = Duration::from_millis(50);
 
 /// The name of the mark for horizons: of the sequence of PostgreSQL, and in `server_state` of SQLite.
 const HORIZON: &str = "recording_horizon";
@@ -60,6 +65,13 @@ pub(super) struct RecordingTime {
 struct Marks {
     horizon: i64,
     reserve: i64,
+}
+
+impl RecordingTime {
+    /// Returns whether the clock was set back and has not caught up.
+    pub(super) fn is_ahead(self) -> bool {
+        self.ms > self.clock_ms + MAX_LEAD_MS
+    }
 }
 
 impl Marks {
@@ -120,9 +132,9 @@ pub(super) async fn record(transaction: &BoundedTransaction, clock: &Clock) -> R
     let query = format!(
         "SELECT recording_time, clock,
              CASE WHEN recording_time <= reserve THEN reserve
-                 WHEN is_set_back THEN setval('{RESERVE}', recording_time)
                  ELSE setval('{RESERVE}', greatest(pg_sequence_last_value('{RESERVE}'),
-                     (recording_time + {RESERVE_MS} + 1) & ~1::bigint)) END,
+                     CASE WHEN is_set_back THEN recording_time ELSE (recording_time + {RESERVE_MS} + 1) & ~1::bigint END))
+                 END,
              set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true),
              set_config('idle_in_transaction_session_timeout', $5, true)
          FROM (SELECT *, greatest(announced, horizon, CASE WHEN is_set_back THEN reserve | 1 ELSE clock END)
@@ -168,50 +180,69 @@ pub(super) async fn reserve_until(
 
 /// Determines horizons, one at a time: each is stored, and the callers that wait for one meanwhile share the next. If one fails, the
 /// callers that wait for it fail as well, so that they do not wait for the database one after the other.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Horizons {
     /// The number of horizons whose determination has started.
     started: AtomicU64,
-    /// The number of the latest horizon, and the horizon or the message of the error.
-    latest: Mutex<(u64, Result<i64, String>)>,
+    latest: Mutex<LatestHorizon>,
 }
 
-impl Default for Horizons {
-    fn default() -> Self {
-        Self { started: AtomicU64::new(0), latest: Mutex::new((0, Ok(0))) }
-    }
+/// The result of the latest determination.
+#[derive(Debug, Default)]
+struct LatestHorizon {
+    /// Its number; 0 before the first one.
+    number: u64,
+    /// The horizon, or the message of the error.
+    result: Option<Result<i64, String>>,
+    /// When the next determination may start.
+    next_at: Option<Instant>,
+}
+
+/// A horizon, and whether the clock was behind the reserve.
+#[derive(Clone, Copy, Debug)]
+struct Horizon {
+    ms: i64,
+    is_set_back: bool,
 }
 
 impl Horizons {
     /// Returns a horizon whose determination starts after this call.
-    async fn next(&self, determine: impl Future<Output = Result<i64, DbErr>>) -> Result<i64, DbErr> {
+    async fn next(&self, determine: impl Future<Output = Result<Horizon, DbErr>>) -> Result<i64, DbErr> {
         let started_before = self.started.load(Ordering::SeqCst);
         let mut latest = match self.latest.try_lock() {
             Ok(latest) => latest,
             Err(_) => {
                 let latest = self.latest.lock().await;
-                match &*latest {
-                    (number, Ok(horizon)) if *number > started_before => return Ok(*horizon),
-                    (number, Err(message)) if *number >= started_before => {
+                match &latest.result {
+                    Some(Ok(horizon)) if latest.number > started_before => return Ok(*horizon),
+                    Some(Err(message)) if latest.number >= started_before => {
                         return Err(DbErr::Conn(RuntimeErr::Internal(message.clone())));
                     }
                     _ => latest,
                 }
             }
         };
+        if let Some(next_at) = latest.next_at {
+            tokio::time::sleep_until(next_at).await;
+        }
         let number = self.started.fetch_add(1, Ordering::SeqCst) + 1;
         let horizon = determine.await;
-        *latest = (number, horizon.as_ref().map(|horizon| *horizon).map_err(DbErr::to_string));
-        horizon
+        let is_set_back = horizon.as_ref().is_ok_and(|horizon| horizon.is_set_back);
+        *latest = LatestHorizon {
+            number,
+            result: Some(horizon.as_ref().map(|horizon| horizon.ms).map_err(DbErr::to_string)),
+            next_at: is_set_back.then(|| Instant::now() + SET_BACK_PAUSE),
+        };
+        horizon.map(|horizon| horizon.ms)
     }
 }
 
 impl Database {
     /// Returns a horizon: no running or later write commits a row with an earlier `updated_at`, or an event with an id of an earlier
-    /// time. Horizons never go back. Call it before reading the page.
+    /// time. Call it before reading the page.
     ///
     /// Stores the horizon, so that it also holds after a restart or a failover. On SQLite, this waits for the running write. If
-    /// that takes longer than a second, returns the stored one.
+    /// that takes longer than a second, or the file cannot be written, returns the stored one.
     ///
     /// # Errors
     /// Returns [`DbErr`] when a query fails.
@@ -220,11 +251,15 @@ impl Database {
             match self.backend() {
                 DbBackend::Postgres => postgres_horizon(&self.reader, clock).await,
                 _ => match tokio::time::timeout(MAX_WRITE_WAIT, self.sqlite_horizon(clock)).await {
-                    Ok(horizon) => horizon,
-                    Err(_) => Ok(Marks::read(&self.reader).await?.horizon),
+                    Ok(Ok(horizon)) => Ok(horizon),
+                    Ok(Err(_)) | Err(_) => {
+                        let stored = Marks::read(&self.reader).await?;
+                        Ok(Horizon { ms: stored.horizon, is_set_back: false })
+                    }
                 },
             }
         };
+        self.inner.open_files.check()?;
         self.inner.horizons.next(determine).await
     }
 
@@ -260,10 +295,11 @@ impl Database {
     }
 
     /// Cancel-safe: the driver rolls back a transaction that is dropped.
-    async fn sqlite_horizon(&self, clock: &Clock) -> Result<i64, DbErr> {
+    async fn sqlite_horizon(&self, clock: &Clock) -> Result<Horizon, DbErr> {
         let transaction = self.writer.begin(dialect::write_options()).await?;
         let marks = Marks::read(&transaction).await?;
-        let next = marks.next(clock.now_ms());
+        let now = clock.now_ms();
+        let next = marks.next(now);
         if next == marks {
             transaction.rollback().await?;
         } else {
@@ -273,30 +309,31 @@ impl Database {
             }
             transaction.commit().await?;
         }
-        Ok(next.horizon)
+        Ok(Horizon { ms: next.horizon, is_set_back: marks.is_set_back(now) })
     }
 }
 
 /// Raises and stores the horizon of PostgreSQL, then returns it, or the time of the oldest running write of all processes if that is
 /// earlier. A write that is not running yet reads the new horizon. One statement at a time does this, so that the marks increase.
-async fn postgres_horizon(reader: &BoundedConnection, clock: &Clock) -> Result<i64, DbErr> {
+async fn postgres_horizon(reader: &BoundedConnection, clock: &Clock) -> Result<Horizon, DbErr> {
     let (clock_ms, marks, is_set_back) = (clock_ms(), read_marks(), is_set_back());
     let oldest = oldest_running_write("next");
     let query = format!(
-        "SELECT least(next, ({oldest}))
-         FROM (SELECT next,
-                 CASE WHEN next > horizon THEN setval('{HORIZON}', next) END,
-                 CASE WHEN next <= reserve THEN reserve
-                     WHEN is_set_back THEN setval('{RESERVE}', next)
-                     ELSE setval('{RESERVE}', (next + {RESERVE_MS} + 1) & ~1::bigint) END
-             FROM (SELECT *, CASE WHEN is_set_back THEN (reserve + 1) | 1 ELSE greatest(clock, horizon) END AS next
+        "SELECT least(next, ({oldest})), is_set_back
+         FROM (SELECT next, is_set_back, setval('{HORIZON}', next),
+                 CASE WHEN next > reserve THEN setval('{RESERVE}', greatest(pg_sequence_last_value('{RESERVE}'),
+                     CASE WHEN is_set_back THEN next ELSE (next + {RESERVE_MS} + 1) & ~1::bigint END)) END
+             FROM (SELECT *, greatest(horizon, CASE WHEN is_set_back THEN (reserve + 1) | 1 ELSE clock END) AS next
                  FROM (SELECT *, {is_set_back} AS is_set_back
                      FROM (SELECT {clock_ms} AS clock, {marks}
                          FROM (SELECT pg_advisory_xact_lock($3) OFFSET 0) AS lock
                          OFFSET 0) AS clocks OFFSET 0) AS states OFFSET 0) AS times OFFSET 0) AS stored"
     );
     let values = [simulated_ms(clock), dialect::WRITE_LOCK_CLASS.into(), dialect::HORIZON_LOCK.into()];
-    first_number(reader, query, values).await
+    let row =
+        reader.query_one_raw(Statement::from_sql_and_values(DbBackend::Postgres, query, values)).await?;
+    let row = row.ok_or_else(no_row)?;
+    Ok(Horizon { ms: number(&row, 0)?, is_set_back: row.try_get_by_index(1)? })
 }
 
 /// Returns the query for the start of the oldest running write of all processes. It is executed after `column`, a column of the
@@ -360,4 +397,42 @@ fn number(row: &QueryResult, index: usize) -> Result<i64, DbErr> {
 
 fn no_row() -> DbErr {
     DbErr::Custom("the recording clock returned no row".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::join_all;
+
+    use super::*;
+
+    /// Requests 20 horizons at once. Returns the number of determinations, and how many callers received a horizon.
+    async fn request_many(result: Result<i64, &'static str>) -> (u64, usize) {
+        let horizons = Horizons::default();
+        let determine = || async {
+            tokio::task::yield_now().await;
+            let ms = result.map_err(|message| DbErr::Custom(message.to_owned()))?;
+            Ok(Horizon { ms, is_set_back: false })
+        };
+        let outcomes = join_all((0..20).map(|_| horizons.next(determine()))).await;
+        (horizons.started.into_inner(), outcomes.iter().filter(|outcome| outcome.is_ok()).count())
+    }
+
+    #[tokio::test]
+    async fn callers_that_wait_share_the_next_horizon_or_the_failure_of_this_one() {
+        assert_eq!(request_many(Ok(7)).await, (2, 20));
+        assert_eq!(request_many(Err("no response")).await, (1, 0));
+    }
+
+    #[test]
+    fn after_the_clock_was_set_back_writes_are_recorded_at_the_reserve_until_it_has_caught_up() {
+        let marks = Marks { horizon: 1_000, reserve: 5_000 };
+        let first = marks.recording_time(2_000);
+        assert_eq!((first.ms, first.reserve, first.is_ahead()), (5_001, 5_001, true));
+        let next = Marks { horizon: 1_000, reserve: first.reserve }.next(2_000);
+        assert_eq!(next, Marks { horizon: 5_003, reserve: 5_003 });
+        // Until the clock has caught up, and not only until it is less than the lead behind.
+        assert_eq!(next.recording_time(5_002).ms, 5_003);
+        assert_eq!(next.recording_time(5_004).ms, 5_004);
+        assert!(!next.recording_time(5_004).is_ahead());
+    }
 }

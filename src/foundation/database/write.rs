@@ -58,16 +58,21 @@ impl Database {
         let began_ms = clock.now_ms();
         let begin = async {
             let transaction = self.writer.begin(dialect::write_options()).await?;
+            // Before the recording time is determined, so that no earlier write appears to have ended.
+            let registered = self.inner.running_writes.register(clock.now_ms());
             let time = recording_clock::record(&transaction, clock).await?;
-            Ok((transaction, time))
+            Ok((transaction, registered, time))
         };
-        let (transaction, time) = begin.await.inspect_err(|error| fail(span.as_mut(), error))?;
+        let (transaction, registered, time) = begin.await.inspect_err(|error| fail(span.as_mut(), error))?;
+        if time.is_ahead() != self.inner.is_clock_behind.swap(time.is_ahead(), Ordering::Relaxed) {
+            report_clock(time.is_ahead());
+        }
         let shard =
             self.inner.next_shard.fetch_add(1, Ordering::Relaxed) % dialect::shard_count(self.backend());
         Ok(Write {
             database: Arc::clone(&self.inner),
             transaction: WriteTransaction::new(transaction),
-            registered: self.inner.running_writes.register(time.ms),
+            registered,
             time,
             began_ms,
             recorded: (clock.now_ms(), Instant::now()),
@@ -208,6 +213,15 @@ impl Write {
     /// Returns [`DbErr`] when the connection fails. The changes are rolled back in any case.
     pub async fn rollback(self) -> Result<(), DbErr> {
         self.transaction.rollback().await
+    }
+}
+
+fn report_clock(is_behind: bool) {
+    match is_behind {
+        true => tracing::warn!(
+            "the clock was set back; until it has caught up, changes are recorded at later times, so that readers miss none"
+        ),
+        false => tracing::info!("the clock has caught up; changes are recorded at its time again"),
     }
 }
 

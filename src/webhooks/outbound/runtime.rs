@@ -45,6 +45,8 @@ impl SendRuntime {
 impl Drop for SendRuntime {
     fn drop(&mut self) {
         // A runtime that is dropped inside of another one would panic.
-        self.runtime.take().map(Runtime::shutdown_background);
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
