@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use poem::http::{HeaderMap, header};
+use poem::http::{HeaderMap, HeaderName, Method, header};
 use poem::{FromRequest, Request, RequestBody};
 use secrecy::SecretString;
 use url::Url;
@@ -12,11 +12,15 @@ use super::cookies::{self, CookieKind};
 use super::error::PageError;
 use super::flash::Flash;
 use super::origin;
+use super::ui::PageZone;
 use domain::app::App;
 use domain::sessions::{self, Viewer};
 use domain::token;
 use foundation::secret::{Seal, SecretKey};
 use rate_limit::logins::Attempts;
+
+/// The header of a partial update with the time zone of its page.
+const ZONE_HEADER: HeaderName = HeaderName::from_static("x-time-zone");
 
 /// State shared by all requests.
 pub(super) struct DashboardState {
@@ -53,6 +57,12 @@ pub(crate) struct BrowserContext {
     pub(super) base_url: String,
     /// Path and query.
     pub(super) path: String,
+    /// Whether the request is a GET request, so that the page can be opened again by its path.
+    pub(super) is_get: bool,
+    /// The browser's time zone; UTC if it is unknown.
+    pub(super) browser_zone: PageZone,
+    /// The time zone of the page.
+    pub(super) page_zone: PageZone,
     /// Whether a script requests a partial update of the page.
     pub(super) is_partial: bool,
 }
@@ -77,6 +87,13 @@ impl BrowserContext {
         let header_text = |name: header::HeaderName| {
             headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
         };
+        let time_zone = cookies::read(headers, CookieKind::TimeZone, secure);
+        let browser_zone = PageZone::UTC.or_named(time_zone.as_deref().unwrap_or_default());
+        let shows_utc = cookies::read(headers, CookieKind::ShowUtc, secure).is_some();
+        let chosen_zone = if shows_utc { PageZone::UTC } else { browser_zone.clone() };
+        // A partial update is in the time zone of its page, even if the browser's cookies have changed since.
+        let page_zone =
+            if is_partial { chosen_zone.or_named(&header_text(ZONE_HEADER)) } else { chosen_zone };
         Ok(Self {
             state: Arc::clone(state),
             viewer,
@@ -97,6 +114,9 @@ impl BrowserContext {
                 .path_and_query()
                 .map_or("/", |path_and_query| path_and_query.as_str())
                 .to_owned(),
+            is_get: request.method() == Method::GET,
+            browser_zone,
+            page_zone,
             is_partial,
         })
     }

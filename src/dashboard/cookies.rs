@@ -1,4 +1,5 @@
-//! Cookies. All are `HttpOnly` and `SameSite=Lax`, so that no script can read them and no form of another site sends them.
+//! Cookies. All that the server sets are `HttpOnly` and `SameSite=Lax`, so that no script can read them and no form of another
+//! site sends them.
 
 use cookie::{Cookie, SameSite, time::Duration};
 use poem::http::{HeaderMap, HeaderValue, header};
@@ -16,6 +17,10 @@ pub(crate) enum CookieKind {
     Link,
     /// Recognizes a device that signed in before.
     Device,
+    /// The name of the browser's time zone. The script sets it.
+    TimeZone,
+    /// Set if pages show UTC instead of the browser's time zone.
+    ShowUtc,
 }
 
 impl CookieKind {
@@ -32,6 +37,9 @@ impl CookieKind {
             (Self::Link, false) => "link",
             (Self::Device, true) => "__Host-device",
             (Self::Device, false) => "device",
+            // Only the format of pages depends on these two.
+            (Self::TimeZone, _) => "time-zone",
+            (Self::ShowUtc, _) => "show-utc",
         }
     }
 
@@ -43,6 +51,7 @@ impl CookieKind {
             Self::Flash => Duration::minutes(5),
             Self::Link => Duration::minutes(30),
             Self::Device => Duration::days(180),
+            Self::TimeZone | Self::ShowUtc => Duration::days(365),
         }
     }
 }
@@ -57,7 +66,7 @@ pub(super) fn read(headers: &HeaderMap, kind: CookieKind, secure: bool) -> Optio
         .map(|cookie| cookie.value().to_owned())
 }
 
-/// Returns whether a request contains any cookie of the dashboard.
+/// Returns whether a request contains any cookie with a token or a message.
 pub(super) fn has_any(headers: &HeaderMap, secure: bool) -> bool {
     let kinds =
         [CookieKind::Session, CookieKind::Visitor, CookieKind::Flash, CookieKind::Link, CookieKind::Device];

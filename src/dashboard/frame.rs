@@ -4,7 +4,7 @@ use super::assets::{self, AssetUrls};
 use super::context::BrowserContext;
 use super::csrf;
 use super::flash::Flash;
-use super::ui::RawHtml;
+use super::ui::{PageZone, RawHtml};
 use domain::sessions::Viewer;
 use domain::workspaces::Workspace;
 use foundation::id::WorkspaceId;
@@ -62,9 +62,41 @@ pub(crate) struct Frame {
     pub other_workspaces: Vec<(WorkspaceId, String)>,
     /// The flash message.
     pub flash: Option<Flash>,
+    /// The time zone of the page.
+    pub zone: PageZone,
+    /// The form that shows the page in the other time zone. `None` if the browser's time zone is unknown or UTC, and on pages
+    /// that cannot be opened again.
+    pub zone_switch: Option<ZoneSwitch>,
     /// The URLs of the static files.
     pub assets: &'static AssetUrls,
     csrf: String,
+}
+
+/// The form that switches between the browser's time zone and UTC.
+pub(crate) struct ZoneSwitch {
+    /// The value of the field `show`: [`UTC`](Self::UTC) or `local`.
+    pub show: &'static str,
+    /// The label of the button.
+    pub label: &'static str,
+    /// Path and query of the page.
+    pub back: String,
+}
+
+impl ZoneSwitch {
+    /// The value of the field `show` that shows pages in UTC.
+    pub(crate) const UTC: &'static str = "utc";
+
+    /// Returns the form of a page; `None` if the page has none.
+    fn new(context: &BrowserContext) -> Option<Self> {
+        if context.browser_zone == PageZone::UTC || !context.is_get {
+            return None;
+        }
+        let back = context.path.clone();
+        Some(match context.page_zone == PageZone::UTC {
+            true => Self { show: "local", label: "Use local time", back },
+            false => Self { show: Self::UTC, label: "Use UTC", back },
+        })
+    }
 }
 
 /// Returns the id and name of each of the user's other workspaces. Appends the key to a name that several workspaces
@@ -87,6 +119,8 @@ impl Frame {
             viewer: viewer.map(|viewer| (viewer.email.clone(), viewer.workspace.name.clone())),
             other_workspaces: viewer.map(other_workspaces).unwrap_or_default(),
             flash: context.flash.clone(),
+            zone: context.page_zone.clone(),
+            zone_switch: ZoneSwitch::new(context),
             assets: &assets::ASSET_URLS,
             csrf: csrf::token(&context.browser_token),
         }
@@ -125,6 +159,8 @@ mod tests {
             viewer: None,
             other_workspaces: Vec::new(),
             flash: None,
+            zone: PageZone::UTC,
+            zone_switch: None,
             assets: &assets::ASSET_URLS,
             csrf: String::new(),
         };

@@ -10,6 +10,9 @@ pub(crate) const SEARCH_ALL: &str = "far";
 /// The value of [`SEARCH_ALL`] on the pages that continue a search whose first page was limited.
 pub(crate) const SEARCH_REST: &str = "rest";
 
+/// The parameter with the time zone of the times in other parameters.
+pub(crate) const TIME_ZONE: &str = "zone";
+
 /// The query parameters of a request. Parsing never fails.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PageQuery(Form);
@@ -55,9 +58,9 @@ impl PageQuery {
         if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
     }
 
-    /// Returns whether any of these parameters is not empty.
+    /// Returns whether any of these parameters is not empty, except [`TIME_ZONE`], which alone filters nothing.
     pub(crate) fn has_any(&self, fields: &[&str]) -> bool {
-        fields.iter().any(|field| !self.text(field).is_empty())
+        fields.iter().filter(|field| **field != TIME_ZONE).any(|field| !self.text(field).is_empty())
     }
 }
 

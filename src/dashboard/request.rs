@@ -14,6 +14,7 @@ use super::error::PageError;
 use super::flash::Flash;
 use super::form::Form;
 use super::frame::{Frame, Section};
+use super::ui::PageZone;
 use domain::app::App;
 use domain::audit::{self, Action, Actor};
 use domain::sessions::Viewer;
@@ -69,6 +70,11 @@ impl DashboardRequest {
     /// Returns whether cookies must be `Secure`.
     pub(crate) fn uses_secure_cookies(&self) -> bool {
         self.context.secure_cookies
+    }
+
+    /// Returns the time zone of the page.
+    pub(crate) fn zone(&self) -> &PageZone {
+        &self.context.page_zone
     }
 
     /// Returns whether a script requests a partial update of the page.

@@ -1,32 +1,51 @@
-//! Time filters of lists. Query parameters hold UTC, whatever time zone the browser shows.
+//! Time filters of lists. Their times are in the time zone of the page that contains the form, which the form sends along, so
+//! that a filter stays the same when it is shown in another time zone.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 
 use super::form::FormErrors;
+use super::query::{PageQuery, TIME_ZONE};
+use super::ui::PageZone;
 use domain::page::TimeSpan;
 
-/// Parses a time span. Both bounds may be empty. Adds an error to the field `from` or `to` if it is invalid.
-pub(crate) fn parse(from: &str, to: &str, errors: &mut FormErrors) -> TimeSpan {
-    let mut bound = |field: &str, text: &str| {
-        let at = parse_time(text);
-        if at.is_none() && !text.is_empty() {
+/// Parses the time span between the parameters `from` and `to`, which may both be empty. `text` returns the value of a
+/// parameter, and `page_zone` is the time zone of the page to show. Adds an error to `from` or `to` if it is invalid.
+///
+/// A local time that the clocks skip is moved by the skipped time, and one that they show twice is the first of both.
+pub(crate) fn parse<'a>(
+    page_zone: &PageZone,
+    text: impl Fn(&'static str) -> &'a str,
+    errors: &mut FormErrors,
+) -> TimeSpan {
+    let zone = page_zone.or_named(text(TIME_ZONE));
+    let mut bound = |field: &'static str| {
+        let at = parse_time(&zone, text(field));
+        if at.is_none() && !text(field).is_empty() {
             errors.add(field, "must be a time such as 2026-03-02T10:00");
         }
         at
     };
-    let span = TimeSpan { from: bound("from", from), to: bound("to", to) };
+    let span = TimeSpan { from: bound("from"), to: bound("to") };
     if span.from.zip(span.to).is_some_and(|(from, to)| from >= to) {
         errors.add("to", "The end must be later than the start");
     }
     span
 }
 
-/// Parses a time in UTC as sent by a `datetime-local` input, with or without seconds.
-fn parse_time(text: &str) -> Option<Timestamp> {
+/// Returns the value of the input for a parameter: the time in the time zone of the page, or the text if it is no time.
+pub(crate) fn input(page_zone: &PageZone, query: &PageQuery, field: &str) -> String {
+    let text = query.text(field);
+    match parse_time(&page_zone.or_named(query.text(TIME_ZONE)), text) {
+        Some(at) => page_zone.input(&at),
+        None => text.to_owned(),
+    }
+}
+
+/// Parses a local time as sent by a `datetime-local` input, with or without seconds.
+fn parse_time(zone: &PageZone, text: &str) -> Option<Timestamp> {
     let at: DateTime = text.parse().ok()?;
-    Some(at.to_zoned(TimeZone::UTC).ok()?.timestamp())
+    Some(at.to_zoned(zone.rules().clone()).ok()?.timestamp())
 }
 
 #[cfg(test)]
@@ -36,7 +55,12 @@ mod tests {
     /// Returns the time span, or the first error message.
     fn parse_or_error(from: &str, to: &str) -> Result<TimeSpan, String> {
         let mut errors = FormErrors::default();
-        let span = parse(from, to, &mut errors);
+        let text = |field| match field {
+            "from" => from,
+            "to" => to,
+            _ => "",
+        };
+        let span = parse(&PageZone::UTC, text, &mut errors);
         match errors.message_for("from").or(errors.message_for("to")) {
             Some(error) => Err(error.to_owned()),
             None => Ok(span),

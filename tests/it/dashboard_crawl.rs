@@ -7,6 +7,7 @@ use regex::Regex;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::dashboard_times::{COOKIE, assert_one_time_zone, named_zone};
 use crate::support::browser::{PASSWORD, csrf_token, first_match, html};
 use crate::support::crawl::{Crawl, ID, PageAction};
 use crate::support::{Browser, Endpoint, TestApp, TestResponse, TestWorkspace, course_data, send};
@@ -22,6 +23,7 @@ const FORMS_WITHOUT_IDS: &[&str] = &[
     "/dashboard/developer/webhooks/new",
     "/dashboard/settings/people",
     "/dashboard/settings/sessions/end-others",
+    "/dashboard/time-zone",
 ];
 /// Statuses of requests that failed, or that were rejected before their ids were checked.
 const INCONCLUSIVE: &[u16] = &[403, 405, 409, 500];
@@ -210,6 +212,23 @@ pub fn without_random_parts(response: &TestResponse) -> (u16, String) {
     let text = String::from_utf8_lossy(&response.body);
     let text = Regex::new("name=\"csrf\" value=\"[^\"]+\"").unwrap().replace_all(&text, "").into_owned();
     (response.status, Regex::new(ID).unwrap().replace_all(&text, "ID").into_owned())
+}
+
+#[tokio::test]
+async fn every_page_shows_all_times_in_the_one_time_zone_that_it_names() {
+    let app = TestApp::start_with_local_webhooks().await;
+    let endpoint = Endpoint::start().await;
+    endpoint.always_respond_with(410);
+    let (_, owner) = workspace_with_everything(&app, &endpoint, ["acme", "globex"]).await;
+    assert!(app.deliver_due().await > 0);
+    owner.set_cookie(COOKIE, "America/New_York");
+    let crawl = Crawl::run(&owner).await;
+    for (address, page) in &crawl.pages {
+        assert_eq!(named_zone(page), "America/New_York", "{address}");
+        assert_one_time_zone(address, page);
+    }
+    let times: usize = crawl.pages.values().map(|page| page.matches("<time ").count()).sum();
+    assert!(crawl.pages.len() > 30 && times > 50, "{} pages, {times} times", crawl.pages.len());
 }
 
 /// Markup that would run a script if it were not escaped.

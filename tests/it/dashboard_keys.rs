@@ -74,7 +74,7 @@ async fn the_list_shows_the_calls_of_each_key_today() {
     let app = app.restart().await;
     let browser = app.workspace("acme").await.owner_browser().await;
     let list = html(&browser.get(KEYS).await);
-    assert!(list.contains("data-label=\"Requests today\">2 of 10,000</td>"), "{list}");
+    assert!(list.contains("data-label=\"Daily quota used\">2 of 10,000</td>"), "{list}");
 }
 
 #[tokio::test]

@@ -77,7 +77,7 @@ async fn a_limited_search_shows_which_rows_it_searched_and_offers_to_search_all(
     };
     let (count, page) = search("/dashboard/students?q=hopper").await;
     assert!(count == 0 && page.contains("No matching students so far"), "{page}");
-    assert!(page.contains("Searched 5,000 entries, back to") && page.contains("10:01:21 UTC"), "{page}");
+    assert!(page.contains("Searched 5,000 entries, back to") && page.contains("10:01:21<"), "{page}");
     let all = search_all_url(&page);
     assert_eq!(all, "/dashboard/students?q=hopper&far=1");
     let (count, page) = search(&all).await;
@@ -115,13 +115,13 @@ async fn the_search_limit_is_exact_to_the_row() {
     }
     let page = load_page(&browser, &format!("{list}nobody")).await;
     assert!(page.contains("No matching students so far"), "Ada is beyond the limit: {page}");
-    assert!(page.contains("Searched 5,000 entries, back to") && page.contains("10:00:31 UTC"), "{page}");
+    assert!(page.contains("Searched 5,000 entries, back to") && page.contains("10:00:31<"), "{page}");
     assert_eq!(names(&load_page(&browser, &format!("{list}hopper")).await), ["Grace Hopper"]);
 
     // With one more student, Grace is beyond the limit, too.
     create_students(&acme, MAX_SCANNED_ROWS + 1..=MAX_SCANNED_ROWS + 1, 0).await;
     let page = load_page(&browser, &format!("{list}hopper")).await;
-    assert!(names(&page).is_empty() && page.contains("10:00:31 UTC"), "{page}");
+    assert!(names(&page).is_empty() && page.contains("10:00:31<"), "{page}");
     assert_eq!(names(&load_page(&browser, &search_all_url(&page)).await), ["Grace Hopper"]);
 }
 
@@ -300,7 +300,7 @@ async fn a_limited_search_of_orders_finds_exact_matches() {
 
     let page = search("q=hopper").await;
     assert!(names(&page).is_empty() && page.contains("No matching orders so far"), "{page}");
-    assert!(page.contains("Searched 5,000 entries, back to") && page.contains("10:01:21 UTC"), "{page}");
+    assert!(page.contains("Searched 5,000 entries, back to") && page.contains("10:01:21<"), "{page}");
     assert_eq!(names(&load_page(&browser, &search_all_url(&page)).await), ["N-1"]);
     let page = search("status=refunded").await;
     assert!(page.contains("No matching orders so far"), "{page}");
@@ -417,7 +417,7 @@ async fn a_delivery_filter_without_an_index_is_limited() {
         );
     }
     let (_, pending) = search("state=pending").await;
-    assert!(pending.contains("11:24:40 UTC") && pending.contains("11:23:52 UTC"), "{pending}");
+    assert!(pending.contains("11:24:40<") && pending.contains("11:23:52<"), "{pending}");
     for (query, count) in [
         ("event=student.created", 2),
         ("state=pending&event=student.created", 1),
@@ -425,7 +425,7 @@ async fn a_delivery_filter_without_an_index_is_limited() {
     ] {
         let (rows, page) = search(query).await;
         assert!(rows == 0 && page.contains("No matching deliveries so far"), "{query}: {page}");
-        assert!(page.contains("Searched 5,000 entries, back to") && page.contains("10:01:21 UTC"), "{page}");
+        assert!(page.contains("Searched 5,000 entries, back to") && page.contains("10:01:21<"), "{page}");
         assert_eq!(
             search_all_url(&page),
             format!("/dashboard/developer/webhooks/{subscription_id}?{query}&far=1")

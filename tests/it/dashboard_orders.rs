@@ -107,7 +107,6 @@ async fn orders_are_searched_and_paginated() {
     let id = path.rsplit('/').next().unwrap();
     assert_eq!(count(&html(&browser.get(&format!("{LIST}?q={id}")).await)), 1);
     assert!(html(&browser.get("/dashboard/orders?status=refunded").await).contains("No matching orders"));
-    // Times in URLs are in UTC, as the form states.
     for (span, expected_count) in [
         ("from=2026-03-02T10:00&to=2026-03-02T10:01", 25),
         ("from=2026-03-02T10:01", 0),
@@ -115,7 +114,6 @@ async fn orders_are_searched_and_paginated() {
     ] {
         let page = html(&browser.get(&format!("{LIST}?{span}")).await.assert_status(200));
         assert_eq!(count(&page), expected_count, "{span}");
-        assert!(page.contains("Paid from, <span data-zone>UTC</span>"), "{page}");
     }
     let rejected = html(&browser.get(&format!("{LIST}?from=soon&q=x")).await.assert_status(422));
     assert!(rejected.contains("Paid from must be a time such as") && rejected.contains("Invalid search"));

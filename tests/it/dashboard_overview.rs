@@ -93,15 +93,15 @@ async fn the_overview_shows_what_needs_attention() {
     let page = html(&browser.get(OVERVIEW).await);
     for words in [
         "Every attempt to deliver to http://127.0.0.1:".to_owned(),
-        "has failed since Mar 2, 10:00 UTC.".to_owned(),
+        "has failed since 2026-03-02 10:00:30.".to_owned(),
         format!("<a href=\"/dashboard/developer/webhooks/{}\">View deliveries</a>", webhook.id),
-        "has used 4 of its 5 requests today.".to_owned(),
+        "has used 4 of its 5 requests per day. The quota resets at 2026-03-03 00:00:00.".to_owned(),
         format!("/dashboard/developer/logs?key={}", key.id),
-        "expires on Mar 7, 10:00 UTC.".to_owned(),
+        "expires at 2026-03-07 10:00:30.".to_owned(),
         "Webhook deliveries per hour".to_owned(),
         "<span class=\"figure\">0%</span>".to_owned(),
         "API requests per day".to_owned(),
-        "<td class=\"number\" data-label=\"Requests today\">4</td>".to_owned(),
+        "<td class=\"number\" data-label=\"Requests\">4</td>".to_owned(),
     ] {
         assert!(page.contains(&words), "{words}: {page}");
     }

@@ -32,7 +32,7 @@ async fn a_student_is_enrolled_and_loses_access() {
     browser.submit(&enroll, &enroll, &fields).await.assert_status(303);
     workspace.change("progress.record", json!({"student": "ada", "course": "ink", "lesson": "ink-1"})).await;
     let page = html(&browser.get(&path).await);
-    for words in ["Enrolled the student in", "50%", "1 of 2 lessons", "manual", "2027-01-01 00:00:00 UTC"] {
+    for words in ["Enrolled the student in", "50%", "1 of 2 lessons", "manual", "2027-01-01 00:00:00<"] {
         assert!(page.contains(words), "{words}: {page}");
     }
     browser.submit(&enroll, &enroll, &fields).await.assert_status(303);

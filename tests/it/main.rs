@@ -35,6 +35,7 @@ mod dashboard_members;
 mod dashboard_orders;
 mod dashboard_overview;
 mod dashboard_students;
+mod dashboard_times;
 mod dashboard_webhooks;
 mod dashboard_webhooks_dead;
 mod dashboard_webhooks_deliveries;

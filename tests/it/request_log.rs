@@ -11,6 +11,7 @@ use domain::requests::{
 use domain::workspaces::Quota;
 use domain::{Error, keys};
 use foundation::id::WorkspaceId;
+use jiff::tz::TimeZone;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -140,7 +141,7 @@ async fn every_rejected_request_of_a_known_key_is_logged_with_its_error() {
         let envelope: Value = serde_json::from_slice(entry.error.as_deref().unwrap()).unwrap();
         assert_eq!(envelope["error"]["request_id"], entry.request_id);
     }
-    let today = list_daily(&app.app, workspace.id, 1).await.unwrap()[0];
+    let today = list_daily(&app.app, workspace.id, 1, &TimeZone::UTC).await.unwrap()[0];
     assert_eq!((today.succeeded, today.rejected, today.rate_limited, today.failed), (0, 4, 1, 0));
 }
 
@@ -193,7 +194,7 @@ async fn requests_of_another_workspace_are_not_visible() {
     {
         assert!(matches!(absent, Err(Error::NotFound(_))), "{absent:?}");
     }
-    assert_eq!(list_daily(&app.app, other.id, 1).await.unwrap()[0].total(), 0);
+    assert_eq!(list_daily(&app.app, other.id, 1, &TimeZone::UTC).await.unwrap()[0].total(), 0);
 }
 
 #[tokio::test]
@@ -245,7 +246,7 @@ async fn shutdown_writes_pending_log_entries() {
             .await
             .unwrap();
     assert_eq!(log.items.len(), 1);
-    assert_eq!(list_daily(&app.app, workspace, 1).await.unwrap()[0].succeeded, 1);
+    assert_eq!(list_daily(&app.app, workspace, 1, &TimeZone::UTC).await.unwrap()[0].succeeded, 1);
 }
 
 #[tokio::test]
@@ -264,19 +265,24 @@ async fn the_log_is_pruned_after_seven_days_and_daily_sums_after_ninety() {
     requests::prune(&app.app).await.unwrap();
     assert_eq!(app.log(workspace.id, RequestFilter::default()).await.len(), 1, "the new entry remains");
 
-    let week = list_daily(&app.app, workspace.id, 8).await.unwrap();
+    let week = list_daily(&app.app, workspace.id, 8, &TimeZone::UTC).await.unwrap();
     assert_eq!(week.iter().map(|day| day.succeeded).collect::<Vec<_>>(), [1, 0, 0, 0, 0, 0, 0, 1]);
     app.clock.advance(82 * DAY);
     requests::prune_daily(&app.app).await.unwrap();
-    let all = list_daily(&app.app, workspace.id, 90).await.unwrap();
+    let all = list_daily(&app.app, workspace.id, 90, &TimeZone::UTC).await.unwrap();
     assert_eq!((all[0].succeeded, all[7].succeeded, all.len()), (1, 1, 90));
     app.clock.advance(DAY);
     requests::prune_daily(&app.app).await.unwrap();
     assert_eq!(
-        list_daily(&app.app, workspace.id, 90).await.unwrap().iter().map(|day| day.total()).sum::<u64>(),
+        list_daily(&app.app, workspace.id, 90, &TimeZone::UTC)
+            .await
+            .unwrap()
+            .iter()
+            .map(|day| day.total())
+            .sum::<u64>(),
         1
     );
-    assert!(list_daily(&app.app, workspace.id, 91).await.is_err());
+    assert!(list_daily(&app.app, workspace.id, 91, &TimeZone::UTC).await.is_err());
 }
 
 #[tokio::test]
@@ -285,7 +291,7 @@ async fn without_the_request_log_requests_are_only_counted() {
     let workspace = app.workspace("acme").await;
     workspace.key("read:courses").await.get(COURSES).await.assert_status(200);
     assert_eq!(app.log(workspace.id, RequestFilter::default()).await, []);
-    assert_eq!(list_daily(&app.app, workspace.id, 1).await.unwrap()[0].succeeded, 1);
+    assert_eq!(list_daily(&app.app, workspace.id, 1, &TimeZone::UTC).await.unwrap()[0].succeeded, 1);
 }
 
 #[tokio::test]

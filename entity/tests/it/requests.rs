@@ -91,7 +91,7 @@ async fn daily_counts_add_up_per_workspace() {
     for database in databases().await {
         let day = |workspace_id, day: i64, succeeded| api_request_days::Model {
             workspace_id,
-            day: day * DAY_MS,
+            starts_at: day * DAY_MS,
             succeeded,
             rejected: 1,
             rate_limited: 2,

@@ -38,21 +38,23 @@ pub(super) fn routes(route: RouteTable) -> RouteTable {
 struct KeyListPage {
     frame: Frame,
     keys: Vec<KeyRow>,
+    /// When the daily quotas reset.
+    quota_resets_at: Timestamp,
 }
 
 /// A row of the list.
 struct KeyRow {
     record: KeyRecord,
-    /// The requests made today, and the daily quota: "2 of 10,000".
-    requests_today: String,
+    /// The requests that count toward the daily quota, and the quota: "2 of 10,000".
+    quota_used: String,
     now: Timestamp,
 }
 
 impl KeyRow {
     fn new(usage: KeyUsage, now: Timestamp) -> Self {
-        let requests_today =
+        let quota_used =
             format!("{} of {}", ui::number(usage.calls_today), ui::number(usage.quota.per_day.requests));
-        Self { record: usage.key, requests_today, now }
+        Self { record: usage.key, quota_used, now }
     }
 
     fn is_active(&self) -> bool {
@@ -78,10 +80,15 @@ impl KeyRow {
 async fn list(request: DashboardRequest) -> PageResponse {
     let now = request.app().clock.now();
     let keys = keys::list_usage(request.app(), request.workspace()).await?;
-    let mut keys: Vec<KeyRow> = keys.into_iter().map(|usage| KeyRow::new(usage, now)).collect();
+    let mut rows: Vec<KeyRow> = keys.into_iter().map(|usage| KeyRow::new(usage, now)).collect();
     // The sort is stable: active and inactive keys both stay newest first.
-    keys.sort_by_key(|key| !key.is_active());
-    request.show(&KeyListPage { frame: request.frame(Section::Keys, "API keys"), keys })
+    rows.sort_by_key(|row| !row.is_active());
+    let quota_resets_at = keys::daily_quota_resets_at(request.app());
+    request.show(&KeyListPage {
+        frame: request.frame(Section::Keys, "API keys"),
+        keys: rows,
+        quota_resets_at,
+    })
 }
 
 #[derive(Template)]

@@ -11,6 +11,7 @@ mod settings;
 mod sign_in;
 mod sign_in_link;
 mod students;
+mod time_zone;
 mod webhooks;
 mod workspaces;
 
@@ -29,6 +30,7 @@ pub(super) fn routes() -> RouteTable {
     let route = students::routes(route);
     let route = orders::routes(route);
     let route = workspaces::routes(route);
+    let route = time_zone::routes(route);
     let route = members::routes(route);
     settings::routes(route)
 }

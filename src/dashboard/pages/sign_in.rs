@@ -143,7 +143,7 @@ pub(super) fn actor(context: &BrowserContext, user: &User) -> Actor {
 }
 
 /// Returns the path if it is one of the dashboard, otherwise the home page. Prevents open redirects.
-fn safe_next(next: &str) -> &str {
+pub(super) fn safe_next(next: &str) -> &str {
     let is_plain = next.bytes().all(|b| b.is_ascii_graphic() && b != b'\\');
     let is_dashboard = next == HOME || next.starts_with("/dashboard/") || next.starts_with("/dashboard?");
     if is_plain && is_dashboard { next } else { HOME }

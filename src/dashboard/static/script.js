@@ -1,42 +1,13 @@
-// Progressive enhancement: local times, copy buttons, protection against double submission, and live updates with htmx.
+// Progressive enhancement: the time zone, copy buttons, protection against double submission, and live updates with htmx.
 // Pages work without this script.
 (() => {
   "use strict";
-  const formatter = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-
-  // Date and time fields hold UTC, as do query parameters. They are shown in the browser's time zone.
-  const formatUtc = (ms) => new Date(ms).toISOString().slice(0, 19).replace(/:00$/, "");
-  // Each field is converted once, since it may already contain user input when the page is prepared again.
-  const localized = new WeakSet();
-  function localize(field) {
-    if (localized.has(field)) return;
-    localized.add(field);
-    const at = new Date(`${field.defaultValue}Z`);
-    if (!Number.isNaN(at.getTime())) {
-      field.value = formatUtc(at.getTime() - at.getTimezoneOffset() * 60000);
-      field.dataset.shown = field.value;
-    }
-    for (const name of field.labels[0].querySelectorAll("[data-zone]")) {
-      name.textContent = formatter.resolvedOptions().timeZone;
-    }
-  }
-  document.addEventListener("formdata", (event) => {
-    for (const field of event.target.querySelectorAll("input[data-moment]")) {
-      // An unchanged field is sent as it was received, since local times are ambiguous when daylight saving time ends.
-      const isUnchanged = field.value === field.dataset.shown;
-      if (field.value) event.formData.set(field.name, isUnchanged ? field.defaultValue : formatUtc(new Date(field.value).getTime()));
-    }
-  });
+  // Tells the server the browser's time zone, in which it renders the times of the next pages.
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const secure = location.protocol === "https:" ? "; Secure" : "";
+  if (zone) document.cookie = `time-zone=${zone}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
 
   function prepare(root) {
-    for (const time of root.querySelectorAll("time[datetime]:not([data-local])")) {
-      const at = new Date(time.dateTime);
-      if (!Number.isNaN(at.getTime())) {
-        time.textContent = formatter.format(at);
-        time.dataset.local = "";
-      }
-    }
-    for (const field of root.querySelectorAll("input[data-moment]")) localize(field);
     if (navigator.clipboard) {
       for (const button of root.querySelectorAll("button[data-copy]")) {
         button.hidden = false;

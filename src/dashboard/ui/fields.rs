@@ -24,7 +24,7 @@ pub(crate) struct FormChoice<'a> {
 enum Control<'a> {
     /// A single-line input with its type, such as `text` or `email`.
     SingleLine(&'a str),
-    /// A date and time, in UTC for the server.
+    /// A date and time.
     DateTime,
     /// A multi-line input.
     Multiline,
@@ -101,8 +101,7 @@ impl<'a> FormField<'a> {
         Self { control: Control::SingleLine(input_type), ..self }
     }
 
-    /// Makes the field a date and time in UTC. With scripts enabled, the browser shows it in its own time zone and still sends
-    /// UTC.
+    /// Makes the field a date and time. The form must contain [`PageZone::field`](super::PageZone::field).
     pub(crate) fn date_time(self) -> Self {
         Self { control: Control::DateTime, ..self }
     }
@@ -137,10 +136,6 @@ impl<'a> FormField<'a> {
         self.error.map(|message| error_sentence(self.label, message)).unwrap_or_default()
     }
 
-    fn is_date_time(&self) -> bool {
-        matches!(self.control, Control::DateTime)
-    }
-
     /// Returns the ids of the elements that describe the input.
     fn described_by(&self) -> String {
         let hint = if self.hint.is_empty() { String::new() } else { format!("{}-hint", self.name) };
@@ -172,13 +167,6 @@ mod tests {
     fn an_error_continues_its_label_or_is_a_sentence() {
         assert_eq!(error_sentence("Name", "must be shorter"), "Name must be shorter.");
         assert_eq!(error_sentence("Events", "`a.b` is not an event type"), "`a.b` is not an event type.");
-    }
-
-    #[test]
-    fn a_date_time_shows_its_time_zone() {
-        let html = field("from", "Created from").date_time().value("2026-03-02T10:00").to_string();
-        assert!(html.contains("Created from, <span data-zone>UTC</span></label>"), "{html}");
-        assert!(html.contains("type=\"datetime-local\" value=\"2026-03-02T10:00\" data-moment"), "{html}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Components of pages. Each is a value that a template writes with `{{ ui::time(at) }}`, already escaped.
+//! Components of pages. Each is a value that a template writes with `{{ ui::badge(tone, text) }}`, already escaped.
 //!
 //! A module that derives a template imports the components with `use crate::ui`.
 
@@ -6,17 +6,18 @@ use std::fmt::{self, Display};
 
 use askama::Template;
 use askama::filters::HtmlSafe;
-use jiff::Timestamp;
 
 use super::position;
-use super::query::{SEARCH_ALL, SEARCH_REST};
+use super::query::{SEARCH_ALL, SEARCH_REST, TIME_ZONE};
 use domain::page::{MAX_SCANNED_ROWS, Position};
 
 mod fields;
 mod numbers;
+mod time;
 
 pub(crate) use fields::{FormChoice, error_sentence, field};
 pub(crate) use numbers::{count, example_amount, minor_units, money, number, percent};
+pub(crate) use time::{PageZone, Time};
 
 /// HTML that is written without escaping. Only for HTML that this crate generated.
 #[derive(Debug, Clone, Copy)]
@@ -36,28 +37,7 @@ macro_rules! html_safe {
 }
 pub(super) use html_safe;
 
-html_safe!(Time, CopyableText<'_>, Badge<'_>, EmptyState<'_>, Pager, ConfirmForm<'_>);
-
-/// A point in time: rendered in UTC, converted to the browser's time zone by the script, with UTC on hover.
-#[derive(Template)]
-#[template(source = r#"<time datetime="{{ datetime }}" title="{{ text }}">{{ text }}</time>"#, ext = "html")]
-pub(crate) struct Time {
-    datetime: String,
-    text: String,
-}
-
-/// Renders a point in time.
-pub(crate) fn time(at: &Timestamp) -> Time {
-    Time { datetime: format!("{at:.3}"), text: at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string() }
-}
-
-/// Renders an optional point in time, or the placeholder.
-pub(crate) fn time_or(at: &Option<Timestamp>, placeholder: &'static str) -> RawHtml<String> {
-    RawHtml(
-        at.as_ref()
-            .map_or_else(|| format!("<span class=\"quiet\">{placeholder}</span>"), |at| time(at).to_string()),
-    )
-}
+html_safe!(CopyableText<'_>, Badge<'_>, EmptyState<'_>, Pager, ConfirmForm<'_>);
 
 /// An id, or another text, with a copy button.
 #[derive(Template)]
@@ -163,6 +143,7 @@ impl Pager {
     pub(crate) fn limited_to(
         self,
         path: &str,
+        zone: &PageZone,
         after: Option<Position>,
         search_end: Option<Position>,
     ) -> Self {
@@ -171,7 +152,8 @@ impl Pager {
             Some(after) => format!("{SEARCH_ALL}={SEARCH_REST}&after={}", position::format(after)),
             None => format!("{SEARCH_ALL}=1"),
         };
-        let link = |search_end: Position| (time(&search_end.at), format!("{path}{separator}{parameters}"));
+        let link =
+            |search_end: Position| (zone.time(&search_end.at), format!("{path}{separator}{parameters}"));
         Self { limit: search_end.filter(|_| self.next.is_none()).map(link), ..self }
     }
 
@@ -216,21 +198,16 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_readable_for_people_and_machines() {
-        let at = "2026-03-02T10:00:30.5Z".parse().unwrap();
-        insta::assert_snapshot!(
-            time(&at),
-            @r#"<time datetime="2026-03-02T10:00:30.500Z" title="2026-03-02 10:00:30 UTC">2026-03-02 10:00:30 UTC</time>"#
-        );
-        assert_eq!(time_or(&None, "never").to_string(), "<span class=\"quiet\">never</span>");
-    }
-
-    #[test]
     fn a_limited_search_links_to_the_rest() {
         let at = "2026-03-02T10:00:30Z".parse().unwrap();
         let search_end = Some(Position { at, id: uuid::Uuid::nil() });
         let limited = |next: Option<&str>| {
-            pager("/x?q=a", None, next.map(str::to_owned)).limited_to("/x?q=a", None, search_end)
+            pager("/x?q=a", None, next.map(str::to_owned)).limited_to(
+                "/x?q=a",
+                &PageZone::UTC,
+                None,
+                search_end,
+            )
         };
         assert!(limited(None).to_string().contains("href=\"/x?q=a&#38;far=1\""), "{}", limited(None));
         assert!(limited(None).is_limited() && !limited(Some("3.4")).is_limited());

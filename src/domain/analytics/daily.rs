@@ -2,12 +2,14 @@
 
 use entity::enrollments;
 use entity::rollups::{DAY_MS, QUARTER_HOUR_MS};
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan as _};
 
-use super::{AnalyticsQuery, Interval, Revenue, field_error, summarize};
+use super::intervals::last_days;
+use super::{AnalyticsQuery, Interval, Revenue, summarize};
 use crate::app::App;
 use crate::{Error, Result};
+use foundation::clock::from_ms;
 use foundation::id::WorkspaceId;
 
 /// Maximum number of days.
@@ -27,35 +29,25 @@ pub struct DayFigures {
     pub completions: i64,
 }
 
-/// Returns the figures of a workspace for the last `days` days including today, oldest first. `timezone` is an IANA
-/// name; `None` means UTC.
+/// Returns the figures of a workspace for the last `days` days including today, oldest first. `zone` is an IANA time zone.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] if `days` is not between 1 and 365, or if `timezone` is unknown.
+/// Returns [`Error::Invalid`] if `days` is not between 1 and 365.
 pub async fn daily_figures(
     app: &App,
     workspace: WorkspaceId,
     days: i64,
-    timezone: Option<&str>,
+    zone: &TimeZone,
 ) -> Result<Vec<DayFigures>> {
     if !(1..=MAX_DAYS).contains(&days) {
         return Err(Error::invalid("days", format!("must be from 1 to {MAX_DAYS}")));
     }
-    let name = timezone.unwrap_or("UTC");
-    let zone = TimeZone::get(name).map_err(|_| {
-        let message = format!("{name:?} is not an IANA time zone, such as `Europe/Berlin`");
-        Error::Invalid(vec![field_error("timezone", message)])
-    })?;
-    let now = app.clock.now();
-    let first = now.to_zoned(zone.clone()).date().checked_sub((days - 1).days());
-    let from = first.and_then(|date| date.to_zoned(zone)).and_then(|zoned| zoned.start_of_day());
-    let from = from.map_err(|error| Error::Internal(error.into()))?.timestamp();
-    // The end of the window is exclusive, so it is one millisecond after the current time.
-    let end_ms = now.as_millisecond() + 1;
+    let bounds = last_days(app.clock.now(), days, zone)?;
+    let (Some(&start_ms), Some(&end_ms)) = (bounds.first(), bounds.last()) else { return Ok(Vec::new()) };
     let query = AnalyticsQuery {
-        from: Some(from),
-        to: Some(foundation::clock::from_ms(end_ms)),
-        timezone: Some(name.to_owned()),
+        from: Some(from_ms(start_ms)),
+        to: Some(from_ms(end_ms)),
+        timezone: zone.iana_name().map(str::to_owned),
         course: None,
         interval: Some(Interval::Day),
     };
@@ -70,9 +62,9 @@ pub async fn daily_figures(
         })
         .collect();
     // The days of every time zone start at a multiple of a quarter-hour, those of UTC at a multiple of a day.
-    let step = if timezone.is_none() { DAY_MS } else { QUARTER_HOUR_MS };
+    let step = if *zone == TimeZone::UTC { DAY_MS } else { QUARTER_HOUR_MS };
     let rows = enrollments::in_workspace(workspace.uuid());
-    let span = (from.as_millisecond(), end_ms);
+    let span = (start_ms, end_ms);
     for (at, count) in rows.count_completed_in(app.db.read(), span, step).await? {
         let started_days = figures.partition_point(|day| day.starts_at.as_millisecond() <= at);
         if let Some(day) = started_days.checked_sub(1).and_then(|index| figures.get_mut(index)) {

@@ -42,6 +42,18 @@ pub(super) fn bounds(
     Ok(bounds)
 }
 
+/// Returns the boundaries of the last `days` days up to and including today, in milliseconds since the epoch, ascending. The
+/// first is the start of the first day, the last is one millisecond after `now`.
+///
+/// # Errors
+/// Returns [`Error::Internal`] at the beginning of the calendar.
+pub(crate) fn last_days(now: Timestamp, days: i64, zone: &TimeZone) -> Result<Vec<i64>> {
+    let first = now.to_zoned(zone.clone()).date().checked_sub((days - 1).days());
+    let from = first.and_then(|date| date.to_zoned(zone.clone())).and_then(|zoned| zoned.start_of_day());
+    let end = foundation::clock::from_ms(now.as_millisecond() + 1);
+    bounds(from.map_err(calendar_error)?.timestamp(), end, Interval::Day, zone)
+}
+
 /// Returns the first date of the interval that contains the date.
 fn start_of(interval: Interval, date: Date) -> std::result::Result<Date, jiff::Error> {
     match interval {

@@ -5,7 +5,7 @@
 //! the completions of each day.
 
 mod daily;
-mod intervals;
+pub(crate) mod intervals;
 mod plan;
 mod read;
 

@@ -19,7 +19,7 @@ pub use authenticate::{authenticate, authenticate_limited, flush_uses};
 pub use cache::PrincipalCache;
 pub use manage::{create, create_by_member, list, revoke, set_quota};
 pub use quota::{EffectiveQuota, Limit, LimitSource};
-pub use usage::{KeyUsage, list_usage};
+pub use usage::{KeyUsage, daily_quota_resets_at, list_usage};
 
 /// An API key without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]

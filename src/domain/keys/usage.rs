@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 
+use entity::rollups::{DAY_MS, Grain};
 use entity::{api_keys, rate_usage, workspaces};
+use jiff::Timestamp;
 
 use super::super::Result;
 use super::KeyRecord;
 use super::manage::record;
 use super::quota::{self, EffectiveQuota};
 use crate::app::App;
+use foundation::clock::from_ms;
 use foundation::id::WorkspaceId;
 
 /// A key with its quota and its calls of the current UTC day.
@@ -22,6 +25,11 @@ pub struct KeyUsage {
     pub quota: EffectiveQuota,
 }
 
+/// Returns when the daily quotas reset: the end of the current UTC day.
+pub fn daily_quota_resets_at(app: &App) -> Timestamp {
+    from_ms(Grain::Day.floor(app.clock.now_ms()) + DAY_MS)
+}
+
 /// Returns the keys of a workspace with their calls of today, newest first, including revoked and expired keys.
 ///
 /// # Errors
@@ -29,7 +37,7 @@ pub struct KeyUsage {
 pub async fn list_usage(app: &App, workspace: WorkspaceId) -> Result<Vec<KeyUsage>> {
     let keys = keys(app, workspace).await?;
     let now_ms = app.clock.now_ms();
-    let today = entity::rollups::Grain::Day.floor(now_ms);
+    let today = Grain::Day.floor(now_ms);
     let mut used: HashMap<String, u64> = HashMap::new();
     for chunk in keys.chunks(500) {
         let subjects = chunk.iter().map(|(key, _)| key.id.to_string()).collect();

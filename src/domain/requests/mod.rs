@@ -23,7 +23,7 @@ pub use write::{flush, prune, prune_daily};
 
 /// How long requests are stored, in days.
 pub const RETENTION_DAYS: i64 = 7;
-/// How long daily counts are stored, in days including today.
+/// How long daily counts are stored, in days including today, in every time zone.
 pub const DAILY_RETENTION_DAYS: i64 = 90;
 
 /// A completed request, to be written to the log.
@@ -106,10 +106,10 @@ pub enum StatusFilter {
     Exact(u16),
 }
 
-/// The number of requests of a workspace on a UTC day, by response status.
+/// The number of requests of a workspace on one day, by response status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DailyRequests {
-    /// The start of the day.
+    /// The start of the day in the time zone.
     pub starts_at: Timestamp,
     /// Requests with a status below 400.
     pub succeeded: u64,

@@ -1,15 +1,13 @@
 //! Reads the request log and the daily request counts.
 
-use std::collections::HashMap;
-
 use entity::api_requests::{self, Column, Model, RequestRowFilter};
-use entity::rollups::DAY_MS;
 use entity::{SpanMs, api_request_days};
+use jiff::tz::TimeZone;
 
+use super::super::analytics::intervals::last_days;
 use super::super::page::{MAX_SCANNED_ROWS, Page, PageRequest, Position};
 use super::super::records::{id, not_found};
 use super::super::{Error, Result};
-use super::recorder::day_of;
 use super::{DAILY_RETENTION_DAYS, DailyRequests, LoggedRequest, RequestFilter, StatusFilter};
 use crate::app::App;
 use foundation::clock::from_ms;
@@ -90,33 +88,43 @@ pub async fn by_request_id(app: &App, workspace: WorkspaceId, request_id: &str) 
         .ok_or_else(|| not_found::<LoggedRequestIdKind>(request_id.chars().take(128).collect::<String>()))
 }
 
-/// Returns the request counts of the workspace for each of the last `days` UTC days including today, oldest first. Days
-/// without requests are included.
+/// Returns the request counts of the workspace for each of the last `days` days of a time zone including today, oldest first.
+/// Days without requests are included.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] when `days` is less than 1 or more than 90.
-pub async fn list_daily(app: &App, workspace: WorkspaceId, days: i64) -> Result<Vec<DailyRequests>> {
+pub async fn list_daily(
+    app: &App,
+    workspace: WorkspaceId,
+    days: i64,
+    zone: &TimeZone,
+) -> Result<Vec<DailyRequests>> {
     if !(1..=DAILY_RETENTION_DAYS).contains(&days) {
         return Err(Error::invalid("days", format!("must be between 1 and {DAILY_RETENTION_DAYS}")));
     }
-    let today = day_of(app.clock.now_ms());
-    let first = today - (days - 1) * DAY_MS;
-    let span = SpanMs::between(first, today + DAY_MS);
-    let rows = api_request_days::of_workspace(app.db.read(), workspace.uuid(), span).await?;
-    let rows: HashMap<i64, api_request_days::Model> = rows.into_iter().map(|row| (row.day, row)).collect();
-    let count = |count: Option<i64>| count.unwrap_or_default().unsigned_abs();
-    let day = |index: i64| {
-        let start = first + index * DAY_MS;
-        let row = rows.get(&start);
-        DailyRequests {
-            starts_at: from_ms(start),
-            succeeded: count(row.map(|row| row.succeeded)),
-            rejected: count(row.map(|row| row.rejected)),
-            rate_limited: count(row.map(|row| row.rate_limited)),
-            failed: count(row.map(|row| row.failed)),
-        }
+    let bounds = last_days(app.clock.now(), days, zone)?;
+    let (Some(&start_ms), Some((&end_ms, starts))) = (bounds.first(), bounds.split_last()) else {
+        return Ok(Vec::new());
     };
-    Ok((0..days).map(day).collect())
+    let empty = |start| DailyRequests {
+        starts_at: from_ms(start),
+        succeeded: 0,
+        rejected: 0,
+        rate_limited: 0,
+        failed: 0,
+    };
+    let mut counts: Vec<DailyRequests> = starts.iter().copied().map(empty).collect();
+    let span = SpanMs::between(start_ms, end_ms);
+    for row in api_request_days::of_workspace(app.db.read(), workspace.uuid(), span).await? {
+        let started_days = starts.partition_point(|start| *start <= row.starts_at);
+        if let Some(day) = started_days.checked_sub(1).and_then(|index| counts.get_mut(index)) {
+            day.succeeded += row.succeeded.unsigned_abs();
+            day.rejected += row.rejected.unsigned_abs();
+            day.rate_limited += row.rate_limited.unsigned_abs();
+            day.failed += row.failed.unsigned_abs();
+        }
+    }
+    Ok(counts)
 }
 
 /// Returns the range of statuses that match the filter. The first value is included, the second is not.

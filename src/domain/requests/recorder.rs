@@ -1,7 +1,8 @@
-//! Records requests in memory until they are written: in a bounded channel, and as counts per workspace and day.
+//! Records requests in memory until they are written: in a bounded channel, and as counts per workspace and
+//! quarter-hour.
 //!
 //! Recording never waits and holds no lock across an await. When the channel is full, or when one workspace fills half
-//! of it, the log entry is dropped and counted as dropped. The daily counts still include the request.
+//! of it, the log entry is dropped and counted as dropped. The counts still include the request.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -9,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use dashmap::DashMap;
 use entity::api_request_days;
-use entity::rollups::DAY_MS;
+use entity::rollups::Grain;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::CompletedRequest;
@@ -23,7 +24,7 @@ const QUEUE_CAPACITY: usize = 512;
 pub struct Recorder {
     sender: Sender<CompletedRequest>,
     queue: Mutex<RequestQueue>,
-    /// By workspace and the start of the UTC day, in milliseconds since the epoch.
+    /// By workspace and the start of the quarter-hour, in milliseconds since the epoch.
     counts: DashMap<(WorkspaceId, i64), RequestCounts>,
     /// The number of requests dropped since the previous call of [`Recorder::take_dropped`].
     dropped: AtomicU64,
@@ -39,7 +40,7 @@ struct RequestQueue {
     capacity: usize,
 }
 
-/// The numbers of requests of a workspace on one day since the previous flush, by response status.
+/// The numbers of requests of a workspace in one quarter-hour since the previous flush, by response status.
 #[derive(Debug, Default)]
 struct RequestCounts {
     succeeded: AtomicU64,
@@ -62,11 +63,11 @@ impl RequestCounts {
     }
 
     /// Resets the counts and returns them as a row to add, or `None` if all are 0.
-    fn take(&self, workspace: WorkspaceId, day: i64) -> Option<api_request_days::Model> {
+    fn take(&self, workspace: WorkspaceId, starts_at: i64) -> Option<api_request_days::Model> {
         let take = |count: &AtomicU64| i64::try_from(count.swap(0, Ordering::Relaxed)).unwrap_or(i64::MAX);
         let row = api_request_days::Model {
             workspace_id: workspace.uuid(),
-            day,
+            starts_at,
             succeeded: take(&self.succeeded),
             rejected: take(&self.rejected),
             rate_limited: take(&self.rate_limited),
@@ -110,7 +111,7 @@ impl Recorder {
     /// this before building a log entry.
     pub fn has_capacity(&self, workspace: WorkspaceId, at_ms: i64) -> bool {
         let is_below_limit = || {
-            let counts = self.counts.get(&(workspace, day_of(at_ms)));
+            let counts = self.counts.get(&(workspace, quarter_hour_of(at_ms)));
             counts.is_none_or(|counts| counts.queued.load(Ordering::Relaxed) < self.workspace_capacity)
         };
         self.sender.capacity() > 0 && is_below_limit()
@@ -118,7 +119,7 @@ impl Recorder {
 
     /// Counts a request that was received at `at_ms`, with this response status.
     pub fn count(&self, workspace: WorkspaceId, at_ms: i64, status: u16) {
-        let key = (workspace, day_of(at_ms));
+        let key = (workspace, quarter_hour_of(at_ms));
         if let Some(counts) = self.counts.get(&key) {
             counts.counter(status).fetch_add(1, Ordering::Relaxed);
             return;
@@ -129,7 +130,7 @@ impl Recorder {
     /// Queues a request for the log, or drops it when the queue is full. Call [`count`](Self::count) for the request
     /// first.
     pub fn log(&self, request: CompletedRequest) {
-        let key = (request.workspace, day_of(request.received_at.as_millisecond()));
+        let key = (request.workspace, quarter_hour_of(request.received_at.as_millisecond()));
         if self.sender.try_send(request).is_err() {
             self.count_dropped();
         } else if let Some(counts) = self.counts.get(&key) {
@@ -159,17 +160,17 @@ impl Recorder {
         taken
     }
 
-    /// Takes the counts of all workspaces, and removes entries of past days that have no counts.
+    /// Takes the counts of all workspaces, and removes entries of past quarter-hours that have no counts.
     pub(super) fn take_counts(&self, now_ms: i64) -> Vec<api_request_days::Model> {
-        let mut daily_counts = Vec::new();
-        self.counts.retain(|(workspace, day), counts| {
+        let mut taken = Vec::new();
+        self.counts.retain(|(workspace, starts_at), counts| {
             counts.queued.store(0, Ordering::Relaxed);
-            let row = counts.take(*workspace, *day);
-            let is_needed = row.is_some() || *day >= day_of(now_ms);
-            daily_counts.extend(row);
+            let row = counts.take(*workspace, *starts_at);
+            let is_needed = row.is_some() || *starts_at >= quarter_hour_of(now_ms);
+            taken.extend(row);
             is_needed
         });
-        daily_counts
+        taken
     }
 
     /// Queues requests again after they could not be written. Drops the oldest if they do not all fit.
@@ -182,17 +183,17 @@ impl Recorder {
     }
 
     /// Restores counts that could not be written.
-    pub(super) fn restore_counts(&self, daily_counts: &[api_request_days::Model]) {
-        for row in daily_counts {
+    pub(super) fn restore_counts(&self, rows: &[api_request_days::Model]) {
+        for row in rows {
             let workspace = WorkspaceId::from_uuid(row.workspace_id);
-            self.counts.entry((workspace, row.day)).or_default().add(row);
+            self.counts.entry((workspace, row.starts_at)).or_default().add(row);
         }
     }
 }
 
-/// Returns the start of the UTC day that contains a time, both in milliseconds since the epoch.
-pub(super) const fn day_of(at_ms: i64) -> i64 {
-    at_ms - at_ms.rem_euclid(DAY_MS)
+/// Returns the start of the quarter-hour that contains a time, both in milliseconds since the epoch.
+const fn quarter_hour_of(at_ms: i64) -> i64 {
+    Grain::QuarterHour.floor(at_ms)
 }
 
 #[cfg(test)]
@@ -200,6 +201,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::net::{IpAddr, Ipv4Addr};
 
+    use entity::rollups::QUARTER_HOUR_MS;
     use uuid::Uuid;
 
     use super::*;
@@ -239,8 +241,8 @@ mod tests {
         assert_eq!(recorder.take_dropped(), 0);
         let logged: Vec<String> = recorder.take().into_iter().map(|request| request.request_id).collect();
         assert_eq!(logged, ["0", "1", "2", "3"]);
-        let daily_counts = recorder.take_counts(5);
-        assert_eq!(daily_counts.iter().map(|row| row.succeeded).sum::<i64>(), 10);
+        let counts = recorder.take_counts(5);
+        assert_eq!(counts.iter().map(|row| row.succeeded).sum::<i64>(), 10);
         assert!(recorder.take_counts(5).is_empty() && recorder.take().is_empty());
     }
 
@@ -258,15 +260,15 @@ mod tests {
         let recorder = Recorder::with_capacity(4);
         record(&recorder, request(1, 0));
         record(&recorder, request(1, 1));
-        let (taken, daily_counts) = (recorder.take(), recorder.take_counts(5));
+        let (taken, counts) = (recorder.take(), recorder.take_counts(5));
         recorder.requeue(taken);
-        recorder.restore_counts(&daily_counts);
+        recorder.restore_counts(&counts);
         record(&recorder, request(2, 2));
         let logged: Vec<String> = recorder.take().into_iter().map(|request| request.request_id).collect();
         assert_eq!(logged, ["0", "1", "2"]);
-        assert_eq!(recorder.take_counts(DAY_MS).iter().map(|row| row.succeeded).sum::<i64>(), 3);
-        assert!(recorder.counts.len() == 2 && recorder.take_counts(DAY_MS).is_empty());
-        assert!(recorder.counts.is_empty(), "past days are removed");
+        assert_eq!(recorder.take_counts(QUARTER_HOUR_MS).iter().map(|row| row.succeeded).sum::<i64>(), 3);
+        assert!(recorder.counts.len() == 2 && recorder.take_counts(QUARTER_HOUR_MS).is_empty());
+        assert!(recorder.counts.is_empty(), "past quarter-hours are removed");
     }
 
     #[test]

@@ -4,7 +4,6 @@ use entity::rollups::DAY_MS;
 use entity::{StringMap, api_request_days, api_requests};
 
 use super::super::Result;
-use super::recorder::day_of;
 use super::{CompletedRequest, DAILY_RETENTION_DAYS, RETENTION_DAYS};
 use crate::app::App;
 use foundation::database::DELETE_BATCH;
@@ -23,18 +22,18 @@ pub async fn flush(app: &App) -> Result<usize> {
     let recorder = app.requests();
     report_dropped(recorder.take_dropped());
     let mut requests = recorder.take();
-    let mut daily_counts = recorder.take_counts(app.clock.now_ms());
+    let mut counts = recorder.take_counts(app.clock.now_ms());
     let mut written = 0;
-    while !requests.is_empty() || !daily_counts.is_empty() {
+    while !requests.is_empty() || !counts.is_empty() {
         let remaining = requests.split_off(requests.len().min(BATCH));
-        if let Err(error) = write(app, &daily_counts, &requests).await {
-            recorder.restore_counts(&daily_counts);
+        if let Err(error) = write(app, &counts, &requests).await {
+            recorder.restore_counts(&counts);
             requests.extend(remaining);
             recorder.requeue(requests);
             return Err(error);
         }
         written += requests.len();
-        daily_counts.clear();
+        counts.clear();
         requests = remaining;
     }
     Ok(written)
@@ -51,16 +50,12 @@ fn report_dropped(dropped: u64) {
     }
 }
 
-async fn write(
-    app: &App,
-    daily_counts: &[api_request_days::Model],
-    requests: &[CompletedRequest],
-) -> Result<()> {
+async fn write(app: &App, counts: &[api_request_days::Model], requests: &[CompletedRequest]) -> Result<()> {
     let rows: Vec<_> = requests.iter().map(|request| row(app, request)).collect();
     let times: Vec<i64> = rows.iter().map(|row| row.received_at).collect();
     app.db.ensure_partitions(api_requests::TABLE, &times).await?;
     let write = app.begin_write().await?;
-    api_request_days::add(write.conn(), daily_counts.to_vec()).await?;
+    api_request_days::add(write.conn(), counts.to_vec()).await?;
     api_requests::insert_many(write.conn(), rows).await?;
     Ok(write.commit().await?)
 }
@@ -100,13 +95,14 @@ pub async fn prune(app: &App) -> Result<u64> {
     Ok(requests.await?)
 }
 
-/// Deletes the daily counts of all days but the latest [`DAILY_RETENTION_DAYS`], which include today.
+/// Deletes the counts of days that are, in every time zone, before the latest [`DAILY_RETENTION_DAYS`], which include today.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when the transaction fails.
 pub async fn prune_daily(app: &App) -> Result<()> {
     let write = app.begin_write().await?;
-    let first = day_of(write.now_ms()) - (DAILY_RETENTION_DAYS - 1) * DAY_MS;
-    api_request_days::delete_before(write.conn(), first).await?;
+    // The first of these days began at most 90 days and the hour ago by which clocks were set back.
+    let until_ms = write.now_ms() - (DAILY_RETENTION_DAYS + 1) * DAY_MS;
+    api_request_days::delete_before(write.conn(), until_ms).await?;
     Ok(write.commit().await?)
 }

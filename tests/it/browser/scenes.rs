@@ -59,6 +59,7 @@ impl Scene {
             SceneUser::NewOwner => Some(data.new_owner_session.as_str()),
         };
         window.set_session(session).await;
+        window.set_cookie("time-zone", TIME_ZONE).await;
         window.open_path(&self.path).await;
         for action in &self.actions {
             match action {
@@ -76,6 +77,9 @@ impl Scene {
         }
     }
 }
+
+/// The browser's time zone, which has a long name.
+pub const TIME_ZONE: &str = "America/Argentina/ComodRivadavia";
 
 /// Returns all scenes.
 pub fn scenes(data: &SceneData) -> Vec<Scene> {

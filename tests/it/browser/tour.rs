@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use reqwest::Method;
+use serde_json::json;
 
 use super::axe;
 use super::scene_data::SceneData;
-use super::scenes::{Scene, scenes};
+use super::scenes::{Scene, TIME_ZONE, scenes};
 use super::window::Window;
 use crate::support::TestApp;
 
@@ -40,6 +41,7 @@ async fn every_page_passes_axe_on_phone_and_desktop_in_light_and_dark() {
 async fn tour(app: &TestApp, data: &SceneData, scenes: &[Scene], folder: &Path) -> Vec<String> {
     let window = Window::open(app).await;
     axe::install(&window).await;
+    window.devtools("Emulation.setTimezoneOverride", json!({"timezoneId": TIME_ZONE})).await;
     let mut violations = Vec::new();
     for scene in scenes {
         scene.perform(&window, data).await;

@@ -221,9 +221,15 @@ impl Window {
     pub async fn set_session(&self, session: Option<&str>) {
         self.devtools("Network.clearBrowserCookies", json!({})).await;
         if let Some(value) = session {
-            let cookie = json!({"name": "session", "value": value, "url": self.base_url, "httpOnly": true});
-            self.devtools("Network.setCookie", cookie).await;
+            self.set_cookie("session", value).await;
         }
+    }
+
+    /// Sets a cookie.
+    pub async fn set_cookie(&self, name: &str, value: &str) {
+        let cookie =
+            json!({"name": name, "value": value, "url": self.base_url, "httpOnly": name == "session"});
+        self.devtools("Network.setCookie", cookie).await;
     }
 
     /// Returns the entries of the console since the last call: script errors, policy violations and warnings. Omits

@@ -121,7 +121,7 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
     let page = LogListPage {
         frame: request.frame(Section::Logs, "Logs"),
         is_filtered: query.has_any(FIELDS),
-        pager: pager.limited_to(&path, after, search_end),
+        pager: pager.limited_to(&path, request.zone(), after, search_end),
         entries: found.items.into_iter().map(row).collect(),
         keys: keys.iter().map(|key| (key.id.to_string(), key_label(key))).collect(),
         query,

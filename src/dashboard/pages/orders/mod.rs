@@ -7,7 +7,7 @@ use poem::web::Path;
 use crate::form::FormErrors;
 use crate::frame::{Frame, Section};
 use crate::position;
-use crate::query::{PageQuery, SEARCH_ALL};
+use crate::query::{PageQuery, SEARCH_ALL, TIME_ZONE};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get};
 use crate::time_span;
@@ -23,7 +23,7 @@ mod refund;
 
 const LIST: &str = "/dashboard/orders";
 /// The parameters of the search.
-const FIELDS: &[&str] = &["q", "status", "from", "to", "student", SEARCH_ALL];
+const FIELDS: &[&str] = &["q", "status", "from", "to", TIME_ZONE, "student", SEARCH_ALL];
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     refund::routes(route).at(LIST, get(list)).at("/dashboard/orders/:order", get(show))
@@ -103,7 +103,7 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
         search: query.non_empty("q"),
         status: query.text("status").parse().ok(),
         student: student.as_ref().map(|student| student.id),
-        paid: time_span::parse(query.text("from"), query.text("to"), &mut errors),
+        paid: time_span::parse(request.zone(), |field| query.text(field), &mut errors),
         ..OrderFilter::default()
     };
     let page_request = position::page_request(query.after(), SortKey::PaidAt);
@@ -117,7 +117,7 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
     let page = OrderListPage {
         frame: request.frame(Section::Orders, "Orders"),
         student,
-        pager: pager.limited_to(&path, page_request.after, search_end),
+        pager: pager.limited_to(&path, request.zone(), page_request.after, search_end),
         orders: found.items,
         query,
         errors,

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use jiff::Timestamp;
-
 use crate::chart::{Chart, Series};
-use crate::ui;
+use crate::ui::{self, PageZone};
 use domain::analytics::{DayFigures, Revenue};
 use domain::requests::DailyRequests;
 
@@ -17,7 +15,7 @@ pub(super) fn currencies(figures: &[DayFigures]) -> Vec<&str> {
 }
 
 /// Creates a chart of payments and refunds per day for each currency.
-pub(super) fn revenue(figures: &[DayFigures]) -> Vec<Chart> {
+pub(super) fn revenue(figures: &[DayFigures], zone: &PageZone) -> Vec<Chart> {
     let chart = |currency: &str| {
         let series = |name: &str, amount: fn(&Revenue) -> i64| {
             let value = |day: &DayFigures| {
@@ -28,8 +26,8 @@ pub(super) fn revenue(figures: &[DayFigures]) -> Vec<Chart> {
         let currency_name = currency.to_owned();
         Chart {
             title: format!("Revenue per day, {currency}"),
-            axis_title: "Day (UTC)",
-            labels: figures.iter().map(|day| date(day.starts_at)).collect(),
+            axis_title: "Day",
+            labels: figures.iter().map(|day| zone.day(&day.starts_at)).collect(),
             series: vec![
                 series("Paid", |row| row.gross_amount),
                 series("Refunded", |row| row.refunded_amount),
@@ -41,18 +39,18 @@ pub(super) fn revenue(figures: &[DayFigures]) -> Vec<Chart> {
 }
 
 /// Creates the chart of new students and completions per day.
-pub(super) fn students(figures: &[DayFigures]) -> Option<Chart> {
-    let labels = figures.iter().map(|day| date(day.starts_at)).collect();
+pub(super) fn students(figures: &[DayFigures], zone: &PageZone) -> Option<Chart> {
+    let labels = figures.iter().map(|day| zone.day(&day.starts_at)).collect();
     let series = vec![
         Series::counts("New students", figures.iter().map(|day| day.students_new as f64)),
         Series::counts("Courses completed", figures.iter().map(|day| day.completions as f64)),
     ];
-    Chart::of_counts("Students and completions per day", "Day (UTC)", labels, series)
+    Chart::of_counts("Students and completions per day", "Day", labels, series)
 }
 
 /// Creates the chart of API requests per day, by outcome.
-pub(super) fn requests(days: &[DailyRequests]) -> Option<Chart> {
-    let labels = days.iter().map(|day| date(day.starts_at)).collect();
+pub(super) fn requests(days: &[DailyRequests], zone: &PageZone) -> Option<Chart> {
+    let labels = days.iter().map(|day| zone.day(&day.starts_at)).collect();
     let counts = |name: &str, count: fn(&DailyRequests) -> u64| {
         Series::counts(name, days.iter().map(move |day| count(day) as f64))
     };
@@ -62,10 +60,5 @@ pub(super) fn requests(days: &[DailyRequests]) -> Option<Chart> {
         counts("Rejected (other 4xx)", |day| day.rejected),
         counts("Failed (5xx)", |day| day.failed),
     ];
-    Chart::of_counts("API requests per day", "Day (UTC)", labels, series)
-}
-
-/// Formats a day for the axis: "Mar 2".
-fn date(day: Timestamp) -> String {
-    day.strftime("%b %-d").to_string()
+    Chart::of_counts("API requests per day", "Day", labels, series)
 }

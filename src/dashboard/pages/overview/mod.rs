@@ -1,6 +1,7 @@
 //! The overview: revenue, students, API requests, webhook deliveries, and what needs attention.
 
 use askama::Template;
+use jiff::Timestamp;
 use poem::handler;
 
 use crate::chart::Chart;
@@ -42,14 +43,16 @@ struct OverviewPage {
     revenue: Vec<Chart>,
     students: Option<Chart>,
     requests: Option<Chart>,
-    /// The active keys with their requests today.
+    /// The active keys with the requests that count toward their daily quotas.
     keys: Vec<KeyQuotaRow>,
+    /// When the daily quotas reset.
+    quota_resets_at: Timestamp,
     deliveries: Option<Chart>,
 }
 
 /// A key and the used share of its daily quota.
 struct KeyQuotaRow {
-    requests_today: String,
+    requests: String,
     daily_quota: String,
     used_share: String,
     /// The number of requests from which the page shows the quota as nearly used: 80% of it.
@@ -68,10 +71,11 @@ struct Tile {
 async fn overview(request: DashboardRequest, query: PageQuery) -> PageResponse {
     let days =
         WINDOWS.into_iter().find(|days| days.to_string() == query.text("days")).unwrap_or(DEFAULT_DAYS);
-    let (app, workspace) = (request.app(), request.workspace());
+    let (app, workspace, zone) = (request.app(), request.workspace(), request.zone());
+    let quota_resets_at = keys::daily_quota_resets_at(app);
     let (figures, daily_requests, usage, outcomes, attention) = tokio::try_join!(
-        analytics::daily_figures(app, workspace, days, None),
-        requests::list_daily(app, workspace, days),
+        analytics::daily_figures(app, workspace, days, zone.rules()),
+        requests::list_daily(app, workspace, days, zone.rules()),
         keys::list_usage(app, workspace),
         webhooks::outcomes(app, workspace, None, HOURS),
         attention::list(app, workspace),
@@ -80,13 +84,14 @@ async fn overview(request: DashboardRequest, query: PageQuery) -> PageResponse {
         frame: request.frame(Section::Overview, "Overview"),
         days,
         hours: HOURS,
-        notices: attention.iter().map(AttentionNotice::new).collect(),
+        notices: attention.iter().map(|item| AttentionNotice::new(item, zone, quota_resets_at)).collect(),
         tiles: tiles(&figures, &daily_requests, &outcomes),
-        revenue: charts::revenue(&figures),
-        students: charts::students(&figures),
-        requests: charts::requests(&daily_requests),
+        revenue: charts::revenue(&figures, zone),
+        students: charts::students(&figures, zone),
+        requests: charts::requests(&daily_requests, zone),
         keys: active_keys(&request, usage),
-        deliveries: outcomes_chart(&outcomes),
+        quota_resets_at,
+        deliveries: outcomes_chart(&outcomes, zone),
     })
 }
 
@@ -99,7 +104,7 @@ fn active_keys(request: &DashboardRequest, usage: Vec<KeyUsage>) -> Vec<KeyQuota
     let mut keys: Vec<KeyUsage> = usage.into_iter().filter(is_active).collect();
     keys.sort_by_key(|usage| std::cmp::Reverse(usage.calls_today));
     let row = |usage: KeyUsage| KeyQuotaRow {
-        requests_today: ui::number(usage.calls_today),
+        requests: ui::number(usage.calls_today),
         daily_quota: ui::number(usage.quota.per_day.requests),
         used_share: ui::percent(usage.calls_today, usage.quota.per_day.requests.into()),
         warning_threshold: usage.quota.per_day.requests / 5 * 4,

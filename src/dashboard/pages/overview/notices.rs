@@ -1,7 +1,9 @@
 //! Notices about what needs attention, each with a link to the page that resolves it.
 
+use jiff::Timestamp;
+
 use super::super::webhooks;
-use crate::ui::{self, Badge, Tone};
+use crate::ui::{self, Badge, PageZone, Tone};
 use domain::attention::Attention;
 
 /// A notice on the overview.
@@ -16,8 +18,8 @@ pub(super) struct AttentionNotice {
 }
 
 impl AttentionNotice {
-    /// Creates the notice.
-    pub(super) fn new(attention: &Attention) -> Self {
+    /// Creates the notice. Daily quotas reset at `quota_resets_at`.
+    pub(super) fn new(attention: &Attention, zone: &PageZone, quota_resets_at: Timestamp) -> Self {
         let (tone, state, text, href, link) = match attention {
             Attention::SubscriptionDisabled(subscription) => (
                 Tone::Bad,
@@ -36,7 +38,7 @@ impl AttentionNotice {
                 format!(
                     "Every attempt to deliver to {} has failed since {}.",
                     subscription.url,
-                    since.strftime("%b %-d, %H:%M UTC")
+                    zone.text(since)
                 ),
                 webhooks::path(&subscription.id),
                 "View deliveries",
@@ -52,10 +54,11 @@ impl AttentionNotice {
                 Tone::Warn,
                 "quota",
                 format!(
-                    "Key {} has used {} of its {} requests today.",
+                    "Key {} has used {} of its {} requests per day. The quota resets at {}.",
                     usage.key.name,
                     ui::number(usage.calls_today),
-                    ui::number(usage.quota.per_day.requests)
+                    ui::number(usage.quota.per_day.requests),
+                    zone.text(&quota_resets_at)
                 ),
                 format!("/dashboard/developer/logs?key={}", usage.key.id),
                 "View requests",
@@ -64,9 +67,9 @@ impl AttentionNotice {
                 Tone::Warn,
                 "expires soon",
                 format!(
-                    "Key {} expires on {}. Create a replacement before then.",
+                    "Key {} expires at {}. Create a replacement before then.",
                     usage.key.name,
-                    expires_at.strftime("%b %-d, %H:%M UTC")
+                    zone.text(expires_at)
                 ),
                 "/dashboard/developer/keys/new".to_owned(),
                 "New API key",

@@ -2,7 +2,6 @@
 
 use askama::Template;
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 use poem::handler;
 use poem::web::Path;
@@ -11,10 +10,10 @@ use super::{LIST, display_name};
 use crate::flash::Flash;
 use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
-use crate::query::PageQuery;
+use crate::query::{PageQuery, TIME_ZONE};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get};
-use crate::ui::{self, FormChoice};
+use crate::ui::{self, FormChoice, PageZone};
 use domain::audit::Action;
 use domain::courses::{self, Course, CourseSearch, CourseStatus};
 use domain::enrollments::{
@@ -102,7 +101,7 @@ async fn show_form(request: DashboardRequest, Path(student): Path<String>, query
 async fn enroll(request: DashboardRequest, Path(student): Path<String>, form: Form) -> PageResponse {
     let student: StudentId = student.parse()?;
     let mut errors = FormErrors::default();
-    let (course, expires_at) = parse(&form, &mut errors);
+    let (course, expires_at) = parse(request.zone(), &form, &mut errors);
     let show_errors = async |errors: FormErrors| {
         let search = form.text("q").to_owned();
         let page = EnrollPage::load(&request, student, &search, form.clone(), errors).await?;
@@ -149,7 +148,11 @@ fn outcome(enrolled: &EnrollOutcome, title: &str) -> (bool, String) {
 }
 
 /// Parses the course and the end of access. Adds an error for each invalid field.
-fn parse(form: &Form, errors: &mut FormErrors) -> (Option<CourseId>, Option<Timestamp>) {
+fn parse(
+    page_zone: &PageZone,
+    form: &Form,
+    errors: &mut FormErrors,
+) -> (Option<CourseId>, Option<Timestamp>) {
     let course = form.text("course").parse().ok();
     if course.is_none() {
         errors.add("course", "must be one of the listed values");
@@ -158,17 +161,17 @@ fn parse(form: &Form, errors: &mut FormErrors) -> (Option<CourseId>, Option<Time
     if last_day.is_empty() {
         return (course, None);
     }
-    let expires_at = end_of_day(last_day);
+    let expires_at = end_of_day(last_day, &page_zone.or_named(form.text(TIME_ZONE)));
     if expires_at.is_none() {
         errors.add("expires_at", "must be a date such as 2026-12-31");
     }
     (course, expires_at)
 }
 
-/// Parses a date and returns the end of that day in UTC.
-fn end_of_day(day: &str) -> Option<Timestamp> {
+/// Parses a date and returns the end of that day in the time zone.
+fn end_of_day(day: &str, zone: &PageZone) -> Option<Timestamp> {
     let next = day.parse::<Date>().ok()?.checked_add(1.day()).ok()?;
-    Some(next.to_zoned(TimeZone::UTC).ok()?.timestamp())
+    Some(next.to_zoned(zone.rules().clone()).ok()?.start_of_day().ok()?.timestamp())
 }
 
 #[derive(Template)]
@@ -259,9 +262,17 @@ mod tests {
 
     #[test]
     fn access_lasts_to_the_end_of_the_day() {
-        assert_eq!(end_of_day("2026-12-31").unwrap().to_string(), "2027-01-01T00:00:00Z");
+        for (zone, day, end) in [
+            ("UTC", "2026-12-31", "2027-01-01T00:00:00Z"),
+            ("America/New_York", "2026-12-31", "2027-01-01T05:00:00Z"),
+            // The clocks skip the first hour of the next day.
+            ("America/Sao_Paulo", "2018-11-03", "2018-11-04T03:00:00Z"),
+        ] {
+            let zone = PageZone::named(zone).unwrap();
+            assert_eq!(end_of_day(day, &zone).unwrap().to_string(), end, "{day}");
+        }
         for invalid in ["", "2026-02-30", "31.12.2026", "9999-12-31", "soon"] {
-            assert_eq!(end_of_day(invalid), None, "{invalid}");
+            assert_eq!(end_of_day(invalid, &PageZone::UTC), None, "{invalid}");
         }
     }
 }

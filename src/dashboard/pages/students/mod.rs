@@ -82,7 +82,7 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
     }
     let path = query.path(LIST, FIELDS);
     let pager = ui::pager(&path, query.after(), found.next.map(position::format));
-    let pager = pager.limited_to(&path, page_request.after, search_end);
+    let pager = pager.limited_to(&path, request.zone(), page_request.after, search_end);
     request.show(&StudentListPage {
         frame: request.frame(Section::Students, "Students"),
         pager: if course.is_some() { pager.searched("students of all courses") } else { pager },

@@ -11,11 +11,11 @@ use crate::flash::Flash;
 use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
 use crate::position::{self, ROWS_PER_PAGE};
-use crate::query::{PageQuery, SEARCH_ALL};
+use crate::query::{PageQuery, SEARCH_ALL, TIME_ZONE};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get};
 use crate::time_span;
-use crate::ui::{self, FormChoice};
+use crate::ui::{self, FormChoice, PageZone};
 use domain::audit::Action;
 use domain::page::{Page, PageRequest};
 use domain::webhooks::{self, CappedCount, DeadFilter, Delivery, Replay, ReplayStart, Subscription, replays};
@@ -23,9 +23,9 @@ use domain::{Error, FieldError, Result};
 use foundation::id::{DeliveryId, SubscriptionId};
 
 /// The parameters of the filter.
-const FIELDS: &[&str] = &["subscription", "event", "from", "to"];
+const FIELDS: &[&str] = &["subscription", "event", "from", "to", TIME_ZONE];
 /// The parameters of the list: the filter, and how far to search.
-const LIST_FIELDS: &[&str] = &["subscription", "event", "from", "to", SEARCH_ALL];
+const LIST_FIELDS: &[&str] = &["subscription", "event", "from", "to", TIME_ZONE, SEARCH_ALL];
 /// Path of the confirmation of a replay.
 const REPLAY: &str = "/dashboard/developer/webhooks/dead-letters/replay";
 
@@ -93,7 +93,7 @@ impl DeadLettersPage {
 async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
     let (app, workspace) = (request.app(), request.workspace());
     let mut errors = FormErrors::default();
-    let filter = filter(|field| query.text(field), &mut errors);
+    let filter = filter(request.zone(), |field| query.text(field), &mut errors);
     let after = query.after().and_then(position::parse);
     let no_letters = || (Page { items: Vec::new(), next: None }, CappedCount::Exactly(0));
     let mut search_end = None;
@@ -119,7 +119,9 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
     let subscriptions = webhooks::list(app, workspace).await?;
     let page = DeadLettersPage {
         frame: request.frame(Section::DeadLetters, "Dead letters"),
-        pager: pager.limited_to(&path, after, search_end).searched("dead letters, including replayed ones"),
+        pager: pager
+            .limited_to(&path, request.zone(), after, search_end)
+            .searched("dead letters, including replayed ones"),
         letters: rows(found.items, &subscriptions),
         subscriptions: subscriptions
             .into_iter()
@@ -145,14 +147,18 @@ fn rows(found: Vec<Delivery>, subscriptions: &[Subscription]) -> Vec<DeadLetterR
 }
 
 /// Parses the filter of a query or form. `text` returns the value of a field. Adds an error for each invalid field.
-fn filter<'a>(text: impl Fn(&'static str) -> &'a str, errors: &mut FormErrors) -> DeadFilter {
+fn filter<'a>(
+    zone: &PageZone,
+    text: impl Fn(&'static str) -> &'a str,
+    errors: &mut FormErrors,
+) -> DeadFilter {
     let subscription = Some(text("subscription")).filter(|id| !id.is_empty()).and_then(|id| {
         id.parse().map_err(|_| errors.add("subscription", "must be one of the listed values")).ok()
     });
     DeadFilter {
         subscription,
         event_type: event_type(text("event"), errors),
-        created: time_span::parse(text("from"), text("to"), errors),
+        created: time_span::parse(zone, text, errors),
     }
 }
 
@@ -171,13 +177,17 @@ enum ReplaySelection {
 }
 
 impl ReplaySelection {
-    fn parse<'a>(ids: impl Iterator<Item = &'a str>, text: impl Fn(&'static str) -> &'a str) -> Result<Self> {
+    fn parse<'a>(
+        zone: &PageZone,
+        ids: impl Iterator<Item = &'a str>,
+        text: impl Fn(&'static str) -> &'a str,
+    ) -> Result<Self> {
         let ids = ids.map(str::parse).collect::<std::result::Result<Vec<DeliveryId>, _>>()?;
         if !ids.is_empty() {
             return Ok(Self::Ids(ids));
         }
         let mut errors = FormErrors::default();
-        let filter = filter(text, &mut errors);
+        let filter = filter(zone, text, &mut errors);
         let is_invalid = |field: &&&str| errors.message_for(field).is_some();
         match FIELDS.iter().find(is_invalid) {
             Some(field) => {
@@ -213,15 +223,15 @@ async fn confirm(request: DashboardRequest, query: PageQuery) -> PageResponse {
     if query.has_any(&["chosen"]) && query.values("delivery").next().is_none() {
         return request.redirect_with(&back, &Flash::info("Select the dead letters to replay."));
     }
-    let (count, selected) = match ReplaySelection::parse(query.values("delivery"), |field| query.text(field))?
-    {
-        ReplaySelection::Ids(ids) => {
-            (webhooks::count_replayable(request.app(), request.workspace(), &ids).await?, ids)
-        }
-        ReplaySelection::Filter(filter) => {
-            (replays::preview(request.app(), request.workspace(), &filter).await?.total, Vec::new())
-        }
-    };
+    let (count, selected) =
+        match ReplaySelection::parse(request.zone(), query.values("delivery"), |field| query.text(field))? {
+            ReplaySelection::Ids(ids) => {
+                (webhooks::count_replayable(request.app(), request.workspace(), &ids).await?, ids)
+            }
+            ReplaySelection::Filter(filter) => {
+                (replays::preview(request.app(), request.workspace(), &filter).await?.total, Vec::new())
+            }
+        };
     if count == 0 {
         return request.redirect_with(&back, &nothing_to_replay());
     }
@@ -250,7 +260,7 @@ fn nothing_to_replay() -> Flash {
 
 #[handler]
 async fn replay(request: DashboardRequest, form: Form) -> PageResponse {
-    match ReplaySelection::parse(form.values("delivery"), |field| form.text(field))? {
+    match ReplaySelection::parse(request.zone(), form.values("delivery"), |field| form.text(field))? {
         ReplaySelection::Ids(ids) => replay_ids(&request, &form, &ids).await,
         ReplaySelection::Filter(filter) => replay_filtered(&request, &form, &filter).await,
     }

@@ -1,13 +1,13 @@
 //! Charts and success rates of deliveries.
 
 use crate::chart::{Chart, Series, Sparkline};
-use crate::ui;
+use crate::ui::{self, PageZone};
 use domain::webhooks::{HourlyOutcomes, MAX_COUNTED, Outcomes};
 
 /// Creates the chart of deliveries per hour by current state. Returns `None` without deliveries.
-pub(in super::super) fn outcomes_chart(outcomes: &Outcomes) -> Option<Chart> {
+pub(in super::super) fn outcomes_chart(outcomes: &Outcomes, zone: &PageZone) -> Option<Chart> {
     let hours = &outcomes.hours;
-    let labels = hours.iter().map(|hour| hour.starts_at.strftime("%b %-d, %H:%M").to_string()).collect();
+    let labels = hours.iter().map(|hour| zone.hour(&hour.starts_at)).collect();
     let counts = |name: &str, count: fn(&HourlyOutcomes) -> u64| {
         Series::counts(name, hours.iter().map(move |hour| count(hour) as f64))
     };
@@ -21,7 +21,7 @@ pub(in super::super) fn outcomes_chart(outcomes: &Outcomes) -> Option<Chart> {
         true => format!("Webhook deliveries per hour ({} per webhook)", newest_label()),
         false => "Webhook deliveries per hour".to_owned(),
     };
-    Chart::of_counts(&title, "Hour (UTC)", labels, series)
+    Chart::of_counts(&title, "Hour", labels, series)
 }
 
 /// Describes the counted deliveries of a webhook with too many to count all: "newest 5,000".

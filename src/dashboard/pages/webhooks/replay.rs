@@ -9,7 +9,7 @@ use crate::flash::Flash;
 use crate::frame::{Frame, Section};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get, post};
-use crate::ui::{self, Badge, Tone, badge, html_safe};
+use crate::ui::{self, Badge, PageZone, Tone, badge, html_safe};
 use domain::WriteOutcome;
 use domain::audit::Action;
 use domain::webhooks::{Replay, ReplayState, replays};
@@ -35,6 +35,7 @@ html_safe!(ReplayProgress);
 #[derive(Template)]
 #[template(path = "webhooks/progress.html")]
 struct ReplayProgress {
+    zone: PageZone,
     replay: Replay,
     path: String,
 }
@@ -74,7 +75,7 @@ impl ReplayProgress {
 async fn show(request: DashboardRequest, Path(replay): Path<String>) -> PageResponse {
     let replay: ReplayId = replay.parse()?;
     let replay = replays::get(request.app(), Some(request.workspace()), replay).await?;
-    let progress = ReplayProgress { path: replay_path(&replay.id), replay };
+    let progress = ReplayProgress { zone: request.zone().clone(), path: replay_path(&replay.id), replay };
     if request.is_partial() {
         return request.show(&progress);
     }

@@ -15,11 +15,11 @@ use crate::flash::Flash;
 use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
 use crate::position::{self, ROWS_PER_PAGE};
-use crate::query::{PageQuery, SEARCH_ALL};
+use crate::query::{PageQuery, SEARCH_ALL, TIME_ZONE};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get, post};
 use crate::time_span;
-use crate::ui::{self, FormChoice, Tone, html_safe};
+use crate::ui::{self, FormChoice, PageZone, Tone, html_safe};
 use domain::audit::Action;
 use domain::outbox::{EVENT_TYPE_DESCRIPTIONS, EVENT_TYPES};
 use domain::page::{Page, PageRequest};
@@ -31,7 +31,7 @@ use domain::{Error, Result};
 use foundation::id::SubscriptionId;
 
 /// The parameters of the filter.
-const FIELDS: &[&str] = &["state", "event", "from", "to", SEARCH_ALL];
+const FIELDS: &[&str] = &["state", "event", "from", "to", TIME_ZONE, SEARCH_ALL];
 /// Hours covered by the chart, and by the success rate.
 const HOURS: i64 = 48;
 const RATE_HOURS: usize = 24;
@@ -68,7 +68,7 @@ impl SubscriptionPage {
     }
 
     fn health_notice(&self) -> HealthNotice<'_> {
-        HealthNotice { subscription: &self.subscription, unsettled: self.unsettled }
+        HealthNotice { zone: &self.table.zone, subscription: &self.subscription, unsettled: self.unsettled }
     }
 
     fn state_button(&self) -> StateButton<'_> {
@@ -121,7 +121,7 @@ struct LiveUpdate {
 
 impl LiveUpdate {
     fn health_notice(&self) -> HealthNotice<'_> {
-        HealthNotice { subscription: &self.subscription, unsettled: self.unsettled }
+        HealthNotice { zone: &self.table.zone, subscription: &self.subscription, unsettled: self.unsettled }
     }
 
     fn state_button(&self) -> StateButton<'_> {
@@ -141,6 +141,7 @@ struct StateButton<'a> {
 #[derive(Template)]
 #[template(path = "webhooks/notice.html")]
 struct HealthNotice<'a> {
+    zone: &'a PageZone,
     subscription: &'a Subscription,
     unsettled: CappedCount,
 }
@@ -155,6 +156,7 @@ impl HealthNotice<'_> {
 #[derive(Template)]
 #[template(path = "webhooks/deliveries.html")]
 struct DeliveryTable {
+    zone: PageZone,
     deliveries: Vec<Delivery>,
     /// The heading and text of an empty table.
     empty_state: (&'static str, &'static str),
@@ -164,7 +166,7 @@ struct DeliveryTable {
 async fn show(request: DashboardRequest, Path(subscription): Path<String>, query: PageQuery) -> PageResponse {
     let subscription: SubscriptionId = subscription.parse()?;
     let mut errors = FormErrors::default();
-    let filter = filter(&query, &mut errors);
+    let filter = filter(request.zone(), &query, &mut errors);
     let after = query.after().and_then(position::parse);
     let search_end = match errors.is_empty() && !query.is_full_search() {
         true => {
@@ -179,12 +181,20 @@ async fn show(request: DashboardRequest, Path(subscription): Path<String>, query
         Page { items: Vec::new(), next: None }
     };
     let list_path = query.path(&path(&subscription), FIELDS);
-    let pager = ui::pager(&list_path, query.after(), found.next.map(position::format))
-        .limited_to(&list_path, after, search_end);
+    let pager = ui::pager(&list_path, query.after(), found.next.map(position::format)).limited_to(
+        &list_path,
+        request.zone(),
+        after,
+        search_end,
+    );
     let update = LiveUpdate {
         subscription: webhooks::get(request.app(), request.workspace(), subscription).await?,
         unsettled: webhooks::count_unsettled(request.app(), request.workspace(), subscription).await?,
-        table: DeliveryTable { empty_state: empty_state(&query, &errors, &pager), deliveries: found.items },
+        table: DeliveryTable {
+            zone: request.zone().clone(),
+            empty_state: empty_state(&query, &errors, &pager),
+            deliveries: found.items,
+        },
         pager,
     };
     if request.is_partial() {
@@ -207,7 +217,7 @@ async fn full_page(
     Ok(SubscriptionPage {
         frame: request.frame(Section::Webhooks, "Webhook"),
         rate: SuccessRate::new(&outcomes.last(RATE_HOURS)),
-        chart: outcomes_chart(&outcomes),
+        chart: outcomes_chart(&outcomes, request.zone()),
         // A full search takes long, and is not repeated periodically.
         is_live: query.after().is_none() && errors.is_empty() && !query.is_full_search(),
         path,
@@ -221,14 +231,14 @@ async fn full_page(
 }
 
 /// Parses the filter. Adds an error for each invalid parameter.
-fn filter(query: &PageQuery, errors: &mut FormErrors) -> DeliveryFilter {
+fn filter(zone: &PageZone, query: &PageQuery, errors: &mut FormErrors) -> DeliveryFilter {
     let state = query.non_empty("state").and_then(|state| {
         state.parse().map_err(|_| errors.add("state", "must be one of the listed values")).ok()
     });
     DeliveryFilter {
         state,
         event_type: event_type(query.text("event"), errors),
-        created: time_span::parse(query.text("from"), query.text("to"), errors),
+        created: time_span::parse(zone, |field| query.text(field), errors),
     }
 }
 
