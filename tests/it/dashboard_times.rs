@@ -1,17 +1,18 @@
-//! Times on the dashboard: each page shows all times in the time zone that it names.
+//! Times, durations and browsers on the dashboard: each page shows all times in the time zone that it names.
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use domain::requests;
+use domain::requests::{self, CompletedRequest};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use regex::Regex;
 use reqwest::Method;
 use serde_json::json;
 
-use crate::support::browser::{first_match, html};
-use crate::support::{Endpoint, TestApp, TestWorkspace};
+use crate::support::browser::{PASSWORD, csrf_token, first_match, html};
+use crate::support::{Browser, Endpoint, TestApp, TestWorkspace};
 
 /// The cookie in which the script stores the browser's time zone.
 pub const COOKIE: &str = "time-zone";
@@ -327,5 +328,65 @@ async fn the_reset_of_the_daily_quota_is_shown() {
             "{path}: {page}"
         );
         assert_one_time_zone(path, &page);
+    }
+}
+
+#[tokio::test]
+async fn a_duration_of_less_than_the_shown_precision_is_not_zero() {
+    let app = TestApp::start_with_local_webhooks().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:courses").await;
+    for (request_id, duration_us) in [("fast", 99), ("slow", 1_234_567), ("edge", 100)] {
+        app.app.requests().log(CompletedRequest {
+            workspace: workspace.id,
+            key: key.id.parse().unwrap(),
+            request_id: request_id.to_owned(),
+            operation: None,
+            method: "GET".to_owned(),
+            target: format!("/{request_id}"),
+            status: 200,
+            duration_us,
+            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            headers: BTreeMap::new(),
+            error: None,
+            received_at: app.clock.now(),
+        });
+    }
+    requests::flush(&app.app).await.unwrap();
+    let browser = workspace.owner_browser().await;
+    let list = html(&browser.get("/dashboard/developer/logs").await);
+    for duration in ["&#60;0.1 ms", "0.1 ms", "1,234.5 ms"] {
+        assert!(list.contains(&format!("data-label=\"Duration\">{duration}</td>")), "{duration}: {list}");
+    }
+    let entry = browser.get("/dashboard/developer/logs?request=fast").await;
+    let entry = html(&browser.get(&entry.assert_status(303).header("location")).await);
+    assert!(entry.contains("<dd>&#60;0.1 ms</dd>"), "{entry}");
+
+    // The simulated clock stands still during an attempt, whose start and end are stored in milliseconds.
+    let endpoint = Endpoint::start().await;
+    let subscription = workspace.subscribe_endpoint(&endpoint, &["student.created"]).await;
+    workspace.student("ada").await;
+    app.deliver_due().await;
+    let deliveries = html(&browser.get(&format!("/dashboard/developer/webhooks/{}", subscription.id)).await);
+    let delivery = first_match(&deliveries, "href=\"([^\"]+/deliveries/[^\"]+)\"");
+    let delivery = html(&browser.get(&delivery).await);
+    assert!(delivery.contains("took &#60;1 ms</span>"), "{delivery}");
+}
+
+#[tokio::test]
+async fn the_session_list_names_browser_and_operating_system() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let owner = workspace.owner_browser().await;
+    let chrome = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
+    for agent in [chrome, "curl/8.14.1"] {
+        let browser = Browser::new(&app);
+        let token = csrf_token(&browser.get("/login").await);
+        let form = browser.form("/login", &token, &[("email", "owner@acme.example"), ("password", PASSWORD)]);
+        browser.send(form.header("user-agent", agent)).await.assert_status(303);
+    }
+    let page = html(&owner.get(SETTINGS).await);
+    for (agent, shown) in [(chrome, "Chrome on Linux"), ("curl/8.14.1", "curl/8.14.1")] {
+        assert!(page.contains(&format!("<span title=\"{agent}\">{shown}</span>")), "{shown}: {page}");
     }
 }

@@ -14,10 +14,12 @@ use domain::page::{MAX_SCANNED_ROWS, Position};
 mod fields;
 mod numbers;
 mod time;
+mod user_agent;
 
 pub(crate) use fields::{FormChoice, error_sentence, field};
-pub(crate) use numbers::{count, example_amount, minor_units, money, number, percent};
+pub(crate) use numbers::{Precision, count, duration, example_amount, minor_units, money, number, percent};
 pub(crate) use time::{PageZone, Time};
+pub(crate) use user_agent::user_agent;
 
 /// HTML that is written without escaping. Only for HTML that this crate generated.
 #[derive(Debug, Clone, Copy)]

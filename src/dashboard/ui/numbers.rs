@@ -1,5 +1,7 @@
 //! Formats numbers for people: with separators and units.
 
+use std::time::Duration;
+
 /// Formats an integer with a comma every three digits.
 pub(crate) fn number(number: impl Into<i128>) -> String {
     let number = number.into();
@@ -82,6 +84,28 @@ pub(crate) fn percent(part: u64, total: u64) -> String {
     format!("{}.{}%", tenths / 10, tenths % 10)
 }
 
+/// The precision with which a duration was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Precision {
+    /// Shown with one decimal.
+    Microseconds,
+    /// Shown without decimals.
+    Milliseconds,
+}
+
+/// Formats a duration in milliseconds, rounded down: `1,234.5 ms`. A duration that would be zero is `<0.1 ms`, or `<1 ms`
+/// if it was measured in milliseconds.
+pub(crate) fn duration(duration: Duration, precision: Precision) -> String {
+    let (whole, tenths) = (duration.as_millis(), duration.subsec_micros() % 1000 / 100);
+    let whole_text = number(i128::try_from(whole).unwrap_or(i128::MAX));
+    match precision {
+        Precision::Microseconds if (whole, tenths) == (0, 0) => "<0.1 ms".to_owned(),
+        Precision::Microseconds => format!("{whole_text}.{tenths} ms"),
+        Precision::Milliseconds if whole == 0 => "<1 ms".to_owned(),
+        Precision::Milliseconds => format!("{whole_text} ms"),
+    }
+}
+
 /// Returns the number of decimals of a currency (ISO 4217).
 fn decimals(currency: &str) -> u32 {
     match currency {
@@ -140,6 +164,22 @@ mod tests {
             assert_eq!(example_amount(currency), example);
             assert_eq!(minor_units(example, currency), Some(amount), "{currency}");
         }
+    }
+
+    #[test]
+    fn a_duration_is_never_zero() {
+        let durations = [0, 99, 100, 999, 1000, 1_234_567].map(|us| {
+            let duration_of = |precision| duration(Duration::from_micros(us), precision);
+            [duration_of(Precision::Microseconds), duration_of(Precision::Milliseconds)].join(", ")
+        });
+        insta::assert_snapshot!(durations.join("\n"), @r"
+        <0.1 ms, <1 ms
+        <0.1 ms, <1 ms
+        0.1 ms, <1 ms
+        0.9 ms, <1 ms
+        1.0 ms, 1 ms
+        1,234.5 ms, 1,234 ms
+        ");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The log of API requests: list with filters, and one request with its details and a curl command.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use askama::Template;
 use jiff::SignedDuration;
@@ -14,7 +15,7 @@ use crate::position::{self, ROWS_PER_PAGE};
 use crate::query::{PageQuery, SEARCH_ALL};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get};
-use crate::ui::{self, FormChoice, RawHtml, Tone};
+use crate::ui::{self, FormChoice, Precision, RawHtml, Tone};
 use domain::Error;
 use domain::keys::{self, KeyRecord};
 use domain::page::{Page, PageRequest, TimeSpan};
@@ -180,9 +181,9 @@ fn badge(status: &u16) -> RawHtml<String> {
     RawHtml(ui::badge(tone, &status.to_string()).to_string())
 }
 
-/// Formats a duration in microseconds as milliseconds with one decimal.
+/// Formats the duration of a request.
 fn duration(duration_us: &u64) -> String {
-    format!("{}.{} ms", ui::number(duration_us / 1000), duration_us % 1000 / 100)
+    ui::duration(Duration::from_micros(*duration_us), Precision::Microseconds)
 }
 
 #[derive(Template)]
@@ -239,6 +240,5 @@ mod tests {
     fn bodies_that_are_not_json_are_shown_unchanged() {
         assert_eq!(format_body(b"{\"a\":1}"), "{\n  \"a\": 1\n}");
         assert_eq!(format_body(b"cut off {\"a"), "cut off {\"a");
-        assert_eq!(duration(&1_234_567), "1,234.5 ms");
     }
 }

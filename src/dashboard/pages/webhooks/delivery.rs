@@ -12,7 +12,7 @@ use crate::form::Form;
 use crate::frame::{Frame, Section};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get, post};
-use crate::ui::{self, RawHtml, Tone};
+use crate::ui::{self, Precision, RawHtml, Tone};
 use domain::webhooks::{
     self, Attempt, AttemptMessages, Delivery, DeliveryDetail, DeliveryOrigin, DeliveryState, Subscription,
     SubscriptionState,
@@ -85,8 +85,8 @@ impl AttemptRow {
 
     /// Returns the duration of the attempt.
     fn duration(&self) -> String {
-        let duration = self.attempt.ended_at.as_millisecond() - self.attempt.started_at.as_millisecond();
-        format!("{} ms", ui::number(duration))
+        let duration = self.attempt.ended_at.duration_since(self.attempt.started_at);
+        ui::duration(duration.unsigned_abs(), Precision::Milliseconds)
     }
 
     /// Returns the explanation of the attempt's failure code; empty if the attempt did not fail.
