@@ -223,7 +223,9 @@ async fn doctor_and_backup_work_on_a_read_only_folder_or_say_what_they_need() {
     let server = backed_up.program.serve(&["serve", "--no-worker"]).await;
     let copy = |names: &[&str]| {
         let folder = tempfile::tempdir().unwrap();
-        names.iter().for_each(|name| drop(fs::copy(source.join(name), folder.path().join(name)).unwrap()));
+        for name in names {
+            fs::copy(source.join(name), folder.path().join(name)).unwrap();
+        }
         folder
     };
     const OPEN: [&str; 4] = ["creator-api.db", "creator-api.db-wal", "creator-api.db-shm", "master.key"];

@@ -121,6 +121,28 @@ async fn a_delivery_that_fails_after_a_pause_is_held() {
 }
 
 #[tokio::test]
+async fn deliveries_follow_the_clock_after_it_was_set_back_over_a_restart() {
+    let app = TestApp::start_with_local_webhooks().await;
+    let endpoint = Endpoint::start().await;
+    endpoint.respond_with([200, 500, 200]);
+    let workspace = app.workspace("acme").await;
+    workspace.subscribe_endpoint(&endpoint, &["student.created"]).await;
+    let key = workspace.key_with_all_scopes().await;
+    key.post(STUDENTS, json!({"email": "ada@example.com"})).await.assert_status(201);
+    assert_eq!(app.deliver_due().await, 1);
+
+    app.clock.set(app.clock.now() - HOUR);
+    let app = app.restart().await;
+    let key = app.key_with_secret(key.id.clone(), key.secret.clone());
+    // Changes are recorded ahead of the clock now, but nothing is due later for that.
+    key.post(STUDENTS, json!({"email": "bob@example.com"})).await.assert_status(201);
+    assert_eq!(app.deliver_due().await, 1);
+    app.clock.advance(MINUTE);
+    assert_eq!(app.deliver_due().await, 1);
+    assert_eq!(endpoint.requests().len(), 3);
+}
+
+#[tokio::test]
 async fn a_failed_delivery_is_dead_after_seven_attempts() {
     let app = TestApp::start_with_local_webhooks().await;
     let endpoint = Endpoint::start().await;
