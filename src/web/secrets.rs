@@ -8,14 +8,17 @@ use percent_encoding::percent_decode_str;
 pub const MASK: &str = "****";
 /// The prefixes of secrets: API keys, platform tokens and webhook secrets.
 const PREFIXES: [&str; 3] = ["svc_live_", "svc_plat_", "whsec_"];
+/// Maximum number of times that a text is decoded, because each time takes as long as the text.
+const MAX_DECODES: usize = 4;
 /// Characters between words, none of which is part of a secret.
 const DELIMITERS: &[char] =
     &[' ', '\n', '\t', '"', '\'', '`', '\\', ',', ';', ':', '&', '?', '(', ')', '[', ']', '{', '}', '<', '>'];
 
-/// Returns whether a text contains a secret, percent-encoded any number of times or not at all.
+/// Returns whether a text contains a secret, percent-encoded or not. Text that is percent-encoded more than [`MAX_DECODES`]
+/// times can contain one, so the result is true.
 pub fn contains_secret(text: &str) -> bool {
     let mut text = Cow::Borrowed(text);
-    loop {
+    for _ in 0..=MAX_DECODES {
         if PREFIXES.iter().any(|prefix| text.contains(prefix)) {
             return true;
         }
@@ -25,6 +28,7 @@ pub fn contains_secret(text: &str) -> bool {
         }
         text = Cow::Owned(decoded.into_owned());
     }
+    true
 }
 
 /// Masks each word of a text that contains a secret.
@@ -55,5 +59,19 @@ mod tests {
         ] {
             assert_eq!(mask_secrets(text), masked);
         }
+    }
+
+    #[test]
+    fn text_that_is_encoded_too_many_times_is_a_secret() {
+        let encode = |times: usize| format!("/x/svc%{}5Flive_abc", "25".repeat(times - 1));
+        assert!((1..=2 * MAX_DECODES).all(|times| contains_secret(&encode(times))));
+        let harmless = |times: usize| format!("/x/a%{}20b", "25".repeat(times - 1));
+        assert!(!contains_secret(&harmless(MAX_DECODES)));
+        assert!(contains_secret(&harmless(MAX_DECODES + 1)));
+        // Decoding as often as possible would take half a minute.
+        let started = std::time::Instant::now();
+        let long = format!("/dashboard/%{}", "25".repeat(32 * 1024));
+        assert!(contains_secret(&long));
+        assert!(started.elapsed() < std::time::Duration::from_secs(2), "{:?}", started.elapsed());
     }
 }
