@@ -107,13 +107,13 @@ impl RequestLogEntry {
     }
 }
 
-/// Returns the logged headers by name, with secrets masked. The values of a repeated header are joined by commas.
+/// Returns the logged headers by name, with secrets masked, also in names. The values of a repeated header are joined by commas.
 fn masked_headers(headers: &HeaderMap) -> BTreeMap<String, String> {
     let mut logged: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in headers.iter().take(MAX_HEADERS) {
         let text = String::from_utf8_lossy(value.as_bytes());
         let value = if is_secret(name.as_str(), &text) { MASK } else { truncate(&text, MAX_VALUE_BYTES) };
-        let values = logged.entry(name.as_str().to_owned()).or_default();
+        let values = logged.entry(masked(name.as_str()).to_owned()).or_default();
         if !values.is_empty() {
             values.push_str(", ");
         }
@@ -122,20 +122,25 @@ fn masked_headers(headers: &HeaderMap) -> BTreeMap<String, String> {
     logged
 }
 
-/// Returns the logged path and query. A segment or value that contains a secret is masked entirely.
+/// Returns the logged path and query. A segment, name or value that contains a secret is masked entirely.
 fn masked_target(uri: &Uri) -> String {
-    let mask_segment = |text: &str| if contains_secret(text) { MASK.to_owned() } else { text.to_owned() };
-    let mut masked = uri.path().split('/').map(mask_segment).collect::<Vec<_>>().join("/");
+    let mut target = uri.path().split('/').map(masked).collect::<Vec<_>>().join("/");
     if let Some(query) = uri.query() {
         let mask_pair = |pair: &str| match pair.split_once('=') {
-            Some((name, value)) if is_secret(&percent_decoded(name), value) => format!("{name}={MASK}"),
-            _ if contains_secret(pair) => MASK.to_owned(),
-            _ => pair.to_owned(),
+            Some((name, value)) if is_secret(&percent_decoded(name), value) => {
+                format!("{}={MASK}", masked(name))
+            }
+            _ => masked(pair).to_owned(),
         };
-        masked.push('?');
-        masked.push_str(&query.split('&').map(mask_pair).collect::<Vec<_>>().join("&"));
+        target.push('?');
+        target.push_str(&query.split('&').map(mask_pair).collect::<Vec<_>>().join("&"));
     }
-    truncate(&masked, MAX_TARGET_BYTES).to_owned()
+    truncate(&target, MAX_TARGET_BYTES).to_owned()
+}
+
+/// Returns the text, or the mask if it contains a secret.
+fn masked(text: &str) -> &str {
+    if contains_secret(text) { MASK } else { text }
 }
 
 /// Returns the logged part of an error response, which can repeat what the client sent.
@@ -185,6 +190,10 @@ mod tests {
         );
         assert_eq!(logged_target("/a?x=svc_live_abc&whsec_1"), "/a?x=****&****");
         assert_eq!(logged_target("/a?x=svc%5Flive_abc&%74oken=1"), "/a?x=****&%74oken=****");
+        assert_eq!(
+            logged_target("/a?svc_live_a=svc_live_a&api_key:svc_live_a=1&svc_live_a=1"),
+            "/a?****=****&****=****&****"
+        );
         assert_eq!(logged_target("/api/v1/svc_live_abc/x?"), "/api/v1/****/x?");
     }
 
@@ -197,6 +206,7 @@ mod tests {
             ("cookie", "a=b"),
             ("x-api-key", "abc"),
             ("x-note", "my key is svc_live_abc"),
+            ("svc_live_abc", "1"),
             ("idempotency-key", "order-7"),
             ("accept", "application/json"),
         ] {
@@ -207,6 +217,7 @@ mod tests {
         for name in ["authorization", "proxy-authorization", "cookie", "x-api-key", "x-note"] {
             assert_eq!(logged[name], MASK, "{name}");
         }
+        assert_eq!(logged[MASK], "1");
         assert_eq!(logged["idempotency-key"], "order-7");
         assert_eq!(logged["accept"], "application/json, text/plain");
     }
