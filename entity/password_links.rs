@@ -24,6 +24,8 @@ table::declare!(
         pub created_at: i64,
         /// When it expires.
         pub expires_at: i64,
+        /// Whether the person requested it on the sign-in page.
+        pub is_requested: bool,
     }
 );
 scope::workspace_table!();
@@ -35,6 +37,18 @@ impl InWorkspace<Entity> {
     /// Returns [`DbErr`] when the statement fails.
     pub async fn delete_for_user<C: ConnectionTrait>(self, conn: &C, user: Uuid) -> Result<u64, DbErr> {
         let delete = Entity::delete_many().filter(self.is_in_workspace()).filter(Column::UserId.eq(user));
+        Ok(delete.exec(conn).await?.rows_affected)
+    }
+
+    /// Deletes the links of a user that the user did not request, and returns the number of rows deleted.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the statement fails.
+    pub async fn delete_unrequested<C: ConnectionTrait>(self, conn: &C, user: Uuid) -> Result<u64, DbErr> {
+        let delete = Entity::delete_many()
+            .filter(self.is_in_workspace())
+            .filter(Column::UserId.eq(user))
+            .filter(Column::IsRequested.eq(false));
         Ok(delete.exec(conn).await?.rows_affected)
     }
 }

@@ -43,6 +43,7 @@ mod m0032_process_keys;
 mod m0033_platform;
 mod m0034_test_events;
 mod m0035_recording_clock;
+mod m0036_requested_links;
 mod migrator;
 mod records;
 
@@ -87,4 +88,5 @@ pub const MIGRATIONS: &[Migration] = &[
     m0033_platform::MIGRATION,
     m0034_test_events::MIGRATION,
     m0035_recording_clock::MIGRATION,
+    m0036_requested_links::MIGRATION,
 ];

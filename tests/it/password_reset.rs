@@ -6,6 +6,7 @@ use entity::mails::Model;
 use entity::users;
 
 use crate::dashboard_keys::audit_entries;
+use crate::dashboard_members::{MEMBERS, member_id};
 use crate::support::browser::{PASSWORD, csrf_token, first_match, html};
 use crate::support::{Browser, TestApp, TestResponse, TestWorkspace, wait_until};
 
@@ -61,14 +62,14 @@ async fn a_person_sets_a_forgotten_password_with_a_mailed_link() {
     let mail = mails(&acme, 1).await.remove(0);
     assert_eq!((mail.recipient.as_str(), mail.kind.as_str()), (ADA, "password_reset"));
     assert!(beta.mails().await.is_empty(), "one mail for the person");
-    let entries = audit_entries(&beta).await;
+    let entries = [audit_entries(&acme).await, audit_entries(&beta).await];
 
     let browser = open(&app, &token(&mail)).await;
     let fields = [("password", NEW_PASSWORD), ("again", NEW_PASSWORD)];
     browser.submit("/set-password", "/set-password", &fields).await.assert_status(303);
+    assert_eq!([audit_entries(&acme).await, audit_entries(&beta).await], entries, "no workspace sees it");
     browser.sign_in(ADA, PASSWORD).await.assert_status(422);
     browser.sign_in(ADA, NEW_PASSWORD).await.assert_status(303);
-    assert_eq!(audit_entries(&beta).await, entries, "the other workspace does not see it");
     open(&app, &token(&mail)).await.get("/set-password").await.assert_status(404);
 }
 
@@ -128,13 +129,24 @@ async fn a_requested_link_is_valid_for_an_hour_and_replaces_no_other() {
     for token in [&invitation, &first, &second] {
         open(&app, token).await.get("/set-password").await.assert_status(200);
     }
+    // A new link of the workspace replaces its earlier one only.
+    let owner = acme.owner_browser().await;
+    let path = format!("{MEMBERS}/{}/link", member_id(&acme, ADA).await);
+    owner.submit(MEMBERS, &path, &[]).await.assert_status(303);
+    let new = mails(&acme, 3).await.iter().map(token).find(|token| ![&first, &second].contains(&token));
+    let new = new.expect("a token");
+    for (token, status) in [(&invitation, 404), (&first, 200), (&second, 200), (&new, 200)] {
+        open(&app, token).await.get("/set-password").await.assert_status(status);
+    }
     app.clock.advance(HOUR - Duration::from_secs(1));
     open(&app, &first).await.get("/set-password").await.assert_status(200);
     app.clock.advance(Duration::from_secs(1));
     let expired = open(&app, &first).await.get("/set-password").await.assert_status(404);
     assert!(html(&expired).contains("href=\"/reset-password\""));
     let fields = [("password", PASSWORD), ("again", PASSWORD)];
-    open(&app, &invitation).await.submit("/set-password", "/set-password", &fields).await.assert_status(303);
+    open(&app, &new).await.submit("/set-password", "/set-password", &fields).await.assert_status(303);
+    let entries = audit_entries(&acme).await;
+    assert!(entries.iter().any(|entry| entry.starts_with("ada@acme.example Set a password")), "{entries:?}");
 }
 
 #[tokio::test]

@@ -243,6 +243,7 @@ fn a_link() -> password_links::Model {
         token_hash: vec![2; 32],
         created_at: 1,
         expires_at: 2,
+        is_requested: true,
     }
 }
 

@@ -45,7 +45,7 @@ pub async fn invite(app: &App, write: &mut Write, workspace: &Workspace, user: &
     Ok(true)
 }
 
-/// Queues a mail with a new password link and invalidates earlier links. Returns false and does nothing when the
+/// Queues a mail with a new password link and invalidates the workspace's earlier links. Returns false and does nothing when the
 /// server's URL is not known. Writes no audit log entry.
 ///
 /// # Errors
@@ -81,7 +81,7 @@ pub async fn queue_link(
 /// Mails a password link to the person with this email address, who requested it. Does nothing when nobody has the address, when
 /// it cannot receive mail, or when the server's URL is not known.
 ///
-/// The link belongs to the workspace that the person joined first.
+/// The link is stored in the workspace that the person joined first, but belongs to the person only.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] when a query or the operating system's random generator fails.

@@ -1,7 +1,11 @@
 //! Creates and redeems password links. A link is shown or mailed once, stored as a hash, and valid for one use.
 //!
-//! A link belongs to the workspace that it was created in, and so does the audit log entry of its use. The password that it sets
-//! applies to all workspaces of the user, so using a link deletes the user's links in all workspaces.
+//! A link belongs to the workspace that it was created in, and so does the audit log entry of its use. A link that a person
+//! requested on the sign-in page belongs to the person only: it is stored in one of the person's workspaces, which cannot replace
+//! it and whose audit log does not mention it.
+//!
+//! The password that a link sets applies to all workspaces of the user, so using a link deletes the user's links in all
+//! workspaces.
 
 use entity::password_links::{self, Model};
 use entity::users::{self, ActiveModel};
@@ -21,7 +25,8 @@ pub const LINK_HOURS: i64 = 72;
 /// Lifetime of a link that a person requested on the sign-in page, in hours. The mail and the pages state it, too.
 const REQUESTED_LINK_HOURS: i64 = 1;
 
-/// Creates a password link for this user and returns its token. Invalidates the user's earlier links in the same workspace.
+/// Creates a password link for this user and returns its token. Invalidates the user's earlier links in the same workspace,
+/// except those that the user requested.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the user was removed in the meantime.
@@ -36,15 +41,15 @@ pub async fn create_link(app: &App, write: &mut Write, user: &User, actor: &Acto
 pub(super) async fn replace_link(app: &App, write: &mut Write, user: &User) -> Result<SecretString> {
     lock_user(write, user).await?;
     let links = password_links::in_workspace(user.workspace.uuid());
-    links.delete_for_user(write.conn(), user.id.uuid()).await?;
-    insert_link(app, write, user, LINK_HOURS).await
+    links.delete_unrequested(write.conn(), user.id.uuid()).await?;
+    insert_link(app, write, user, false).await
 }
 
 /// Creates a link that the user requested, and returns its token. Other links stay valid, so that strangers who request links
 /// do not invalidate an invitation.
 pub(super) async fn add_requested_link(app: &App, write: &mut Write, user: &User) -> Result<SecretString> {
     lock_user(write, user).await?;
-    insert_link(app, write, user, REQUESTED_LINK_HOURS).await
+    insert_link(app, write, user, true).await
 }
 
 /// Locks the user's row, as setting the password does.
@@ -53,7 +58,8 @@ async fn lock_user(write: &Write, user: &User) -> Result<()> {
     row.map(drop).ok_or_else(|| not_found::<UserIdKind>(user.id))
 }
 
-async fn insert_link(app: &App, write: &mut Write, user: &User, hours: i64) -> Result<SecretString> {
+async fn insert_link(app: &App, write: &mut Write, user: &User, is_requested: bool) -> Result<SecretString> {
+    let hours = if is_requested { REQUESTED_LINK_HOURS } else { LINK_HOURS };
     let token = token::generate()?;
     let hash =
         token::digest(token.expose_secret()).ok_or_else(|| anyhow::anyhow!("the new token is malformed"))?;
@@ -65,6 +71,7 @@ async fn insert_link(app: &App, write: &mut Write, user: &User, hours: i64) -> R
         token_hash: hash.to_vec(),
         created_at: now_ms,
         expires_at: now_ms + hours * 3_600_000,
+        is_requested,
     };
     password_links::in_workspace(user.workspace.uuid()).insert(write.conn(), row).await?;
     Ok(token)
@@ -86,8 +93,8 @@ pub async fn by_link(app: &App, token: &str) -> Result<Option<User>> {
 }
 
 /// Sets the password of the user that this link belongs to, in all of the user's workspaces, and deletes all of the
-/// user's sessions, password links and sign-in links. Writes an audit log entry in the workspace of the link only; `actor`
-/// returns its actor from the user. Returns `None` when the link is not valid.
+/// user's sessions, password links and sign-in links. Writes an audit log entry in the workspace of the link only, and none
+/// if the user requested the link; `actor` returns its actor from the user. Returns `None` when the link is not valid.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`](crate::Error::Invalid) when the password is too short or too long. The link stays valid.
@@ -103,9 +110,7 @@ pub async fn set_password(
     let hash = passwords::hash(app, password).await?;
     let mut write = app.begin_write().await?;
     let rows = lock_rows(&write, &[&holder.email]).await?;
-    if !consume_link(&write, &holder, token).await? {
-        return Ok(None);
-    }
+    let Some(link) = consume_link(&write, &holder, token).await? else { return Ok(None) };
     for row in rows {
         let changes = ActiveModel {
             password_hash: Set(Some(hash.clone())),
@@ -117,18 +122,21 @@ pub async fn set_password(
         password_links::in_workspace(row.workspace_id).delete_for_user(write.conn(), row.id).await?;
         sign_in_links::in_workspace(row.workspace_id).delete_for_user(write.conn(), row.id).await?;
     }
-    let entry = (Action::PasswordSet, holder.id.to_string(), holder.email.as_str());
-    audit::append(app, &mut write, holder.workspace, &actor(&holder), entry).await?;
+    // A requested link belongs to the person only. Its use is not an event of the workspace in which it is stored.
+    if !link.is_requested {
+        let entry = (Action::PasswordSet, holder.id.to_string(), holder.email.as_str());
+        audit::append(app, &mut write, holder.workspace, &actor(&holder), entry).await?;
+    }
     write.commit().await?;
     Ok(Some(holder))
 }
 
-/// Deletes the link. Returns false when another request has already deleted it.
-async fn consume_link(write: &Write, holder: &User, token: &str) -> Result<bool> {
-    let Some(hash) = token::digest(token) else { return Ok(false) };
-    let Some(link) = password_links::by_token_hash(write.conn(), &hash).await? else { return Ok(false) };
+/// Deletes and returns the link. Returns `None` when another request has already deleted it.
+async fn consume_link(write: &Write, holder: &User, token: &str) -> Result<Option<Model>> {
+    let Some(hash) = token::digest(token) else { return Ok(None) };
+    let Some(link) = password_links::by_token_hash(write.conn(), &hash).await? else { return Ok(None) };
     let links = password_links::in_workspace(holder.workspace.uuid());
-    Ok(links.delete(write.conn(), link.id).await?)
+    Ok(links.delete(write.conn(), link.id).await?.then_some(link))
 }
 
 /// Deletes expired links.
