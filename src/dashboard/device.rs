@@ -16,6 +16,10 @@ use sha2::Sha256;
 
 /// Size in bytes of the id in front of the MAC.
 const ID_BYTES: usize = 16;
+/// Size in bytes of the id and the MAC together.
+const BYTES: usize = ID_BYTES + 32;
+/// Length of the cookie in characters.
+const COOKIE_LENGTH: usize = BYTES / 3 * 4;
 
 /// Returns the cookie of a new device.
 ///
@@ -29,10 +33,22 @@ pub(super) fn new_cookie(key: &SecretKey, version: &PasswordVersion) -> anyhow::
     Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
+/// The decoded content of a cookie, which [`id`] verifies.
+pub(super) struct DeviceCookie([u8; BYTES]);
+
+impl DeviceCookie {
+    /// Decodes a cookie. `None` if it has another length or is not Base64.
+    pub(super) fn decode(cookie: &str) -> Option<Self> {
+        if cookie.len() != COOKIE_LENGTH {
+            return None;
+        }
+        BASE64_URL_SAFE_NO_PAD.decode(cookie).ok()?.try_into().ok().map(Self)
+    }
+}
+
 /// Returns the id of the device in a cookie that was created for this account and password. `None` if the cookie is not valid.
-pub(super) fn id(key: &SecretKey, version: &PasswordVersion, cookie: &str) -> Option<u128> {
-    let bytes = BASE64_URL_SAFE_NO_PAD.decode(cookie).ok()?;
-    let (id, tag) = bytes.split_first_chunk::<ID_BYTES>()?;
+pub(super) fn id(key: &SecretKey, version: &PasswordVersion, cookie: &DeviceCookie) -> Option<u128> {
+    let (id, tag) = cookie.0.split_first_chunk::<ID_BYTES>()?;
     mac(key, version, id).verify_slice(tag).ok()?;
     Some(u128::from_be_bytes(*id))
 }

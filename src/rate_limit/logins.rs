@@ -2,7 +2,7 @@
 //!
 //! An attempt counts for its client network, for its account on that network, and for its account. Strangers can therefore
 //! lock an account only from many networks, and only for strangers: a device that signed in to the account before has a count
-//! of its own. A network is one IPv4 address, or one /64 network of IPv6 addresses.
+//! of its own, in which successes count, too. A network is one IPv4 address, or one /64 network of IPv6 addresses.
 //!
 //! Windows begin with the first attempt. A count that has reached its limit starts again when its window ends; open sessions are
 //! not affected. Attempts are counted in the shared limit store, if there is one; otherwise N processes together admit up to N
@@ -90,9 +90,13 @@ impl Attempts {
         self.acquire(clock, of_account, MAX_PER_ACCOUNT).await
     }
 
-    /// Resets the attempts of the device, or of the account on this network, after a successful sign-in. The attempts at the
-    /// account on all networks still count, since others can have made them.
+    /// Resets the attempts at the account on this network after a successful sign-in. The attempts at the account on all networks
+    /// still count, since others can have made them. So do those of a known device, since no other limit applies to it: otherwise
+    /// a script with a valid password could sign in without end.
     pub fn reset(&self, attempt: SignInAttempt<'_>) {
+        if attempt.device.is_some() {
+            return;
+        }
         let subject = self.own_subject(attempt);
         self.windows.remove(&subject);
         self.store.reset(subject);

@@ -86,14 +86,26 @@ async fn strangers_cannot_lock_out_a_device_that_signed_in_before() {
     for _ in 0..9 {
         sign_in(&device, "203.0.113.1", ADA, "a wrong password").await.assert_status(422);
     }
-    sign_in(&device, "203.0.113.1", ADA, PASSWORD).await.assert_status(303);
-    for _ in 0..10 {
-        sign_in(&device, "203.0.113.1", ADA, "a wrong password").await.assert_status(422);
-    }
+    sign_in(&device, "203.0.113.2", ADA, PASSWORD).await.assert_status(303);
     sign_in(&device, "203.0.113.1", ADA, PASSWORD).await.assert_status(429);
     app.clock.advance(WINDOW);
     sign_in(&device, "203.0.113.1", ADA, PASSWORD).await.assert_status(303);
     sign_in(&Browser::new(&app), "203.0.113.1", ADA, PASSWORD).await.assert_status(303);
+}
+
+#[tokio::test]
+async fn a_known_device_has_ten_sign_ins_and_keeps_its_cookie() {
+    let app = start().await;
+    let device = Browser::new(&app);
+    sign_in(&device, "198.51.100.1", ADA, PASSWORD).await.assert_status(303);
+    let cookie = device.cookie("device").expect("the device is marked");
+    for _ in 0..10 {
+        sign_in(&device, "198.51.100.1", ADA, PASSWORD).await.assert_status(303);
+        assert_eq!(device.cookie("device").as_ref(), Some(&cookie));
+    }
+    sign_in(&device, "198.51.100.1", ADA, PASSWORD).await.assert_status(429);
+    app.clock.advance(WINDOW);
+    sign_in(&device, "198.51.100.1", ADA, PASSWORD).await.assert_status(303);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::context::{BrowserContext, PublicRequest};
 use crate::cookies::{self, CookieKind};
-use crate::device;
+use crate::device::{self, DeviceCookie};
 use crate::error::PageError;
 use crate::flash::Flash;
 use crate::form::{Form, FormErrors};
@@ -83,8 +83,12 @@ async fn login(request: PublicRequest, form: Form) -> PageResponse {
         return show_error(StatusCode::UNPROCESSABLE_ENTITY, "Incorrect email or password.");
     };
     context.state.login_attempts.reset(attempt);
-    let device = device::new_cookie(&context.state.device_key, &verified.password_version())
-        .map_err(PageError::Internal)?;
+    // A known device keeps its id, so that its attempts count together.
+    let device = match context.device.clone().filter(|_| attempt.device.is_some()) {
+        Some(cookie) => cookie,
+        None => device::new_cookie(&context.state.device_key, &verified.password_version())
+            .map_err(PageError::Internal)?,
+    };
     let mut response = signed_in(context, &token, next)?;
     cookies::set(response.headers_mut(), CookieKind::Device, context.secure_cookies, &device);
     Ok(response)
@@ -92,9 +96,9 @@ async fn login(request: PublicRequest, form: Form) -> PageResponse {
 
 /// Returns the id of the browser if it signed in before with this email address and the current password.
 async fn known_device(context: &BrowserContext, email: &str) -> Result<Option<u128>> {
-    let Some(cookie) = &context.device else { return Ok(None) };
+    let Some(cookie) = context.device.as_deref().and_then(DeviceCookie::decode) else { return Ok(None) };
     let version = users::password_version(context.app(), email).await?;
-    Ok(version.and_then(|version| device::id(&context.state.device_key, &version, cookie)))
+    Ok(version.and_then(|version| device::id(&context.state.device_key, &version, &cookie)))
 }
 
 /// Returns the error of an attempt that is allowed again after this number of seconds.
