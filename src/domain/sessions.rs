@@ -268,11 +268,11 @@ pub struct EndedSessions {
 }
 
 /// Ends one of a user's sessions, in any of their workspaces. Invalidates the user's sign-in links, so that none of them starts
-/// another session.
+/// another session. Returns `None` when the user has no such session. The links are invalidated then, too.
 ///
 /// # Errors
-/// Returns [`Error::NotFound`](super::Error::NotFound) when the user has no such session.
-pub async fn end(write: &mut Write, viewer: &Viewer, session: SessionId) -> Result<EndedSessions> {
+/// Returns [`Error::Internal`](super::Error::Internal) when a query fails.
+pub async fn end(write: &mut Write, viewer: &Viewer, session: SessionId) -> Result<Option<EndedSessions>> {
     let mut ended = None;
     for row in users::lock_rows(write, &[&viewer.email]).await? {
         sign_in_links::in_workspace(row.workspace_id).delete_for_user(write.conn(), row.id).await?;
@@ -280,7 +280,7 @@ pub async fn end(write: &mut Write, viewer: &Viewer, session: SessionId) -> Resu
             ended = Some(EndedSessions { workspace: id(row.workspace_id), user: id(row.id), count: 1 });
         }
     }
-    ended.ok_or_else(|| not_found::<SessionIdKind>(session))
+    Ok(ended)
 }
 
 /// Ends all of a user's sessions except the current one, in all of their workspaces, and invalidates the user's sign-in links.

@@ -77,7 +77,11 @@ async fn settings(request: DashboardRequest) -> PageResponse {
 async fn end(request: DashboardRequest, Path(session): Path<String>) -> PageResponse {
     let session: SessionId = session.parse()?;
     let mut write = request.begin_write().await?;
-    let ended = sessions::end(&mut write, request.viewer(), session).await?;
+    let Some(ended) = sessions::end(&mut write, request.viewer(), session).await? else {
+        // Sign-in links may have been invalidated.
+        write.commit().await.map_err(Error::from)?;
+        return Err(Error::not_found("session", session).into());
+    };
     append_to_other_workspace(&request, &mut write, &ended, Action::SessionEnded, session.to_string())
         .await?;
     request.commit(write, Action::SessionEnded, session, "").await?;

@@ -135,6 +135,15 @@ async fn signing_out_sessions_invalidates_the_person_s_links() {
     desktop.submit(SETTINGS, &format!("{SETTINGS}/sessions/end-others"), &[]).await.assert_status(303);
     assert!(html(&desktop.get(SETTINGS).await).contains("There are no other sessions."));
     assert_eq!(statuses(&app, &links).await, [404]);
+    // Also if the session ended in the meantime.
+    let phone = Browser::new(&app);
+    phone.sign_in("owner@acme.example", PASSWORD).await.assert_status(303);
+    let page = html(&desktop.get(SETTINGS).await);
+    let session = first_match(&page, "sessions/(ses_[a-z0-9]+/end)\"");
+    phone.submit("/logout", "/logout", &[]).await.assert_status(303);
+    let links = [link(&app, "acme", "owner@acme.example").await];
+    desktop.submit(SETTINGS, &format!("{SETTINGS}/sessions/{session}"), &[]).await.assert_status(404);
+    assert_eq!(statuses(&app, &links).await, [404]);
 }
 
 /// Opens each link in a new browser, and returns the statuses.
