@@ -182,11 +182,16 @@ async fn logout(request: PublicRequest) -> PageResponse {
     if let Some(viewer) = &context.viewer {
         let app = context.app();
         let mut write = app.begin_write().await.map_err(Error::from)?;
-        sessions::end_current(&mut write, viewer).await?;
-        let actor =
-            Actor { user: Some(viewer.user), name: viewer.email.clone(), address: Some(context.ip_address) };
-        let entry = (Action::SignedOut, viewer.session.to_string(), "");
-        audit::append(app, &mut write, viewer.workspace.id, &actor, entry).await?;
+        // The session may have ended in the meantime.
+        if sessions::end(&mut write, viewer, viewer.session).await?.is_some() {
+            let actor = Actor {
+                user: Some(viewer.user),
+                name: viewer.email.clone(),
+                address: Some(context.ip_address),
+            };
+            let entry = (Action::SignedOut, viewer.session.to_string(), "");
+            audit::append(app, &mut write, viewer.workspace.id, &actor, entry).await?;
+        }
         write.commit().await.map_err(Error::from)?;
     }
     let mut response = redirect("/login")?;

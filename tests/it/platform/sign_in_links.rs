@@ -144,6 +144,15 @@ async fn signing_out_sessions_invalidates_the_person_s_links() {
     let links = [link(&app, "acme", "owner@acme.example").await];
     desktop.submit(SETTINGS, &format!("{SETTINGS}/sessions/{session}"), &[]).await.assert_status(404);
     assert_eq!(statuses(&app, &links).await, [404]);
+    // Also in the browser itself.
+    let links = [
+        link(&app, "acme", "owner@acme.example").await,
+        link(&app, "beta", "owner@acme.example").await,
+        link(&app, "beta", "bo@example.com").await,
+    ];
+    desktop.submit("/logout", "/logout", &[]).await.assert_status(303);
+    desktop.get(SETTINGS).await.assert_status(303);
+    assert_eq!(statuses(&app, &links).await, [404, 404, 303]);
 }
 
 /// Opens each link in a new browser, and returns the statuses.
