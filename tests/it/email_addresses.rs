@@ -171,6 +171,12 @@ async fn people_cannot_have_an_address_that_mail_servers_read_differently() {
     let acme = app.workspace("acme").await;
     let owner = acme.owner_browser().await;
     let platform = platform_token(&app, "write:dashboard_links").await;
+    // None of the rejected addresses signs in to the account of a similar one.
+    let victims = app.workspace("victims").await;
+    for account in [KATE, "\u{c5}sa@victim.example", "\u{3a9}@victim.example", "\u{e9}ve@victim.example"] {
+        victims.add_user(account).await;
+        Browser::new(&app).sign_in(account, PASSWORD).await.assert_status(303);
+    }
     for (address, error) in REJECTED {
         let page = html(&invite(&owner, address).await.assert_status(422));
         assert!(page.contains(error) && page.contains("aria-invalid"), "{address:?}: {page}");
