@@ -22,6 +22,7 @@ const TABLES: &[&str] = &[
     "idempotency_records",
     "platform_tokens",
     "webhook_deliveries",
+    "server_state",
     "seaql_migrations",
 ];
 
@@ -87,10 +88,11 @@ async fn execute_on_server(server: &str, statements: &[&str]) {
 
 /// Renames the [`TABLES`]. `names` returns the old and the new name of a table.
 async fn rename_tables(app: &TestApp, names: impl Fn(&str) -> (String, String)) {
-    let write = app.begin_write().await;
+    // Not a write, since these need `server_state`.
+    let transaction = app.app.db.begin_limited().await.expect("the transaction begins");
     for (from, to) in TABLES.iter().map(|table| names(table)) {
         let statement = format!("ALTER TABLE {from} RENAME TO {to}");
-        write.conn().execute_unprepared(&statement).await.expect("the table is renamed");
+        transaction.execute_unprepared(&statement).await.expect("the table is renamed");
     }
-    write.commit().await.expect("the commit succeeds");
+    transaction.commit().await.expect("the commit succeeds");
 }
