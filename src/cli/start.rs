@@ -10,6 +10,7 @@ use domain::keys::PrincipalCache;
 use domain::processes::{self, Roles};
 use foundation::clock::Clock;
 use foundation::config::Config;
+use foundation::data_folder::{FolderError, folder_of};
 use foundation::database::{Database, DatabaseOptions, DatabaseSource, MigrateError, SchemaState};
 use foundation::id::Ids;
 
@@ -21,7 +22,7 @@ use super::outcome::CommandError;
 pub(super) enum DataFolder {
     /// The command creates what is missing.
     MayBeCreated,
-    /// The command fails if there is no database.
+    /// The command fails if there is no database, or no master key that it needs.
     MustExist,
 }
 
@@ -50,20 +51,20 @@ pub(super) fn source(config: &Config) -> Result<DatabaseSource, CommandError> {
     Ok(DatabaseSource::new(url, &config.storage.data_dir)?)
 }
 
-/// Like [`source`], but returns an error if it is an SQLite file that does not exist.
+/// Like [`source`], but returns an error if it is an SQLite file that does not exist, or whose folder cannot be read.
 fn existing_source(config: &Config) -> Result<DatabaseSource, CommandError> {
     let source = source(config)?;
-    match &source {
-        DatabaseSource::Sqlite { path } if !path.exists() => {
-            let flag = if config.database.database_url.is_some() { "--database-url" } else { "--data-dir" };
-            Err(CommandError::new(format!(
-                "there is no database at {}; correct {flag}, or create a database there with `creator-api serve` or \
-                 `creator-api demo`",
-                path.display()
-            )))
-        }
-        _ => Ok(source),
+    if let DatabaseSource::Sqlite { path } = &source
+        && !path.try_exists().map_err(|cause| FolderError::new(folder_of(path), cause))?
+    {
+        let flag = if config.database.database_url.is_some() { "--database-url" } else { "--data-dir" };
+        return Err(CommandError::new(format!(
+            "there is no database at {}; correct {flag}, or create a database there with `creator-api serve` or \
+             `creator-api demo`",
+            path.display()
+        )));
     }
+    Ok(source)
 }
 
 /// How often a process that waits for migrations checks whether some are pending.

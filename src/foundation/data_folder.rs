@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// The data folder cannot be created or written. The message contains the cause and the remedy.
+/// The data folder cannot be created, read or written. The message contains the cause and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot use the data folder {}: {problem}", path.display())]
 pub struct FolderError {
@@ -30,7 +30,7 @@ impl FolderError {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
                 let existing = existing.display();
                 format!(
-                    "cannot write to {existing}: {cause}; make it writable, or specify another one with --data-dir"
+                    "no access to {existing}: {cause}; correct its permissions, or specify another one with --data-dir"
                 )
             }
             // The system says that the file to be created does not exist.
@@ -42,6 +42,11 @@ impl FolderError {
         };
         Self { path: path.to_owned(), problem, cause }
     }
+}
+
+/// Returns the folder of a file, which is the current one if the path is only a name.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Creates the folder and those above it, unless they exist.

@@ -19,7 +19,7 @@ use super::errors::connect_message;
 use super::primary::PrimaryHosts;
 use super::standby::STANDBY_TIMEOUT;
 use super::{ConnectError, DatabaseOptions, DatabaseSource};
-use crate::data_folder::{self, FolderError};
+use crate::data_folder::{self, FolderError, folder_of};
 
 /// The number of prepared statements cached by each connection: more than the server has distinct queries.
 const STATEMENT_CACHE_CAPACITY: usize = 512;
@@ -202,10 +202,6 @@ fn is_immutable(path: &Path) -> Result<bool, ConnectError> {
         Ok(journal_file) if journal_file.len() > 0 => Err(ConnectError::Journal { path: journal }),
         _ => Ok(true),
     }
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Returns the options that the writer and the readers share. The path is set separately, since a URL cannot express every

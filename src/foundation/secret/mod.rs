@@ -17,7 +17,7 @@ use secrecy::{ExposeSecret, ExposeSecretMut, SecretBox};
 use sha2::Sha256;
 use tempfile::NamedTempFile;
 
-use crate::data_folder::FolderError;
+use crate::data_folder::{FolderError, folder_of};
 pub use master_keys::MasterKeys;
 pub use seal::{Resealed, Seal, SealError};
 
@@ -127,7 +127,7 @@ impl MasterKey {
 /// # Errors
 /// Returns the error of the system.
 pub fn create_private_file(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     // Its mode is 0600.
     let mut temporary = NamedTempFile::new_in(folder)?;
     temporary.write_all(content)?;
