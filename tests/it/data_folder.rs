@@ -1,5 +1,6 @@
 //! Which commands create a data folder, and what the others say when there is none.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use clap::CommandFactory;
@@ -136,16 +137,35 @@ async fn a_missing_database_is_reported_with_the_remedy() {
     let url = [("DATABASE_URL", "sqlite:no/file.db")];
     assert_snapshot!(message(&url, &["workspaces", "list"]).await, @"error: there is no database at no/file.db; correct --database-url, or create a database there with `creator-api serve` or `creator-api demo`");
     assert!(!Path::new(&program.app.folder().join("no")).exists());
+    // A database that cannot be looked for is not missing. Root has every permission, but cannot follow a link to itself.
+    std::fs::write(program.app.folder().join("file"), "").unwrap();
+    assert_snapshot!(message(&[], &["workspaces", "list", "--data-dir", "file"]).await, @"error: cannot use the data folder file: it is not a folder; specify a folder with --data-dir");
+    std::fs::create_dir(program.app.folder().join("linked")).unwrap();
+    std::os::unix::fs::symlink("creator-api.db", program.app.folder().join("linked/creator-api.db")).unwrap();
+    assert_snapshot!(message(&[], &["workspaces", "list", "--data-dir", "linked"]).await, @"error: cannot use the data folder linked: Too many levels of symbolic links (os error 40); specify another one with --data-dir");
 }
 
 /// The database exists, but the master key would be created in the folder.
 #[tokio::test]
-async fn a_worker_creates_no_folder_for_the_master_key() {
+async fn only_servers_create_a_master_key() {
     let program = TestProgram::new().await;
-    let output = program.run(&["worker", "--data-dir", "missing"]).await;
-    assert_eq!(output.code, Some(1), "{output:?}");
-    assert_snapshot!(output.stderr, @"error: there is no data folder at missing for the master key; correct --data-dir, start `creator-api serve` first, or specify the key with --master-key-file");
-    assert!(!program.app.folder().join("missing").exists());
+    program.app.workspace("acme").await;
+    let folder = program.app.folder();
+    std::fs::create_dir(folder.join("empty")).unwrap();
+    let mut messages = BTreeSet::new();
+    let webhook = ["--workspace", "acme", "--url", "https://acme.example", "--event", "student.created"];
+    for args in
+        [&["worker"][..], &[&["webhooks", "create"][..], &webhook].concat(), &["master-key", "rotate"]]
+    {
+        for data in ["missing", "empty"] {
+            let output = program.run(&[args, &["--data-dir", data]].concat()).await;
+            assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""), "{args:?}: {output:?}");
+            messages.insert(output.stderr.replace(data, "DATA"));
+        }
+    }
+    assert_snapshot!(Vec::from_iter(messages).concat(), @"error: there is no master key at DATA/master.key; correct --data-dir, start `creator-api serve` first, or specify the key with --master-key-file");
+    assert!(!folder.join("missing").exists());
+    assert_eq!(std::fs::read_dir(folder.join("empty")).unwrap().count(), 0);
     // `serve` creates it.
     let server = program.serve(&["serve", "--data-dir", "missing"]).await;
     assert_eq!(server.stop().await, Some(0));

@@ -3,6 +3,7 @@
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
+use foundation::secret::MasterKeys;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
@@ -29,10 +30,11 @@ pub struct CommandOutput {
 }
 
 impl TestProgram {
-    /// Creates a data folder and a migrated database.
+    /// Creates a data folder with a master key, and a migrated database.
     pub async fn new() -> Self {
         let mut app = TestApp::start().await;
         app.stop().await;
+        MasterKeys::create(app.folder()).expect("a master key is created");
         Self { app, database_url: None }
     }
 

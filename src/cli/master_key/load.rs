@@ -42,8 +42,8 @@ pub(in crate::cli) fn location(config: &Config) -> String {
     }
 }
 
-/// Returns the master keys of the configuration or of the data folder, where a key is created on the first start.
-/// Creates the folder only if `folder` allows it.
+/// Returns the master keys of the configuration or of the data folder. If there are none yet and `folder` allows it, creates a
+/// key in the data folder.
 ///
 /// # Errors
 /// Returns an error when the keys are invalid or missing, when the data was encrypted with another key, or when the first key is
@@ -56,11 +56,11 @@ pub(in crate::cli) async fn load(
     let state = KeyState::read(app.db.read()).await?;
     let keys = match (read(&app.config)?, &state.current) {
         (Some(keys), _) => keys,
-        (None, None) if folder == DataFolder::MustExist && !app.config.storage.data_dir.exists() => {
+        (None, None) if folder == DataFolder::MustExist => {
             return Err(CommandError::new(format!(
-                "there is no data folder at {} for the master key; correct --data-dir, start `creator-api serve` first, or \
-                 specify the key with --master-key-file",
-                app.config.storage.data_dir.display()
+                "there is no master key at {}; correct --data-dir, start `creator-api serve` first, or specify the key with \
+                 --master-key-file",
+                location(&app.config)
             )));
         }
         (None, None) => MasterKeys::create(&app.config.storage.data_dir)?,
