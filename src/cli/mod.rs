@@ -159,7 +159,11 @@ fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<Comm
         Command::Man(args) => reference::man(&args),
         Command::Health(args) => run_async(flags, |config| health::run(config, args)),
         Command::Config(command) => config::run(command, flags),
-        Command::Demo => run_service(flags, demo::run),
+        Command::Demo => {
+            let database_url =
+                flags.iter().find(|(key, _)| *key == "database_url").map(|(_, url)| url.clone());
+            run_service(flags, |config| demo::run(config, database_url))
+        }
         Command::Serve(args) => {
             let socket = systemd::take_socket()?;
             run_service(flags, |config| serve::run(config, args, socket))

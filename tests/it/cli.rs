@@ -298,9 +298,14 @@ async fn a_data_folder_that_cannot_be_used_is_reported_with_its_cause() {
     let mut messages = Vec::new();
     for folder in ["file", "file/a/b", "/proc/data", "/proc/a/b", "/proc"] {
         let folder = program.app.folder().join(folder).display().to_string();
-        let mut command = program.command(&["serve", "--data-dir", &folder, "--listen", "127.0.0.1:0"]);
-        command.env_remove("DATABASE_URL");
-        messages.push(failure_message(&program, 1, command).await);
+        let message = async |args: &[&str]| {
+            let mut command = program.command(&[args, &["--data-dir", &folder]].concat());
+            command.env_remove("DATABASE_URL");
+            failure_message(&program, 1, command).await
+        };
+        let of_server = message(&["serve", "--listen", "127.0.0.1:0"]).await;
+        assert_eq!(message(&["demo", "--listen", "127.0.0.1:0"]).await, of_server);
+        messages.push(of_server);
     }
     assert_snapshot!(messages.concat(), @r"
     error: cannot use the data folder FOLDER/file: it is not a folder; specify a folder with --data-dir

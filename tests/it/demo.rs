@@ -20,7 +20,10 @@ struct Demo {
 
 impl Demo {
     async fn start(program: &TestProgram) -> Self {
-        let mut server = program.serve(&["demo"]).await;
+        Self::read(program.serve(&["demo"]).await).await
+    }
+
+    async fn read(mut server: ServerProcess) -> Self {
         let mut printed = BTreeMap::new();
         while !printed.contains_key("Stop") {
             let mut line = String::new();
@@ -96,6 +99,15 @@ async fn each_printed_command_works_whenever_it_is_pasted() {
     assert_eq!(students, students_before + 2);
     assert_eq!(demo.printed["Workspace"], "demo");
     assert_eq!(demo.server.stop().await, Some(0));
+
+    // Without the flag, the command would look for another database.
+    let url = program.app.database_url();
+    let mut command = program.command(&["demo", "--listen", "127.0.0.1:0", "--database-url", &url]);
+    command.env_remove("DATABASE_URL");
+    let demo = Demo::read(program.start_server(command).await).await;
+    assert!(demo.paste(&program, "Command").await.contains("whs_"));
+    assert!(demo.printed["Command"].contains(" --database-url "), "{:?}", demo.printed);
+    assert_eq!(demo.server.stop().await, Some(0));
 }
 
 /// The port is free, so only the process knows the URL.
@@ -133,20 +145,27 @@ async fn a_second_demo_on_the_same_data_changes_nothing() {
     let webhooks = async || program.run(&["webhooks", "list", "--workspace", "demo", "--json"]).await.stdout;
     let before = webhooks().await;
     assert!(before.contains("127.0.0.1"), "{before}");
-    let address = demo.server.base_url.strip_prefix("http://").unwrap().to_owned();
+    let url = demo.server.base_url.clone();
+    let address = url.strip_prefix("http://").unwrap();
     let second = async |listen: &str| {
         let command = program.command(&["demo", "--listen", listen]);
-        failure_message(&program, 1, command).await.replace(&demo.server.base_url, "URL")
+        failure_message(&program, 1, command).await.replace(&url, "URL")
     };
     let message = second("127.0.0.1:0").await;
     assert_snapshot!(message, @"error: a demo already runs on the data in FOLDER, at URL; use it, or start another one with other data and another port: `creator-api demo --data-dir DIR --listen 127.0.0.1:0`");
-    assert_eq!(second(&address).await, message, "the address in use is not the cause");
+    assert_eq!(second(address).await, message, "the address in use is not the cause");
     assert_eq!(webhooks().await, before);
     demo.key(&program).get("/api/v1/courses").await.assert_status(200);
 
     // A demo that was killed does not count as running.
     demo.server.signal("KILL").await;
     demo.server.wait_for_exit().await;
+    // It fails after it has locked the folder. Until then, a second demo would print the URL in the file.
+    let lock = program.app.folder().join("demo.lock");
+    assert_eq!(std::fs::read_to_string(&lock).unwrap(), url);
+    let occupied = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    second(&occupied.local_addr().unwrap().to_string()).await;
+    assert_eq!(std::fs::read_to_string(&lock).unwrap(), "");
     assert_eq!(Demo::start(&program).await.server.stop().await, Some(0));
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use secrecy::{ExposeSecret, SecretString};
 
+use super::{not_read, not_written};
 use crate::cli::outcome::CommandError;
 use crate::cli::workspaces::find;
 use domain::app::App;
@@ -37,15 +38,10 @@ pub(super) async fn ensure(app: &App, data_dir: &Path) -> Result<DemoLogin, Comm
             if users::verify_login(app, &email, &password).await?.is_some() {
                 return Ok(DemoLogin { email, password });
             }
-            fs::remove_file(&path)?;
+            fs::remove_file(&path).map_err(|error| not_written(&path, &error))?;
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(error) => {
-            return Err(CommandError::new(format!(
-                "cannot read {}: {error}; check the file's permissions",
-                path.display()
-            )));
-        }
+        Err(error) => return Err(not_read(&path, &error)),
     }
     let random = token::generate()?;
     let characters = random.expose_secret().chars().filter(char::is_ascii_alphanumeric);
@@ -53,7 +49,8 @@ pub(super) async fn ensure(app: &App, data_dir: &Path) -> Result<DemoLogin, Comm
     let mut write = app.begin_write().await?;
     let user = users::ensure(app, &mut write, workspace.id, &email).await?;
     let link = users::create_link(app, &mut write, &user, &Actor::operator()).await?;
-    create_private_file(&path, password.expose_secret().as_bytes())?;
+    create_private_file(&path, password.expose_secret().as_bytes())
+        .map_err(|error| not_written(&path, &error))?;
     write.commit().await?;
     users::set_password(app, link.expose_secret(), &password, |_| Actor::operator()).await?;
     Ok(DemoLogin { email, password })

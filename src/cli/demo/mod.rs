@@ -9,7 +9,7 @@ mod receiver;
 mod webhook;
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -41,7 +41,11 @@ const LOOPBACK: [&str; 2] = ["127.0.0.0/8", "::1/128"];
 /// Name of the file in the data folder that holds the secret of the API key.
 const KEY_FILE: &str = "demo.key";
 
-pub(super) async fn run(mut config: Config) -> Result<CommandOutcome, CommandError> {
+/// `database_url` is the value of the flag `--database-url`, if it was specified.
+pub(super) async fn run(
+    mut config: Config,
+    database_url: Option<String>,
+) -> Result<CommandOutcome, CommandError> {
     file_limit::raise();
     let data_dir = config.storage.data_dir.clone();
     let mut lock = DemoLock::acquire(&data_dir)?;
@@ -65,7 +69,9 @@ pub(super) async fn run(mut config: Config) -> Result<CommandOutcome, CommandErr
     let stop_background = signals::delayed(&stop, drain_time(&app.config.server));
     let heartbeats = Heartbeats::start(&app, Roles { serves: true, runs_worker: true }, &stop).await;
     let background = Background::start(&app, &master, &stop_background)?;
-    output::print(welcome(&app, address, &secret, &login, &webhook))?;
+    let list = format!("webhooks list --workspace {}", demo::WORKSPACE);
+    let command = command_line(&list, &data_dir, database_url.as_deref());
+    output::print(welcome(&app, address, &command, &secret, &login, &webhook))?;
     let receiver = tokio::spawn(receiver::run(webhook.listener, webhook.secret));
     let (served, ()) = tokio::join!(server.run(listener, stop), background.wait(&app));
     receiver.abort();
@@ -102,24 +108,33 @@ async fn ensure_key(app: &App, data_dir: &Path) -> Result<SecretString, CommandE
             if keys::authenticate(app, secret.expose_secret()).await?.is_some() {
                 return Ok(secret);
             }
-            fs::remove_file(&path)?;
+            fs::remove_file(&path).map_err(|error| not_written(&path, &error))?;
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(error) => {
-            return Err(CommandError::new(format!(
-                "cannot read {}: {error}; check the file's permissions",
-                path.display()
-            )));
-        }
+        Err(error) => return Err(not_read(&path, &error)),
     }
     let workspace = find(app, demo::WORKSPACE).await?;
     let key =
         NewKey { name: "Demo".to_owned(), scopes: Scopes::all(), quota: Quota::default(), expires_at: None };
     let mut write = app.begin_write().await?;
     let (_, secret) = keys::create(app, &mut write, workspace.id, key).await?;
-    create_private_file(&path, secret.expose_secret().as_bytes())?;
+    create_private_file(&path, secret.expose_secret().as_bytes())
+        .map_err(|error| not_written(&path, &error))?;
     write.commit().await?;
     Ok(secret)
+}
+
+/// Returns the error of a file in the data folder that cannot be read.
+fn not_read(path: &Path, error: &io::Error) -> CommandError {
+    CommandError::new(format!("cannot read {}: {error}; check the file's permissions", path.display()))
+}
+
+/// Returns the error of a file in the data folder that cannot be written or removed.
+fn not_written(path: &Path, error: &io::Error) -> CommandError {
+    CommandError::new(format!(
+        "cannot write {}: {error}; check its permissions and the free disk space, or specify another folder with --data-dir",
+        path.display()
+    ))
 }
 
 /// Returns the URL at which this machine reaches the server.
@@ -128,9 +143,14 @@ fn local_url(address: SocketAddr) -> String {
 }
 
 /// Returns the command line of another command of this program on the same data, to paste into a shell.
-fn command_line(data_dir: &Path, arguments: &str) -> String {
+fn command_line(arguments: &str, data_dir: &Path, database_url: Option<&str>) -> String {
     let program = std::env::args().next().unwrap_or_else(|| "creator-api".to_owned());
-    format!("{} {arguments} --data-dir {}", shell_word(&program), shell_word(&data_dir.display().to_string()))
+    let data_dir = data_dir.display().to_string();
+    let mut line = format!("{} {arguments} --data-dir {}", shell_word(&program), shell_word(&data_dir));
+    if let Some(url) = database_url {
+        line += &format!(" --database-url {}", shell_word(url));
+    }
+    line
 }
 
 /// Quotes a word for a shell if necessary.
@@ -146,6 +166,7 @@ fn shell_word(word: &str) -> String {
 fn welcome(
     app: &App,
     address: SocketAddr,
+    command: &str,
     secret: &SecretString,
     login: &DemoLogin,
     webhook: &DemoWebhook,
@@ -153,9 +174,7 @@ fn welcome(
     let secret = secret.expose_secret();
     let local = local_url(address);
     let url = app.config.server.public_url.as_ref().map_or(local.as_str(), |url| url.base());
-    let data_dir = &app.config.storage.data_dir;
-    let (data, workspace) = (data_dir.display(), demo::WORKSPACE);
-    let command = command_line(data_dir, &format!("webhooks list --workspace {workspace}"));
+    let (data, workspace) = (app.config.storage.data_dir.display(), demo::WORKSPACE);
     let receiver_url = &webhook.url;
     let (email, password) = (&login.email, login.password.expose_secret());
     format!(

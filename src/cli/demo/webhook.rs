@@ -9,6 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 
+use super::{not_read, not_written};
 use crate::cli::outcome::CommandError;
 use crate::cli::workspaces::find;
 use domain::app::App;
@@ -87,9 +88,10 @@ fn store(path: &Path, stored: &StoredWebhook) -> Result<(), CommandError> {
     if let Err(error) = fs::remove_file(path)
         && error.kind() != ErrorKind::NotFound
     {
-        return Err(error.into());
+        return Err(not_written(path, &error));
     }
-    Ok(create_private_file(path, serde_json::to_string(stored).map_err(anyhow::Error::from)?.as_bytes())?)
+    let text = serde_json::to_string(stored).map_err(anyhow::Error::from)?;
+    create_private_file(path, text.as_bytes()).map_err(|error| not_written(path, &error))
 }
 
 fn read(path: &Path) -> Result<Option<StoredWebhook>, CommandError> {
@@ -97,10 +99,7 @@ fn read(path: &Path) -> Result<Option<StoredWebhook>, CommandError> {
         // An invalid file counts as missing: another subscription is created.
         Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(CommandError::new(format!(
-            "cannot read {}: {error}; check the file's permissions",
-            path.display()
-        ))),
+        Err(error) => Err(not_read(path, &error)),
     }
 }
 
