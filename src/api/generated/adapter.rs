@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 473db9f654bf101fea09e67ca56c3ae550a22b14eccbfd058965c81a8a11257a), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 52925a271f171d27e65cca6626b99fe981e6c82eaa822b0441f039f85101e4af), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 

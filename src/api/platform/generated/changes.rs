@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 2c6436443e784d46d853afc3638714f07f2cc887fe47072c2c6e90d003cdd584), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 e66999344bee02fbed7e78d47462089e97b658f4a2f1301ab81e5251559a5c27), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `changes`.
 
