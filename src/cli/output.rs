@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use serde_json::Value;
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 use super::outcome::CommandError;
 
@@ -23,7 +24,38 @@ pub(super) fn eprint(text: impl Display) {
 
 /// Writes records to stdout as a JSON array.
 pub(super) fn print_json(records: Vec<Value>) -> Result<(), CommandError> {
-    print(format_args!("{:#}", Value::Array(records)))
+    print(json_text(&Value::Array(records)))
+}
+
+/// Formats a record as JSON in which no text can control the terminal. The values are the same, since JSON allows to escape
+/// every character of a string.
+pub(super) fn json_text(record: &Value) -> String {
+    // Outside of strings, the only control characters are line breaks, since serde_json escapes those below U+0020.
+    escape_controls(&format!("{record:#}"), &['\n'], |c| {
+        c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+    })
+}
+
+/// Escapes characters that control the terminal or change the direction of text, since a receiver of webhooks chooses the text.
+/// Keeps tabs.
+pub(super) fn plain_text(text: &str) -> String {
+    escape_controls(text, &['\t'], |c| c.escape_unicode().to_string())
+}
+
+/// Replaces control characters (general category Cc), format characters (Cf) and separators of lines and paragraphs, except
+/// those to `keep`.
+fn escape_controls(text: &str, keep: &[char], escape: impl Fn(char) -> String) -> String {
+    use GeneralCategory::{Control, Format, LineSeparator, ParagraphSeparator};
+    let is_control =
+        |c: char| matches!(c.general_category(), Control | Format | LineSeparator | ParagraphSeparator);
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_control(c) && !keep.contains(&c) {
+            true => escaped.push_str(&escape(c)),
+            false => escaped.push(c),
+        }
+    }
+    escaped
 }
 
 /// Writes rows to stdout as a table with headings.
@@ -46,4 +78,32 @@ pub(super) fn print_table<const N: usize>(
 /// Formats a time as the API does: RFC 3339 in UTC, with milliseconds.
 pub(super) fn format_time(time: jiff::Timestamp) -> String {
     format!("{time:.3}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// C0, DEL, C1, the direction of text, a line separator, and an invisible character above U+FFFF.
+    const CONTROLS: &str = "\u{1b}[2J\u{7f}\u{9b}31m\u{202e}\u{2066}\u{2028}\u{feff}\u{e0041}";
+
+    #[test]
+    fn no_text_controls_the_terminal() {
+        let escaped = r"\u{1b}[2J\u{7f}\u{9b}31m\u{202e}\u{2066}\u{2028}\u{feff}\u{e0041}";
+        assert_eq!(plain_text(CONTROLS), escaped);
+        assert_eq!(plain_text("a\tb é 名 😀"), "a\tb é 名 😀");
+    }
+
+    #[test]
+    fn json_is_escaped_without_changing_the_values() {
+        let record = serde_json::json!({"name": CONTROLS, "tab": "a\tb é 😀\n"});
+        let text = json_text(&record);
+        assert!(
+            !text.contains(|c: char| c.is_control() && c != '\n' || CONTROLS.contains(c) && !c.is_ascii()),
+            "{text:?}"
+        );
+        assert!(text.contains(r"\u001b[2J\u007f\u009b31m\u202e\u2066\u2028\ufeff\udb40\udc41"), "{text}");
+        assert!(text.contains("é 😀"), "{text}");
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), record);
+    }
 }

@@ -35,7 +35,7 @@ pub(super) async fn show(app: &App, args: &DeliveryArgs) -> Result<(), CommandEr
     };
     let detail = webhooks::delivery_detail(app, workspace, args.delivery).await?;
     match args.json {
-        true => output::print(format_args!("{:#}", detail_json(&detail))),
+        true => output::print(output::json_text(&detail_json(&detail))),
         false => output::print(detail_text(&detail).trim_end()),
     }
 }
@@ -70,10 +70,10 @@ fn detail_text(detail: &DeliveryDetail) -> String {
         let _ = writeln!(text, "next attempt  {}", output::format_time(at));
     }
     if let Some(original) = detail.original {
-        let _ = writeln!(text, "sends again   {original}");
+        let _ = writeln!(text, "replay of     {original}");
     }
     for replay in &detail.replays {
-        let _ = writeln!(text, "sent again    {replay}");
+        let _ = writeln!(text, "replayed as   {replay}");
     }
     let _ = write!(text, "\nrequest body\n{}", body_lines(&detail.body));
     for (number, (attempt, messages)) in delivery.attempts.iter().zip(&detail.messages).enumerate() {
@@ -108,22 +108,15 @@ fn message_lines(messages: &AttemptMessages) -> String {
 }
 
 fn header_lines(headers: &BTreeMap<String, String>) -> String {
-    headers.iter().map(|(name, value)| format!("    {name}: {}\n", printable(value))).collect()
+    headers.iter().map(|(name, value)| format!("    {name}: {}\n", output::plain_text(value))).collect()
 }
 
 fn body_lines(body: &[u8]) -> String {
-    text(body).lines().map(|line| format!("    {}\n", printable(line))).collect()
+    text(body).lines().map(|line| format!("    {}\n", output::plain_text(line))).collect()
 }
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Escapes control characters, since a receiver could control the terminal with them.
-fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() && c != '\t' { c.escape_default().to_string() } else { c.to_string() })
-        .collect()
 }
 
 #[cfg(test)]
