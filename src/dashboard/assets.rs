@@ -11,8 +11,12 @@ use sha2::{Digest, Sha256};
 /// URL prefix of all static files.
 const URL_PREFIX: &str = "/dashboard/static/";
 
+/// The name of the favicon.
+const ICON: &str = "icon.svg";
+
 /// A static file.
 struct Asset {
+    name: &'static str,
     media_type: &'static str,
     bytes: &'static [u8],
     url: String,
@@ -36,26 +40,31 @@ static ASSETS: LazyLock<[Asset; 4]> = LazyLock::new(|| {
         Asset::new("style.css", "text/css; charset=utf-8", include_bytes!("static/style.css")),
         Asset::new("htmx.js", "text/javascript; charset=utf-8", include_bytes!("static/htmx.min.js")),
         Asset::new("script.js", "text/javascript; charset=utf-8", include_bytes!("static/script.js")),
-        Asset::new("icon.svg", "image/svg+xml", include_bytes!("static/icon.svg")),
+        Asset::new(ICON, "image/svg+xml", include_bytes!("static/icon.svg")),
     ]
 });
 
 /// The URLs of all static files.
 pub(crate) static ASSET_URLS: LazyLock<AssetUrls> = LazyLock::new(|| {
-    let [style, htmx, script, icon] = &*ASSETS;
-    AssetUrls { style: &style.url, htmx: &htmx.url, script: &script.url, icon: &icon.url }
+    let url = |name| asset(name).url.as_str();
+    AssetUrls { style: url("style.css"), htmx: url("htmx.js"), script: url("script.js"), icon: url(ICON) }
 });
 
 impl Asset {
     fn new(name: &'static str, media_type: &'static str, bytes: &'static [u8]) -> Self {
         let url = format!("{URL_PREFIX}{}/{name}", hex::encode(&Sha256::digest(bytes)[..8]));
-        Self { media_type, bytes, url }
+        Self { name, media_type, bytes, url }
     }
+}
+
+/// Returns the static file with this name.
+fn asset(name: &str) -> &'static Asset {
+    ASSETS.iter().find(|asset| asset.name == name).expect("a static file has this name")
 }
 
 /// Returns the icon for browsers that request it at a fixed path.
 pub(super) fn icon() -> Response {
-    let [.., icon] = &*ASSETS;
+    let icon = asset(ICON);
     let response = Response::builder().content_type(icon.media_type);
     response.header(header::CACHE_CONTROL, "public, max-age=86400").body(Body::from(icon.bytes))
 }
