@@ -44,7 +44,8 @@ async fn a_process_refuses_to_start_as_a_role_that_cannot_drop_partitions() {
         ALTER ROLE {role} SET search_path = "School";
         ALTER SCHEMA public RENAME TO "School";
         GRANT USAGE ON SCHEMA "School" TO {role};
-        GRANT ALL ON ALL TABLES IN SCHEMA "School" TO {role}"#
+        GRANT ALL ON ALL TABLES IN SCHEMA "School" TO {role};
+        GRANT ALL ON ALL SEQUENCES IN SCHEMA "School" TO {role}"#
     );
     read.execute_unprepared(&statements).await.expect("the statements run");
     let mut url: reqwest::Url = program.app.database_url().parse().expect("a URL");
