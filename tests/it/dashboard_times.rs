@@ -359,7 +359,7 @@ async fn a_duration_of_less_than_the_shown_precision_is_not_zero() {
         assert!(list.contains(&format!("data-label=\"Duration\">{duration}</td>")), "{duration}: {list}");
     }
     let entry = browser.get("/dashboard/developer/logs?request=fast").await;
-    let entry = html(&browser.get(&entry.assert_status(303).header("location")).await);
+    let entry = html(&browser.get(entry.assert_status(303).header("location")).await);
     assert!(entry.contains("<dd>&#60;0.1 ms</dd>"), "{entry}");
 
     // The simulated clock stands still during an attempt, whose start and end are stored in milliseconds.
