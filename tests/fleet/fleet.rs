@@ -8,6 +8,8 @@ use anyhow::{Context as _, Result, bail};
 use futures_util::future::try_join_all;
 use rustix::process::Signal;
 
+use foundation::secret::MasterKeys;
+
 use crate::client::status;
 use crate::commands::{Commands, WORKSPACE};
 use crate::engines::haproxy::Haproxy;
@@ -76,6 +78,8 @@ impl FleetDatabase {
         };
         let folder = context.folder.join("data");
         std::fs::create_dir_all(&folder)?;
+        // Only servers create a key, but the commands seal secrets before one runs.
+        MasterKeys::create(&folder)?;
         let program = options.program.as_ref().unwrap_or(&context.programs.server).clone();
         let commands = Commands { program, folder, database_url: primary.url() };
         commands.run(&["migrate"]).await?;
