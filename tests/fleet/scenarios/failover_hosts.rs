@@ -14,5 +14,5 @@ pub const NAME: &str = "failover-hosts";
 /// # Errors
 /// Returns an error when a part of the fleet does not start.
 pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
-    promote_standby(context, report, Discovery::Hosts).await
+    promote_standby(context, report, Discovery::Hosts, None).await
 }

@@ -14,6 +14,7 @@ mod connection_exhaustion;
 mod database_restart;
 mod event_feed;
 mod failover;
+mod failover_clock;
 mod failover_hosts;
 mod idle;
 mod killed_server;
@@ -55,6 +56,7 @@ pub const ALL: &[Scenario] = &[
     scenario!(database_restart),
     scenario!(failover),
     scenario!(failover_hosts),
+    scenario!(failover_clock),
     scenario!(standby_reads),
     scenario!(pgbouncer_restart),
     scenario!(pgbouncer_suite),

@@ -36,6 +36,7 @@ const SCENARIOS: &[(&str, &str)] = &[
     ),
     ("failover", "the promotion of a synchronous standby loses no acknowledged write and no event"),
     ("failover-hosts", "as failover, with database URLs that list both servers instead of a proxy"),
+    ("failover-clock", "as failover-hosts, with a standby whose clock is a minute behind"),
     (
         "standby-reads",
         "lists from a standby lag by at most 10 s, and a standby that is killed fails no request",
