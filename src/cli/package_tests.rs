@@ -79,13 +79,13 @@ fn the_program_accepts_the_commands_of_the_units() {
 }
 
 #[test]
-fn the_program_accepts_the_commands_of_the_runbook() {
+fn the_program_accepts_the_commands_of_the_documents() {
     let ids = Ids::default();
     let subscription: SubscriptionId = ids.next(Timestamp::UNIX_EPOCH);
     let key: KeyId = ids.next(Timestamp::UNIX_EPOCH);
     let ids = [("SUBSCRIPTION", subscription.to_string()), ("KEY_ID", key.to_string())];
     let (mut is_block, mut in_blocks, mut prose) = (false, 0, String::new());
-    for line in read("RUNBOOK.md").lines() {
+    for line in (read("RUNBOOK.md") + &read("OPERATIONS.md")).lines() {
         if line.trim_start().starts_with("```") {
             is_block = !is_block;
         } else if is_block {

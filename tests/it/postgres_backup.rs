@@ -1,4 +1,4 @@
-//! Runs the commands of README's section on backups of PostgreSQL, while a server writes. PostgreSQL only.
+//! Runs the commands of the section on backups of PostgreSQL in xtask/dist/OPERATIONS.md, while a server writes. PostgreSQL only.
 
 use serde_json::json;
 use tokio::task::JoinHandle;
@@ -6,10 +6,10 @@ use tokio::task::JoinHandle;
 use crate::program::TestProgram;
 use crate::support::{Endpoint, PostgresPair, TestKey, wait_until};
 
-/// The folder of the backups in README.
+/// The folder of the backups in the document.
 const FOLDER: &str = "/var/backups/creator-api";
 
-/// The options in README that create a folder for another user. The commands of the test run as the user of the server, who may
+/// The options in the document that create a folder for another user. The commands of the test run as the user of the server, who may
 /// have another name.
 const OWNER: &str = " -o postgres -g postgres";
 
@@ -18,8 +18,9 @@ const COUNT: &str = "SELECT count(*) FROM students WHERE email = ";
 
 /// Returns the code blocks of the section, with another folder for the backups.
 fn code_blocks(folder: &str) -> Vec<String> {
-    let (_, section) = include_str!("../../README.md").split_once("\n### Back up PostgreSQL\n").unwrap();
-    let (section, _) = section.split_once("\n### ").unwrap();
+    let (_, section) =
+        include_str!("../../xtask/dist/OPERATIONS.md").split_once("\n## Back up PostgreSQL\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
     let blocks = section.split("```").skip(1).step_by(2);
     blocks.map(|block| block.split_once('\n').unwrap().1.replace(FOLDER, folder)).collect()
 }
@@ -39,7 +40,7 @@ async fn create(key: &TestKey, email: &str) {
 }
 
 #[tokio::test]
-async fn the_commands_of_the_readme_restore_a_dump_and_a_point_in_time() {
+async fn the_documented_commands_restore_a_dump_and_a_point_in_time() {
     let Some(mut pair) = PostgresPair::start(false).await else { return };
     let backups = pair.folder().join("backups");
     let blocks = code_blocks(backups.to_str().unwrap());

@@ -25,7 +25,7 @@ for unit in creator-api.socket creator-api.service creator-api-backup.timer; do
 	is "$unit at boot" enabled "$(systemctl is-enabled $unit)"
 done
 is "installed units" 5 "$(ls /usr/lib/systemd/system/creator-api* | wc -l)"
-is "installed documents" 5 "$(cd /usr/share/doc/creator-api && ls README.md RUNBOOK.md alerts.yaml alerts_test.yaml grafana.json | wc -l)"
+is "installed documents" 6 "$(cd /usr/share/doc/creator-api && ls README.md OPERATIONS.md RUNBOOK.md alerts.yaml alerts_test.yaml grafana.json | wc -l)"
 is creator-api-worker.service inactive "$(state creator-api-worker.service)"
 is "creator-api-worker.service at boot" disabled "$(systemctl is-enabled creator-api-worker.service || true)"
 is "user of the server" creator-api "$(ps -o user:32= -p "$(main_pid)" | tr -d ' ')"

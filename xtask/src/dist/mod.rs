@@ -28,8 +28,9 @@ const OUTPUT: &str = "target/dist";
 const FILES: &str = "target/dist/files";
 /// The files for containers, in the workspace.
 const CONTAINER_FILES: [&str; 3] = ["Containerfile", "compose.yaml", "haproxy.cfg"];
-/// The runbook and the files for monitoring, in the archive and in the Debian package.
-const OPERATOR_FILES: [&str; 4] = ["RUNBOOK.md", "alerts.yaml", "alerts_test.yaml", "grafana.json"];
+/// The documents for operators and the files for monitoring, in the archive and in the Debian package.
+const OPERATOR_FILES: [&str; 5] =
+    ["OPERATIONS.md", "RUNBOOK.md", "alerts.yaml", "alerts_test.yaml", "grafana.json"];
 /// The folder of these files and of the Debian units, in the workspace.
 const SOURCE: &str = "xtask/dist";
 
@@ -126,7 +127,7 @@ fn remove_output() -> Result<()> {
 }
 
 /// Creates the files of the archive: the program without symbols, its manual pages and completion scripts, the licenses, README,
-/// the runbook, and the files for monitoring.
+/// the documents for operators, and the files for monitoring.
 fn prepare_files(program: &Path, dependencies: &dependencies::Dependencies) -> Result<()> {
     let files = Path::new(FILES);
     let [bin, man, completions] = ["bin", "man", "completions"].map(|name| files.join(name));

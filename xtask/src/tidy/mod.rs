@@ -1,9 +1,10 @@
 //! `cargo xtask tidy`: checks project rules that the compiler does not check.
 //!
 //! Checks the sizes of files and functions, module comments, ignored tests, the files in the root, unused dependencies,
-//! migrations and the wording. Cargo enforces the dependencies between crates.
+//! migrations, links between documents, and the wording. Cargo enforces the dependencies between crates.
 
 mod dependencies;
+mod links;
 mod migrations;
 mod root;
 mod sizes;
@@ -73,6 +74,9 @@ pub(crate) fn check(repository: &Path) -> Result<usize> {
         // A file that is not UTF-8 is not text.
         if let Ok(text) = std::fs::read_to_string(repository.join(file)) {
             findings.extend(wording::check(file, &text));
+            if file.ends_with(".md") {
+                findings.extend(links::check(repository, file, &text));
+            }
         }
     }
     let count = sources.len();

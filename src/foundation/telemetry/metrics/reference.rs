@@ -1,4 +1,4 @@
-//! All metrics. README.md contains this table.
+//! All metrics. xtask/dist/OPERATIONS.md contains this table.
 
 use super::ProcessKind;
 

@@ -1,5 +1,5 @@
 //! Runs `openapi-gate` in temporary folders: documents, configuration, waivers, formats, bad input, and the integrations
-//! that the README describes.
+//! that `xtask/README.md` describes.
 
 mod bad_input;
 mod escaping;

@@ -1,4 +1,4 @@
-//! The integrations that the README describes: each is taken from the README and used in a new repository.
+//! The integrations that `xtask/README.md` describes: each is taken from it and used in a new repository.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::support::{CONTRACT, Folder, PROGRAM, breaking_contract};
 
 /// Returns the first code block of the README after a text.
 fn code_after(text: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
     let readme = fs::read_to_string(path).expect("the README can be read");
     let (_, after) = readme.split_once(text).unwrap_or_else(|| panic!("`{text}` is missing in the README"));
     let (_, block) = after.split_once("```").expect("a code block begins");
