@@ -65,7 +65,7 @@ pub(crate) const LIMITATIONS: &[Limitation] = &[
     Limitation {
         id: "list-parameter",
         construct: "bounds of the items of a list parameter: validators apply only to the list",
-        test: "tests/second/parameters.rs: each_invalid_query_parameter_is_reported",
+        test: "tests/second_version/parameters.rs: each_invalid_query_parameter_is_reported",
         covers: |path| {
             let parameter = path.len().checked_sub(3).map(|at| path[at]);
             nesting_depth(path) == 1
@@ -76,7 +76,7 @@ pub(crate) const LIMITATIONS: &[Limitation] = &[
     Limitation {
         id: "nested-bounds",
         construct: "bounds within nested lists: validators support only one level",
-        test: "tests/second/bodies.rs: each_invalid_body_field_is_reported",
+        test: "tests/second_version/bodies.rs: each_invalid_body_field_is_reported",
         covers: |path| {
             let is_bound = |bounds: &[&str]| bounds.iter().any(|bound| starts(path, bound));
             (nesting_depth(path) > 0 && is_bound(&SIZE_BOUNDS))
@@ -86,7 +86,7 @@ pub(crate) const LIMITATIONS: &[Limitation] = &[
     Limitation {
         id: "field-counts",
         construct: "number of properties of an object with declared properties: only maps have such validators",
-        test: "tests/second/bodies.rs: a_patch_distinguishes_absent_from_null",
+        test: "tests/second_version/bodies.rs: a_patch_distinguishes_absent_from_null",
         covers: |path| {
             let has_properties =
                 |fact: &&Fact| fact.children.iter().any(|child| child.name.starts_with("property `"));
@@ -97,7 +97,7 @@ pub(crate) const LIMITATIONS: &[Limitation] = &[
     Limitation {
         id: "body-bounds",
         construct: "bounds of a body as a whole: payloads declare only their type",
-        test: "tests/second/bodies.rs: bodies_can_be_text_or_bytes",
+        test: "tests/second_version/bodies.rs: bodies_can_be_text_or_bytes",
         covers: |path| {
             let is_body = parent(path).is_some_and(|parent| MEDIA_TYPES.contains(&&*parent.name));
             is_body && SCALAR_BOUNDS.iter().chain(&SIZE_BOUNDS).any(|bound| starts(path, bound))

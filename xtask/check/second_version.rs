@@ -1,9 +1,9 @@
 //! The code of the second API version in the tests, which contains every supported construct.
 
-#[path = "../../tests/second/generated/mod.rs"]
+#[path = "../../tests/second_version/generated/mod.rs"]
 #[allow(dead_code, reason = "only its document is used")]
 mod generated;
-#[path = "../../tests/second/service.rs"]
+#[path = "../../tests/second_version/service.rs"]
 #[allow(dead_code, reason = "it implements the traits, but is not called")]
 mod service;
 

@@ -112,10 +112,10 @@ pub const CONTRACTS: &[ContractConfig<'static>] = &[
     PLATFORM_V1,
     // Does not follow the rules of this server. The tests of `contract_runtime` compile its code and call it.
     ContractConfig {
-        contract: "tests/open/contract.yaml",
-        output: "tests/open/generated",
+        contract: "tests/open_profile/contract.yaml",
+        output: "tests/open_profile/generated",
         contract_from_output: "../contract.yaml",
-        name_in_heading: "tests/open/contract.yaml",
+        name_in_heading: "tests/open_profile/contract.yaml",
         name: "workshop",
         conventions: Conventions {
             path_prefix: "/",
@@ -128,10 +128,10 @@ pub const CONTRACTS: &[ContractConfig<'static>] = &[
     // Contains every supported construct and proves that the generator does not depend on v1. The tests compile its
     // code and serve it beside v1.
     ContractConfig {
-        contract: "tests/second/contract.yaml",
-        output: "tests/second/generated",
+        contract: "tests/second_version/contract.yaml",
+        output: "tests/second_version/generated",
         contract_from_output: "../contract.yaml",
-        name_in_heading: "tests/second/contract.yaml",
+        name_in_heading: "tests/second_version/contract.yaml",
         name: "v2",
         conventions: Conventions {
             path_prefix: "/api/v2/",

@@ -54,14 +54,15 @@ enum XtaskCommand {
     /// serde_json and bytes. Implement the traits and `contract_runtime::service::Service`, and pass the adapter to
     /// `contract_runtime::router::Router`. `contract_runtime::endpoint::ContractEndpoint` serves the router as a poem
     /// endpoint. It evaluates the alternatives of `security`; its trait `Host` checks the credentials of one alternative
-    /// with the scopes that they must have, and chooses the form of error responses. tests/open is an example.
+    /// with the scopes that they must have, and chooses the form of error responses. tests/open_profile is an
+    /// example.
     ///
     /// In both profiles, the schema of a body of the type application/x-ndjson describes one line. The operation reads
     /// and writes such bodies as streams (`contract_runtime::payload::Lines` and `LineStream`). If a stream of a response
     /// fails, the connection is closed without the end of the body. An operation with a stream has no idempotency key.
     ///
-    /// tests/second shows how to serve a second version beside v1. The paths of a version begin with /api/, the name of
-    /// the contract and a slash. This is not checked with --contract.
+    /// tests/second_version shows how to serve a second version beside v1. The paths of a version begin with /api/, the
+    /// name of the contract and a slash. This is not checked with --contract.
     Codegen(codegen::CodegenArgs),
     /// Check that the generated files, the contract, the code, the tests and the tables agree.
     Check {

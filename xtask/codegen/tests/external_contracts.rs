@@ -72,7 +72,7 @@ fn generate_external(base: &std::path::Path, contract: &str) -> Result<CodegenOu
 #[test]
 fn an_external_contract_can_use_the_error_envelope_of_this_project() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let second = include_str!("../../../tests/second/contract.yaml");
+    let second = include_str!("../../../tests/second_version/contract.yaml");
     assert!(second.contains("retryAfterSeconds"), "the contract has the field");
     std::fs::write(folder.path().join("second.yaml"), second).expect("the file is writable");
     assert_eq!(generate_external(folder.path(), "second.yaml"), Ok(CodegenOutcome::UpToDate));

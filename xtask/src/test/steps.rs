@@ -137,7 +137,11 @@ const WITHOUT_BROWSER: [&str; 3] = ["--", "--skip", "browser::"];
 /// Runs the integration tests, and the tests of the second contract and of a contract with other rules, which need no
 /// database server.
 fn test_on_sqlite(_: &StepContext) -> Result<()> {
-    run_tests(&[&["--test", "it", "--test", "second", "--test", "open"], &WITHOUT_BROWSER[..]].concat(), None)
+    run_tests(
+        &[&["--test", "it", "--test", "second_version", "--test", "open_profile"], &WITHOUT_BROWSER[..]]
+            .concat(),
+        None,
+    )
 }
 
 fn test_on_postgres(context: &StepContext) -> Result<()> {

@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: checks project rules that the compiler does not check.
 //!
-//! Checks the sizes of files and functions, module comments, ignored tests, the files in the root, unused dependencies,
-//! migrations, links between documents, and the wording. Cargo enforces the dependencies between crates.
+//! Checks the sizes of files and functions, module comments, ignored tests, the files in the root, the places of modules, unused
+//! dependencies, migrations, links between documents, and the wording. Cargo enforces the dependencies between crates.
 
 mod dependencies;
 mod links;
@@ -62,6 +62,7 @@ pub(crate) fn run(repository: &Path) -> Result<TaskOutcome> {
 pub(crate) fn check(repository: &Path) -> Result<usize> {
     let files = root::repository_files(repository)?;
     let mut findings = root::check(&files);
+    findings.extend(root::check_modules(&files));
     let sources = files.iter().filter(|file| file.ends_with(".rs"));
     let sources: Vec<SourceFile> =
         sources.map(|file| SourceFile::read(repository, file)).collect::<Result<_>>()?;

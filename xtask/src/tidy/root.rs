@@ -1,4 +1,4 @@
-//! Lists the files of the repository, and checks which files are in its root.
+//! Lists the files of the repository, and checks which files are in its root and where modules are.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -41,9 +41,35 @@ pub(super) fn check(files: &[String]) -> Vec<TidyFinding> {
         .collect()
 }
 
+/// Returns a finding for each module in a file beside the folder with its submodules.
+pub(super) fn check_modules(files: &[String]) -> Vec<TidyFinding> {
+    let sources: Vec<&str> = files.iter().map(String::as_str).filter(|file| file.ends_with(".rs")).collect();
+    let with_folder = sources.iter().filter_map(|file| {
+        let folder = format!("{}/", file.strip_suffix(".rs")?);
+        sources.iter().any(|other| other.starts_with(&folder)).then(|| (file, folder))
+    });
+    with_folder
+        .map(|(file, folder)| {
+            TidyFinding::new(
+                file,
+                1,
+                "a file beside the folder of its modules",
+                format!("move it to {folder}mod.rs"),
+            )
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_module_with_submodules_is_in_their_folder() {
+        let files = ["a.rs", "a/b.rs", "c/mod.rs", "c/d.rs", "e.rs", "e/f.snap"].map(str::to_owned);
+        let findings = check_modules(&files);
+        assert!(matches!(&findings[..], [finding] if finding.file == "a.rs"), "{findings:?}");
+    }
 
     #[test]
     fn the_root_can_contain_listed_and_hidden_files() {

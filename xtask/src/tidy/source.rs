@@ -44,7 +44,9 @@ mod tests {
     #[test]
     fn generated_files_are_recognized_by_the_folders_of_the_contracts() {
         let generated = |file: &str| SourceFile::parse(file, String::new()).unwrap().is_generated();
-        assert!(generated("src/api/generated/schemas.rs") && generated("tests/second/generated/mod.rs"));
+        assert!(
+            generated("src/api/generated/schemas.rs") && generated("tests/second_version/generated/mod.rs")
+        );
         assert!(!generated("src/domain/generated/schemas.rs") && !generated("src/api/generated_by_hand.rs"));
     }
 }

@@ -21,7 +21,7 @@ struct CodegenCommandLine {
 
 /// Returns a small valid contract with one replacement.
 fn contract_with(from: &str, to: &str) -> String {
-    let contract = include_str!("../contract/fixtures/valid.yaml");
+    let contract = include_str!("../../contract/fixtures/valid.yaml");
     assert!(contract.contains(from), "the contract does not contain {from}");
     contract.replacen(from, to, 1)
 }

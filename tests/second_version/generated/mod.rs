@@ -1,6 +1,6 @@
-// Generated from tests/open/contract.yaml (sha256 e45e821c32f875d53d482be9d999431e885ca8dd36d2236214724844bae428ef), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second_version/contract.yaml (sha256 221fcb7b9c5d8092ebb88e25a0129702cccee4308623135bbe10e543c7590b7b), do not edit. Run `cargo xtask codegen`.
 
-//! Workshop: code generated from the contract.
+//! Constructs: code generated from the contract.
 
 /// Serves the traits of all tags as one poem-openapi API.
 #[rustfmt::skip]
@@ -30,26 +30,18 @@ pub mod operations;
 #[rustfmt::skip]
 pub mod schemas;
 
-/// The operations of `Operations API`.
+/// The operations of `things`.
 #[rustfmt::skip]
 #[allow(
     clippy::large_enum_variant,
     reason = "the size of a variant follows from its schema"
 )]
-pub mod operations_api;
+pub mod things;
 
-/// The operations of `Orders`.
+/// The operations of `type`.
 #[rustfmt::skip]
 #[allow(
     clippy::large_enum_variant,
     reason = "the size of a variant follows from its schema"
 )]
-pub mod orders;
-
-/// The operations of `default`.
-#[rustfmt::skip]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "the size of a variant follows from its schema"
-)]
-pub mod default;
+pub mod r#type;

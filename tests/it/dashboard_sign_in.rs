@@ -1,4 +1,4 @@
-//! The dashboard's users: signing in and out, the end of sessions, and setting passwords.
+//! Signing in to the dashboard and out, the end of sessions, and setting passwords.
 
 use std::time::Duration;
 
