@@ -5,8 +5,7 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
 
-use crate::analytics::time;
-use crate::support::{TestApp, TestWorkspace, course_data};
+use crate::support::{TestApp, TestWorkspace, course_data, time};
 
 const HOUR_MS: i64 = 3_600_000;
 /// 2026-01-01T00:00:00Z in milliseconds since the epoch. The changes cover about fifty days from then.

@@ -1,10 +1,9 @@
 //! The analytics summary: its window, its figures, and its agreement with the lists.
 
 use insta::assert_json_snapshot;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::support::{TestApp, TestKey, TestWorkspace};
+use crate::support::{TestApp, TestKey, TestWorkspace, time};
 
 const SUMMARY: &str = "/api/v1/analytics/summary";
 
@@ -248,9 +247,4 @@ async fn a_day_with_a_daylight_saving_change_is_one_day() {
         days("2025-03-29T00:00:00+01:00", "2025-04-01T00:00:00+02:00").await,
         [day("2025-03-28T23", 0), day("2025-03-29T23", 2), day("2025-03-30T22", 1)]
     );
-}
-
-/// Parses a time of a response.
-pub fn time(value: &Value) -> Timestamp {
-    value.as_str().expect("a time is a string").parse().expect("a time is RFC 3339")
 }

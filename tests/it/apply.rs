@@ -46,7 +46,7 @@ async fn visible_state(workspace: &TestWorkspace<'_>) -> Value {
     for list in ["courses", "students", "orders"] {
         records.extend(key.list_all(&format!("/api/v1/{list}?sort=created_at")).await);
     }
-    crate::masked_ids::mask_ids(&Value::Array(records))
+    crate::support::masked_ids::mask_ids(&Value::Array(records))
 }
 
 fn types(events: &[Value]) -> Vec<Value> {

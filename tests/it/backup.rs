@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-use crate::program::{CommandOutput, TestProgram};
+use crate::support::program::{CommandOutput, TestProgram};
 
 /// A program with a workspace, an API key and a backup.
 struct BackedUp {

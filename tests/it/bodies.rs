@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use crate::conformance::assert_error;
+use crate::support::conformance::assert_error;
 use crate::support::{TestApp, TestKey, TestResponse, send};
 
 const STUDENTS: &str = "/api/v1/students";

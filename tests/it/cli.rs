@@ -4,10 +4,9 @@ use insta::{assert_json_snapshot, assert_snapshot};
 use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 
-use crate::dashboard_keys::audit_entries;
-use crate::masked_ids::mask_ids;
 use crate::ports::free_port;
-use crate::program::TestProgram;
+use crate::support::members::audit_entries;
+use crate::support::program::{TestProgram, failure_message, list_as_json};
 
 #[tokio::test]
 async fn creating_a_key_prints_only_the_secret_to_stdout() {
@@ -44,34 +43,6 @@ async fn creating_a_key_prints_only_the_secret_to_stdout() {
         ("100", "1000")
     );
     assert_eq!(server.stop().await, Some(0));
-}
-
-/// Returns the records that a list command prints as JSON, with ids masked and times replaced as by [`replace_times`].
-pub(crate) async fn list_as_json(program: &TestProgram, args: &[&str]) -> Value {
-    let output = program.run(&[args, &["--json"]].concat()).await;
-    assert_eq!(output.code, Some(0), "{output:?}");
-    let mut records: Value = serde_json::from_str(&output.stdout).expect("JSON");
-    assert!(records.is_array(), "the command prints a list");
-    replace_times(&mut records);
-    mask_ids(&records)
-}
-
-/// Asserts the format of each time, a string in a field whose name ends with `_at`, and replaces it with `TIME`.
-fn replace_times(value: &mut Value) {
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(replace_times),
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                if let Some(text) = value.as_str().filter(|_| name.ends_with("_at")) {
-                    let is_time = text.parse::<jiff::Timestamp>().is_ok();
-                    assert!(is_time && text.len() == 24 && text.ends_with('Z'), "{text}");
-                    *value = json!("TIME");
-                }
-                replace_times(value);
-            }
-        }
-        _ => {}
-    }
 }
 
 #[tokio::test]
@@ -189,17 +160,6 @@ async fn apply_prints_its_counts_and_rejected_lines() {
     let repeat = program.run_with_input(&["apply", "-"], &stream[..2].join("\n")).await;
     assert_eq!((repeat.code, repeat.stdout.as_str()), (Some(0), "0 applied, 2 applied before, 0 rejected\n"));
     assert_eq!(program.app.events_of_type("student.created").await.len(), 1);
-}
-
-/// Runs a command that must fail with this code and print nothing to stdout, and returns its standard error.
-pub(crate) async fn failure_message(
-    program: &TestProgram,
-    code: i32,
-    command: tokio::process::Command,
-) -> String {
-    let output = program.run_command(command).await;
-    assert_eq!((output.code, output.stdout.as_str()), (Some(code), ""), "{}", output.stderr);
-    output.stderr
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 
-use crate::conformance::assert_error;
+use crate::support::conformance::assert_error;
 use crate::support::{TestApp, TestKey, TestResponse, client_builder, course_data, send, wait_until};
 
 const COURSES: &str = "/api/v1/courses";

@@ -7,8 +7,8 @@
 use sea_orm::{ConnectionTrait, DatabaseTransaction, Statement, TransactionTrait};
 use serde_json::json;
 
-use crate::dashboard_keys::audit_entries;
 use crate::support::browser::{csrf_token, first_match, html};
+use crate::support::members::audit_entries;
 use crate::support::{TestApp, wait_until};
 
 async fn run(transaction: &DatabaseTransaction, sql: &str) {

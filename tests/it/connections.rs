@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::conformance::assert_error;
+use crate::support::conformance::assert_error;
 use crate::support::{TestApp, TestResponse};
 
 /// The maximum time that a test waits for the server.

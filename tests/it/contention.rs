@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdin};
 
-use crate::program::{ServerProcess, TestProgram};
 use crate::support::browser::{csrf_token, html};
+use crate::support::program::{ServerProcess, TestProgram};
 use crate::support::{Browser, TestKey, course_data};
 
 const COURSES: u64 = 5;

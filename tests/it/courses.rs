@@ -6,8 +6,8 @@ use domain::courses;
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 
-use crate::conformance::assert_error;
-use crate::masked_ids::mask_ids;
+use crate::support::conformance::assert_error;
+use crate::support::masked_ids::mask_ids;
 use crate::support::{TestApp, TestResponse, TestWorkspace, course_data};
 
 const COURSES: &str = "/api/v1/courses";

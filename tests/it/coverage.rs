@@ -16,9 +16,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::conformance::{ContractValidator, assert_error};
-use crate::outage;
-use crate::support::{TestApp, TestKey, TestResponse, TestWorkspace, send};
+use crate::support::conformance::{ContractValidator, assert_error};
+use crate::support::{TestApp, TestKey, TestResponse, TestWorkspace, outage, send};
 
 /// The ids of the course and the student that the example requests use.
 struct ExampleRecords {

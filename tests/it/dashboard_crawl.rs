@@ -7,9 +7,9 @@ use regex::Regex;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::dashboard_times::{COOKIE, assert_one_time_zone, named_zone};
 use crate::support::browser::{PASSWORD, csrf_token, first_match, html};
-use crate::support::crawl::{Crawl, ID, PageAction};
+use crate::support::crawl::{Crawl, ID, PageAction, without_random_parts};
+use crate::support::time_zone::{COOKIE, assert_one_time_zone, named_zone};
 use crate::support::{Browser, Endpoint, TestApp, TestResponse, TestWorkspace, course_data, send};
 
 /// POST forms without record ids. The tests submit all other forms with ids of another workspace.
@@ -205,13 +205,6 @@ async fn follow(browser: &Browser<'_>, action: &PageAction) -> TestResponse {
     };
     assert!(!INCONCLUSIVE.contains(&response.status), "{}: {action:?}", response.status);
     response
-}
-
-/// Returns the status and the text of a response without the parts that differ each time: tokens and ids.
-pub fn without_random_parts(response: &TestResponse) -> (u16, String) {
-    let text = String::from_utf8_lossy(&response.body);
-    let text = Regex::new("name=\"csrf\" value=\"[^\"]+\"").unwrap().replace_all(&text, "").into_owned();
-    (response.status, Regex::new(ID).unwrap().replace_all(&text, "ID").into_owned())
 }
 
 #[tokio::test]

@@ -1,11 +1,10 @@
 //! API keys on the dashboard: creation, revocation, and isolation from other workspaces.
 
-use domain::audit;
-use domain::page::{PageRequest, Sort, SortKey};
 use domain::workspaces::Quota;
 
 use crate::support::browser::{csrf_token, html};
-use crate::support::{TestApp, TestResponse, TestWorkspace};
+use crate::support::members::audit_entries;
+use crate::support::{TestApp, TestResponse};
 
 const KEYS: &str = "/dashboard/developer";
 const NEW: &str = "/dashboard/developer/keys/new";
@@ -20,14 +19,6 @@ fn secret_and_id(page: &TestResponse) -> (String, String) {
     let find =
         |pattern: &str| regex::Regex::new(pattern).unwrap().find(&page).expect(pattern).as_str().to_owned();
     (find("svc_live_[A-Za-z0-9]{38}"), find("key_[a-z0-9]{26}"))
-}
-
-/// Returns the entries of the audit log, newest first, each as `actor action detail`.
-pub async fn audit_entries(workspace: &TestWorkspace<'_>) -> Vec<String> {
-    let sort = Sort { key: SortKey::CreatedAt, descending: true };
-    let page = PageRequest { sort, after: None, to: None, limit: 100 };
-    let entries = audit::list(&workspace.app.app, workspace.id, page).await.unwrap().items;
-    entries.into_iter().map(|entry| format!("{} {} {}", entry.actor, entry.action, entry.detail)).collect()
 }
 
 #[tokio::test]

@@ -4,30 +4,17 @@ use std::time::Duration;
 
 use domain::users;
 
-use crate::dashboard_keys::audit_entries;
-use crate::members::user_emails;
 use crate::support::browser::{PASSWORD, csrf_token, first_match, html};
 use crate::support::mail::deliver_mail;
+use crate::support::members::{MEMBERS, audit_entries, invite, member_id, user_emails};
 use crate::support::{Browser, TestApp, TestWorkspace};
 
-pub const MEMBERS: &str = "/dashboard/settings/people";
 const OWNER: &str = "owner@acme.example";
 const ADA: &str = "ada@acme.example";
-
-/// Submits the invitation form.
-pub async fn invite(browser: &Browser<'_>, email: &str) -> crate::support::TestResponse {
-    browser.submit(MEMBERS, MEMBERS, &[("email", email)]).await
-}
 
 /// Returns the HTML of the Members page.
 async fn members_page(browser: &Browser<'_>) -> String {
     html(&browser.get(MEMBERS).await.assert_status(200))
-}
-
-/// Returns the id of the member with this email address.
-pub async fn member_id(workspace: &TestWorkspace<'_>, email: &str) -> String {
-    let users = users::list(&workspace.app.app, workspace.id).await.unwrap();
-    users.into_iter().find(|user| user.email == email).expect("the user exists").id.to_string()
 }
 
 /// Adds a member, and returns a browser in which the member is signed in.
@@ -228,7 +215,7 @@ async fn members_of_other_workspaces_are_not_found() {
         let confirmation = owner.get(&format!("{path}/remove")).await.assert_status(404);
         let removed = owner.post(&format!("{path}/remove"), &token, &[]).await.assert_status(404);
         let linked = owner.post(&format!("{path}/link"), &token, &[]).await.assert_status(404);
-        let text = |response| crate::dashboard_crawl::without_random_parts(&response).1.replace(member, "ID");
+        let text = |response| crate::support::crawl::without_random_parts(&response).1.replace(member, "ID");
         responses.push((text(confirmation), text(removed), text(linked)));
     }
     responses.dedup();

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::dashboard_keys::audit_entries;
 use crate::support::browser::{csrf_token, first_match, html};
+use crate::support::members::audit_entries;
 use crate::support::{Browser, TestApp, TestWorkspace};
 
 const LIST: &str = "/dashboard/orders";

@@ -8,8 +8,8 @@ use domain::users;
 use reqwest::Method;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::program::TestProgram;
 use crate::support::browser::{PASSWORD, html};
+use crate::support::program::TestProgram;
 use crate::support::{Browser, TestApp, TestResponse, send};
 
 const HOUR: Duration = Duration::from_secs(3600);

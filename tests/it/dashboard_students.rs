@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::dashboard_keys::audit_entries;
 use crate::support::TestApp;
 use crate::support::browser::{csrf_token, first_match, html};
+use crate::support::members::audit_entries;
 
 const LIST: &str = "/dashboard/students";
 /// Matches the link that revokes an enrollment.

@@ -5,25 +5,18 @@ use std::time::Duration;
 
 use domain::outbox::EVENT_TYPES;
 use domain::webhooks::{self, DeliveryState, replays};
-use reqwest::Method;
 
-use crate::dashboard_keys::audit_entries;
-use crate::support::browser::{csrf_token, first_match, html};
+use crate::support::browser::{WEBHOOKS, csrf_token, first_match, html, partial_update};
+use crate::support::members::audit_entries;
 use crate::support::{Browser, Endpoint, TestApp, TestResponse, in_transaction};
 
-pub const LIST: &str = "/dashboard/developer/webhooks";
 const NEW: &str = "/dashboard/developer/webhooks/new";
 /// Matches a secret on a page.
 const SECRET: &str = "whsec_[A-Za-z0-9+/]{43}=";
 
-/// Requests a partial update of a page, as the page's script does.
-pub async fn partial_update(browser: &Browser<'_>, app: &TestApp, path: &str) -> TestResponse {
-    browser.send(app.request(Method::GET, path).header("hx-request", "true")).await
-}
-
 /// Returns the path of the first webhook on a page.
 fn webhook_path(page: &str) -> String {
-    first_match(page, &format!("{LIST}/whs_[a-z0-9]{{26}}"))
+    first_match(page, &format!("{WEBHOOKS}/whs_[a-z0-9]{{26}}"))
 }
 
 #[tokio::test]
@@ -31,7 +24,7 @@ async fn a_new_webhook_shows_its_secret_once_and_receives_a_test_event() {
     let app = TestApp::start_with_local_webhooks().await;
     let acme = app.workspace("acme").await;
     let browser = acme.owner_browser().await;
-    let empty = html(&browser.get(LIST).await);
+    let empty = html(&browser.get(WEBHOOKS).await);
     assert!(empty.contains("No webhooks yet") && empty.contains(NEW), "{empty}");
     let form = html(&browser.get(NEW).await);
     assert!(EVENT_TYPES.iter().all(|event_type| form.contains(&format!("value=\"{event_type}\""))), "{form}");
@@ -46,9 +39,14 @@ async fn a_new_webhook_shows_its_secret_once_and_receives_a_test_event() {
     let secret = first_match(&page, SECRET);
     assert!(page.contains("shown only once") && page.contains("/docs/webhooks"), "{page}");
     let path = webhook_path(&page);
-    for shown_path in
-        [LIST, NEW, &path, &format!("{path}/edit"), &format!("{path}/rotate"), "/dashboard/settings/audit"]
-    {
+    for shown_path in [
+        WEBHOOKS,
+        NEW,
+        &path,
+        &format!("{path}/edit"),
+        &format!("{path}/rotate"),
+        "/dashboard/settings/audit",
+    ] {
         let page = html(&browser.get(shown_path).await.assert_status(200));
         assert!(!page.contains("whsec_"), "{shown_path} shows the secret again");
     }
@@ -66,7 +64,7 @@ async fn a_new_webhook_shows_its_secret_once_and_receives_a_test_event() {
     let table = html(&partial_update(&browser, &app, &path).await);
     assert!(table.contains("delivered") && table.contains(">204<"), "{table}");
 
-    let list = html(&browser.get(LIST).await);
+    let list = html(&browser.get(WEBHOOKS).await);
     assert!(list.contains("100% of 1") && list.contains("<svg class=\"spark\"") && list.contains("enabled"));
     let created = format!("owner@acme.example Created a webhook {url}");
     assert_eq!(
@@ -154,7 +152,7 @@ async fn held_deliveries_of_a_paused_webhook_are_sent_or_dropped() {
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
     let subscription = acme.subscribe_endpoint(&endpoint, &["student.created"]).await;
-    let path = format!("{LIST}/{}", subscription.id);
+    let path = format!("{WEBHOOKS}/{}", subscription.id);
     let browser = acme.owner_browser().await;
     let (pause, enable) = (format!("{path}/pause"), format!("{path}/enable"));
     browser.get(&enable).await.assert_status(303);
@@ -215,7 +213,7 @@ async fn the_old_secret_signs_during_the_overlap_of_a_rotation() {
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
     let subscription = acme.subscribe_endpoint(&endpoint, &["student.created"]).await;
-    let path = format!("{LIST}/{}/rotate", subscription.id);
+    let path = format!("{WEBHOOKS}/{}/rotate", subscription.id);
     let browser = acme.owner_browser().await;
     let page = html(&browser.submit(&path, &path, &[("overlap", "24")]).await.assert_status(200));
     let second = first_match(&page, SECRET);
@@ -255,7 +253,7 @@ async fn a_webhook_is_edited_and_deleted() {
     let acme = app.workspace("acme").await;
     let (before, after) = (Endpoint::start().await, Endpoint::start().await);
     let subscription = acme.subscribe_endpoint(&before, &["student.created"]).await;
-    let path = format!("{LIST}/{}", subscription.id);
+    let path = format!("{WEBHOOKS}/{}", subscription.id);
     let (edit, delete) = (format!("{path}/edit"), format!("{path}/delete"));
     let browser = acme.owner_browser().await;
     let form = html(&browser.get(&edit).await);
@@ -284,7 +282,7 @@ async fn a_webhook_is_edited_and_deleted() {
     assert!(confirmation.contains("One delivery is still pending and will never be sent."), "{confirmation}");
     let token = csrf_token(&browser.get(&delete).await);
     browser.post(&delete, &token, &[]).await.assert_status(303);
-    assert!(html(&browser.get(LIST).await).contains("Webhook deleted"));
+    assert!(html(&browser.get(WEBHOOKS).await).contains("Webhook deleted"));
     browser.post(&delete, &token, &[]).await.assert_status(404);
     partial_update(&browser, &app, &path).await.assert_status(404);
     assert_eq!(app.deliver_due().await, 0);
@@ -320,32 +318,35 @@ async fn webhooks_of_other_workspaces_are_not_found() {
     };
     let id = subscription.id;
     let paths = [
-        (format!("{LIST}/{id}"), format!("{LIST}/whs_{absent}")),
-        (format!("{LIST}/{id}/edit"), format!("{LIST}/whs_{absent}/edit")),
-        (format!("{LIST}/{id}/rotate"), format!("{LIST}/whs_{absent}/rotate")),
-        (format!("{LIST}/{id}/enable"), format!("{LIST}/whs_{absent}/enable")),
-        (format!("{LIST}/{id}/delete"), format!("{LIST}/whs_{absent}/delete")),
-        (format!("{LIST}/{id}/deliveries/{delivery}"), format!("{LIST}/{id}/deliveries/dlv_{absent}")),
+        (format!("{WEBHOOKS}/{id}"), format!("{WEBHOOKS}/whs_{absent}")),
+        (format!("{WEBHOOKS}/{id}/edit"), format!("{WEBHOOKS}/whs_{absent}/edit")),
+        (format!("{WEBHOOKS}/{id}/rotate"), format!("{WEBHOOKS}/whs_{absent}/rotate")),
+        (format!("{WEBHOOKS}/{id}/enable"), format!("{WEBHOOKS}/whs_{absent}/enable")),
+        (format!("{WEBHOOKS}/{id}/delete"), format!("{WEBHOOKS}/whs_{absent}/delete")),
         (
-            format!("{LIST}/{our_webhook}/deliveries/{delivery}"),
-            format!("{LIST}/{our_webhook}/deliveries/dlv_{absent}"),
+            format!("{WEBHOOKS}/{id}/deliveries/{delivery}"),
+            format!("{WEBHOOKS}/{id}/deliveries/dlv_{absent}"),
         ),
         (
-            format!("{LIST}/dead-letters?subscription={id}"),
-            format!("{LIST}/dead-letters?subscription=whs_{absent}"),
+            format!("{WEBHOOKS}/{our_webhook}/deliveries/{delivery}"),
+            format!("{WEBHOOKS}/{our_webhook}/deliveries/dlv_{absent}"),
         ),
         (
-            format!("{LIST}/dead-letters/replay?delivery={delivery}"),
-            format!("{LIST}/dead-letters/replay?delivery=dlv_{absent}"),
+            format!("{WEBHOOKS}/dead-letters?subscription={id}"),
+            format!("{WEBHOOKS}/dead-letters?subscription=whs_{absent}"),
         ),
-        (format!("{LIST}/replays/{}", job.id), format!("{LIST}/replays/rpl_{absent}")),
+        (
+            format!("{WEBHOOKS}/dead-letters/replay?delivery={delivery}"),
+            format!("{WEBHOOKS}/dead-letters/replay?delivery=dlv_{absent}"),
+        ),
+        (format!("{WEBHOOKS}/replays/{}", job.id), format!("{WEBHOOKS}/replays/rpl_{absent}")),
     ];
     for (foreign, absent) in &paths {
         let foreign = browser.get(foreign).await.assert_status(404);
         let absent = browser.get(absent).await.assert_status(404);
         assert_eq!(page_text(&foreign), page_text(&absent), "a foreign record looks like an absent one");
     }
-    let token = csrf_token(&browser.get(LIST).await);
+    let token = csrf_token(&browser.get(WEBHOOKS).await);
     for action in ["edit", "rotate", "test", "pause", "enable", "delete"] {
         let fields = [
             ("url", "https://x.example"),
@@ -354,19 +355,19 @@ async fn webhooks_of_other_workspaces_are_not_found() {
             ("type", "order.paid"),
             ("held", "drop"),
         ];
-        browser.post(&format!("{LIST}/{id}/{action}"), &token, &fields).await.assert_status(404);
+        browser.post(&format!("{WEBHOOKS}/{id}/{action}"), &token, &fields).await.assert_status(404);
     }
     let delivery = delivery.to_string();
     for webhook in [id.to_string(), our_webhook.to_string()] {
-        let resend = format!("{LIST}/{webhook}/deliveries/{delivery}/resend");
+        let resend = format!("{WEBHOOKS}/{webhook}/deliveries/{delivery}/resend");
         browser.post(&resend, &token, &[]).await.assert_status(404);
     }
-    let replay = format!("{LIST}/dead-letters/replay");
+    let replay = format!("{WEBHOOKS}/dead-letters/replay");
     browser.post(&replay, &token, &[("delivery", &delivery)]).await.assert_status(404);
     browser.post(&replay, &token, &[("subscription", &id.to_string())]).await.assert_status(404);
-    browser.post(&format!("{LIST}/replays/{}/cancel", job.id), &token, &[]).await.assert_status(404);
+    browser.post(&format!("{WEBHOOKS}/replays/{}/cancel", job.id), &token, &[]).await.assert_status(404);
     for invalid_id in ["nonsense", "crs_01h2xcejqtf2nbrexx3vqjhp41", "%00"] {
-        browser.get(&format!("{LIST}/{invalid_id}")).await.assert_status(404);
+        browser.get(&format!("{WEBHOOKS}/{invalid_id}")).await.assert_status(404);
     }
     assert!(audit_entries(&theirs).await.is_empty());
     assert_eq!(subscription.deliveries().await.len(), 1);
@@ -379,7 +380,7 @@ async fn a_partial_update_does_not_extend_the_session() {
     let acme = app.workspace("acme").await;
     let (subscription_id, _) = acme.subscribe(&["student.created"]).await;
     let browser = acme.owner_browser().await;
-    let path = format!("{LIST}/{subscription_id}");
+    let path = format!("{WEBHOOKS}/{subscription_id}");
     for _ in 0..11 {
         app.clock.advance(Duration::from_secs(3600));
         partial_update(&browser, &app, &path).await.assert_status(200);
@@ -399,7 +400,7 @@ async fn a_disabled_webhook_shows_how_to_enable_it() {
     acme.student("ada").await;
     app.deliver_due().await;
     in_transaction(&app, async |write| webhooks::disable(write, subscription.id).await).await.unwrap();
-    let path = format!("{LIST}/{}", subscription.id);
+    let path = format!("{WEBHOOKS}/{}", subscription.id);
     let browser = acme.owner_browser().await;
     let page = html(&browser.get(&path).await);
     assert!(page.contains("Disabled since") && page.contains("fix the endpoint, then enable"), "{page}");

@@ -9,9 +9,8 @@ use entity::webhook_deliveries;
 use entity::webhook_deliveries::queue::DeliveryTransition;
 use foundation::id::{Delivery, SubscriptionId};
 
-use crate::dashboard_keys::audit_entries;
-use crate::dashboard_webhooks::{LIST, partial_update};
-use crate::support::browser::{csrf_token, first_match, html};
+use crate::support::browser::{WEBHOOKS, csrf_token, first_match, html, partial_update};
+use crate::support::members::audit_entries;
 use crate::support::{TestApp, TestWorkspace};
 
 const DEAD_LETTERS: &str = "/dashboard/developer/webhooks/dead-letters";
@@ -96,7 +95,7 @@ async fn selected_dead_letters_are_replayed_once() {
     assert!(html(&browser.get(DEAD_LETTERS).await).contains("No dead letters"));
     let (subscription_id, _) = acme.subscribe(CREATED).await;
     create_dead_letters(&acme, "s", 3).await;
-    assert!(html(&browser.get(LIST).await).contains("<span class=\"badge bad\">3</span>"));
+    assert!(html(&browser.get(WEBHOOKS).await).contains("<span class=\"badge bad\">3</span>"));
     let page = html(&browser.get(DEAD_LETTERS).await);
     let ids = selectable_ids(&page);
     assert!(ids.len() == 3 && page.contains("Replay all 3"), "{page}");
@@ -281,7 +280,7 @@ async fn pages_state_when_only_the_newest_deliveries_are_counted() {
     let browser = acme.owner_browser().await;
     let pages = async || {
         let page = async |path: &str| html(&browser.get(path).await.assert_status(200));
-        [page(LIST).await, page(&format!("{LIST}/{subscription_id}")).await, page("/dashboard").await]
+        [page(WEBHOOKS).await, page(&format!("{WEBHOOKS}/{subscription_id}")).await, page("/dashboard").await]
     };
     let [list, webhook, overview] = pages().await;
     assert!(list.contains("Delivered, last 24 hours<") && list.contains("0% of 1<"), "{list}");

@@ -8,9 +8,8 @@ use domain::webhooks::{DeliveryOrigin, DeliveryState};
 use reqwest::Method;
 use webhooks::maintenance;
 
-use crate::dashboard_keys::audit_entries;
-use crate::dashboard_webhooks::{LIST, partial_update};
-use crate::support::browser::{PASSWORD, csrf_token, first_match, html};
+use crate::support::browser::{PASSWORD, WEBHOOKS, csrf_token, first_match, html, partial_update};
+use crate::support::members::audit_entries;
 use crate::support::{Browser, Endpoint, Receiver, TestApp, send};
 
 const CREATED: &[&str] = &["student.created"];
@@ -26,13 +25,13 @@ async fn a_failed_delivery_shows_every_attempt_and_is_resent() {
     acme.student("ada").await;
     app.deliver_due().await;
     let browser = acme.owner_browser().await;
-    let list = html(&browser.get(&format!("{LIST}/{}", subscription.id)).await);
+    let list = html(&browser.get(&format!("{WEBHOOKS}/{}", subscription.id)).await);
     assert!(
         list.contains("retrying")
             && list.contains(">503<")
             && list.contains("Every attempt has failed since")
     );
-    let path = first_match(&list, &format!("href=\"({LIST}/whs_[a-z0-9]+/deliveries/dlv_[a-z0-9]+)\""));
+    let path = first_match(&list, &format!("href=\"({WEBHOOKS}/whs_[a-z0-9]+/deliveries/dlv_[a-z0-9]+)\""));
     let page = html(&browser.get(&path).await.assert_status(200));
     for words in ["Next attempt", "2026-03-02 10:01:30<", "x-reason: overload", "Attempt 1", "Body"] {
         assert!(page.contains(words), "{words}: {page}");
@@ -77,7 +76,7 @@ async fn a_dead_delivery_is_replayed_once_from_two_tabs() {
     let dead = subscription.deliveries().await.remove(0);
     assert_eq!(dead.state, DeliveryState::Dead);
     let browser = acme.owner_browser().await;
-    let path = format!("{LIST}/{}/deliveries/{}", subscription.id, dead.id);
+    let path = format!("{WEBHOOKS}/{}/deliveries/{}", subscription.id, dead.id);
     assert!(html(&browser.get(&path).await).contains(">Replay<"));
     let (first_token, second_token) =
         (csrf_token(&browser.get(&path).await), csrf_token(&browser.get(&path).await));
@@ -103,9 +102,10 @@ async fn a_replay_links_to_the_original_delivery_while_it_exists() {
     let subscription = acme.subscribe_endpoint(&endpoint, CREATED).await;
     acme.student("ada").await;
     app.deliver_due().await;
-    let dead = format!("{LIST}/{}/deliveries/{}", subscription.id, subscription.deliveries().await[0].id);
+    let dead = format!("{WEBHOOKS}/{}/deliveries/{}", subscription.id, subscription.deliveries().await[0].id);
     acme.owner_browser().await.submit(&dead, &format!("{dead}/resend"), &[]).await.assert_status(303);
-    let replay = format!("{LIST}/{}/deliveries/{}", subscription.id, subscription.deliveries().await[1].id);
+    let replay =
+        format!("{WEBHOOKS}/{}/deliveries/{}", subscription.id, subscription.deliveries().await[1].id);
     let day = Duration::from_secs(86_400);
     app.clock.advance(5 * day);
     app.deliver_due().await;
@@ -152,7 +152,7 @@ async fn responses_of_receivers_are_escaped() {
         acme.student(&format!("s{index}")).await;
         while app.deliver_due().await > 0 {}
         let delivery = subscription.deliveries().await.remove(0).id;
-        let path = format!("{LIST}/{}/deliveries/{delivery}", subscription.id);
+        let path = format!("{WEBHOOKS}/{}/deliveries/{delivery}", subscription.id);
         let page = html(&browser.get(&path).await.assert_status(200));
         for words in shown {
             assert!(page.contains(words), "{words}: {page}");
@@ -173,7 +173,7 @@ async fn a_missing_response_is_explained() {
     acme.student("ada").await;
     app.deliver_due().await;
     let delivery = subscription.deliveries().await.remove(0).id;
-    let page = html(&browser.get(&format!("{LIST}/{}/deliveries/{delivery}", subscription.id)).await);
+    let page = html(&browser.get(&format!("{WEBHOOKS}/{}/deliveries/{delivery}", subscription.id)).await);
     assert!(page.contains("before it responded."), "{page}");
     assert!(!page.contains("<h3>Response</h3>"), "{page}");
 }
@@ -183,7 +183,7 @@ async fn a_live_list_misses_no_delivery_between_pages() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (subscription_id, _) = acme.subscribe(CREATED).await;
-    let path = format!("{LIST}/{subscription_id}");
+    let path = format!("{WEBHOOKS}/{subscription_id}");
     let browser = acme.owner_browser().await;
     for n in 0..27 {
         acme.upsert_student(&format!("s{n}")).await;
@@ -220,7 +220,7 @@ async fn deliveries_of_a_webhook_are_filtered_and_paginated() {
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
     let subscription = acme.subscribe_endpoint(&endpoint, EVENT_TYPES).await;
-    let path = format!("{LIST}/{}", subscription.id);
+    let path = format!("{WEBHOOKS}/{}", subscription.id);
     let browser = acme.owner_browser().await;
     assert!(html(&browser.get(&path).await).contains("No deliveries yet"));
     acme.course("rust", 1).await;

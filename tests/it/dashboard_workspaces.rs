@@ -6,8 +6,8 @@ use domain::audit::Actor;
 use domain::{sessions, users};
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::dashboard_keys::audit_entries;
 use crate::support::browser::{PASSWORD, csrf_token, html};
+use crate::support::members::audit_entries;
 use crate::support::{Browser, TestApp};
 
 const SWITCH: &str = "/dashboard/workspace";

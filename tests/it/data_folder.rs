@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::CommandFactory;
 use insta::assert_snapshot;
 
-use crate::program::TestProgram;
+use crate::support::program::TestProgram;
 
 /// What a command does when the data folder does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

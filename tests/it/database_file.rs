@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::conformance::assert_error;
 use crate::support::TestApp;
+use crate::support::conformance::assert_error;
 
 /// Returns the path of a file of the database: the file itself, or one that SQLite creates beside it.
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

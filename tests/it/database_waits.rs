@@ -10,8 +10,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::conformance::assert_error;
-use crate::program::TestProgram;
+use crate::support::conformance::assert_error;
+use crate::support::program::TestProgram;
 use crate::support::{Endpoint, TestApp, TestResponse, send, wait_until};
 
 /// Allows webhooks to the loopback network, where the endpoint of the test listens.

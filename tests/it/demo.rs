@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncBufReadExt;
 use tokio::process::Command;
 
-use crate::cli::failure_message;
-use crate::program::{ServerProcess, TestProgram};
+use crate::support::program::{ServerProcess, TestProgram, failure_message};
 use crate::support::{Browser, TestKey, send, wait_until};
 
 /// A running demo.

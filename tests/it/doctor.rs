@@ -7,7 +7,7 @@ use sea_orm::{ConnectOptions, ConnectionTrait, DatabaseConnection, DbBackend, St
 use serde_json::{Value as Json, json};
 use uuid::Uuid;
 
-use crate::program::TestProgram;
+use crate::support::program::TestProgram;
 use crate::support::wait_until;
 
 /// A program with the demo data, a webhook and an event.

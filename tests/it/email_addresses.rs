@@ -2,11 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::dashboard_members::{MEMBERS, invite, member_id};
-use crate::members::user_emails;
-use crate::platform::platform_token;
-use crate::program::TestProgram;
 use crate::support::browser::{PASSWORD, first_match, html};
+use crate::support::members::{MEMBERS, invite, member_id, user_emails};
+use crate::support::platform::platform_token;
+use crate::support::program::TestProgram;
 use crate::support::{Browser, TestApp, TestKey, TestWorkspace};
 
 const STUDENTS: &str = "/api/v1/students";

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::program::{ServerProcess, TestProgram};
+use crate::support::program::{ServerProcess, TestProgram};
 use crate::support::{Endpoint, PostgresPair, TestKey, wait_until};
 
 /// The scopes of the key.

@@ -7,8 +7,8 @@ use reqwest::Method;
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::json;
 
-use crate::conformance::assert_error;
-use crate::program::TestProgram;
+use crate::support::conformance::assert_error;
+use crate::support::program::TestProgram;
 use crate::support::{TestApp, wait_until};
 
 const STUDENTS: &str = "/api/v1/students";

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
 
-use crate::limit_stores::{admitted_by_minute, assert_exact_minute, get_at_once, start_server};
-use crate::program::{ServerProcess, TestProgram};
+use crate::support::limit_servers::{admitted_by_minute, assert_exact_minute, get_at_once, start_server};
+use crate::support::program::{ServerProcess, TestProgram};
 use crate::support::{DelayingRelay, RedisServer, TestKey, wait_until};
 
 const COURSES: &str = "/api/v1/courses";

@@ -1,13 +1,13 @@
 //! Rate limits that several processes share: exact counts, and stores that fail.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use domain::workspaces::Quota;
 use sea_orm::{ConnectionTrait, TransactionTrait};
 
-use crate::program::{ServerProcess, TestProgram};
-use crate::support::{Browser, DelayingRelay, RedisServer, TestApp, TestKey, TestResponse, wait_until};
+use crate::support::limit_servers::{admitted_by_minute, assert_exact_minute, get_at_once, start_server};
+use crate::support::program::{ServerProcess, TestProgram};
+use crate::support::{Browser, DelayingRelay, RedisServer, TestApp, wait_until};
 
 const COURSES: &str = "/api/v1/courses";
 
@@ -21,46 +21,6 @@ async fn start_three_servers(program: &TestProgram, store: &str) -> Vec<ServerPr
         servers.push(start_server(program, store, &[LONG_STORE_TIMEOUT]).await);
     }
     servers
-}
-
-pub async fn start_server(program: &TestProgram, store: &str, variables: &[(&str, &str)]) -> ServerProcess {
-    let mut command = program.command(&["serve", "--no-worker", "--limit-store", store]);
-    // Nothing reads the access log.
-    command
-        .env("CREATOR_API_LISTEN", "127.0.0.1:0")
-        .env("CREATOR_API_LOG_FILTER", "rate_limit=info,warn")
-        .envs(variables.iter().copied());
-    program.start_server(command).await
-}
-
-/// Sends this number of requests at once with one key, distributed over the servers.
-pub async fn get_at_once(
-    servers: &[ServerProcess],
-    program: &TestProgram,
-    key: &TestKey,
-    count: usize,
-) -> Vec<TestResponse> {
-    let keys: Vec<TestKey> = servers.iter().map(|server| server.key(&program.app, &key.secret)).collect();
-    let requests = (0..count).map(|number| {
-        let key = &keys[number % keys.len()];
-        async move { key.get(COURSES).await }
-    });
-    futures_util::future::join_all(requests).await
-}
-
-/// Returns the number of admitted requests by the minute in which they counted. Every other request must be a 429.
-pub fn admitted_by_minute(responses: &[TestResponse]) -> BTreeMap<String, usize> {
-    let mut admitted = BTreeMap::new();
-    for response in responses {
-        match response.status {
-            200 => *admitted.entry(response.header("x-ratelimit-reset").to_owned()).or_default() += 1,
-            429 => {
-                assert_eq!(response.header("retry-after").parse::<i64>().map(|seconds| seconds > 0), Ok(true))
-            }
-            status => panic!("{status}: {response:?}"),
-        }
-    }
-    admitted
 }
 
 /// Asserts that three servers with this store admit exactly the limits of a key.
@@ -120,14 +80,6 @@ async fn assert_nearly_exact(program: &TestProgram, store: &str) {
     assert!(admitted.values().all(|count| *count <= 1_000), "{admitted:?}");
     if admitted.len() == 1 {
         assert!(admitted.values().sum::<usize>() >= 950, "{admitted:?}");
-    }
-}
-
-/// Asserts that exactly 60 of more requests were admitted, or at most 60 in each minute if a minute began meanwhile.
-pub fn assert_exact_minute(admitted: &BTreeMap<String, usize>) {
-    match admitted.len() {
-        1 => assert_eq!(admitted.values().sum::<usize>(), 60, "{admitted:?}"),
-        _ => assert!(admitted.values().all(|count| *count <= 60), "{admitted:?}"),
     }
 }
 

@@ -10,8 +10,7 @@ use rate_limit::{Limiter, Limits, Subject};
 use reqwest::Method;
 use secrecy::ExposeSecret;
 
-use crate::outage;
-use crate::support::{TestApp, TestKey, TestResponse, send, well_formed_unknown_key};
+use crate::support::{TestApp, TestKey, TestResponse, outage, send, well_formed_unknown_key};
 
 const COURSES: &str = "/api/v1/courses";
 

@@ -16,7 +16,7 @@ use tokio::sync::{RwLock, watch};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-use crate::program::{ServerProcess, TestProgram};
+use crate::support::program::{ServerProcess, TestProgram};
 use crate::support::{Endpoint, TestKey, TestWorkspace, wait_until};
 
 /// The key before the rotation, the key after it, and a third one.

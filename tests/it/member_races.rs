@@ -9,8 +9,8 @@ use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-use crate::members::user_emails;
 use crate::support::browser::{PASSWORD, csrf_token};
+use crate::support::members::user_emails;
 use crate::support::{Browser, TestApp, TestWorkspace, wait_until};
 
 const ADA: &str = "ada@acme.example";

@@ -5,20 +5,14 @@ use std::time::Duration;
 use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 
-use crate::dashboard_keys::audit_entries;
-use crate::program::{CommandOutput, TestProgram};
 use crate::support::browser::{PASSWORD, first_match, html};
+use crate::support::members::{audit_entries, user_emails};
+use crate::support::program::{CommandOutput, TestProgram};
 use crate::support::{Browser, SmtpServer, TestApp, TestWorkspace};
 
 const HOME: &str = "/dashboard";
 const OWNER: &str = "owner@acme.example";
 const GRACE: &str = "grace@acme.example";
-
-/// Returns the email addresses of the users of a workspace, oldest first.
-pub async fn user_emails(workspace: &TestWorkspace<'_>) -> Vec<String> {
-    let users = entity::users::in_workspace(workspace.id.uuid());
-    users.list(workspace.app.app.db.read()).await.unwrap().into_iter().map(|row| row.email).collect()
-}
 
 /// Returns the data of a `workspace.upsert` with this owner.
 fn upsert_with_owner(workspace: &TestWorkspace<'_>, email: &str) -> Value {

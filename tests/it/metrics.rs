@@ -8,7 +8,7 @@ use reqwest::header::HeaderValue;
 use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 use serde_json::json;
 
-use crate::program::{ServerProcess, TestProgram};
+use crate::support::program::{ServerProcess, TestProgram};
 use crate::support::{Endpoint, wait_until};
 
 /// Metrics that a test does not see: they depend on a shared limit store, or on failures.

@@ -5,9 +5,8 @@ use std::time::Duration;
 use entity::mails::Model;
 use entity::users;
 
-use crate::dashboard_keys::audit_entries;
-use crate::dashboard_members::{MEMBERS, member_id};
 use crate::support::browser::{PASSWORD, csrf_token, first_match, html};
+use crate::support::members::{MEMBERS, audit_entries, member_id};
 use crate::support::{Browser, TestApp, TestResponse, TestWorkspace, wait_until};
 
 const RESET: &str = "/reset-password";
@@ -175,7 +174,7 @@ async fn links_are_limited_per_address_and_per_network() {
     mails(&acme, 5).await;
     // Requested links do not use up the invitations of the workspace.
     let owner = acme.owner_browser().await;
-    crate::dashboard_members::invite(&owner, "eve@acme.example").await.assert_status(303);
+    crate::support::members::invite(&owner, "eve@acme.example").await.assert_status(303);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 
-use crate::conformance::{assert_error, assert_rate_limit_headers};
+use crate::support::conformance::{assert_error, assert_rate_limit_headers};
 use crate::support::{TestApp, TestKey, TestResponse, send};
 
 const ABSENT: &str = "crs_01k424mh00e2mbrajjfteg1k8f";

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tokio::task::JoinHandle;
 
-use crate::program::TestProgram;
+use crate::support::program::TestProgram;
 use crate::support::{Endpoint, PostgresPair, TestKey, wait_until};
 
 /// The folder of the backups in the document.

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::masked_ids::mask_ids;
-use crate::platform::changes::{NDJSON, workspace_line};
-use crate::program::{ServerProcess, TestProgram};
+use crate::support::masked_ids::mask_ids;
+use crate::support::platform::{NDJSON, workspace_line};
+use crate::support::program::{ServerProcess, TestProgram};
 use crate::support::{course_data, send, wait_until};
 
 #[tokio::test]

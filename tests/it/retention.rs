@@ -13,7 +13,7 @@ use foundation::clock::Clock;
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::json;
 
-use crate::dashboard_keys::audit_entries;
+use crate::support::members::audit_entries;
 use crate::support::{Endpoint, TestApp, in_transaction};
 
 const DAY: Duration = Duration::from_secs(86_400);

@@ -73,7 +73,7 @@ fn random_orders(workspace: &TestWorkspace<'_>, random: &mut SmallRng) -> Vec<Va
 
 /// Computes the sums of a window from the listed orders.
 fn sums_of_orders(orders: &[Value], from: Timestamp, to: Timestamp, course: Option<&str>) -> CurrencySums {
-    let is_inside = |time: &Value| (from..to).contains(&crate::analytics::time(time));
+    let is_inside = |time: &Value| (from..to).contains(&crate::support::time(time));
     let amount = |value: &Value| value.as_i64().expect("an amount is an integer");
     let mut sums = CurrencySums::new();
     for order in orders {
@@ -156,7 +156,7 @@ async fn the_summary_equals_the_listed_orders_in_every_window() {
 
         let series = summary["series"].as_array().expect("the summary has a series");
         let mut starts: Vec<Timestamp> =
-            series.iter().map(|point| crate::analytics::time(&point["starts_at"])).collect();
+            series.iter().map(|point| crate::support::time(&point["starts_at"])).collect();
         assert_eq!(starts[0], from, "{query}");
         starts.push(to);
         for (point, span) in series.iter().zip(starts.windows(2)) {

@@ -8,7 +8,7 @@ use foundation::database::Phase;
 use migration::{Backfill, Migration};
 use serde_json::json;
 
-use crate::program::{ServerProcess, TestProgram};
+use crate::support::program::{ServerProcess, TestProgram};
 use crate::support::{TestApp, client_builder, wait_until};
 
 /// The migrations of the new release. The program runs on the schema before, between and after them.

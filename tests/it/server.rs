@@ -6,9 +6,8 @@ use reqwest::Method;
 use sea_orm::ConnectionTrait;
 use serde_json::json;
 
-use crate::conformance::assert_error;
-use crate::outage;
-use crate::support::{TestApp, send};
+use crate::support::conformance::assert_error;
+use crate::support::{TestApp, outage, send};
 
 #[tokio::test]
 async fn the_contract_is_served_byte_for_byte() {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::program::{ServerProcess, TestProgram};
+use crate::support::program::{ServerProcess, TestProgram};
 use crate::support::{PostgresPair, TestKey, send, wait_until};
 
 const STUDENTS: &str = "/api/v1/students";

@@ -6,7 +6,7 @@ use sea_orm::ConnectionTrait;
 use tokio::net::TcpStream;
 
 use crate::ports::free_port;
-use crate::program::TestProgram;
+use crate::support::program::TestProgram;
 
 #[tokio::test]
 async fn a_server_accepts_no_connections_before_it_can_respond() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 
-use crate::masked_ids::mask_ids;
+use crate::support::masked_ids::mask_ids;
 use crate::support::{TestApp, course_data};
 
 const STUDENTS: &str = "/api/v1/students";

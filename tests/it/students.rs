@@ -4,8 +4,8 @@ use futures_util::future::join_all;
 use insta::assert_json_snapshot;
 use serde_json::{Map, Value, json};
 
-use crate::masked_ids::mask_ids;
 use crate::support::TestApp;
+use crate::support::masked_ids::mask_ids;
 
 const STUDENTS: &str = "/api/v1/students";
 

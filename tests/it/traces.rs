@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::program::{ServerProcess, TestProgram};
+use crate::support::program::{ServerProcess, TestProgram};
 use crate::support::{Endpoint, OtlpReceiver, ReceivedSpan, tree, wait_until};
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";

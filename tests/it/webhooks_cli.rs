@@ -8,9 +8,8 @@ use foundation::id::SubscriptionId;
 use insta::{assert_json_snapshot, assert_snapshot};
 use serde_json::{Value, json};
 
-use crate::cli::{failure_message, list_as_json};
-use crate::dashboard_keys::audit_entries;
-use crate::program::{CommandOutput, TestProgram};
+use crate::support::members::audit_entries;
+use crate::support::program::{CommandOutput, TestProgram, failure_message, list_as_json};
 use crate::support::{Endpoint, TestWorkspace, wait_until};
 
 /// Returns the program with a database that contains a workspace.

@@ -18,8 +18,8 @@ use webhooks::outbound::{
 };
 use webhooks::sign::SigningKey;
 
-use crate::events::cause_all_events;
-use crate::support::{Endpoint, TestApp, course_data};
+use crate::support::events::cause_all_events;
+use crate::support::{Endpoint, TestApp, course_data, sample};
 
 /// Runs the Python sample with all test vectors. It fails on the first wrong result, like the programs below.
 const PYTHON: &str = "\
@@ -53,15 +53,6 @@ func TestVectors(t *testing.T) {
 	}
 }
 ";
-
-/// Returns the sample with this name from the page.
-pub fn sample(html: &str, name: &str) -> String {
-    let opening = format!("<pre id=\"{name}\"><code>");
-    let (_, after_opening) = html.split_once(&opening).unwrap_or_else(|| panic!("no sample {name}"));
-    let (text, _) = after_opening.split_once("</code></pre>").expect("a sample ends");
-    assert!(!text.contains(['<', '>', '"']), "the sample {name} is not escaped");
-    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
-}
 
 /// Returns the page, and a folder with its samples and the test vectors.
 async fn guide() -> (String, tempfile::TempDir) {

@@ -14,7 +14,7 @@ use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::program::{ServerProcess, TestProgram};
+use crate::support::program::{ServerProcess, TestProgram};
 use crate::support::{Endpoint, Receiver, TestWorkspace, read_request, wait_until};
 
 /// The maximum time that a test waits for a condition.

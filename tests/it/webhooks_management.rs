@@ -10,8 +10,7 @@ use entity::webhook_deliveries::StoredDeliveryOrigin;
 use entity::webhook_deliveries::queue::DeliveryTransition;
 use insta::assert_snapshot;
 
-use crate::support::{Endpoint, TestApp, in_transaction};
-use crate::webhooks_subscriptions::error_message;
+use crate::support::{Endpoint, TestApp, error_message, in_transaction};
 
 const CREATED: &[&str] = &["student.created"];
 

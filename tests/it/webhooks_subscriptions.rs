@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
+use domain::Error;
 use domain::audit::Actor;
 use domain::page::PageRequest;
 use domain::webhooks::{
     self, Delivery, DeliveryOrigin, DeliveryState, HeldAction, NewSubscription, SubscriptionState,
 };
-use domain::{Error, Result};
 use entity::webhook_deliveries::queue::DeliveryTransition;
 use foundation::database::Write;
 use foundation::id::SubscriptionId;
@@ -16,20 +16,11 @@ use insta::{assert_json_snapshot, assert_snapshot};
 use secrecy::ExposeSecret;
 use serde_json::json;
 
-use crate::conformance::ContractValidator;
-use crate::dashboard_keys::audit_entries;
-use crate::support::{START, TestApp, TestWorkspace, in_transaction, wait_until};
+use crate::support::conformance::ContractValidator;
+use crate::support::members::audit_entries;
+use crate::support::{START, TestApp, TestWorkspace, error_message, in_transaction, wait_until};
 
 const CREATED: &[&str] = &["student.created"];
-
-/// Returns the message of the error. Panics if the operation succeeded or failed with an internal error.
-pub fn error_message<T>(outcome: Result<T>) -> String {
-    match outcome {
-        Err(Error::Internal(cause)) => panic!("{cause:#}"),
-        Err(error) => error.to_string(),
-        Ok(_) => panic!("the operation was not rejected"),
-    }
-}
 
 fn states(deliveries: &[Delivery]) -> Vec<DeliveryState> {
     deliveries.iter().map(|delivery| delivery.state).collect()

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::program::TestProgram;
 use crate::support::Endpoint;
+use crate::support::program::TestProgram;
 
 #[tokio::test]
 async fn a_worker_process_sends_soon_after_a_server_without_a_worker_commits() {

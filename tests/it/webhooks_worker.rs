@@ -15,10 +15,9 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::conformance::ContractValidator;
-use crate::outage;
+use crate::support::conformance::ContractValidator;
 use crate::support::{
-    Endpoint, Receiver, TestApp, TestSubscription, in_transaction, read_request, wait_until,
+    Endpoint, Receiver, TestApp, TestSubscription, in_transaction, outage, read_request, wait_until,
 };
 
 /// The shutdown timeout of a worker, and the maximum time that a test waits for the worker to stop.
@@ -30,7 +29,7 @@ async fn every_event_type_is_delivered_as_in_the_contract() {
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
     workspace.subscribe_endpoint(&endpoint, EVENT_TYPES).await;
-    crate::events::cause_all_events(&workspace, &workspace.key_with_all_scopes().await).await;
+    crate::support::events::cause_all_events(&workspace, &workspace.key_with_all_scopes().await).await;
     while app.deliver_due().await > 0 {}
 
     let requests = endpoint.requests();

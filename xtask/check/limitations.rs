@@ -36,7 +36,7 @@ pub(crate) const LIMITATIONS: &[Limitation] = &[
     Limitation {
         id: "required-and-nullable",
         construct: "required and nullable together: an `Option` is not listed in `required`",
-        test: "tests/it/conformance.rs: assert_documents",
+        test: "tests/it/support/conformance.rs: assert_documents",
         covers: |path| {
             is(path, "required") && parent(path).is_some_and(|parent| parent.child("may be null").is_some())
         },
@@ -44,7 +44,7 @@ pub(crate) const LIMITATIONS: &[Limitation] = &[
     Limitation {
         id: "string-format",
         construct: "`format` of a string, except times, dates, UUIDs and base64: the other formats are plain strings",
-        test: "tests/it/conformance.rs: assert_documents",
+        test: "tests/it/support/conformance.rs: assert_documents",
         covers: |path| {
             starts(path, "format ")
                 && parent(path).is_some_and(|parent| parent.child("type string").is_some())
@@ -106,7 +106,7 @@ pub(crate) const LIMITATIONS: &[Limitation] = &[
     Limitation {
         id: "header-bounds",
         construct: "bounds of a response header: headers declare only their type",
-        test: "tests/it/conformance.rs: assert_documents",
+        test: "tests/it/support/conformance.rs: assert_documents",
         covers: |path| {
             let is_header = parent(path).is_some_and(|parent| parent.name.starts_with("header `"));
             is_header

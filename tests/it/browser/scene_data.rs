@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::window::Window;
 use crate::support::browser::{PASSWORD, first_match, html};
+use crate::support::platform::sign_in_link;
 use crate::support::{Browser, Endpoint, TestApp, TestWorkspace, send};
 
 /// Session tokens, and the paths of pages.
@@ -87,8 +88,7 @@ impl SceneData {
             new_owner_session: session(&new_owner),
             webhooks,
             password_link_token,
-            sign_in_link: crate::platform::sign_in_links::link(app, demo::WORKSPACE, "teacher@demo.example")
-                .await,
+            sign_in_link: sign_in_link(app, demo::WORKSPACE, "teacher@demo.example").await,
             order,
             student,
         }

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::window::Window;
-use crate::platform::sign_in_links::link;
 use crate::support::browser::{PASSWORD, first_match};
+use crate::support::platform::sign_in_link;
 use crate::support::{TestApp, wait_until};
 
 #[tokio::test]
@@ -64,13 +64,13 @@ async fn a_forgotten_password_is_replaced_with_a_mailed_link() {
 async fn a_link_of_the_platform_signs_a_person_in() {
     let app = TestApp::start().await;
     app.workspace("acme").await;
-    let path = link(&app, "acme", "ada@example.com").await;
+    let path = sign_in_link(&app, "acme", "ada@example.com").await;
     let window = Window::open(&app).await;
     window.open_path(&path).await;
     window.wait_for_text("ada@example.com").await;
     assert_eq!(window.path().await, "/dashboard");
 
-    let other = link(&app, "acme", "bo@example.com").await;
+    let other = sign_in_link(&app, "acme", "bo@example.com").await;
     window.open_path(&other).await;
     window.click("Sign in as bo@example.com").await;
     window.wait_for_text("Needs attention").await;

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use futures_util::FutureExt;
 use insta::assert_snapshot;
 
-use crate::conformance::assert_error;
+use crate::support::conformance::assert_error;
 use crate::support::{RawExchange, TestApp, TestResponse};
 use table::{MalformedRequest, ServerPart};
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::conformance::assert_error;
 use crate::support::TestApp;
+use crate::support::conformance::assert_error;
 
 const MALFORMED: &str = "GET /api/v1/courses HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n";
 

@@ -2,7 +2,7 @@
 
 use tokio::io::AsyncBufReadExt as _;
 
-use crate::program::TestProgram;
+use crate::support::program::TestProgram;
 use crate::support::send;
 
 const EVENTS: &str = "/platform/v1/events";

@@ -12,23 +12,13 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::mpsc;
 
-use super::platform_token;
+use crate::support::platform::{NDJSON, line, platform_token, workspace_line};
 use crate::support::{TestApp, TestKey, in_transaction, send};
 
 const CHANGES: &str = "/platform/v1/changes";
-pub const NDJSON: &str = "application/x-ndjson";
-
-pub fn workspace_line(id: &str) -> String {
-    line(id, "workspace.upsert", &json!({"key": "acme", "name": "Acme", "owner_email": "o@acme.example"}))
-}
 
 fn student_line(id: &str, email: &str) -> String {
     line(id, "student.upsert", &json!({"key": email, "email": email}))
-}
-
-fn line(id: &str, change: &str, data: &Value) -> String {
-    let at = "2026-03-01T09:00:00Z";
-    format!("{}\n", json!({"change": change, "id": id, "workspace": "acme", "at": at, "data": data}))
 }
 
 /// Imports lines, and returns the results.

@@ -8,10 +8,10 @@ use reqwest::{Method, RequestBuilder};
 use sea_orm::ConnectionTrait as _;
 use serde_json::json;
 
-use super::changes::{NDJSON, open_body, workspace_line};
+use super::changes::open_body;
 use super::event_feed::wait_with_many_readers;
-use super::platform_token;
-use crate::conformance::ContractValidator;
+use crate::support::conformance::ContractValidator;
+use crate::support::platform::{NDJSON, platform_token, workspace_line};
 use crate::support::{TestApp, TestKey, TestResponse, send};
 
 /// Builds a successful request for the operation, with a token or without one. `query` is empty or begins with a question mark.

@@ -6,8 +6,8 @@ use feed::generate::{Spec, WORKSPACE, write_changes};
 use serde_json::Value;
 
 use super::changes::{import, import_cut_off};
-use super::platform_token;
 use crate::support::TestApp;
+use crate::support::platform::platform_token;
 
 /// The number of connections that are cut off.
 const CUTS: usize = 10;

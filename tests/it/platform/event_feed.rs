@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use domain::event_feed::{self, FeedOutcome, FeedRequest};
 use serde_json::{Value, json};
 
-use super::platform_token;
+use crate::support::platform::platform_token;
 use crate::support::{TestApp, TestKey};
 
 const EVENTS: &str = "/platform/v1/events";

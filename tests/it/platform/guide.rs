@@ -7,9 +7,8 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::process::Command;
 
-use crate::program::TestProgram;
-use crate::support::{TestApp, send};
-use crate::webhooks_guide::sample;
+use crate::support::program::TestProgram;
+use crate::support::{TestApp, sample, send};
 
 /// Returns the text of the code blocks of a page.
 fn blocks(html: &str) -> Vec<String> {
@@ -49,7 +48,7 @@ async fn a_platform_that_follows_the_guide_is_connected() {
     };
     let mut lines = BufReader::new(sync.stdout.take().expect("stdout is piped")).lines();
     let mut next_type = async || {
-        let line = tokio::time::timeout(crate::program::TIMEOUT, lines.next_line()).await;
+        let line = tokio::time::timeout(crate::support::program::TIMEOUT, lines.next_line()).await;
         let line = line.expect("a line in time").expect("stdout can be read").expect("the service runs");
         line.split(' ').next().expect("a type").to_owned()
     };
@@ -128,7 +127,7 @@ async fn the_service_sends_lines_without_a_result_again() {
                 }
             }
         };
-        tokio::time::timeout(crate::program::TIMEOUT, import).await.expect("an import in time")
+        tokio::time::timeout(crate::support::program::TIMEOUT, import).await.expect("an import in time")
     };
     assert_eq!(next_import(1).await, "1\n2\n3\n\n");
     assert_eq!(next_import(2).await, "2\n3\n\n");

@@ -4,27 +4,18 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::platform_token;
 use crate::support::browser::{PASSWORD, csrf_token, first_match, html};
+use crate::support::platform::{platform_token, sign_in_link};
 use crate::support::{Browser, TestApp};
 
 const LINKS: &str = "/platform/v1/dashboard-links";
 const SETTINGS: &str = "/dashboard/settings";
 
-/// Creates a link for a person in the workspace with this key, and returns its path with the token.
-pub async fn link(app: &TestApp, workspace: &str, email: &str) -> String {
-    let token = platform_token(app, "write:dashboard_links").await;
-    let body = json!({"workspace": workspace, "email": email, "name": "Ada Osei"});
-    let link = token.post(LINKS, body).await.assert_status(201).json();
-    let url = link["url"].as_str().expect("a URL");
-    url.strip_prefix("http://api.test").expect("the public URL").to_owned()
-}
-
 #[tokio::test]
 async fn a_link_signs_a_new_person_in_once() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let path = link(&app, "acme", "ada@example.com").await;
+    let path = sign_in_link(&app, "acme", "ada@example.com").await;
     let browser = Browser::new(&app);
     let signed_in = browser.get(&path).await.assert_status(303);
     assert_eq!(signed_in.header("location"), "/dashboard");
@@ -42,8 +33,10 @@ async fn a_link_signs_a_new_person_in_once() {
 async fn a_link_expires_after_a_minute() {
     let app = TestApp::start().await;
     app.workspace("acme").await;
-    let (late, in_time) =
-        (link(&app, "acme", "ada@example.com").await, link(&app, "acme", "bo@example.com").await);
+    let (late, in_time) = (
+        sign_in_link(&app, "acme", "ada@example.com").await,
+        sign_in_link(&app, "acme", "bo@example.com").await,
+    );
     app.clock.advance(Duration::from_secs(59));
     Browser::new(&app).get(&in_time).await.assert_status(303);
     app.clock.advance(Duration::from_secs(1));
@@ -55,7 +48,7 @@ async fn a_link_is_confirmed_while_somebody_else_is_signed_in() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let owner = acme.owner_browser().await;
-    let path = link(&app, "acme", "ada@example.com").await;
+    let path = sign_in_link(&app, "acme", "ada@example.com").await;
     let page = owner.get(&path).await.assert_status(200);
     let text = html(&page);
     assert!(text.contains("owner@acme.example") && text.contains("ada@example.com"), "{text}");
@@ -70,7 +63,7 @@ async fn a_link_of_the_person_who_is_signed_in_needs_no_confirmation() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let owner = acme.owner_browser().await;
-    let path = link(&app, "acme", "OWNER@acme.example").await;
+    let path = sign_in_link(&app, "acme", "OWNER@acme.example").await;
     owner.get(&path).await.assert_status(303);
     owner.get("/dashboard").await.assert_status(200);
 }
@@ -79,7 +72,7 @@ async fn a_link_of_the_person_who_is_signed_in_needs_no_confirmation() {
 async fn a_link_of_a_removed_person_is_not_valid() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let path = link(&app, "acme", "ada@example.com").await;
+    let path = sign_in_link(&app, "acme", "ada@example.com").await;
     let members = domain::users::list(&app.app, acme.id).await.unwrap();
     let ada = members.iter().find(|user| user.email == "ada@example.com").expect("a member");
     let write = app.begin_write().await;
@@ -88,7 +81,7 @@ async fn a_link_of_a_removed_person_is_not_valid() {
     Browser::new(&app).get(&path).await.assert_status(404);
 
     // A new link adds the person again.
-    let path = link(&app, "acme", "ada@example.com").await;
+    let path = sign_in_link(&app, "acme", "ada@example.com").await;
     Browser::new(&app).get(&path).await.assert_status(303);
     let members = domain::users::list(&app.app, acme.id).await.unwrap();
     assert!(members.iter().any(|user| user.email == "ada@example.com"));
@@ -100,13 +93,13 @@ async fn a_new_password_invalidates_the_person_s_links() {
     let (acme, beta) = (app.workspace("acme").await, app.workspace("beta").await);
     acme.password_link_token("ada@example.com").await;
     let links = [
-        link(&app, "acme", "ada@example.com").await,
-        link(&app, "beta", "Ada@example.com").await,
-        link(&app, "beta", "bo@example.com").await,
+        sign_in_link(&app, "acme", "ada@example.com").await,
+        sign_in_link(&app, "beta", "Ada@example.com").await,
+        sign_in_link(&app, "beta", "bo@example.com").await,
     ];
     beta.add_user("ada@example.com").await;
     assert_eq!(statuses(&app, &links).await, [404, 404, 303], "only the link of the other person is valid");
-    let new = [link(&app, "acme", "ada@example.com").await];
+    let new = [sign_in_link(&app, "acme", "ada@example.com").await];
     assert_eq!(statuses(&app, &new).await, [303]);
 }
 
@@ -119,9 +112,9 @@ async fn signing_out_sessions_invalidates_the_person_s_links() {
         let phone = Browser::new(&app);
         phone.sign_in("owner@acme.example", PASSWORD).await.assert_status(303);
         let links = [
-            link(&app, "acme", "owner@acme.example").await,
-            link(&app, "beta", "owner@acme.example").await,
-            link(&app, "beta", "bo@example.com").await,
+            sign_in_link(&app, "acme", "owner@acme.example").await,
+            sign_in_link(&app, "beta", "owner@acme.example").await,
+            sign_in_link(&app, "beta", "bo@example.com").await,
         ];
         let page = html(&desktop.get(SETTINGS).await);
         let session = first_match(&page, "sessions/(ses_[a-z0-9]+/end)\"");
@@ -131,7 +124,7 @@ async fn signing_out_sessions_invalidates_the_person_s_links() {
         assert_eq!(statuses(&app, &links).await, [404, 404, 303], "{form}");
     }
     // Also if there is no other session.
-    let links = [link(&app, "acme", "owner@acme.example").await];
+    let links = [sign_in_link(&app, "acme", "owner@acme.example").await];
     desktop.submit(SETTINGS, &format!("{SETTINGS}/sessions/end-others"), &[]).await.assert_status(303);
     assert!(html(&desktop.get(SETTINGS).await).contains("There are no other sessions."));
     assert_eq!(statuses(&app, &links).await, [404]);
@@ -141,14 +134,14 @@ async fn signing_out_sessions_invalidates_the_person_s_links() {
     let page = html(&desktop.get(SETTINGS).await);
     let session = first_match(&page, "sessions/(ses_[a-z0-9]+/end)\"");
     phone.submit("/logout", "/logout", &[]).await.assert_status(303);
-    let links = [link(&app, "acme", "owner@acme.example").await];
+    let links = [sign_in_link(&app, "acme", "owner@acme.example").await];
     desktop.submit(SETTINGS, &format!("{SETTINGS}/sessions/{session}"), &[]).await.assert_status(404);
     assert_eq!(statuses(&app, &links).await, [404]);
     // Also in the browser itself.
     let links = [
-        link(&app, "acme", "owner@acme.example").await,
-        link(&app, "beta", "owner@acme.example").await,
-        link(&app, "beta", "bo@example.com").await,
+        sign_in_link(&app, "acme", "owner@acme.example").await,
+        sign_in_link(&app, "beta", "owner@acme.example").await,
+        sign_in_link(&app, "beta", "bo@example.com").await,
     ];
     desktop.submit("/logout", "/logout", &[]).await.assert_status(303);
     desktop.get(SETTINGS).await.assert_status(303);
@@ -168,7 +161,7 @@ async fn statuses(app: &TestApp, links: &[String]) -> Vec<u16> {
 async fn a_program_that_checks_links_does_not_use_them() {
     let app = TestApp::start().await;
     app.workspace("acme").await;
-    let path = link(&app, "acme", "ada@example.com").await;
+    let path = sign_in_link(&app, "acme", "ada@example.com").await;
     let head = app.request(reqwest::Method::HEAD, &path).send().await.expect("a response");
     assert_eq!(head.status(), 200);
     for (header, value) in
@@ -199,9 +192,9 @@ async fn an_unknown_workspace_and_invalid_people_are_rejected() {
 async fn signing_in_and_adding_a_member_are_audited() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let path = link(&app, "acme", "ada@example.com").await;
+    let path = sign_in_link(&app, "acme", "ada@example.com").await;
     Browser::new(&app).get(&path).await.assert_status(303);
-    let entries = crate::dashboard_keys::audit_entries(&acme).await;
+    let entries = crate::support::members::audit_entries(&acme).await;
     assert!(entries.iter().any(|entry| entry.starts_with("platform Added a member")), "{entries:?}");
     assert!(
         entries.iter().any(|entry| entry.starts_with("ada@example.com Signed in from the platform")),

@@ -6,10 +6,9 @@ use domain::platform_tokens;
 use reqwest::Method;
 use serde_json::json;
 
-use super::{platform_token, platform_token_until};
-use crate::outage;
-use crate::program::TestProgram;
-use crate::support::{TestApp, in_transaction, send, wait_until, well_formed_unknown_secret};
+use crate::support::platform::{platform_token, platform_token_until};
+use crate::support::program::TestProgram;
+use crate::support::{TestApp, in_transaction, outage, send, wait_until, well_formed_unknown_secret};
 
 const EVENTS: &str = "/platform/v1/events";
 

@@ -18,6 +18,9 @@ use super::{TestApp, TestResponse, TestWorkspace, send};
 /// The password of all users in tests.
 pub const PASSWORD: &str = "correct horse battery";
 
+/// The path of the list of webhooks.
+pub const WEBHOOKS: &str = "/dashboard/developer/webhooks";
+
 /// A simulated browser that uses the dashboard.
 pub struct Browser<'a> {
     app: &'a TestApp,
@@ -148,4 +151,9 @@ pub fn first_match(page: &str, pattern: &str) -> String {
     let captures = Regex::new(pattern).expect("a valid pattern").captures(page);
     let captures = captures.unwrap_or_else(|| panic!("no match of {pattern}: {page}"));
     captures.get(1).unwrap_or_else(|| captures.get(0).expect("the whole match")).as_str().to_owned()
+}
+
+/// Requests a partial update of a page, as the page's script does.
+pub async fn partial_update(browser: &Browser<'_>, app: &TestApp, path: &str) -> TestResponse {
+    browser.send(app.request(Method::GET, path).header("hx-request", "true")).await
 }

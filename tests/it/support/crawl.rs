@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use regex::Regex;
 use url::form_urlencoded;
 
-use super::Browser;
 use super::browser::html;
+use super::{Browser, TestResponse};
 
 /// A regular expression that matches an id of any type.
 pub const ID: &str = "[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}";
@@ -181,4 +181,11 @@ fn unescape(text: &str) -> String {
 
 fn pattern(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a valid pattern")
+}
+
+/// Returns the status and the text of a response without the parts that differ each time: tokens and ids.
+pub fn without_random_parts(response: &TestResponse) -> (u16, String) {
+    let text = String::from_utf8_lossy(&response.body);
+    let text = Regex::new("name=\"csrf\" value=\"[^\"]+\"").unwrap().replace_all(&text, "").into_owned();
+    (response.status, Regex::new(ID).unwrap().replace_all(&text, "ID").into_owned())
 }

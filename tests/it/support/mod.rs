@@ -1,16 +1,24 @@
-//! Helpers for tests: a running server, its workspaces and API keys, HTTP requests, webhook endpoints, and a mail
-//! server.
+//! Helpers for tests: a running server, its workspaces and API keys, HTTP requests, commands, webhook endpoints, and a
+//! mail server.
 
 mod app;
 pub mod browser;
+pub mod conformance;
 pub mod crawl;
 mod database;
 mod delaying_relay;
 mod endpoint;
+pub mod events;
 mod key;
+pub mod limit_servers;
 pub mod mail;
+pub mod masked_ids;
+pub mod members;
 mod otlp;
+pub mod outage;
+pub mod platform;
 mod postgres_pair;
+pub mod program;
 mod raw;
 mod receiver;
 mod redis;
@@ -18,10 +26,15 @@ mod response;
 mod rows;
 mod smtp_server;
 mod subscription;
+pub mod time_zone;
 mod webhook;
 mod workspace;
 
 use std::time::Duration;
+
+use domain::{Error, Result};
+use jiff::Timestamp;
+use serde_json::Value;
 
 pub use app::{TestApp, client_builder};
 pub use browser::Browser;
@@ -50,4 +63,27 @@ pub async fn wait_until(condition: &str, mut is_true: impl AsyncFnMut() -> bool)
         }
     });
     result.await.unwrap_or_else(|_| panic!("timed out: {condition}"));
+}
+
+/// Parses a time of a response.
+pub fn time(value: &Value) -> Timestamp {
+    value.as_str().expect("a time is a string").parse().expect("a time is RFC 3339")
+}
+
+/// Returns the message of the error. Panics if the operation succeeded or failed with an internal error.
+pub fn error_message<T>(outcome: Result<T>) -> String {
+    match outcome {
+        Err(Error::Internal(cause)) => panic!("{cause:#}"),
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("the operation was not rejected"),
+    }
+}
+
+/// Returns the code sample with this name from a guide.
+pub fn sample(html: &str, name: &str) -> String {
+    let opening = format!("<pre id=\"{name}\"><code>");
+    let (_, after_opening) = html.split_once(&opening).unwrap_or_else(|| panic!("no sample {name}"));
+    let (text, _) = after_opening.split_once("</code></pre>").expect("a sample ends");
+    assert!(!text.contains(['<', '>', '"']), "the sample {name} is not escaped");
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }

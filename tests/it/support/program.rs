@@ -4,10 +4,12 @@ use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use foundation::secret::MasterKeys;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
-use crate::support::{TestApp, TestKey};
+use super::masked_ids::mask_ids;
+use super::{TestApp, TestKey};
 
 /// The maximum time that a test waits for a process: for its end, or for a line of output.
 pub const TIMEOUT: Duration = Duration::from_secs(120);
@@ -220,5 +222,40 @@ impl ServerProcess {
             base_url: self.base_url.clone(),
             http: app.http.clone(),
         }
+    }
+}
+
+/// Runs a command that must fail with this code and print nothing to stdout, and returns its standard error.
+pub async fn failure_message(program: &TestProgram, code: i32, command: Command) -> String {
+    let output = program.run_command(command).await;
+    assert_eq!((output.code, output.stdout.as_str()), (Some(code), ""), "{}", output.stderr);
+    output.stderr
+}
+
+/// Returns the records that a list command prints as JSON, with ids masked and times replaced as by [`replace_times`].
+pub async fn list_as_json(program: &TestProgram, args: &[&str]) -> Value {
+    let output = program.run(&[args, &["--json"]].concat()).await;
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let mut records: Value = serde_json::from_str(&output.stdout).expect("JSON");
+    assert!(records.is_array(), "the command prints a list");
+    replace_times(&mut records);
+    mask_ids(&records)
+}
+
+/// Asserts the format of each time, a string in a field whose name ends with `_at`, and replaces it with `TIME`.
+fn replace_times(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(replace_times),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                if let Some(text) = value.as_str().filter(|_| name.ends_with("_at")) {
+                    let is_time = text.parse::<jiff::Timestamp>().is_ok();
+                    assert!(is_time && text.len() == 24 && text.ends_with('Z'), "{text}");
+                    *value = json!("TIME");
+                }
+                replace_times(value);
+            }
+        }
+        _ => {}
     }
 }

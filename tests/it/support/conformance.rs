@@ -8,7 +8,7 @@ use api::generated::operations::OPERATIONS;
 use contract_runtime::contract::Operation;
 use serde_json::{Map, Value};
 
-use crate::support::{TestApp, TestResponse, send};
+use super::{TestApp, TestResponse, send};
 
 /// Response headers of HTTP itself, which the contract does not document.
 const HTTP_RESPONSE_HEADERS: &[&str] = &[

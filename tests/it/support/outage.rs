@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use sea_orm::ConnectionTrait;
 
-use crate::support::TestApp;
+use super::TestApp;
 
 /// The tables that an outage renames on SQLite. Every operation of the API and the health check use at least one.
 const TABLES: &[&str] = &[
