@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use crate::support::program::{CommandOutput, TestProgram};
+use crate::support::skip;
 
 /// A program with a workspace, an API key and a backup.
 struct BackedUp {
@@ -21,6 +22,7 @@ impl BackedUp {
     async fn new() -> Option<Self> {
         let program = TestProgram::new().await;
         if program.app.uses_postgres() {
+            skip("SQLite only");
             return None;
         }
         let secret = program.create_key("read:courses,read:students,write:students").await;

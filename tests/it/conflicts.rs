@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::support::browser::{csrf_token, first_match, html};
 use crate::support::members::audit_entries;
-use crate::support::{TestApp, wait_until};
+use crate::support::{TestApp, skip, wait_until};
 
 async fn run(transaction: &DatabaseTransaction, sql: &str) {
     transaction.execute_unprepared(sql).await.expect("the statement runs");
@@ -35,7 +35,7 @@ async fn deadlock_count(app: &TestApp) -> i64 {
 async fn a_form_that_loses_a_deadlock_is_applied_once() {
     let app = TestApp::start().await;
     if !app.uses_postgres() {
-        return;
+        return skip("PostgreSQL only");
     }
     let workspace = app.workspace("acme").await;
     let path = format!("/dashboard/students/{}", workspace.student("ada").await);
@@ -68,7 +68,7 @@ async fn a_form_that_loses_a_deadlock_is_applied_once() {
 async fn a_group_of_changes_that_loses_a_deadlock_is_applied_one_by_one() {
     let app = TestApp::start().await;
     if !app.uses_postgres() {
-        return;
+        return skip("PostgreSQL only");
     }
     let workspace = app.workspace("acme").await;
     workspace.course("ink", 1).await;

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::support::conformance::assert_error;
 use crate::support::program::TestProgram;
-use crate::support::{Endpoint, TestApp, TestResponse, send, wait_until};
+use crate::support::{Endpoint, TestApp, TestResponse, send, skip, wait_until};
 
 /// Allows webhooks to the loopback network, where the endpoint of the test listens.
 const ALLOW_LOOPBACK: [&str; 2] = ["--webhook-allow", "127.0.0.0/8"];
@@ -77,7 +77,7 @@ async fn silently_dead_connections_are_replaced_within_15_seconds() {
     const CLIENTS: usize = 12;
     let program = TestProgram::new().await;
     if !program.app.uses_postgres() {
-        return;
+        return skip("PostgreSQL only");
     }
     let mut url: reqwest::Url = program.app.database_url().parse().expect("a URL");
     let server_address = format!("{}:{}", url.host_str().expect("a host"), url.port().unwrap_or(5432));
@@ -133,8 +133,9 @@ async fn silently_dead_connections_are_replaced_within_15_seconds() {
 async fn a_write_of_a_suspended_process_delays_a_delta_sync_by_at_most_12_seconds() {
     let app = TestApp::start().await;
     if !app.uses_postgres() {
-        // SQLite has one writer: no other write begins while the suspended process has an open one.
-        return;
+        return skip(
+            "PostgreSQL only: SQLite has one writer: no other write begins while the suspended process has an open one",
+        );
     }
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:students").await;
@@ -162,8 +163,7 @@ async fn a_write_of_a_suspended_process_delays_a_delta_sync_by_at_most_12_second
 async fn requests_that_wait_for_a_locked_table_fail_within_3_seconds() {
     let app = TestApp::start().await;
     if !app.uses_postgres() {
-        // SQLite has one lock for all tables.
-        return;
+        return skip("PostgreSQL only: SQLite has one lock for all tables");
     }
     let key = app.workspace("acme").await.key("write:students read:students").await;
     // The key and its counts are in memory.
@@ -201,8 +201,7 @@ async fn requests_that_wait_for_a_locked_table_fail_within_3_seconds() {
 async fn a_claim_that_could_not_be_released_is_released_when_the_database_is_available() {
     let app = TestApp::start().await;
     if !app.uses_postgres() {
-        // SQLite has one lock for all tables.
-        return;
+        return skip("PostgreSQL only: SQLite has one lock for all tables");
     }
     let key = app.workspace("acme").await.key("write:students read:students").await;
     key.get("/api/v1/students").await.assert_status(200);

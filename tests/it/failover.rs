@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::support::program::{ServerProcess, TestProgram};
-use crate::support::{Endpoint, PostgresPair, TestKey, wait_until};
+use crate::support::{Endpoint, PostgresPair, TestKey, skip, wait_until};
 
 /// The scopes of the key.
 const SCOPES: &str = "read:students,write:students";
@@ -139,7 +139,7 @@ async fn connections_to_a_primary_that_became_read_only_are_replaced() {
 async fn hosts_that_do_not_respond_or_refuse_connections_delay_the_start_by_a_second() {
     let mut program = TestProgram::new().await;
     if !program.app.uses_postgres() {
-        return;
+        return skip("PostgreSQL only");
     }
     // The system accepts connections, and nothing responds.
     let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port");

@@ -6,7 +6,7 @@ use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
 
 use crate::support::limit_servers::{admitted_by_minute, assert_exact_minute, get_at_once, start_server};
 use crate::support::program::{ServerProcess, TestProgram};
-use crate::support::{DelayingRelay, RedisServer, TestKey, wait_until};
+use crate::support::{DelayingRelay, RedisServer, TestKey, skip, wait_until};
 
 const COURSES: &str = "/api/v1/courses";
 const UNAVAILABLE: &str = "the limit store is not available";
@@ -28,6 +28,7 @@ impl Fleet {
         let redis = RedisServer::start().await?;
         let program = TestProgram::new().await;
         if !program.app.uses_postgres() {
+            skip("PostgreSQL only");
             return None;
         }
         let workspace = program.app.workspace("acme").await;

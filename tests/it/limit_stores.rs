@@ -7,7 +7,7 @@ use sea_orm::{ConnectionTrait, TransactionTrait};
 
 use crate::support::limit_servers::{admitted_by_minute, assert_exact_minute, get_at_once, start_server};
 use crate::support::program::{ServerProcess, TestProgram};
-use crate::support::{Browser, DelayingRelay, RedisServer, TestApp, wait_until};
+use crate::support::{Browser, DelayingRelay, RedisServer, TestApp, skip, wait_until};
 
 const COURSES: &str = "/api/v1/courses";
 
@@ -86,9 +86,10 @@ async fn assert_nearly_exact(program: &TestProgram, store: &str) {
 #[tokio::test]
 async fn three_servers_share_exact_limits_in_the_database() {
     let program = TestProgram::new().await;
-    if program.app.uses_postgres() {
-        assert_exact(&program, "database").await;
+    if !program.app.uses_postgres() {
+        return skip("PostgreSQL only");
     }
+    assert_exact(&program, "database").await;
 }
 
 #[tokio::test]
@@ -177,7 +178,7 @@ async fn a_killed_redis_server_fails_no_request_and_limits_are_exact_again_withi
 async fn a_locked_limit_table_fails_and_delays_no_request() {
     let program = TestProgram::new().await;
     if !program.app.uses_postgres() {
-        return;
+        return skip("PostgreSQL only");
     }
     let key = program.app.workspace("acme").await.key("read:courses").await;
     let mut server =

@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use crate::support::program::{ServerProcess, TestProgram};
-use crate::support::{Endpoint, TestKey, TestWorkspace, wait_until};
+use crate::support::{Endpoint, TestKey, TestWorkspace, skip, wait_until};
 
 /// The key before the rotation, the key after it, and a third one.
 const OLD: &str = "0101010101010101010101010101010101010101010101010101010101010101";
@@ -298,8 +298,7 @@ async fn steps_in_the_wrong_order_are_refused_with_a_remedy() {
 async fn a_new_key_is_refused_while_a_running_server_does_not_have_it() {
     let rotated = Rotated::new().await;
     if !rotated.program.app.uses_postgres() {
-        // On SQLite, processes do not know each other.
-        return;
+        return skip("PostgreSQL only: on SQLite, processes do not know each other");
     }
     let old = rotated.serve(&[OLD]).await;
     let refusal = rotated.start_refusal(&[NEW, OLD]).await;
@@ -321,8 +320,7 @@ async fn the_end_of_a_rotation_waits_for_writes_that_encrypted_with_the_replaced
     let rotated = Rotated::new().await;
     let app = &rotated.program.app;
     if !app.uses_postgres() {
-        // SQLite has only one writer.
-        return;
+        return skip("PostgreSQL only: SQLite has only one writer");
     }
     assert_eq!(rotated.serve(&[NEW, OLD]).await.stop().await, Some(0));
     let (workspace, subscription) = (rotated.workspace().await.id.uuid(), rotated.subscription.uuid());
@@ -385,7 +383,7 @@ async fn doctor_finds_secrets_with_the_replaced_key_only_after_a_rotation() {
 async fn a_backup_from_a_rotation_needs_both_keys() {
     let rotated = Rotated::new().await;
     if rotated.program.app.uses_postgres() {
-        return;
+        return skip("SQLite only");
     }
     assert_eq!(rotated.serve(&[NEW, OLD]).await.stop().await, Some(0));
     assert_eq!(rotated.program.run(&["backup", "backup.db"]).await.code, Some(0));

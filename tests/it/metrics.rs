@@ -9,7 +9,7 @@ use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 use serde_json::json;
 
 use crate::support::program::{ServerProcess, TestProgram};
-use crate::support::{Endpoint, wait_until};
+use crate::support::{Endpoint, skip, wait_until};
 
 /// Metrics that a test does not see: they depend on a shared limit store, or on failures.
 const CONDITIONAL: [&str; 2] = ["rate_limit_store_available", "rate_limit_store_duration_seconds"];
@@ -164,8 +164,7 @@ async fn no_client_determines_a_label() {
 async fn the_metrics_of_the_process_are_served_while_the_database_is_slow() {
     let program = TestProgram::new().await;
     if !program.app.uses_postgres() {
-        // Reads of SQLite do not wait for locks.
-        return;
+        return skip("PostgreSQL only: reads of SQLite do not wait for locks");
     }
     let server = program.serve(&["serve", "--no-worker"]).await;
     let before = scrape(&program, &server).await.text;

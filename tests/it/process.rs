@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use crate::support::masked_ids::mask_ids;
 use crate::support::platform::{NDJSON, workspace_line};
 use crate::support::program::{ServerProcess, TestProgram};
-use crate::support::{course_data, send, wait_until};
+use crate::support::{course_data, send, skip, wait_until};
 
 #[tokio::test]
 async fn a_request_in_flight_finishes_during_shutdown() {
@@ -185,8 +185,7 @@ async fn a_server_runs_on_a_newer_schema_down_to_its_floor() {
 async fn a_server_waits_for_migrations_if_requested() {
     let program = TestProgram::new().await;
     if !program.app.uses_postgres() {
-        // Every command migrates a SQLite database.
-        return;
+        return skip("PostgreSQL only: every command migrates a SQLite database");
     }
     let write = program.app.begin_write().await;
     for statement in
@@ -214,7 +213,7 @@ async fn a_server_waits_for_migrations_if_requested() {
 async fn a_postgresql_role_without_a_statement_timeout_is_reported() {
     let program = TestProgram::new().await;
     if !program.app.uses_postgres() {
-        return;
+        return skip("PostgreSQL only");
     }
     let mut server = program.serve(&["serve", "--no-worker"]).await;
     server.wait_for_log("has no statement_timeout").await;
@@ -423,7 +422,7 @@ async fn an_import_killed_and_repeated_has_the_result_of_one_run() {
 async fn a_process_refuses_to_start_when_postgresql_allows_too_few_connections() {
     let program = TestProgram::new().await;
     if !program.app.uses_postgres() {
-        return;
+        return skip("PostgreSQL only");
     }
     let server = program.serve(&["serve"]).await;
     let output = program.run(&["worker", "--database-max-connections", "100000"]).await;

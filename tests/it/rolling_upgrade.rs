@@ -9,7 +9,7 @@ use migration::{Backfill, Migration};
 use serde_json::json;
 
 use crate::support::program::{ServerProcess, TestProgram};
-use crate::support::{TestApp, client_builder, wait_until};
+use crate::support::{TestApp, client_builder, skip, wait_until};
 
 /// The migrations of the new release. The program runs on the schema before, between and after them.
 const RELEASE: &[Migration] = &[
@@ -178,8 +178,7 @@ impl Load {
 async fn servers_are_replaced_under_load_without_a_failed_request() {
     let mut program = TestProgram::new().await;
     if !program.app.uses_postgres() {
-        // Only one server should use a SQLite database.
-        return;
+        return skip("PostgreSQL only: only one server should use a SQLite database");
     }
     let load = Load::new(program.create_key("all").await);
     // Without a log line per request, which nothing reads.

@@ -7,7 +7,7 @@ use sea_orm::ConnectionTrait;
 use serde_json::json;
 
 use crate::support::conformance::assert_error;
-use crate::support::{TestApp, outage, send};
+use crate::support::{TestApp, outage, send, skip};
 
 #[tokio::test]
 async fn the_contract_is_served_byte_for_byte() {
@@ -166,8 +166,7 @@ async fn every_operation_works_with_one_database_connection() {
 async fn a_full_disk_is_a_server_error_and_loses_no_data() {
     let app = TestApp::start().await;
     if app.uses_postgres() {
-        // On PostgreSQL, a test cannot limit the size of one database.
-        return;
+        return skip("SQLite only: on PostgreSQL, a test cannot limit the size of one database");
     }
     let key = app.workspace("acme").await.key_with_all_scopes().await;
     let new = |n: usize| serde_json::json!({"email": format!("s{n}@example.com"), "name": "x".repeat(200)});
@@ -205,8 +204,9 @@ async fn set_max_pages(app: &TestApp, pages: &str) {
 async fn the_server_is_unready_while_its_database_file_is_moved() {
     let app = TestApp::start().await;
     if app.uses_postgres() {
-        // A PostgreSQL database is not a file of the server. Its outage is tested above.
-        return;
+        return skip(
+            "SQLite only: a PostgreSQL database is not a file of the server. Its outage is tested above",
+        );
     }
     let (file, moved) = (app.folder().join("creator-api.db"), app.folder().join("moved.db"));
     std::fs::rename(&file, &moved).unwrap();

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::json;
 
 use crate::support::program::{ServerProcess, TestProgram};
-use crate::support::{PostgresPair, TestKey, send, wait_until};
+use crate::support::{PostgresPair, TestKey, send, skip, wait_until};
 
 const STUDENTS: &str = "/api/v1/students";
 
@@ -111,7 +111,7 @@ async fn reads_use_the_primary_while_the_standby_is_down() {
 async fn a_database_that_is_no_copy_of_the_primary_or_has_another_schema_is_not_used() {
     let program = TestProgram::new().await;
     if !program.app.uses_postgres() {
-        return;
+        return skip("PostgreSQL only");
     }
     let secret = program.create_key("read:students,write:students").await;
     let other = TestProgram::new().await.app.database_url();

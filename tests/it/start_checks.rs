@@ -7,12 +7,13 @@ use tokio::net::TcpStream;
 
 use crate::ports::free_port;
 use crate::support::program::TestProgram;
+use crate::support::skip;
 
 #[tokio::test]
 async fn a_server_accepts_no_connections_before_it_can_respond() {
     let program = TestProgram::new().await;
     if !program.app.uses_postgres() {
-        return;
+        return skip("PostgreSQL only");
     }
     // The connections of a process that was killed are counted for 10 seconds.
     let killed = "INSERT INTO processes (id, heartbeat_at, serves, runs_worker, connections)
@@ -34,7 +35,7 @@ async fn a_server_accepts_no_connections_before_it_can_respond() {
 async fn a_process_refuses_to_start_as_a_role_that_cannot_drop_partitions() {
     let mut program = TestProgram::new().await;
     if !program.app.uses_postgres() {
-        return;
+        return skip("PostgreSQL only");
     }
     let role = format!("guest_{}", std::process::id());
     let read = program.app.app.db.read();

@@ -19,7 +19,7 @@ use webhooks::outbound::{
 use webhooks::sign::SigningKey;
 
 use crate::support::events::cause_all_events;
-use crate::support::{Endpoint, TestApp, course_data, sample};
+use crate::support::{Endpoint, TestApp, course_data, sample, skip};
 
 /// Runs the Python sample with all test vectors. It fails on the first wrong result, like the programs below.
 const PYTHON: &str = "\
@@ -78,7 +78,7 @@ async fn run(folder: &Path, tool: &str, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new(tool);
     command.args(arguments).current_dir(folder).env("GOFLAGS", "").env("GOTOOLCHAIN", "local");
     let Ok(output) = command.stdin(Stdio::null()).output().await else {
-        println!("{tool} is not installed: its sample does not run");
+        skip(&format!("{tool} is not installed"));
         return None;
     };
     let [stdout, stderr] =
@@ -133,8 +133,7 @@ async fn the_receiver_of_the_guide_accepts_our_requests() {
     command.args(["receiver.py", "0"]).current_dir(folder.path()).env("WEBHOOK_SECRET", SECRET);
     let started = command.stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true).spawn();
     let Ok(mut receiver) = started else {
-        println!("python3 is not installed: the receiver does not run");
-        return;
+        return skip("python3 is not installed");
     };
     let mut lines = BufReader::new(receiver.stdout.take().expect("its output")).lines();
     let ready = lines.next_line().await.expect("the receiver starts").expect("a line");

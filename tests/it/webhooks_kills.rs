@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::support::program::{ServerProcess, TestProgram};
-use crate::support::{Endpoint, Receiver, TestWorkspace, read_request, wait_until};
+use crate::support::{Endpoint, Receiver, TestWorkspace, read_request, skip, wait_until};
 
 /// The maximum time that a test waits for a condition.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -286,8 +286,9 @@ async fn start_with_held_deliveries(
 async fn a_suspended_worker_settles_no_delivery_that_another_has_sent() {
     let program = TestProgram::new().await;
     if !program.app.uses_postgres() {
-        // On SQLite, the deliveries of a suspended worker are sent again when their leases expire.
-        return;
+        return skip(
+            "PostgreSQL only: on SQLite, the deliveries of a suspended worker are sent again when their leases expire",
+        );
     }
     let (receiver, workspace, mut suspended) = start_with_held_deliveries(&program).await;
     suspended.signal("STOP").await;
@@ -322,8 +323,7 @@ async fn a_suspended_worker_settles_no_delivery_that_another_has_sent() {
 async fn deliveries_of_a_killed_worker_are_sent_again_within_15_seconds() {
     let program = TestProgram::new().await;
     if !program.app.uses_postgres() {
-        // On SQLite, the deliveries are sent again when their leases expire.
-        return;
+        return skip("PostgreSQL only: on SQLite, the deliveries are sent again when their leases expire");
     }
     let (receiver, _, killed) = start_with_held_deliveries(&program).await;
     killed.signal("KILL").await;

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::support::conformance::ContractValidator;
 use crate::support::members::audit_entries;
-use crate::support::{START, TestApp, TestWorkspace, error_message, in_transaction, wait_until};
+use crate::support::{START, TestApp, TestWorkspace, error_message, in_transaction, skip, wait_until};
 
 const CREATED: &[&str] = &["student.created"];
 
@@ -207,7 +207,7 @@ async fn a_long_queue_is_held_released_and_dropped_in_batches() {
 async fn concurrent_processes_delete_a_subscription_only_after_all_its_deliveries() {
     let app = TestApp::start().await;
     if !app.uses_postgres() {
-        return;
+        return skip("PostgreSQL only");
     }
     let acme = app.workspace("acme").await;
     let (subscription_id, _) = acme.subscribe(CREATED).await;

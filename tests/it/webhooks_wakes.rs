@@ -4,16 +4,15 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::Endpoint;
 use crate::support::program::TestProgram;
+use crate::support::{Endpoint, skip};
 
 #[tokio::test]
 async fn a_worker_process_sends_soon_after_a_server_without_a_worker_commits() {
     const STUDENTS: usize = 20;
     let program = TestProgram::new().await;
     if !program.app.uses_postgres() {
-        // On SQLite, workers in other processes poll.
-        return;
+        return skip("PostgreSQL only: on SQLite, workers in other processes poll");
     }
     let secret = program.create_key("write:students").await;
     let endpoint = Endpoint::start().await;

@@ -1,5 +1,8 @@
 //! PostgreSQL and Redis admit the same requests as a model of the rules.
 
+#[path = "../../../tests/it/support/skip.rs"]
+mod skip;
+
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::process::{Child, Command, Stdio};
@@ -251,7 +254,9 @@ fn assert_follows_model(runtime: &tokio::runtime::Runtime, backend: Backend) {
 
 #[test]
 fn postgres_admits_as_the_model() {
-    let Ok(server) = std::env::var("TEST_POSTGRES_URL") else { return };
+    let Ok(server) = std::env::var("TEST_POSTGRES_URL") else {
+        return skip::skip("TEST_POSTGRES_URL is not set");
+    };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let name = format!("limit_store_{}", std::process::id());
     let admin = runtime.block_on(sea_orm::Database::connect(&server)).unwrap();
@@ -282,7 +287,9 @@ impl Drop for KillOnDrop {
 
 #[test]
 fn redis_admits_as_the_model() {
-    let Some(program) = std::env::var_os("TEST_REDIS_SERVER") else { return };
+    let Some(program) = std::env::var_os("TEST_REDIS_SERVER") else {
+        return skip::skip("TEST_REDIS_SERVER is not set");
+    };
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let server = Command::new(program)
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])

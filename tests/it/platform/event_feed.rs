@@ -6,7 +6,7 @@ use domain::event_feed::{self, FeedOutcome, FeedRequest};
 use serde_json::{Value, json};
 
 use crate::support::platform::platform_token;
-use crate::support::{TestApp, TestKey};
+use crate::support::{TestApp, TestKey, skip};
 
 const EVENTS: &str = "/platform/v1/events";
 
@@ -123,7 +123,7 @@ async fn a_reader_that_follows_the_cursor_receives_each_event_once() {
 async fn an_event_of_a_transaction_that_commits_late_is_not_skipped() {
     let app = TestApp::start().await;
     if !app.uses_postgres() {
-        return; // SQLite has one writer, so transactions commit in order.
+        return skip("PostgreSQL only: SQLite has one writer, so transactions commit in order");
     }
     let token = platform_token(&app, "read:events").await;
     let acme = app.workspace("acme").await;

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio::process::Command;
 
 use crate::support::program::TestProgram;
-use crate::support::{TestApp, sample, send};
+use crate::support::{TestApp, sample, send, skip};
 
 /// Returns the text of the code blocks of a page.
 fn blocks(html: &str) -> Vec<String> {
@@ -36,15 +36,13 @@ async fn a_platform_that_follows_the_guide_is_connected() {
         command
     };
     let Ok(imported) = command("bash").args(["-c", &blocks[1]]).output().await else {
-        println!("bash is not installed: the guide is not followed");
-        return;
+        return skip("bash is not installed");
     };
     assert_eq!(String::from_utf8_lossy(&imported.stdout), format!("{}\n", blocks[2]), "{imported:?}");
 
     std::fs::write(folder.path().join("sync.py"), sample(&html, "sync.py")).expect("a file");
     let Ok(mut sync) = command("python3").args(["sync.py", "changes.ndjson"]).spawn() else {
-        println!("python3 is not installed: the sample does not run");
-        return;
+        return skip("python3 is not installed");
     };
     let mut lines = BufReader::new(sync.stdout.take().expect("stdout is piped")).lines();
     let mut next_type = async || {
@@ -116,8 +114,7 @@ async fn the_service_sends_lines_without_a_result_again() {
     command.args(["sync.py", "changes.ndjson"]).current_dir(folder.path()).kill_on_drop(true);
     command.env("API_URL", format!("http://{address}")).env("PLATFORM_TOKEN", "x").stderr(Stdio::null());
     let Ok(mut sync) = command.spawn() else {
-        println!("python3 is not installed: the sample does not run");
-        return;
+        return skip("python3 is not installed");
     };
     let next_import = async |results| {
         let import = async {

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use sea_orm::{ConnectOptions, ConnectionTrait, DatabaseConnection, Statement, TryGetable};
 
-use super::wait_until;
+use super::{skip, wait_until};
 use crate::ports::free_port;
 
 /// The environment variable with the folder of the server programs. `cargo xtask test` sets it.
@@ -43,7 +43,7 @@ impl PostgresPair {
     /// programs, as in a plain `cargo test`.
     pub async fn start(is_synchronous: bool) -> Option<Self> {
         let Some(programs) = std::env::var_os(PROGRAMS_VARIABLE) else {
-            eprintln!("skipped, because {PROGRAMS_VARIABLE} is not set; `cargo xtask test` sets it");
+            skip(&format!("{PROGRAMS_VARIABLE} is not set; `cargo xtask test` sets it"));
             return None;
         };
         let programs = PathBuf::from(programs);

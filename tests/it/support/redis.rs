@@ -7,6 +7,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 
+use super::skip;
+
 /// The environment variable with the path of the server program. `cargo xtask test` sets it.
 const PROGRAM_VARIABLE: &str = "TEST_REDIS_SERVER";
 
@@ -20,7 +22,7 @@ impl RedisServer {
     /// Starts a server. Returns `None` without the program, as in a plain `cargo test`.
     pub async fn start() -> Option<Self> {
         let Some(_) = std::env::var_os(PROGRAM_VARIABLE) else {
-            eprintln!("skipped, because {PROGRAM_VARIABLE} is not set; `cargo xtask test` sets it");
+            skip(&format!("{PROGRAM_VARIABLE} is not set; `cargo xtask test` sets it"));
             return None;
         };
         loop {

@@ -169,6 +169,10 @@ fn sha256(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
+#[path = "../../../tests/it/support/skip.rs"]
+mod skip;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -185,8 +189,7 @@ mod tests {
     #[test]
     fn systemd_accepts_the_units_and_their_restrictions() {
         if crate::test::install::find_in_path(&["systemd-analyze"]).is_none() {
-            eprintln!("skipped: systemd-analyze is not installed");
-            return;
+            return skip::skip("systemd-analyze is not installed");
         }
         let source = crate::workspace().join(SOURCE).join("systemd");
         let copies = tempfile::tempdir().unwrap();

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 
 use super::chromium::BrowserPrograms;
 use super::install::find_in_path;
-use super::{StepContext, licenses, postgres, redis};
+use super::{StepContext, licenses, postgres, redis, skips};
 
 /// A step of `cargo xtask test`.
 pub(super) struct TestStep {
@@ -118,6 +118,7 @@ fn clippy(_: &StepContext) -> Result<()> {
 fn unit(context: &StepContext) -> Result<()> {
     let selection = ["--lib", "--bins", "--test", "openapi-gate"];
     let mut command = with_redis(context, test_command(&selection, Some(context.postgres_url()?)))?;
+    skips::record(&mut command, "unit")?;
     run(command.env("BREAKING_VALUE_STRIDE", "1"))
 }
 
@@ -137,16 +138,16 @@ const WITHOUT_BROWSER: [&str; 3] = ["--", "--skip", "browser::"];
 /// Runs the integration tests, and the tests of the second contract and of a contract with other rules, which need no
 /// database server.
 fn test_on_sqlite(_: &StepContext) -> Result<()> {
-    run_tests(
-        &[&["--test", "it", "--test", "second_version", "--test", "open_profile"], &WITHOUT_BROWSER[..]]
-            .concat(),
-        None,
-    )
+    let tests = ["--test", "it", "--test", "second_version", "--test", "open_profile"];
+    let mut command = test_command(&[&tests[..], &WITHOUT_BROWSER[..]].concat(), None);
+    skips::record(&mut command, "sqlite")?;
+    run(&mut command)
 }
 
 fn test_on_postgres(context: &StepContext) -> Result<()> {
     let selection = [&["--test", "it"], &WITHOUT_BROWSER[..]].concat();
     let mut command = with_redis(context, test_command(&selection, Some(context.postgres_url()?)))?;
+    skips::record(&mut command, "postgres")?;
     // Tests of standbys start servers of their own.
     run(command.env("TEST_POSTGRES_PROGRAMS", postgres::find_or_install(context.install)?))
 }

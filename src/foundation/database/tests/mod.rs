@@ -6,6 +6,8 @@ mod migrations;
 mod partitions;
 mod recording_clock;
 mod schema;
+#[path = "../../../../tests/it/support/skip.rs"]
+mod skip;
 mod writes;
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -33,7 +35,10 @@ impl EmptyDatabase {
     /// Creates a database on the server of `TEST_POSTGRES_URL`, if it is set.
     async fn postgres() -> Option<Self> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let server = std::env::var("TEST_POSTGRES_URL").ok()?;
+        let Ok(server) = std::env::var("TEST_POSTGRES_URL") else {
+            skip::skip("TEST_POSTGRES_URL is not set");
+            return None;
+        };
         let name = format!("unit_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let admin = sea_orm::Database::connect(&server).await.unwrap();
         admin.execute_unprepared(&format!("CREATE DATABASE {name}")).await.unwrap();
