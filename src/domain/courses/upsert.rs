@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use entity::Set;
 use entity::courses::{self, ActiveModel, Model, StoredCourseStatus};
 use jiff::Timestamp;
+use sea_orm::NotSet;
 
 use super::super::error::map_unique_violation;
 use super::super::field_errors::FieldErrors;
@@ -95,27 +96,43 @@ fn new_row(app: &App, write: &Write, workspace: WorkspaceId, at: Timestamp, upse
 
 /// Returns the row with the fields of the upsert, except modules.
 fn apply_upsert(before: &Model, at: Timestamp, upsert: &CourseUpsert) -> Model {
+    // No `..`, so that the compiler reports a new field.
+    let CourseUpsert {
+        key: _,
+        slug,
+        title,
+        status,
+        description,
+        language,
+        image_url,
+        url,
+        price,
+        modules: _,
+    } = upsert;
     let mut row = before.clone();
-    row.slug.clone_from(&upsert.slug);
-    row.title.clone_from(&upsert.title);
-    row.description = upsert.description.clone().apply_to(row.description);
-    row.language = upsert.language.clone().apply_to(row.language);
-    row.image_url = upsert.image_url.clone().apply_to(row.image_url);
-    row.url = upsert.url.clone().apply_to(row.url);
-    match &upsert.price {
+    row.slug.clone_from(slug);
+    row.title.clone_from(title);
+    row.description = description.clone().apply_to(row.description);
+    row.language = language.clone().apply_to(row.language);
+    row.image_url = image_url.clone().apply_to(row.image_url);
+    row.url = url.clone().apply_to(row.url);
+    match price {
         FieldUpdate::Absent => {}
         FieldUpdate::Null => (row.price_amount, row.price_currency) = (None, None),
         FieldUpdate::Value(price) => {
             (row.price_amount, row.price_currency) = (Some(price.amount), Some(price.currency.clone()));
         }
     }
-    set_row_status(&mut row, stored_status(upsert.status), at);
+    set_row_status(&mut row, stored_status(*status), at);
     row
 }
 
 /// Returns the columns that an upsert can change.
 fn changes(row: Model) -> ActiveModel {
     ActiveModel {
+        id: NotSet,
+        workspace_id: NotSet,
+        key: NotSet,
         slug: Set(row.slug),
         title: Set(row.title),
         description: Set(row.description),
@@ -130,25 +147,27 @@ fn changes(row: Model) -> ActiveModel {
         duration_seconds: Set(row.duration_seconds),
         published_at: Set(row.published_at),
         archived_at: Set(row.archived_at),
+        created_at: NotSet,
         updated_at: Set(row.updated_at),
-        ..Default::default()
     }
 }
 
 fn validate(upsert: &CourseUpsert) -> Result<()> {
+    let CourseUpsert { key, slug, title, status: _, description, language, image_url, url, price, modules } =
+        upsert;
     let mut errors = FieldErrors::default();
-    errors.check_key("key", &upsert.key);
-    errors.check_slug("slug", &upsert.slug);
-    errors.check_single_line("title", &upsert.title, 500);
-    errors.check_text("description", upsert.description.value(), 20_000);
-    errors.check_language("language", upsert.language.value());
-    errors.check_url("image_url", upsert.image_url.value());
-    errors.check_url("url", upsert.url.value());
-    if let Some(price) = upsert.price.value() {
+    errors.check_key("key", key);
+    errors.check_slug("slug", slug);
+    errors.check_single_line("title", title, 500);
+    errors.check_text("description", description.value(), 20_000);
+    errors.check_language("language", language.value());
+    errors.check_url("image_url", image_url.value());
+    errors.check_url("url", url.value());
+    if let Some(price) = price.value() {
         errors.check_not_negative("price/amount", price.amount);
         errors.check_currency("price/currency", &price.currency);
     }
-    if let Some(modules) = &upsert.modules {
+    if let Some(modules) = modules {
         validate_modules(&mut errors, modules);
     }
     errors.into_result()

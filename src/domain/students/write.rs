@@ -3,7 +3,7 @@
 use entity::students::{self, ActiveModel, Model};
 use entity::{Set, StringList, StringMap, enrollments, orders, student_tags};
 use jiff::Timestamp;
-use sea_orm::DbErr;
+use sea_orm::{DbErr, NotSet};
 
 use super::super::enrollments::counted_enrollment;
 use super::super::error::map_unique_violation;
@@ -28,12 +28,13 @@ pub async fn create(
     at: Timestamp,
     student: NewStudent,
 ) -> Result<Student> {
+    let NewStudent { email, name, external_id, tags, metadata } = &student;
     let mut errors = FieldErrors::default();
-    errors.check_email("email", &student.email);
-    errors.check_optional_single_line("name", student.name.as_ref(), 200);
-    errors.check_optional_single_line("external_id", student.external_id.as_ref(), 255);
-    errors.check_tags(&student.tags);
-    errors.check_metadata(&student.metadata);
+    errors.check_email("email", email);
+    errors.check_optional_single_line("name", name.as_ref(), 200);
+    errors.check_optional_single_line("external_id", external_id.as_ref(), 255);
+    errors.check_tags(tags);
+    errors.check_metadata(metadata);
     errors.into_result()?;
     let row = insert(app, write, workspace, at, None, student).await?;
     Ok(Student { summary: summary(row, &[], at.as_millisecond()), enrollments: Vec::new() })
@@ -118,15 +119,16 @@ pub async fn delete(
 }
 
 fn validate_upsert(upsert: &StudentUpsert) -> Result<()> {
+    let StudentUpsert { key, email, name, external_id, tags, metadata } = upsert;
     let mut errors = FieldErrors::default();
-    errors.check_key("key", &upsert.key);
-    errors.check_email("email", &upsert.email);
-    errors.check_optional_single_line("name", upsert.name.value(), 200);
-    errors.check_optional_single_line("external_id", upsert.external_id.value(), 255);
-    if let Some(tags) = &upsert.tags {
+    errors.check_key("key", key);
+    errors.check_email("email", email);
+    errors.check_optional_single_line("name", name.value(), 200);
+    errors.check_optional_single_line("external_id", external_id.value(), 255);
+    if let Some(tags) = tags {
         errors.check_tags(tags);
     }
-    if let Some(metadata) = &upsert.metadata {
+    if let Some(metadata) = metadata {
         errors.check_metadata(metadata);
     }
     errors.into_result()
@@ -174,14 +176,15 @@ async fn update(
     before: Model,
     upsert: StudentUpsert,
 ) -> Result<StudentId> {
+    let StudentUpsert { key, email, name, external_id, tags, metadata } = upsert;
     let mut row = before.clone();
-    row.key = Some(upsert.key);
-    row.email_folded = email::comparison_key(&upsert.email);
-    row.email = upsert.email;
-    row.name = upsert.name.apply_to(row.name);
-    row.external_id = upsert.external_id.apply_to(row.external_id);
-    row.tags = upsert.tags.map_or(row.tags, StringList);
-    row.metadata = upsert.metadata.map_or(row.metadata, StringMap);
+    row.key = Some(key);
+    row.email_folded = email::comparison_key(&email);
+    row.email = email;
+    row.name = name.apply_to(row.name);
+    row.external_id = external_id.apply_to(row.external_id);
+    row.tags = tags.map_or(row.tags, StringList);
+    row.metadata = metadata.map_or(row.metadata, StringMap);
     let changed = changed_fields(&before, &row);
     let rows = students::in_workspace(workspace.uuid());
     if changed.is_empty() {
@@ -206,12 +209,26 @@ async fn update(
 
 /// Returns the names of the fields that differ, as the contract calls them. The key is not part of the contract.
 fn changed_fields(before: &Model, after: &Model) -> Vec<&'static str> {
+    // No `..`, so that the compiler reports a new column.
+    let Model {
+        id: _,
+        workspace_id: _,
+        key: _,
+        email,
+        email_folded: _,
+        name,
+        external_id,
+        tags,
+        metadata,
+        created_at: _,
+        updated_at: _,
+    } = before;
     let fields = [
-        ("email", before.email != after.email),
-        ("name", before.name != after.name),
-        ("external_id", before.external_id != after.external_id),
-        ("tags", before.tags != after.tags),
-        ("metadata", before.metadata != after.metadata),
+        ("email", *email != after.email),
+        ("name", *name != after.name),
+        ("external_id", *external_id != after.external_id),
+        ("tags", *tags != after.tags),
+        ("metadata", *metadata != after.metadata),
     ];
     fields.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect()
 }
@@ -219,6 +236,8 @@ fn changed_fields(before: &Model, after: &Model) -> Vec<&'static str> {
 /// Returns the columns that an upsert can change.
 fn changes(row: Model) -> ActiveModel {
     ActiveModel {
+        id: NotSet,
+        workspace_id: NotSet,
         key: Set(row.key),
         email: Set(row.email),
         email_folded: Set(row.email_folded),
@@ -226,8 +245,8 @@ fn changes(row: Model) -> ActiveModel {
         external_id: Set(row.external_id),
         tags: Set(row.tags),
         metadata: Set(row.metadata),
+        created_at: NotSet,
         updated_at: Set(row.updated_at),
-        ..Default::default()
     }
 }
 
