@@ -132,6 +132,8 @@ fn build_client(tls: &Arc<ClientConfig>, resolver: CheckedResolver, https_only: 
     let mut http = HttpConnector::new_with_resolver(resolver);
     http.enforce_http(false);
     http.set_nodelay(true);
+    // Divided by the number of addresses, so that one that does not answer leaves time for the next.
+    http.set_connect_timeout(Some(ATTEMPT_TIMEOUT));
     let mut connector = HttpsConnector::from((TcpConnector(http), Arc::clone(tls)));
     if https_only {
         connector.enforce_https();

@@ -11,6 +11,7 @@ use hyper::body::Incoming;
 use hyper::ext::on_informational;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use hyper::{Method, Request, Response, Uri};
+use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument as _;
 use url::Url;
@@ -147,14 +148,19 @@ async fn execute(
     client: HttpClient,
     mut request: Request<Full<Bytes>>,
 ) -> Result<Response<Incoming>, AttemptFailure> {
-    let interim_responses = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&interim_responses);
-    on_informational(&mut request, move |_| {
-        counter.fetch_add(1, Ordering::Relaxed);
-    });
-    let result = client.request(request).await;
     // The library has no limit of interim responses; the stream limits their bytes.
-    if interim_responses.load(Ordering::Relaxed) > MAX_INTERIM_RESPONSES {
+    let (count, too_many) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
+    let (counter, notifier) = (Arc::clone(&count), Arc::clone(&too_many));
+    on_informational(&mut request, move |_| {
+        if counter.fetch_add(1, Ordering::Relaxed) == MAX_INTERIM_RESPONSES {
+            notifier.notify_one();
+        }
+    });
+    let result = tokio::select! {
+        result = client.request(request) => result,
+        () = too_many.notified() => return Err(AttemptFailure::InterimResponses),
+    };
+    if count.load(Ordering::Relaxed) > MAX_INTERIM_RESPONSES {
         return Err(AttemptFailure::InterimResponses);
     }
     result.map_err(|error| {

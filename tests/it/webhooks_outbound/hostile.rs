@@ -107,6 +107,15 @@ async fn more_than_eight_interim_responses_end_the_attempt() {
     assert_eq!(outcome.result.unwrap_err(), AttemptFailure::InterimResponses);
     assert!(started.elapsed() < Duration::from_secs(5), "the attempt ends before its time limit");
 
+    // The attempt does not wait for what follows the ninth.
+    let receiver = Receiver::start(async |mut stream| {
+        read_request(&mut stream).await;
+        stream.write_all("HTTP/1.1 102 Processing\r\n\r\n".repeat(9).as_bytes()).await.expect("nine heads");
+        std::future::pending::<()>().await;
+    })
+    .await;
+    assert_eq!(failure_of(&receiver).await, AttemptFailure::InterimResponses);
+
     for (count, expected) in [(8, Ok(200)), (9, Err(AttemptFailure::InterimResponses))] {
         let interim = "HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n".repeat(count);
         let receiver = Receiver::responding_with(format!("{interim}{OK}")).await;
