@@ -38,7 +38,7 @@ const MAX_LEAD_MS: i64 = 5 * 60 * 1000;
 /// send the cursor of its first page.
 const MARGIN_MS: i64 = 60 * 60 * 1000;
 /// Minimum age at which events are deleted, in milliseconds. It is one margin more than the age at which a position expires, because
-/// the feed measures that age from the horizon, which is earlier than the current time while a write runs.
+/// the feed measures that age from the horizon if it is earlier than the current time, as while a write runs.
 pub const MIN_STORED_MS: i64 = RETENTION_DAYS * DAY_MS + 2 * MARGIN_MS;
 /// Maximum number of readers of this process that wait for events. Each occupies a connection of a client.
 pub const MAX_WAITING_READERS: usize = 512;
@@ -148,7 +148,7 @@ pub async fn read(app: &App, request: &FeedRequest) -> Result<FeedOutcome> {
     let permit = tokio::time::timeout(MAX_PERMIT_WAIT, app.event_tail().read_permit()).await;
     let Ok(permit) = permit else { return Ok(FeedOutcome::Busy) };
     let horizon_ms = app.db.horizon(&app.clock).await?;
-    let start_ms = horizon_ms - RETENTION_DAYS * DAY_MS;
+    let start_ms = horizon_ms.min(app.clock.now_ms()) - RETENTION_DAYS * DAY_MS;
     let start = EventPosition::before(from_ms(start_ms));
     let after = match request.after {
         Some(position) if position.ms() > horizon_ms.saturating_add(MAX_LEAD_MS) => {

@@ -370,3 +370,26 @@ async fn a_clock_that_is_set_back_over_a_restart_hides_no_event_and_expires_no_c
     let is_visible = async || read_all(&token, Some(cursor.clone()), "limit=100").await.0.len() == 1;
     crate::support::wait_until("the event is visible although the clock has not caught up", is_visible).await;
 }
+
+#[tokio::test]
+async fn a_clock_that_was_far_ahead_expires_no_cursor() {
+    let app = TestApp::start().await;
+    let token = platform_token(&app, "read:events").await;
+    app.workspace("acme").await.student("ada").await;
+    app.clock.advance(Duration::from_secs(1));
+    let (_, cursor) = read_all(&token, None, "limit=100").await;
+
+    let correct = app.clock.now();
+    app.clock.advance(Duration::from_secs(40 * 86_400));
+    app.workspace("acme").await.student("bob").await;
+    app.clock.advance(Duration::from_secs(1));
+    let (_, late_cursor) = read_all(&token, None, "limit=100").await;
+    app.clock.set(correct);
+    let app = app.restart().await;
+    let token = app.key_with_secret(token.id.clone(), token.secret.clone());
+    app.workspace("other").await.student("eve").await;
+    for (cursor, expected) in [(Some(cursor), 2), (Some(late_cursor), 1), (None, 3)] {
+        let are_visible = async || read_all(&token, cursor.clone(), "limit=100").await.0.len() == expected;
+        crate::support::wait_until("the events are visible", are_visible).await;
+    }
+}
