@@ -134,3 +134,17 @@ async fn a_device_is_known_for_one_account_and_its_current_password() {
     acme.add_user(ADA).await;
     sign_in(&ada, "198.51.100.1", ADA, PASSWORD).await.assert_status(429);
 }
+
+#[tokio::test]
+async fn strangers_cannot_lock_out_the_browser_that_set_the_password() {
+    let app = start().await;
+    let token = app.workspace("acme").await.password_link_token(ADA).await;
+    use_attempts_of_strangers(&app).await;
+    guess(&app, ["203.0.113.11".to_owned()], ADA, 1).await;
+    let browser = Browser::new(&app);
+    browser.get(&format!("/set-password?token={token}")).await.assert_status(303);
+    let fields = [("password", PASSWORD), ("again", PASSWORD)];
+    browser.submit("/set-password", "/set-password", &fields).await.assert_status(303);
+    sign_in(&browser, "198.51.100.1", ADA, PASSWORD).await.assert_status(303);
+    sign_in(&Browser::new(&app), "198.51.100.2", ADA, PASSWORD).await.assert_status(429);
+}

@@ -4,14 +4,13 @@
 //! out which accounts exist.
 
 use askama::Template;
-use poem::handler;
 use poem::http::StatusCode;
+use poem::{Response, handler};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::context::{BrowserContext, PublicRequest};
 use crate::cookies::{self, CookieKind};
 use crate::device::{self, DeviceCookie};
-use crate::error::PageError;
 use crate::flash::Flash;
 use crate::form::{Form, FormErrors};
 use crate::frame::Frame;
@@ -21,7 +20,7 @@ use crate::routes::{RouteTable, get};
 use crate::ui;
 use domain::audit::{self, Action, Actor};
 use domain::sessions::{self, SessionClient};
-use domain::users::{self, User, VerifiedUser};
+use domain::users::{self, PasswordVersion, User, VerifiedUser};
 use domain::{Error, Result, email};
 use foundation::database::Write;
 use rate_limit::logins::SignInAttempt;
@@ -84,14 +83,25 @@ async fn login(request: PublicRequest, form: Form) -> PageResponse {
     };
     context.state.login_attempts.reset(attempt);
     // A known device keeps its id, so that its attempts count together.
-    let device = match context.device.clone().filter(|_| attempt.device.is_some()) {
-        Some(cookie) => cookie,
-        None => device::new_cookie(&context.state.device_key, &verified.password_version())
-            .map_err(PageError::Internal)?,
-    };
+    let known = context.device.clone().filter(|_| attempt.device.is_some());
     let mut response = signed_in(context, &token, next)?;
-    cookies::set(response.headers_mut(), CookieKind::Device, context.secure_cookies, &device);
+    set_device(context, &mut response, known, &verified.password_version())?;
     Ok(response)
+}
+
+/// Sets the cookie by which the browser is recognized at its next attempt to sign in: the known one, or a new one.
+fn set_device(
+    context: &BrowserContext,
+    response: &mut Response,
+    known: Option<String>,
+    version: &PasswordVersion,
+) -> Result<()> {
+    let cookie = match known {
+        Some(cookie) => cookie,
+        None => device::new_cookie(&context.state.device_key, version)?,
+    };
+    cookies::set(response.headers_mut(), CookieKind::Device, context.secure_cookies, &cookie);
+    Ok(())
 }
 
 /// Returns the id of the browser if it signed in before with this email address and the current password.
@@ -261,6 +271,10 @@ async fn set_password(request: PublicRequest, form: Form) -> PageResponse {
         Ok(None) => set_password_form(&request, None, FormErrors::default()),
         Ok(Some(user)) => {
             let mut response = after_setting_password(context, &user)?;
+            // The link proves that the browser is the user's, as a sign-in does.
+            if let Some(version) = users::password_version(context.app(), &user.email).await? {
+                set_device(context, &mut response, None, &version)?;
+            }
             cookies::clear(response.headers_mut(), CookieKind::Link, context.secure_cookies);
             Ok(response)
         }
