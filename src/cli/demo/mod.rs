@@ -148,9 +148,17 @@ fn command_line(arguments: &str, data_dir: &Path, database_url: Option<&str>) ->
     let data_dir = data_dir.display().to_string();
     let mut line = format!("{} {arguments} --data-dir {}", shell_word(&program), shell_word(&data_dir));
     if let Some(url) = database_url {
-        line += &format!(" --database-url {}", shell_word(url));
+        // What the demo prints may be logged. Whoever specified the password can set the variable.
+        let url = if has_password(url) { r#""$DATABASE_URL""#.to_owned() } else { shell_word(url) };
+        line += &format!(" --database-url {url}");
     }
     line
+}
+
+/// Returns whether a database URL contains a password, before the host or as a parameter.
+fn has_password(url: &str) -> bool {
+    let user = url.split_once("://").and_then(|(_, rest)| rest.rsplit_once('@'));
+    user.is_some_and(|(user, _)| user.contains(':')) || url.contains("password=")
 }
 
 /// Quotes a word for a shell if necessary.
@@ -196,4 +204,22 @@ The demo is ready.
   Stop        Ctrl-C
 "
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_printed_command_contains_no_password() {
+        for url in ["postgres://app:s@cret@db/x", "postgres://db/x?user=app&password=s%40cret"] {
+            let command = command_line("doctor", Path::new("data"), Some(url));
+            assert!(
+                command.ends_with(r#" doctor --data-dir data --database-url "$DATABASE_URL""#),
+                "{command}"
+            );
+        }
+        let command = command_line("doctor", Path::new("data"), Some("postgres://app@db:5432/x"));
+        assert!(command.ends_with(" --database-url postgres://app@db:5432/x"), "{command}");
+    }
 }
