@@ -70,7 +70,7 @@ where
     row.ok_or_else(|| not_found::<K>(reference))
 }
 
-/// Creates the UUID of a new record. Its timestamp is the recording time of the write ([`Write::now_ms`]).
+/// Creates the UUID of a new record. Its timestamp is the time of the write ([`Write::now_ms`]).
 pub(crate) fn new_uuid<K: IdKind>(app: &App, write: &Write) -> Uuid {
     app.ids.next::<K>(from_ms(write.now_ms())).uuid()
 }

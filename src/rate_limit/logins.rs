@@ -17,8 +17,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use secrecy::ExposeSecret;
 use sha2::Sha256;
 
+use super::LimitStore;
 use super::limiter::network;
-use super::{LimitStore, limit_store::Counted};
 use foundation::clock::Clock;
 use foundation::secret::SecretKey;
 
@@ -136,15 +136,14 @@ impl Attempts {
     /// Counts an attempt in the current window of the subject, unless the window already has `max_attempts`. The error is the
     /// number of seconds until the window ends, at least 1.
     async fn acquire(&self, clock: &Clock, subject: String, max_attempts: u32) -> Result<(), i64> {
-        let counted = match self.store.shared() {
-            Some(shared) => Some(shared.count(subject_request(subject.clone(), max_attempts), 0).await),
-            None => None,
+        let Some(shared) = self.store.shared() else {
+            return acquire(&self.windows, subject, max_attempts, self.store.now_ms(clock));
         };
-        let now_ms = self.store.now_ms(clock);
-        match counted {
-            Some(counted) => record(&self.windows, subject, &counted, now_ms),
-            None => acquire(&self.windows, subject, max_attempts, now_ms),
+        let counted = shared.count(subject_request(subject, max_attempts), 0).await;
+        if counted.is_admitted {
+            return Ok(());
         }
+        Err(seconds_left(counted.short_start, self.store.now_ms(clock)))
     }
 }
 
@@ -199,18 +198,6 @@ fn acquire(
     }
     window.attempts += 1;
     Ok(())
-}
-
-/// Records the decision of the shared store about an attempt, and returns it.
-fn record(
-    windows: &DashMap<String, AttemptWindow>,
-    subject: String,
-    counted: &Counted,
-    now_ms: i64,
-) -> Result<(), i64> {
-    let attempts = u32::try_from(counted.short_used).unwrap_or(u32::MAX);
-    *current_window(windows, subject, now_ms) = AttemptWindow { began_ms: counted.short_start, attempts };
-    if counted.is_admitted { Ok(()) } else { Err(seconds_left(counted.short_start, now_ms)) }
 }
 
 /// Returns the number of seconds until a window ends, rounded up and at least 1.

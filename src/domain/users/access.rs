@@ -67,7 +67,8 @@ async fn insert(
         password_hash: rows.find_map(|row| row.password_hash.clone()),
         email_folded: folded,
         name: None,
-        created_at: write.now_ms(),
+        // The oldest row is the one that password links are mailed to, whatever the clock does.
+        created_at: write.recorded_ms(),
         updated_at: write.recorded_ms(),
     };
     users::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;

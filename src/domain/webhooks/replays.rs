@@ -94,7 +94,7 @@ pub async fn start(app: &App, write: &mut Write, preview: &ReplayPreview) -> Res
         position_at: None,
         position_id: None,
         created_at: now,
-        updated_at: now,
+        updated_at: write.recorded_ms(),
         ended_at: None,
     };
     webhook_replays::in_workspace(preview.workspace.uuid()).insert(write.conn(), row.clone()).await?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The running writes of this process: their number by recording time.
+/// The running writes of this process: their number by a time that is not after their recording time.
 #[derive(Debug, Default)]
 pub(super) struct RunningWrites(Mutex<BTreeMap<i64, usize>>);
 

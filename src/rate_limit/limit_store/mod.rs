@@ -260,7 +260,7 @@ impl StoreStatus {
     /// Returns the servers if only the share of this one may be admitted, also by the store: while the store is suspended, and
     /// for some time afterwards.
     fn share(&self) -> Option<Servers> {
-        let applies = self.is_suspended.load(Ordering::Relaxed)
+        let applies = self.is_suspended.load(Ordering::Acquire)
             || elapsed_ms(self.created) < self.settled_ms.load(Ordering::Relaxed);
         applies.then(|| *self.servers.borrow())
     }
