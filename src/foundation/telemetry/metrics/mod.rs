@@ -54,6 +54,7 @@ pub fn aggregate() {
 pub fn render() -> String {
     let Some(Some(handle)) = HANDLE.get() else { return String::new() };
     metrics_process::Collector::default().collect();
+    metrics::counter!("log_lines_dropped_total").absolute(super::dropped_lines());
     handle.run_upkeep();
     handle.render()
 }
