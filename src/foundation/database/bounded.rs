@@ -13,8 +13,8 @@ use sea_orm::{
     RuntimeErr, Statement, TransactionOptions, TransactionTrait,
 };
 
-use super::dialect;
 use super::primary::PrimaryHosts;
+use super::transaction_limits::TransactionLimits;
 
 /// How long a commit may take even if the request has waited too long before.
 pub(super) const MIN_COMMIT_TIMEOUT: Duration = Duration::from_millis(300);
@@ -42,7 +42,7 @@ pub(super) struct PoolContext {
     pub(super) cancellations: Cancellations,
     /// The hosts of the database URL, if there are several.
     pub(super) hosts: Option<Arc<PrimaryHosts>>,
-    /// When a call last failed because of the disk, since the last successful test, see [`dialect::is_writable`]. SQLite only.
+    /// When a call last failed because of the disk, since the last successful test, see [`is_writable`](super::dialect::is_writable). SQLite only.
     pub(super) storage_failed_at: Mutex<Option<Instant>>,
 }
 
@@ -76,7 +76,10 @@ impl BoundedConnection {
     /// Returns [`DbErr`] when the query fails.
     pub async fn snapshot(&self) -> Result<BoundedTransaction, DbErr> {
         let transaction = self.begin(TransactionOptions::default()).await?;
-        dialect::start_snapshot(&transaction).await?;
+        // On SQLite, a transaction sees one snapshot, and its duration is limited already.
+        if let Some(timeout) = transaction.timeout() {
+            transaction.execute_unprepared(&TransactionLimits::new(timeout).snapshot_settings()).await?;
+        }
         Ok(transaction)
     }
 

@@ -7,8 +7,8 @@ use rustix::fs::{Access, access};
 use sea_orm::{
     ConnectOptions, DatabaseConnection, DbErr, RuntimeErr,
     sqlx::{
-        self, ConnectOptions as _, Connection, PgConnection, Row,
-        postgres::{PgConnectOptions, PgPoolOptions},
+        self, Connection, PgConnection, Row,
+        postgres::PgPoolOptions,
         raw_sql,
         sqlite::{SqliteJournalMode, SqliteSynchronous},
     },
@@ -16,13 +16,11 @@ use sea_orm::{
 
 use super::bounded::{Bounded, BoundedConnection, PoolContext};
 use super::errors::connect_message;
+use super::postgres_url::{STATEMENT_CACHE_CAPACITY, server_options, with_server_options};
 use super::primary::PrimaryHosts;
 use super::standby::STANDBY_TIMEOUT;
 use super::{ConnectError, DatabaseOptions, DatabaseSource};
 use crate::data_folder::{self, FolderError, folder_of};
-
-/// The number of prepared statements cached by each connection: more than the server has distinct queries.
-const STATEMENT_CACHE_CAPACITY: usize = 512;
 
 /// How long a write waits for other writes of this process. SQLite only.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -267,20 +265,6 @@ fn check_new_connections(pool: PgPoolOptions, hosts: &Arc<PrimaryHosts>) -> PgPo
         let hosts = Arc::clone(&hosts);
         Box::pin(async move { hosts.check_new(connection).await })
     })
-}
-
-/// Returns the driver's options for the server of a URL with one host.
-pub(super) fn server_options(url: &str) -> Result<PgConnectOptions, sqlx::Error> {
-    Ok(with_server_options(url.parse::<PgConnectOptions>()?).disable_statement_logging())
-}
-
-/// Sets the options that all connections share.
-pub(super) fn with_server_options(server: PgConnectOptions) -> PgConnectOptions {
-    // The driver does not remove the brackets of an IPv6 address.
-    let host = server.get_host().trim_matches(['[', ']']).to_owned();
-    let is_socket = server.get_socket().is_some();
-    let server = if is_socket { server } else { server.host(&host) };
-    server.application_name("creator-api").statement_cache_capacity(STATEMENT_CACHE_CAPACITY)
 }
 
 /// Returns whether a connection responds in time and is in no transaction: a canceled `BEGIN` may have started one that the

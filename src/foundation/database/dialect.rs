@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use sea_orm::{
     ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode, Statement,
-    TransactionOptions, Value,
+    TransactionOptions,
 };
 
 use super::errors::is_storage_failure;
+use super::transaction_limits::TransactionLimits;
 use super::{BoundedConnection, BoundedTransaction};
 
 /// The upper 16 bits of the advisory locks that running writes hold on PostgreSQL. The other bits are a time that is not after the
@@ -31,44 +32,6 @@ const MIGRATION_LOCK_POLL: Duration = Duration::from_millis(100);
 /// The longest time that a migration waits for a lock. Meanwhile, other statements wait behind it.
 const MIGRATION_LOCK_TIMEOUT: &str = "2s";
 
-/// The limits of PostgreSQL for a transaction, in milliseconds. They derive from the timeout of a call at the start of the
-/// transaction, so that the server usually cancels a statement before the client stops waiting for it.
-pub(super) struct TransactionLimits {
-    /// The longest time that a statement runs.
-    statement_ms: u128,
-    /// The longest time that a statement waits for a row that another transaction has locked.
-    lock_ms: u128,
-    /// The longest time between two statements. When a process is suspended, its transactions end after this time, which
-    /// releases their locks.
-    idle_ms: u128,
-}
-
-/// The shortest [`TransactionLimits::idle_ms`].
-const MIN_IDLE_MS: u128 = 4_000;
-
-impl TransactionLimits {
-    fn new(call_timeout: Duration) -> Self {
-        let timeout_ms = call_timeout.as_millis();
-        // PostgreSQL reads 0 as no limit.
-        Self {
-            statement_ms: (timeout_ms * 8 / 10).max(1),
-            lock_ms: (timeout_ms * 7 / 10).max(1),
-            idle_ms: timeout_ms.max(MIN_IDLE_MS),
-        }
-    }
-
-    /// Returns the limits of a transaction; `None` on SQLite.
-    pub(super) fn of(transaction: &BoundedTransaction) -> Option<Self> {
-        transaction.timeout().map(Self::new)
-    }
-
-    /// Returns the values of the settings `statement_timeout`, `lock_timeout` and `idle_in_transaction_session_timeout`.
-    pub(super) fn settings(self) -> [Value; 3] {
-        let Self { statement_ms, lock_ms, idle_ms } = self;
-        [statement_ms, lock_ms, idle_ms].map(|milliseconds| milliseconds.to_string().into())
-    }
-}
-
 /// Returns the options of a write transaction.
 ///
 /// SQLite takes the write lock immediately, since a transaction that starts with a read may be unable to get it later.
@@ -80,30 +43,10 @@ pub(super) fn write_options() -> TransactionOptions {
     }
 }
 
-/// Makes all queries of a new transaction see the same snapshot, and limits its duration. On SQLite, both hold already.
-pub(super) async fn start_snapshot(transaction: &BoundedTransaction) -> Result<(), DbErr> {
-    if let Some(timeout) = transaction.timeout() {
-        let TransactionLimits { statement_ms, idle_ms, .. } = TransactionLimits::new(timeout);
-        let settings = format!(
-            "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
-             SET LOCAL statement_timeout = {statement_ms};
-             SET LOCAL idle_in_transaction_session_timeout = {idle_ms}"
-        );
-        transaction.execute_unprepared(&settings).await?;
-    }
-    Ok(())
-}
-
 /// Limits the statements of a new transaction, and how long they wait for locks.
 pub(super) async fn limit_statements(transaction: &BoundedTransaction) -> Result<(), DbErr> {
     if let Some(timeout) = transaction.timeout() {
-        let TransactionLimits { statement_ms, lock_ms, idle_ms } = TransactionLimits::new(timeout);
-        let settings = format!(
-            "SET LOCAL statement_timeout = {statement_ms};
-             SET LOCAL lock_timeout = {lock_ms};
-             SET LOCAL idle_in_transaction_session_timeout = {idle_ms}"
-        );
-        transaction.execute_unprepared(&settings).await?;
+        transaction.execute_unprepared(&TransactionLimits::new(timeout).write_settings()).await?;
     }
     Ok(())
 }

@@ -9,8 +9,8 @@ use sea_orm::{
 };
 
 use super::MigrateError;
-use super::connect::with_server_options;
 use super::errors::is_canceled;
+use super::postgres_url::with_server_options;
 
 /// How often the transaction that holds the lock executes a statement, so that no proxy closes its idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);

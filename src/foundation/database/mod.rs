@@ -23,6 +23,7 @@ mod running_writes;
 mod standby;
 #[cfg(test)]
 mod tests;
+mod transaction_limits;
 mod write;
 mod write_transaction;
 
@@ -287,7 +288,7 @@ impl Database {
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
     pub async fn connection_limit(&self) -> Result<Option<u64>, DbErr> {
-        let options = self.inner.server_url().and_then(|url| connect::server_options(url).ok());
+        let options = self.inner.server_url().and_then(|url| postgres_url::server_options(url).ok());
         let Some(options) = options.filter(|options| options.get_socket().is_none()) else { return Ok(None) };
         let (limit, server) = dialect::connection_limit(&self.reader).await?;
         let Some(server) = server else { return Ok(None) };

@@ -1,6 +1,7 @@
 //! PostgreSQL URLs, which can list several hosts as libpq allows: `postgres://user@host1:5432,host2:5433/name`.
 
 use sea_orm::sqlx::postgres::PgConnectOptions;
+use sea_orm::sqlx::{self, ConnectOptions as _};
 use url::{Position, Url};
 
 /// A valid PostgreSQL URL with one or more hosts. Can contain a password.
@@ -18,6 +19,9 @@ pub struct PostgresUrl {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidPostgresUrl(&'static str);
+
+/// The number of prepared statements cached by each connection: more than the server has distinct queries.
+pub(super) const STATEMENT_CACHE_CAPACITY: usize = 512;
 
 /// Parameters that specify the host or the port.
 const HOST_PARAMETERS: [&str; 3] = ["host", "hostaddr", "port"];
@@ -158,6 +162,20 @@ impl PostgresUrl {
         let database = options.first().map(|server| server.get_database().unwrap_or(server.get_username()));
         format!("{}/{}", hosts.join(","), database.unwrap_or_default())
     }
+}
+
+/// Returns the driver's options for the server of a URL with one host.
+pub(super) fn server_options(url: &str) -> Result<PgConnectOptions, sqlx::Error> {
+    Ok(with_server_options(url.parse::<PgConnectOptions>()?).disable_statement_logging())
+}
+
+/// Sets the options that all connections share.
+pub(super) fn with_server_options(server: PgConnectOptions) -> PgConnectOptions {
+    // The driver does not remove the brackets of an IPv6 address.
+    let host = server.get_host().trim_matches(['[', ']']).to_owned();
+    let is_socket = server.get_socket().is_some();
+    let server = if is_socket { server } else { server.host(&host) };
+    server.application_name("creator-api").statement_cache_capacity(STATEMENT_CACHE_CAPACITY)
 }
 
 /// Returns the host and the port of a server, or the path of its Unix socket, for messages.

@@ -17,9 +17,8 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use super::connect::server_options;
 use super::errors::{connect_message, may_be_failover};
-use super::postgres_url::{PostgresUrl, host_and_port};
+use super::postgres_url::{PostgresUrl, host_and_port, server_options};
 
 /// How long a host has to connect and to respond to the test.
 const TEST_TIMEOUT: Duration = Duration::from_secs(1);

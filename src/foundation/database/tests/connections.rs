@@ -6,9 +6,9 @@ use entity::server_state;
 use sea_orm::{ConnectionTrait, DbBackend, Statement};
 
 use super::{EmptyDatabase, at};
-use crate::database::connect::server_options;
 use crate::database::dialect::is_writable;
 use crate::database::errors::is_storage_failure;
+use crate::database::postgres_url::server_options;
 use crate::database::{ConnectError, Database, DatabaseOptions, DatabaseSource};
 
 #[tokio::test]
