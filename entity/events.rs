@@ -146,7 +146,7 @@ pub async fn prune<C: ConnectionTrait>(
     after: Option<Uuid>,
     limit: u32,
 ) -> Result<(u64, Option<Uuid>), DbErr> {
-    let after = after.unwrap_or(Uuid::nil());
+    let after = after.unwrap_or_default();
     let last_id =
         "SELECT id FROM (SELECT id FROM events WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS batch
         ORDER BY id DESC LIMIT 1";

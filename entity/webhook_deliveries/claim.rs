@@ -288,9 +288,9 @@ impl ClaimQuery<'_> {
     /// # Errors
     /// Returns [`DbErr`] when a statement fails.
     pub async fn run<C: ConnectionTrait>(&self, conn: &C) -> Result<Vec<ClaimedDelivery>, DbErr> {
-        let last_workspace = self.last_workspace.unwrap_or(Uuid::nil());
+        let last_workspace = self.last_workspace.unwrap_or_default();
         let allowances = self.allowances.iter().map(|allowance| {
-            let last_subscription = allowance.last_subscription.unwrap_or(Uuid::nil());
+            let last_subscription = allowance.last_subscription.unwrap_or_default();
             json!([statement::hex(allowance.workspace), allowance.limit, statement::hex(last_subscription)])
         });
         let allowances = serde_json::Value::from_iter(allowances).to_string();

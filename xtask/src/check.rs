@@ -20,9 +20,22 @@ use crate::test::steps::cargo_command;
 /// # Errors
 /// Returns an error when a contract cannot be read, the server does not compile, or the second part cannot run.
 pub fn run(workspace: &Path, format: DiagnosticFormat, print_code: bool) -> anyhow::Result<TaskOutcome> {
+    let program = build(workspace)?;
     if print_code {
-        return run_check_program(workspace, format, true);
+        return run_program(Command::new(program).arg("--print-code"), workspace, format);
     }
+    run_with(workspace, format, &mut Command::new(program))
+}
+
+/// Runs both parts, the second with this command.
+///
+/// # Errors
+/// Returns an error when a contract cannot be read, or the second part cannot run.
+pub(crate) fn run_with(
+    workspace: &Path,
+    format: DiagnosticFormat,
+    program: &mut Command,
+) -> anyhow::Result<TaskOutcome> {
     let mut outcome = TaskOutcome::Success;
     for config in codegen::CONTRACTS {
         let contract =
@@ -39,22 +52,18 @@ pub fn run(workspace: &Path, format: DiagnosticFormat, print_code: bool) -> anyh
             outcome = TaskOutcome::Findings;
         }
     }
-    let program_outcome = run_check_program(workspace, format, false)?;
+    let program_outcome = run_program(program, workspace, format)?;
     Ok(if outcome == TaskOutcome::Success { program_outcome } else { outcome })
 }
 
-/// Builds and runs the second part.
-fn run_check_program(
+/// Runs the second part.
+fn run_program(
+    command: &mut Command,
     workspace: &Path,
     format: DiagnosticFormat,
-    print_code: bool,
 ) -> anyhow::Result<TaskOutcome> {
     let format = format.to_possible_value().context("the format has no name")?;
-    let mut command = Command::new(build(workspace)?);
     command.current_dir(workspace).args(["--format", format.get_name()]);
-    if print_code {
-        command.arg("--print-code");
-    }
     match command.status().context("cannot start the program `check`")?.code() {
         Some(0) => Ok(TaskOutcome::Success),
         Some(1) => Ok(TaskOutcome::Findings),

@@ -40,7 +40,7 @@ pub(super) fn batch_size(app: &App) -> usize {
 /// # Errors
 /// Returns [`crate::Error::Internal`] when a query fails. Then nothing is written.
 pub async fn fan_out(app: &App, last_workspace: &mut Option<Uuid>) -> Result<bool> {
-    let after = last_workspace.unwrap_or(Uuid::nil());
+    let after = last_workspace.unwrap_or_default();
     let mut next = webhook_fanouts::next_workspace(app.db.read(), after).await?;
     if next.is_none() && last_workspace.is_some() {
         next = webhook_fanouts::next_workspace(app.db.read(), Uuid::nil()).await?;

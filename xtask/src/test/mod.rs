@@ -5,6 +5,7 @@
 //! environment variable `CI` is set). The other steps run even after a failure, so that one run reports all failures.
 
 mod chromium;
+mod executables;
 pub(crate) mod install;
 mod licenses;
 pub(crate) mod postgres;
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
+use executables::Compilation;
 use steps::{STEPS, TestStep};
 
 use crate::TaskOutcome;
@@ -28,6 +30,9 @@ pub(crate) struct TestArgs {
     /// Run only these steps, in their usual order (see --list)
     #[arg(long, value_name = "STEP", value_delimiter = ',')]
     only: Vec<String>,
+    /// Run what a developer needs between commits: without PostgreSQL, a browser and tests of more than 5 seconds
+    #[arg(long, conflicts_with = "only")]
+    fast: bool,
     /// List the steps and exit
     #[arg(long)]
     list: bool,
@@ -40,11 +45,29 @@ pub(crate) struct TestArgs {
 pub(crate) struct StepContext {
     /// Whether missing programs are installed.
     install: bool,
+    /// Whether `--fast` is set.
+    is_fast: bool,
+    /// Compiled by the first step that needs it.
+    compilation: OnceCell<Compilation>,
     /// Started by the first step that needs it; stopped after the last step.
     postgres: OnceCell<postgres::PostgresServer>,
 }
 
 impl StepContext {
+    /// Returns the compiled tests.
+    fn compilation(&self) -> Result<&Compilation> {
+        if let Some(compilation) = self.compilation.get() {
+            return Ok(compilation);
+        }
+        let compilation = executables::compile(!self.is_fast)?;
+        Ok(self.compilation.get_or_init(|| compilation))
+    }
+
+    /// Returns the arguments of test executables. Tests of more than 5 seconds have the attribute `ignore`.
+    fn test_arguments(&self) -> &'static [&'static str] {
+        if self.is_fast { &[] } else { &["--include-ignored"] }
+    }
+
     /// Returns the URL of a PostgreSQL server on which tests can create databases.
     fn postgres_url(&self) -> Result<&str> {
         if let Some(server) = self.postgres.get() {
@@ -75,8 +98,14 @@ pub(crate) fn run(args: &TestArgs, workspace: &Path) -> Result<TaskOutcome> {
         return Ok(TaskOutcome::Success);
     }
     std::env::set_current_dir(workspace).context("cannot change to the folder of the workspace")?;
-    let selected = select_steps(&args.only)?;
-    let context = StepContext { install: !args.no_install, postgres: OnceCell::new() };
+    let mut selected = select_steps(&args.only)?;
+    selected.retain(|step| step.is_fast || !args.fast);
+    let context = StepContext {
+        install: !args.no_install,
+        is_fast: args.fast,
+        compilation: OnceCell::new(),
+        postgres: OnceCell::new(),
+    };
     let results: Vec<StepResult> = selected.iter().map(|step| run_step(step, &context)).collect();
     // Stopping the server takes a while. Print the table after that.
     drop(context);
@@ -87,7 +116,8 @@ pub(crate) fn run(args: &TestArgs, workspace: &Path) -> Result<TaskOutcome> {
         println!("skipped: {test}");
     }
     // CI provides all programs, and runs all steps.
-    let is_incomplete = !skipped.is_empty() && args.only.is_empty() && std::env::var_os("CI").is_some();
+    let is_incomplete =
+        !skipped.is_empty() && args.only.is_empty() && !args.fast && std::env::var_os("CI").is_some();
     let failed = is_incomplete || results.iter().any(|result| result.error.is_some());
     Ok(if failed { TaskOutcome::Findings } else { TaskOutcome::Success })
 }

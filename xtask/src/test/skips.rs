@@ -2,8 +2,8 @@
 //! or a program that is missing.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::Command;
 use std::{fs, io};
 
 use anyhow::{Context as _, Result};
@@ -16,13 +16,12 @@ fn file(step: &str) -> io::Result<PathBuf> {
     std::path::absolute(format!("target/skipped-{step}.txt"))
 }
 
-/// Lets the tests of a step record that they are skipped.
-pub(super) fn record(command: &mut Command, step: &str) -> Result<()> {
+/// Returns the environment variable that lets the tests of a step record that they are skipped.
+pub(super) fn record(step: &str) -> Result<(&'static str, OsString)> {
     let file = file(step)?;
     fs::create_dir_all("target").context("cannot create the folder target")?;
     fs::write(&file, "").with_context(|| format!("cannot write {}", file.display()))?;
-    command.env(VARIABLE, file);
-    Ok(())
+    Ok((VARIABLE, file.into()))
 }
 
 /// Returns the skipped tests of the steps `sqlite`, `postgres` and `unit` among these. The first two run the same tests: if both are

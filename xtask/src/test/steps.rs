@@ -5,54 +5,73 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
+use contract::diagnostic::DiagnosticFormat;
 
 use super::chromium::BrowserPrograms;
 use super::install::find_in_path;
-use super::{StepContext, licenses, postgres, redis, skips};
+use super::{StepContext, executables, licenses, postgres, redis, skips};
+use crate::TaskOutcome;
 
 /// A step of `cargo xtask test`.
 pub(super) struct TestStep {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
+    /// Whether `--fast` includes the step.
+    pub(super) is_fast: bool,
     pub(super) run: fn(&StepContext) -> Result<()>,
 }
 
 /// All steps, in order. `TEST_POSTGRES_URL` specifies a server on which tests can create databases. If it is set, the
 /// integration tests use PostgreSQL instead of SQLite, and unit tests that need a database use both.
 pub(super) const STEPS: &[TestStep] = &[
-    TestStep { name: "format", about: "the source code is formatted", run: format },
-    TestStep { name: "tidy", about: "the project rules are followed", run: tidy },
+    TestStep { name: "format", about: "the source code is formatted", is_fast: true, run: format },
+    TestStep { name: "tidy", about: "the project rules are followed", is_fast: true, run: tidy },
     TestStep {
         name: "codegen",
         about: "generated code is up to date",
-        run: |_| run_xtask(&["codegen", "--check"], None),
+        is_fast: true,
+        run: |_| run_xtask(&["codegen", "--check"]),
     },
     TestStep {
         name: "breaking",
         about: "the contracts have no breaking changes since the release",
+        is_fast: true,
         run: breaking,
     },
     TestStep {
         name: "licenses",
         about: "the licenses and sources of all dependencies are allowed",
+        is_fast: false,
         run: |_| licenses::run(),
     },
     TestStep {
         name: "alerts",
         about: "the alert rules fire when they should (if promtool is installed)",
+        is_fast: false,
         run: test_alert_rules,
     },
-    TestStep { name: "clippy", about: "there are no lint warnings", run: clippy },
-    TestStep { name: "check", about: "contract, code, tests and tables agree", run: check },
-    TestStep { name: "unit", about: "unit tests of the workspace", run: unit },
-    TestStep { name: "doc", about: "code examples in doc comments", run: doc },
-    TestStep { name: "sqlite", about: "integration tests on SQLite", run: test_on_sqlite },
+    TestStep {
+        name: "lint",
+        about: "the code compiles without warnings and lints",
+        is_fast: true,
+        run: lint,
+    },
+    TestStep { name: "check", about: "contract, code, tests and tables agree", is_fast: true, run: check },
+    TestStep { name: "unit", about: "unit tests, and tests of the tools", is_fast: true, run: unit },
+    TestStep { name: "doc", about: "code examples in doc comments", is_fast: false, run: doc },
+    TestStep { name: "sqlite", about: "integration tests on SQLite", is_fast: true, run: test_on_sqlite },
     TestStep {
         name: "postgres",
         about: "integration tests on PostgreSQL, with Valkey or Redis",
+        is_fast: false,
         run: test_on_postgres,
     },
-    TestStep { name: "browser", about: "the dashboard in a real browser", run: test_in_browser },
+    TestStep {
+        name: "browser",
+        about: "the dashboard in a real browser",
+        is_fast: false,
+        run: test_in_browser,
+    },
 ];
 
 fn format(_: &StepContext) -> Result<()> {
@@ -78,12 +97,12 @@ fn breaking(_: &StepContext) -> Result<()> {
         );
     }
     for contract in [codegen::V1.contract, codegen::PLATFORM_V1.contract] {
-        run_xtask(&["breaking", "--contract", contract], None)?;
+        run_xtask(&["breaking", "--contract", contract])?;
         // A contract that the branch adds has no earlier version.
         if let Some(revision) = &branch_point
             && breaking::contains(workspace, revision, contract)?
         {
-            run_xtask(&["breaking", "--contract", contract, "--base", revision], None)?;
+            run_xtask(&["breaking", "--contract", contract, "--base", revision])?;
         }
     }
     Ok(())
@@ -100,95 +119,83 @@ fn test_alert_rules(_: &StepContext) -> Result<()> {
     run(Command::new(promtool).args(["test", "rules", "alerts_test.yaml"]).current_dir("xtask/dist"))
 }
 
-fn clippy(_: &StepContext) -> Result<()> {
-    run_cargo([
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--all-features",
-        "--locked",
-        "--",
-        "-D",
-        "warnings",
-    ])
+fn lint(context: &StepContext) -> Result<()> {
+    match context.compilation()?.warnings {
+        0 => Ok(()),
+        1 => bail!("1 warning; see above"),
+        warnings => bail!("{warnings} warnings; see above"),
+    }
 }
 
-/// Runs the unit tests, and the tests of `openapi-gate`, with a PostgreSQL server: those that need a database use both
-/// SQLite and PostgreSQL. The tests of the breaking-change gate change every value of the contract instead of every seventh.
+/// Runs all tests but those in `tests/it`. With a PostgreSQL server, those that need a database use both SQLite and PostgreSQL.
+/// The tests of the breaking-change gate change every value of their contract instead of every seventh.
 fn unit(context: &StepContext) -> Result<()> {
-    let selection = ["--lib", "--bins", "--test", "openapi-gate"];
-    let mut command = with_redis(context, test_command(&selection, Some(context.postgres_url()?)))?;
-    skips::record(&mut command, "unit")?;
-    run(command.env("BREAKING_VALUE_STRIDE", "1"))
-}
-
-/// Lets tests start Valkey or Redis servers.
-fn with_redis(context: &StepContext, mut command: Command) -> Result<Command> {
-    command.env("TEST_REDIS_SERVER", redis::find_or_install(context.install)?);
-    Ok(command)
+    let mut environment = vec![skips::record("unit")?];
+    if !context.is_fast {
+        environment.push(("TEST_POSTGRES_URL", context.postgres_url()?.into()));
+        environment.push(("TEST_REDIS_SERVER", redis::find_or_install(context.install)?.into()));
+        environment.push(("BREAKING_VALUE_STRIDE", "1".into()));
+    }
+    let arguments = context.test_arguments();
+    executables::run_concurrently(context.compilation()?.other_tests(), |command| {
+        command.envs(environment.iter().cloned()).args(arguments);
+    })
 }
 
 fn doc(_: &StepContext) -> Result<()> {
-    run_tests(&["--doc"], None)
+    run(executables::linting_cargo().args(["test", "--workspace", "--all-features", "--locked", "--doc"]))
 }
 
+/// How many integration tests run at the same time. They wait about as long as they compute.
+const INTEGRATION_TEST_THREADS: &str = "--test-threads=6";
 /// Arguments that exclude the browser tests, which have a separate step.
-const WITHOUT_BROWSER: [&str; 3] = ["--", "--skip", "browser::"];
+const WITHOUT_BROWSER: [&str; 2] = ["--skip", "browser::"];
 
-/// Runs the integration tests, and the tests of the second contract and of a contract with other rules, which need no
-/// database server.
-fn test_on_sqlite(_: &StepContext) -> Result<()> {
-    let tests = ["--test", "it", "--test", "second_version", "--test", "open_profile"];
-    let mut command = test_command(&[&tests[..], &WITHOUT_BROWSER[..]].concat(), None);
-    skips::record(&mut command, "sqlite")?;
-    run(&mut command)
+fn test_on_sqlite(context: &StepContext) -> Result<()> {
+    run(integration_tests(context, "sqlite")?.args(WITHOUT_BROWSER))
 }
 
 fn test_on_postgres(context: &StepContext) -> Result<()> {
-    let selection = [&["--test", "it"], &WITHOUT_BROWSER[..]].concat();
-    let mut command = with_redis(context, test_command(&selection, Some(context.postgres_url()?)))?;
-    skips::record(&mut command, "postgres")?;
+    let mut command = integration_tests(context, "postgres")?;
+    command.env("TEST_POSTGRES_URL", context.postgres_url()?);
+    command.env("TEST_REDIS_SERVER", redis::find_or_install(context.install)?);
     // Tests of standbys start servers of their own.
-    run(command.env("TEST_POSTGRES_PROGRAMS", postgres::find_or_install(context.install)?))
+    command.env("TEST_POSTGRES_PROGRAMS", postgres::find_or_install(context.install)?);
+    run(command.args(WITHOUT_BROWSER))
 }
 
 fn test_in_browser(context: &StepContext) -> Result<()> {
     let chromium = BrowserPrograms::find_or_install(context.install)?;
-    let mut command = test_command(&["--test", "it", "browser::"], None);
-    run(command.env("TEST_CHROMIUM", chromium.browser).env("TEST_CHROMEDRIVER", chromium.driver))
+    let mut command = integration_tests(context, "browser")?;
+    run(command
+        .arg("browser::")
+        .env("TEST_CHROMIUM", chromium.browser)
+        .env("TEST_CHROMEDRIVER", chromium.driver))
 }
 
-/// Runs tests of the whole workspace, with or without a PostgreSQL server.
-fn run_tests(selection: &[&str], postgres_url: Option<&str>) -> Result<()> {
-    run(&mut test_command(selection, postgres_url))
+/// Returns a command that runs the tests in `tests/it` for a step.
+fn integration_tests(context: &StepContext, step: &str) -> Result<Command> {
+    let mut command = context.compilation()?.integration_tests()?.command();
+    command.envs([skips::record(step)?]).arg(INTEGRATION_TEST_THREADS).args(context.test_arguments());
+    Ok(command)
 }
 
-fn test_command(selection: &[&str], postgres_url: Option<&str>) -> Command {
-    let mut command = cargo_command();
-    command.args(["test", "--workspace", "--all-features", "--locked", "--no-fail-fast"]).args(selection);
-    match postgres_url {
-        Some(url) => command.env("TEST_POSTGRES_URL", url),
-        None => command.env_remove("TEST_POSTGRES_URL"),
-    };
-    // Tests must not use a developer's own database.
-    command.env_remove("DATABASE_URL");
-    command
-}
-
-/// Runs `cargo xtask check` with the database schemas of both SQLite and PostgreSQL.
+/// Checks that contract, code, tests and tables agree, with the schemas of SQLite and, unless `--fast` is set, PostgreSQL.
 fn check(context: &StepContext) -> Result<()> {
-    run_xtask(&["check"], Some(context.postgres_url()?))
+    let mut program = context.compilation()?.check_program()?.command();
+    if !context.is_fast {
+        program.env("DATABASE_URL", context.postgres_url()?);
+    }
+    match crate::check::run_with(Path::new("."), DiagnosticFormat::Text, &mut program)? {
+        TaskOutcome::Success => Ok(()),
+        TaskOutcome::Findings => bail!("see above; run `cargo xtask check`"),
+    }
 }
 
-/// Runs another command of this program, with or without a PostgreSQL server.
-fn run_xtask(args: &[&str], postgres_url: Option<&str>) -> Result<()> {
+/// Runs another command of this program.
+fn run_xtask(args: &[&str]) -> Result<()> {
     let program = std::env::current_exe().context("cannot determine the path of this program")?;
-    let mut command = Command::new(program);
-    match postgres_url {
-        Some(url) => command.env("DATABASE_URL", url),
-        None => command.env_remove("DATABASE_URL"),
-    };
-    run(command.args(args))
+    run(Command::new(program).args(args))
 }
 
 /// Returns the cargo that started this program, so that all steps use the same Rust toolchain.

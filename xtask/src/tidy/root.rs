@@ -46,7 +46,7 @@ pub(super) fn check_modules(files: &[String]) -> Vec<TidyFinding> {
     let sources: Vec<&str> = files.iter().map(String::as_str).filter(|file| file.ends_with(".rs")).collect();
     let with_folder = sources.iter().filter_map(|file| {
         let folder = format!("{}/", file.strip_suffix(".rs")?);
-        sources.iter().any(|other| other.starts_with(&folder)).then(|| (file, folder))
+        sources.iter().any(|other| other.starts_with(&folder)).then_some((file, folder))
     });
     with_folder
         .map(|(file, folder)| {
