@@ -25,6 +25,8 @@ const ZONE_HEADER: HeaderName = HeaderName::from_static("x-time-zone");
 /// State shared by all requests.
 pub(super) struct DashboardState {
     pub(super) app: App,
+    /// The ids of the API's operations, in the order of the contract.
+    pub(super) operations: Vec<&'static str>,
     /// The configured public URL of the server.
     pub(super) public_url: Option<Url>,
     /// Recent attempts to sign in, which are throttled.

@@ -43,13 +43,20 @@ pub struct Dashboard {
 }
 
 impl Dashboard {
-    /// Creates the dashboard. Sign-in attempts are counted in the limit store.
-    pub fn new(app: App, master: &MasterKeys, limit_store: LimitStore) -> Self {
+    /// Creates the dashboard. Sign-in attempts are counted in the limit store. `operations` are the ids of the API's operations,
+    /// by which the request log can be filtered.
+    pub fn new(
+        app: App,
+        master: &MasterKeys,
+        limit_store: LimitStore,
+        operations: Vec<&'static str>,
+    ) -> Self {
         let public_url = app.config.server.public_url.as_ref().and_then(|url| Url::parse(url.base()).ok());
         let seal = Seal::new(master, Purpose::WebhookSecrets);
         let login_attempts = Attempts::new(limit_store, master.derive(Purpose::SignInAttempts));
         let device_key = master.derive(Purpose::KnownDevices);
-        let state = Arc::new(DashboardState { app, public_url, login_attempts, device_key, seal });
+        let state =
+            Arc::new(DashboardState { app, operations, public_url, login_attempts, device_key, seal });
         Self { state, pages: pages::routes().router() }
     }
 

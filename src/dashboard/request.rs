@@ -47,6 +47,11 @@ impl DashboardRequest {
         self.context.app()
     }
 
+    /// Returns the ids of the API's operations, in the order of the contract.
+    pub(crate) fn operations(&self) -> &[&'static str] {
+        &self.context.state.operations
+    }
+
     /// Returns the signed-in user, and the workspace with its quota.
     pub(crate) fn viewer(&self) -> &Viewer {
         &self.viewer

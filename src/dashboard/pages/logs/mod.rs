@@ -31,17 +31,6 @@ const FIELDS: &[&str] = &["key", "status", "operation", "within", SEARCH_ALL];
 /// Time windows in hours, and their labels. The first covers the whole log.
 const WINDOWS: &[(&str, &str)] = &[("", "Last 7 days"), ("24", "Last 24 hours"), ("1", "Last hour")];
 
-/// The operations of the API.
-const OPERATIONS: &[&str] = &[
-    "listCourses",
-    "getCourse",
-    "listStudents",
-    "createStudent",
-    "listOrders",
-    "createEnrollment",
-    "getAnalyticsSummary",
-];
-
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route.at(LIST, get(list)).at("/dashboard/developer/logs/:entry", get(show))
 }
@@ -54,6 +43,8 @@ struct LogListPage {
     errors: FormErrors,
     /// Id and label of each key.
     keys: Vec<(String, String)>,
+    /// The operations of the API.
+    operations: Vec<&'static str>,
     entries: Vec<LoggedRequestRow>,
     is_filtered: bool,
     pager: ui::Pager,
@@ -73,7 +64,7 @@ impl LogListPage {
     }
 
     fn operations(&self) -> Vec<FormChoice<'_>> {
-        let operations = OPERATIONS.iter().map(|operation| (*operation, *operation));
+        let operations = self.operations.iter().map(|operation| (*operation, *operation));
         choices(std::iter::once(("", "All operations")).chain(operations), self.query.text("operation"))
     }
 
@@ -125,6 +116,7 @@ async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
         pager: pager.limited_to(&path, request.zone(), after, search_end),
         entries: found.items.into_iter().map(row).collect(),
         keys: keys.iter().map(|key| (key.id.to_string(), key_label(key))).collect(),
+        operations: request.operations().to_vec(),
         query,
         errors,
     };
@@ -150,7 +142,7 @@ fn filter(request: &DashboardRequest, query: &PageQuery, errors: &mut FormErrors
         parsed
     });
     let operation = query.non_empty("operation");
-    if operation.as_ref().is_some_and(|operation| !OPERATIONS.contains(&operation.as_str())) {
+    if operation.as_ref().is_some_and(|operation| !request.operations().contains(&operation.as_str())) {
         errors.add("operation", "must be one of the listed values");
     }
     let hours = query.text("within");
