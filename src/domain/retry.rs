@@ -29,8 +29,8 @@ use std::time::{Duration, Instant};
 use super::error::{Error, is_conflict};
 use foundation::database::wait_budget_left;
 
-/// The delays before the second and each later attempt, in milliseconds; 635 ms in total.
-const RETRY_DELAYS_MS: [u64; 7] = [5, 10, 20, 40, 80, 160, 320];
+/// The delays before the second and each later attempt at a transaction, in milliseconds; 635 ms in total.
+const CONFLICT_RETRY_DELAYS_MS: [u64; 7] = [5, 10, 20, 40, 80, 160, 320];
 /// Time since the first attempt after which a transaction is not retried. On SQLite, each attempt waits for up to 10 s
 /// while another process locks the file; on PostgreSQL, for up to 7 s while another transaction locks a row. A request has less
 /// time, see [`with_wait_budget`](foundation::database::with_wait_budget).
@@ -67,7 +67,7 @@ where
     F: Future<Output = std::result::Result<T, E>>,
 {
     let started = Instant::now();
-    for delay_ms in RETRY_DELAYS_MS {
+    for delay_ms in CONFLICT_RETRY_DELAYS_MS {
         match transaction().await {
             Err(error)
                 if error.is_conflict()

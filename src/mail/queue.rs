@@ -32,9 +32,9 @@ const _: () = assert!(LEASE.as_secs() >= TIMEOUT.as_secs() + 30);
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 
-/// Delays between attempts. If the attempt after the last delay fails, the mail is dead-lettered, about 27 hours after
-/// the first attempt.
-const RETRY_DELAYS_MS: &[i64] = &[
+/// Delays between attempts to send a mail. If the attempt after the last delay fails, the mail is dead-lettered, about 27
+/// hours after the first attempt.
+const MAIL_RETRY_DELAYS_MS: &[i64] = &[
     MINUTE_MS,
     5 * MINUTE_MS,
     30 * MINUTE_MS,
@@ -225,7 +225,8 @@ fn mail_outcome(mail: &Model, outcome: Result<(), SendFailure>, now: i64) -> Mai
         return MailOutcome::Sent(now);
     };
     let error = format!("{class}: {detail}");
-    let delay_ms = usize::try_from(mail.attempts).ok().and_then(|attempts| RETRY_DELAYS_MS.get(attempts));
+    let delay_ms =
+        usize::try_from(mail.attempts).ok().and_then(|attempts| MAIL_RETRY_DELAYS_MS.get(attempts));
     match delay_ms {
         Some(delay_ms) if !permanent => {
             tracing::warn!(mail.id = %id, mail.kind = kind, class, "sending the mail failed, it will be retried");
@@ -235,5 +236,17 @@ fn mail_outcome(mail: &Model, outcome: Result<(), SendFailure>, now: i64) -> Mai
             tracing::error!(mail.id = %id, mail.kind = kind, class, "sending the mail failed, it will not be retried");
             MailOutcome::Dead(error)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runbook_states_how_long_mail_is_retried() {
+        let hours = (MAIL_RETRY_DELAYS_MS.iter().sum::<i64>() + HOUR_MS / 2) / HOUR_MS;
+        let statement = format!("Mail is retried for {hours} hours.");
+        assert!(include_str!("../../xtask/dist/RUNBOOK.md").contains(&statement), "{statement}");
     }
 }

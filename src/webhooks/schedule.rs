@@ -9,13 +9,11 @@ use super::outbound::ATTEMPT_TIMEOUT;
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 
-/// The delays between one attempt and the next, counted from the end of the failed one.
-const RETRY_DELAYS_MS: [i64; 6] =
+/// The delays between one attempt at a delivery and the next, counted from the end of the failed one.
+const DELIVERY_RETRY_DELAYS_MS: [i64; 6] =
     [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS];
 /// Maximum number of attempts at a delivery.
-pub(super) const MAX_ATTEMPTS: i32 = RETRY_DELAYS_MS.len() as i32 + 1;
-/// The longest delay that `Retry-After` can cause.
-const MAX_DELAY_MS: i64 = 24 * HOUR_MS;
+pub(super) const MAX_ATTEMPTS: i32 = DELIVERY_RETRY_DELAYS_MS.len() as i32 + 1;
 
 /// How long a subscription may fail before its owner is warned.
 pub(super) const WARN_AFTER_MS: i64 = 3 * DAY_MS;
@@ -33,12 +31,12 @@ const _: () = assert!(LEASE.as_secs() >= MIN_LEASE_LEFT.as_secs() * 3);
 /// Returns when a delivery is retried after a failed attempt, or `None` if it was the last one. `number` is the number
 /// of the attempt, starting at 1. `ended_ms` is when it ended. Both times are in milliseconds since the epoch.
 ///
-/// `retry_after` is the delay that the receiver requested. It can lengthen the delay, never shorten it.
+/// `retry_after` is the delay that the receiver requested, at most 24 hours. It can lengthen the delay, never shorten it.
 pub(super) fn retry_at(number: i32, ended_ms: i64, retry_after: Option<Duration>) -> Option<i64> {
     let index = usize::try_from(number).ok()?.checked_sub(1)?;
-    let delay = *RETRY_DELAYS_MS.get(index)?;
+    let delay = *DELIVERY_RETRY_DELAYS_MS.get(index)?;
     let requested = retry_after.map_or(0, |delay| i64::try_from(delay.as_millis()).unwrap_or(i64::MAX));
-    Some(ended_ms + delay.max(requested.min(MAX_DELAY_MS)))
+    Some(ended_ms.saturating_add(delay.max(requested)))
 }
 
 #[cfg(test)]
@@ -62,9 +60,23 @@ mod tests {
     #[test]
     fn retry_after_lengthens_a_delay_and_never_shortens_it() {
         let delay = |seconds| retry_at(2, 0, Some(Duration::from_secs(seconds))).unwrap() / 1000;
-        assert_eq!(
-            (delay(0), delay(299), delay(301), delay(86_400), delay(u64::MAX)),
-            (300, 300, 301, 86_400, 86_400)
-        );
+        assert_eq!((delay(0), delay(299), delay(301), delay(86_400)), (300, 300, 301, 86_400));
+    }
+
+    #[test]
+    fn the_contract_and_the_guide_state_the_delays() {
+        let in_words = |delay_ms: &i64| match (delay_ms / HOUR_MS, delay_ms / MINUTE_MS) {
+            (0, 1) => "1 minute".to_owned(),
+            (0, minutes) => format!("{minutes} minutes"),
+            (hours, _) => format!("{hours} hours"),
+        };
+        let delays: Vec<String> = DELIVERY_RETRY_DELAYS_MS.iter().map(in_words).collect();
+        let (last, others) = delays.split_last().unwrap();
+        let statement = format!("is retried after {} and {last}", others.join(", "));
+        for text in [include_str!("../../openapi/v1.yaml"), include_str!("../server/guide/guide.html")] {
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let statements = text.matches("is retried after").count();
+            assert!(statements > 0 && statements == text.matches(&statement).count(), "{statement}");
+        }
     }
 }
