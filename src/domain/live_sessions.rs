@@ -1,7 +1,7 @@
 //! Live sessions: scheduled, then live, then ended.
 
 use entity::live_sessions::{self, ActiveModel, Model, StoredLiveSessionStatus};
-use entity::{Set, courses};
+use entity::{NotSet, Set, courses};
 use jiff::Timestamp;
 
 use super::field_errors::FieldErrors;
@@ -229,14 +229,17 @@ fn new_row(
 async fn save(write: &Write, workspace: WorkspaceId, mut row: Model) -> Result<Model> {
     row.updated_at = write.recorded_ms();
     let changes = ActiveModel {
+        id: NotSet,
+        workspace_id: NotSet,
+        key: NotSet,
         course_id: Set(row.course_id),
         title: Set(row.title.clone()),
         status: Set(row.status),
         scheduled_at: Set(row.scheduled_at),
         started_at: Set(row.started_at),
         ended_at: Set(row.ended_at),
+        created_at: NotSet,
         updated_at: Set(row.updated_at),
-        ..Default::default()
     };
     live_sessions::in_workspace(workspace.uuid()).update(write.conn(), row.id, changes).await?;
     Ok(row)

@@ -1,7 +1,7 @@
 //! Creates and updates workspaces, their owners and their quotas.
 
-use entity::Set;
 use entity::workspaces::{self, ActiveModel, Model};
+use entity::{NotSet, Set};
 use jiff::Timestamp;
 
 use super::audit::{self, Action, Actor};
@@ -303,12 +303,14 @@ fn validate(upsert: &WorkspaceUpsert) -> Result<()> {
 async fn save(app: &App, write: &mut Write, before: &Model, row: &mut Model) -> Result<()> {
     row.updated_at = write.recorded_ms();
     let changes = ActiveModel {
+        id: NotSet,
+        key: NotSet,
         name: Set(row.name.clone()),
         owner_email: Set(row.owner_email.clone()),
         per_minute: Set(row.per_minute),
         per_day: Set(row.per_day),
+        created_at: NotSet,
         updated_at: Set(row.updated_at),
-        ..Default::default()
     };
     workspaces::update(write.conn(), row.id, changes).await?;
     if (before.per_minute, before.per_day) != (row.per_minute, row.per_day) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use entity::{Set, lessons, modules};
+use entity::{NotSet, Set, lessons, modules};
 use uuid::Uuid;
 
 use super::super::records::new_uuid;
@@ -204,17 +204,27 @@ fn compare<M: PartialEq>(old: &[M], new: Vec<M>, id: impl Fn(&M) -> Uuid) -> Row
 }
 
 fn module_changes(row: modules::Model) -> modules::ActiveModel {
-    modules::ActiveModel { title: Set(row.title), position: Set(row.position), ..Default::default() }
+    modules::ActiveModel {
+        id: NotSet,
+        workspace_id: NotSet,
+        course_id: NotSet,
+        key: NotSet,
+        title: Set(row.title),
+        position: Set(row.position),
+    }
 }
 
 fn lesson_changes(row: lessons::Model) -> lessons::ActiveModel {
     lessons::ActiveModel {
+        id: NotSet,
+        workspace_id: NotSet,
+        course_id: NotSet,
         module_id: Set(row.module_id),
+        key: NotSet,
         title: Set(row.title),
         lesson_type: Set(row.lesson_type),
         position: Set(row.position),
         duration_seconds: Set(row.duration_seconds),
         free_preview: Set(row.free_preview),
-        ..Default::default()
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use entity::Set;
 use entity::courses::{self, ActiveModel, Model, StoredCourseStatus};
+use entity::{NotSet, Set};
 use jiff::Timestamp;
 use sea_orm::NotSet;
 

@@ -3,7 +3,7 @@
 use entity::enrollments::{
     self, ActiveModel, EffectiveStatus, Model, StoredEnrollmentSource, StoredEnrollmentStatus,
 };
-use entity::{Set, courses, students};
+use entity::{NotSet, Set, courses, students};
 use jiff::Timestamp;
 
 use super::super::Result;
@@ -132,6 +132,10 @@ pub(super) async fn save(
 /// Returns the columns that can change after an enrollment was created.
 fn changes(row: &Model) -> ActiveModel {
     ActiveModel {
+        id: NotSet,
+        workspace_id: NotSet,
+        student_id: NotSet,
+        course_id: NotSet,
         status: Set(row.status),
         source: Set(row.source),
         order_id: Set(row.order_id),
@@ -143,8 +147,8 @@ fn changes(row: &Model) -> ActiveModel {
         completed_at: Set(row.completed_at),
         revoked_at: Set(row.revoked_at),
         revoke_reason: Set(row.revoke_reason.clone()),
+        created_at: NotSet,
         updated_at: Set(row.updated_at),
         granted_until: Set(row.granted_until),
-        ..Default::default()
     }
 }

@@ -1,7 +1,7 @@
 //! Creates, updates and deletes students.
 
 use entity::students::{self, ActiveModel, Model};
-use entity::{Set, StringList, StringMap, enrollments, orders, student_tags};
+use entity::{NotSet, Set, StringList, StringMap, enrollments, orders, student_tags};
 use jiff::Timestamp;
 use sea_orm::{DbErr, NotSet};
 

@@ -6,7 +6,7 @@
 
 use entity::webhook_deliveries::{self, Column, DeadRowFilter, StoredDeliveryOrigin};
 use entity::webhook_replays::{self, ActiveModel, Model, StoredReplayState};
-use entity::{Keyset, Set, SpanMs, webhook_subscriptions};
+use entity::{Keyset, NotSet, Set, SpanMs, webhook_subscriptions};
 use uuid::Uuid;
 
 use super::super::page::MAX_SCANNED_ROWS;
@@ -238,13 +238,20 @@ async fn lock(write: &Write, workspace: WorkspaceId, replay_id: ReplayId) -> Res
 async fn save(write: &Write, row: &mut Model) -> Result<()> {
     row.updated_at = write.recorded_ms();
     let changes = ActiveModel {
+        id: NotSet,
+        workspace_id: NotSet,
+        subscription_id: NotSet,
+        event_type: NotSet,
+        from_ms: NotSet,
+        to_ms: NotSet,
         state: Set(row.state),
+        total: NotSet,
         done: Set(row.done),
         position_at: Set(row.position_at),
         position_id: Set(row.position_id),
+        created_at: NotSet,
         updated_at: Set(row.updated_at),
         ended_at: Set(row.ended_at),
-        ..Default::default()
     };
     webhook_replays::in_workspace(row.workspace_id).update(write.conn(), row.id, changes).await?;
     Ok(())
