@@ -15,7 +15,7 @@ use domain::recordings::Recording;
 use domain::students::{DeletedStudent, StudentSummary};
 use foundation::id::{EventId, WorkspaceId};
 
-enum_map!(LiveSessionStatus => contract::LiveSessionStatus: Scheduled, Live, Ended);
+enum_map!(LiveSessionStatus => contract::LiveSessionStatus);
 
 /// Encodes the body of an event. `AppParts::encode` is set to this function.
 ///
@@ -38,35 +38,24 @@ pub fn example(event_type: &str, id: EventId, at: Timestamp, workspace: Workspac
     serde_json::to_vec(&serde_json::from_value::<contract::Event>(body).ok()?).ok()
 }
 
-/// Converts a domain event into the generated type.
-fn to_contract(envelope: EventEnvelope) -> contract::Event {
-    macro_rules! wrap {
-        ($variant:ident, $type:ident, $data:expr) => {
-            contract::Event::$variant(contract::$type {
-                id: id_string(envelope.id),
-                r#type: Default::default(),
-                created_at: envelope.created_at.into(),
-                workspace_id: id_string(envelope.workspace),
-                data: $data.into(),
-            })
-        };
-    }
-    match envelope.event {
-        Event::StudentCreated(data) => wrap!(StudentCreated, StudentCreatedEvent, data),
-        Event::StudentUpdated(data) => wrap!(StudentUpdated, StudentUpdatedEvent, data),
-        Event::StudentDeleted(data) => wrap!(StudentDeleted, StudentDeletedEvent, data),
-        Event::EnrollmentCreated(data) => wrap!(EnrollmentCreated, EnrollmentCreatedEvent, data),
-        Event::EnrollmentRevoked(data) => wrap!(EnrollmentRevoked, EnrollmentRevokedEvent, data),
-        Event::OrderPaid(data) => wrap!(OrderPaid, OrderPaidEvent, data),
-        Event::OrderRefunded(data) => wrap!(OrderRefunded, OrderRefundedEvent, data),
-        Event::CoursePublished(data) => wrap!(CoursePublished, CoursePublishedEvent, data),
-        Event::CourseArchived(data) => wrap!(CourseArchived, CourseArchivedEvent, data),
-        Event::LiveSessionStarted(data) => wrap!(LiveSessionStarted, LiveSessionStartedEvent, data),
-        Event::LiveSessionEnded(data) => wrap!(LiveSessionEnded, LiveSessionEndedEvent, data),
-        Event::RecordingReady(data) => wrap!(RecordingReady, RecordingReadyEvent, data),
-        Event::CertificateIssued(data) => wrap!(CertificateIssued, CertificateIssuedEvent, data),
-    }
+macro_rules! convert_events {
+    ($($variant:ident($body:ident),)*) => {
+        /// Converts a domain event into the generated type.
+        fn to_contract(envelope: EventEnvelope) -> contract::Event {
+            match envelope.event {
+                $(Event::$variant(data) => contract::Event::$variant(contract::$body {
+                    id: id_string(envelope.id),
+                    r#type: Default::default(),
+                    created_at: envelope.created_at.into(),
+                    workspace_id: id_string(envelope.workspace),
+                    data: data.into(),
+                }),)*
+            }
+        }
+    };
 }
+
+contract::each_event!(convert_events);
 
 impl From<StudentSummary> for contract::StudentSummary {
     fn from(student: StudentSummary) -> Self {

@@ -10,6 +10,11 @@
 //! The times of database rows, and values whose name ends in `_ms`, are milliseconds since the epoch unless stated
 //! otherwise.
 
+#[rustfmt::skip]
+mod contract;
+#[rustfmt::skip]
+mod platform_contract;
+
 pub mod app;
 pub mod outbox;
 

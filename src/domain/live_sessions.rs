@@ -16,18 +16,9 @@ use foundation::id::{
     Course as CourseIdKind, CourseId, LiveSession as LiveSessionIdKind, LiveSessionId, WorkspaceId,
 };
 
-/// The status of a live session. A session gets these statuses in this order, and never returns to an earlier one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LiveSessionStatus {
-    /// Not started.
-    Scheduled,
-    /// In progress.
-    Live,
-    /// Finished.
-    Ended,
-}
+pub use super::contract::LiveSessionStatus;
 
-text_enum!(LiveSessionStatus, "a live session status", { Scheduled = "scheduled", Live = "live", Ended = "ended" });
+text_enum!(LiveSessionStatus, "a live session status");
 
 /// A live session.
 #[derive(Debug, Clone, PartialEq, Eq)]

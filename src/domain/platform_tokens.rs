@@ -19,27 +19,14 @@ use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{PlatformToken as PlatformTokenIdKind, PlatformTokenId};
 
+pub use super::platform_contract::Scope as PlatformScope;
+
 /// Minimum time between two updates of the last use, in milliseconds.
 const USE_RESOLUTION_MS: i64 = 60_000;
 /// Minimum time between two attempts to read [`KnownTokens`], in milliseconds.
 const DIGESTS_MAX_AGE_MS: i64 = 2_000;
 
-/// A permission of a platform token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PlatformScope {
-    /// Import changes.
-    WriteChanges,
-    /// List the events of all workspaces.
-    ReadEvents,
-    /// Create links that sign a person in to the dashboard.
-    WriteDashboardLinks,
-}
-
-text_enum!(PlatformScope, "a scope of platform tokens", {
-    WriteChanges = "write:changes",
-    ReadEvents = "read:events",
-    WriteDashboardLinks = "write:dashboard_links",
-});
+text_enum!(PlatformScope, "a scope of platform tokens");
 
 /// A token without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]

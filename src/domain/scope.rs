@@ -3,48 +3,27 @@
 use std::fmt;
 use std::str::FromStr;
 
-macro_rules! scopes {
-    ($($variant:ident = $text:literal, $grants:literal;)*) => {
-        /// A permission of an API key.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Scope { $(#[doc = $grants] $variant),* }
+pub use super::contract::Scope;
 
-        impl Scope {
-            /// All scopes, in the order of the contract.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+impl FromStr for Scope {
+    type Err = UnknownScope;
 
-            /// Returns the name of the scope, such as `read:courses`.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text),* }
-            }
-        }
-
-        impl FromStr for Scope {
-            type Err = UnknownScope;
-
-            fn from_str(text: &str) -> Result<Self, UnknownScope> {
-                match text { $($text => Ok(Self::$variant),)* _ => Err(UnknownScope(text.to_owned())) }
-            }
-        }
-    };
-}
-
-scopes! {
-    ReadCourses = "read:courses", "List and retrieve courses.";
-    ReadStudents = "read:students", "List students.";
-    WriteStudents = "write:students", "Create students.";
-    ReadOrders = "read:orders", "List orders.";
-    WriteEnrollments = "write:enrollments", "Create enrollments.";
-    ReadAnalytics = "read:analytics", "Retrieve the analytics summary.";
+    fn from_str(text: &str) -> Result<Self, UnknownScope> {
+        let scope = Self::ALL.iter().find(|scope| scope.as_str() == text);
+        scope.copied().ok_or_else(|| UnknownScope(text.to_owned()))
+    }
 }
 
 /// A string that is not a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{0:?} is not a scope; the scopes are read:courses, read:students, write:students, read:orders, \
-     write:enrollments and read:analytics"
-)]
+#[error("{0:?} is not a scope; the scopes are {list}", list = scope_list())]
 pub struct UnknownScope(pub String);
+
+/// Lists the scopes for a message: `read:courses, read:students and write:students`.
+fn scope_list() -> String {
+    let (last, others) = Scope::NAMES.split_last().unwrap_or((&"", &[]));
+    format!("{} and {last}", others.join(", "))
+}
 
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -55,6 +34,7 @@ impl fmt::Display for Scope {
 /// A set of scopes, with one bit per scope.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Scopes(u8);
+const _: () = assert!(Scope::ALL.len() <= u8::BITS as usize);
 
 impl Scopes {
     /// Returns the set of all scopes.

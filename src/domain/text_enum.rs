@@ -1,12 +1,16 @@
 //! Enums with one string per variant, which the change feed, the command line and the dashboard read and show.
 
-/// Implements `ALL`, `as_str`, `Display`, `FromStr` and `Deserialize` for an enum from the string of each variant. The
-/// second argument is the noun for error messages, with an article.
+/// Implements `ALL`, `NAMES`, `as_str`, `Display`, `FromStr` and `Deserialize` for an enum from the string of each variant.
+/// Without strings, implements only the traits, for an enum of the contract. The second argument is the noun for error
+/// messages, with an article.
 macro_rules! text_enum {
     ($name:ident, $noun:literal, { $($variant:ident = $text:literal),* $(,)? }) => {
         impl $name {
             /// All variants.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The strings of all variants.
+            pub const NAMES: &'static [&'static str] = &[$($text),*];
 
             /// Returns the string of the variant.
             pub const fn as_str(self) -> &'static str {
@@ -14,6 +18,9 @@ macro_rules! text_enum {
             }
         }
 
+        $crate::text_enum::text_enum!($name, $noun);
+    };
+    ($name:ident, $noun:literal) => {
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.as_str())
@@ -24,14 +31,12 @@ macro_rules! text_enum {
             type Err = $crate::text_enum::UnknownVariant;
 
             fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
-                match text {
-                    $($text => Ok(Self::$variant),)*
-                    _ => Err($crate::text_enum::UnknownVariant {
-                        value: text.to_owned(),
-                        noun: $noun,
-                        expected: &[$($text),*],
-                    }),
-                }
+                let variant = Self::ALL.iter().find(|variant| variant.as_str() == text);
+                variant.copied().ok_or_else(|| $crate::text_enum::UnknownVariant {
+                    value: text.to_owned(),
+                    noun: $noun,
+                    expected: Self::NAMES,
+                })
             }
         }
 

@@ -8,6 +8,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::attributes::{default_expression, docs, parameter_validators};
+use super::emit_tables::scopes;
 use super::emit_tag::{field_name, is_optional, item_names, operations_of_tag, parameter_type};
 use super::imports;
 use super::types::RustTypes;
@@ -129,12 +130,7 @@ fn tag_enum(tags: &[&Tag]) -> TokenStream {
 }
 
 fn scope_enum(document: &Document) -> TokenStream {
-    let mut scopes: Vec<&str> = Vec::new();
-    for access in document.operations.iter().filter_map(|operation| operation.access.as_ref()) {
-        if !scopes.contains(&&*access.scope) {
-            scopes.push(&access.scope);
-        }
-    }
+    let scopes = scopes(document);
     let idents: Vec<_> =
         scopes.iter().map(|scope| format_ident!("{}", rust_name::upper_camel_case(scope))).collect();
     let abouts = scopes.iter().map(|scope| format!(" `{scope}`."));

@@ -12,6 +12,7 @@ mod emit_mod;
 mod emit_operations;
 mod emit_response;
 mod emit_schemas;
+mod emit_tables;
 mod emit_tag;
 mod emit_unions;
 mod external;
@@ -27,6 +28,7 @@ use anyhow::Context;
 use contract::diagnostic::DiagnosticFormat;
 use contract::plain_text::plain_text;
 use contract::{Contract, Conventions, Profile, rust_name};
+use proc_macro2::TokenStream;
 use sha2::{Digest, Sha256};
 
 use self::external::ExternalContract;
@@ -51,6 +53,17 @@ pub struct ContractConfig<'a> {
     pub conventions: Conventions<'a>,
     /// Headers that middleware sets on many responses, in lowercase.
     pub middleware_headers: &'a [&'a str],
+    /// The tables for crates that the generated code depends on.
+    pub tables: Option<Tables<'a>>,
+}
+
+/// Where the tables of a contract are generated, and what they contain besides scopes and event types.
+#[derive(Clone, Copy, Debug)]
+pub struct Tables<'a> {
+    /// The path of the generated folder.
+    pub output: &'a str,
+    /// The names of string enums in `components.schemas`.
+    pub enums: &'a [&'a str],
 }
 
 /// Headers that the middleware of this server sets.
@@ -87,6 +100,18 @@ pub const V1: ContractConfig<'static> = ContractConfig {
         has_rate_limits: true,
     },
     middleware_headers: MIDDLEWARE_HEADERS,
+    tables: Some(Tables {
+        output: "src/domain/contract",
+        enums: &[
+            "LessonType",
+            "EnrollmentStatus",
+            "EnrollmentSource",
+            "OrderStatus",
+            "EntitlementStatus",
+            "LiveSessionStatus",
+            "Interval",
+        ],
+    }),
 };
 
 /// The contract for the platform's own back end.
@@ -103,6 +128,7 @@ pub const PLATFORM_V1: ContractConfig<'static> = ContractConfig {
         has_rate_limits: false,
     },
     middleware_headers: &["cache-control", "www-authenticate", "x-request-id"],
+    tables: Some(Tables { output: "src/domain/platform_contract", enums: &[] }),
 };
 
 /// All contracts that code is generated from. To add a version of the API, add an entry and its folder. The tests
@@ -124,6 +150,7 @@ pub const CONTRACTS: &[ContractConfig<'static>] = &[
             has_rate_limits: true,
         },
         middleware_headers: &[],
+        tables: None,
     },
     // Contains every supported construct and proves that the generator does not depend on v1. The tests compile its
     // code and serve it beside v1.
@@ -140,6 +167,7 @@ pub const CONTRACTS: &[ContractConfig<'static>] = &[
             has_rate_limits: true,
         },
         middleware_headers: MIDDLEWARE_HEADERS,
+        tables: None,
     },
 ];
 
@@ -234,6 +262,7 @@ fn generate_external(
         name: &external.name,
         conventions,
         middleware_headers: if profile == Profile::Open { &[] } else { MIDDLEWARE_HEADERS },
+        tables: None,
     };
     eprint!("{}", parsed_contract.render_notes(args.format));
     if !args.check {
@@ -271,27 +300,53 @@ fn write_or_compare(
         print!("{}", stale::render(&stale, format));
         return Ok(if stale.is_empty() { CodegenOutcome::UpToDate } else { CodegenOutcome::Findings });
     }
-    for line in files::write(workspace, config.output, &generate(contract, config))? {
-        println!("{line}");
+    for (folder, files) in folders(contract, config) {
+        for line in files::write(workspace, folder, &files)? {
+            println!("{line}");
+        }
     }
     Ok(CodegenOutcome::UpToDate)
 }
 
-/// Generates all files of a contract.
-pub(crate) fn generate(contract: &Contract, config: &ContractConfig<'_>) -> Vec<GeneratedFile> {
-    let document = &contract.document;
-    let types = RustTypes::new(document);
+/// Generates all folders of a contract: the path of each, and its files.
+pub(crate) fn folders<'a>(
+    contract: &Contract,
+    config: &ContractConfig<'a>,
+) -> Vec<(&'a str, Vec<GeneratedFile>)> {
+    let mut folders = vec![(config.output, generate(contract, config))];
+    if let Some(tables) = &config.tables {
+        let about = format!("{}: names that the contract defines.", contract.document.title);
+        let items = emit_tables::tables(&contract.document, tables);
+        folders.push((tables.output, vec![rust_file(contract, config, "mod", &about, items)]));
+    }
+    folders
+}
+
+/// Formats a generated Rust file below its first line and its module comment.
+fn rust_file(
+    contract: &Contract,
+    config: &ContractConfig<'_>,
+    name: &str,
+    about: &str,
+    items: TokenStream,
+) -> GeneratedFile {
     let digest = digest(&contract.source.text);
     let heading = format!(
         "{}{} (sha256 {digest}), do not edit. Run `cargo xtask codegen`.\n\n",
         files::HEADING,
         config.name_in_heading
     );
-    let rust = |name: &str, about: &str, items| GeneratedFile {
-        name: format!("{name}.rs"),
-        // Texts of the contract must not end the comment.
-        text: pretty::file(&heading, &format!("//! {}\n", plain_text(about)), items),
-    };
+    // Texts of the contract must not end the comment.
+    let text = pretty::file(&heading, &format!("//! {}\n", plain_text(about)), items);
+    GeneratedFile { name: format!("{name}.rs"), text }
+}
+
+/// Generates the files of the folder `output` of a contract.
+pub(crate) fn generate(contract: &Contract, config: &ContractConfig<'_>) -> Vec<GeneratedFile> {
+    let document = &contract.document;
+    let types = RustTypes::new(document);
+    let digest = digest(&contract.source.text);
+    let rust = |name: &str, about: &str, items| rust_file(contract, config, name, about, items);
     let title = &document.title;
     let mut files = vec![
         rust("mod", &format!("{title}: code generated from the contract."), emit_mod::module_file(document)),
@@ -305,7 +360,11 @@ pub(crate) fn generate(contract: &Contract, config: &ContractConfig<'_>) -> Vec<
             "The text of the contract, in the formats that the server serves.",
             emit_document::document(document, config, &digest),
         ),
-        rust("events", "The types of webhook events.", emit_events::events(document, &types)),
+        rust(
+            "events",
+            "The types of webhook events.",
+            emit_events::events(document, &types, config.tables.is_some()),
+        ),
         rust(
             "operations",
             "Static descriptions of the operations.",

@@ -5,20 +5,24 @@ use std::path::Path;
 use contract::Contract;
 use contract::diagnostic::{self, DiagnosticFormat};
 
-use super::{ContractConfig, files, generate};
+use super::{ContractConfig, files, folders};
 
 pub use super::files::StaleFile;
 
-/// Compares a generated folder with the expected files of its contract.
+/// Compares the generated folders of a contract with the expected files.
 ///
 /// # Errors
-/// Returns an error when an entry of the folder cannot be read.
+/// Returns an error when an entry of a folder cannot be read.
 pub fn find(
     workspace: &Path,
     contract: &Contract,
     config: &ContractConfig<'_>,
 ) -> anyhow::Result<Vec<StaleFile>> {
-    files::compare(workspace, config.output, &generate(contract, config))
+    let mut stale = Vec::new();
+    for (folder, files) in folders(contract, config) {
+        stale.extend(files::compare(workspace, folder, &files)?);
+    }
+    Ok(stale)
 }
 
 /// How to update the files.

@@ -75,6 +75,22 @@ impl Event {
     }
 }
 
+/// Calls a macro with the variants of [`Event`], each with the type of its body.
+macro_rules! each_event {
+    ($call:ident) => {
+        $call ! { StudentCreated(StudentCreatedEvent),
+        StudentUpdated(StudentUpdatedEvent), StudentDeleted(StudentDeletedEvent),
+        EnrollmentCreated(EnrollmentCreatedEvent),
+        EnrollmentRevoked(EnrollmentRevokedEvent), OrderPaid(OrderPaidEvent),
+        OrderRefunded(OrderRefundedEvent), CoursePublished(CoursePublishedEvent),
+        CourseArchived(CourseArchivedEvent), LiveSessionStarted(LiveSessionStartedEvent),
+        LiveSessionEnded(LiveSessionEndedEvent), RecordingReady(RecordingReadyEvent),
+        CertificateIssued(CertificateIssuedEvent), }
+    };
+}
+
+pub(crate) use each_event;
+
 /// A student without the enrollment history.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct StudentSummary {

@@ -15,6 +15,7 @@ use entity::{activity_rollups, revenue_rollups};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+pub use super::contract::Interval;
 pub use daily::{DayFigures, daily_figures};
 
 use super::text_enum::text_enum;
@@ -28,18 +29,7 @@ const DEFAULT_DAYS: i64 = 30;
 /// Maximum length of a window in days.
 const MAX_DAYS: i64 = 366;
 
-/// The length of one point of a series.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Interval {
-    /// Starts at midnight.
-    Day,
-    /// Starts on Monday.
-    Week,
-    /// Starts on the first day of the month.
-    Month,
-}
-
-text_enum!(Interval, "an interval", { Day = "day", Week = "week", Month = "month" });
+text_enum!(Interval, "an interval");
 
 /// The query of a summary.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -14,6 +14,7 @@ mod row;
 mod status;
 mod upsert;
 
+pub use super::contract::LessonType;
 pub use read::{by_ids, get, get_any_status, list, search};
 pub(crate) use row::status;
 pub use status::set_status;
@@ -98,20 +99,7 @@ pub struct Module {
     pub lessons: Vec<Lesson>,
 }
 
-/// The type of a lesson's content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the seven types of the contract")]
-pub enum LessonType {
-    Video,
-    Audio,
-    Text,
-    Download,
-    Quiz,
-    Assignment,
-    Live,
-}
-
-text_enum!(LessonType, "a lesson type", { Video = "video", Audio = "audio", Text = "text", Download = "download", Quiz = "quiz", Assignment = "assignment", Live = "live" });
+text_enum!(LessonType, "a lesson type");
 
 /// The metadata of a lesson.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,6 +13,7 @@ mod recount;
 mod revoke;
 mod row;
 
+pub use super::contract::{EnrollmentSource, EnrollmentStatus};
 pub(crate) use access::{
     AccessOutcome, AccessRequest, assign_order, fall_back_to_grants, give_access, remove_expiry,
 };
@@ -23,35 +24,8 @@ pub use revoke::revoke;
 pub(crate) use revoke::revoke_access;
 pub(crate) use row::{append_created_event, counted_enrollment, enrollment, snapshot};
 
-/// The status of an enrollment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EnrollmentStatus {
-    /// The student has access, and a lesson is not completed yet or the course has no lessons.
-    Active,
-    /// Every lesson is completed. The student keeps access, even after `expires_at`.
-    Completed,
-    /// `expires_at` has passed, and a lesson is not completed yet or the course has no lessons.
-    Expired,
-    /// Access was revoked.
-    Revoked,
-}
-
-text_enum!(EnrollmentStatus, "an enrollment status", { Active = "active", Completed = "completed", Expired = "expired", Revoked = "revoked" });
-
-/// The source of an enrollment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EnrollmentSource {
-    /// The API operation `createEnrollment`.
-    Api,
-    /// A paid order.
-    Order,
-    /// A user of the workspace, or an `enrollment.grant` change that states this or no source.
-    Manual,
-    /// An import from another system.
-    Import,
-}
-
-text_enum!(EnrollmentSource, "an enrollment source", { Api = "api", Order = "order", Manual = "manual", Import = "import" });
+text_enum!(EnrollmentStatus, "an enrollment status");
+text_enum!(EnrollmentSource, "an enrollment source");
 
 /// An enrollment.
 #[derive(Debug, Clone, PartialEq, Eq)]

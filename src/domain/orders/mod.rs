@@ -13,22 +13,12 @@ mod pay;
 mod refund;
 mod row;
 
+pub use super::contract::{EntitlementStatus, OrderStatus};
 pub use list::{get, list, list_lagging, search_end};
 pub use pay::pay;
 pub use refund::refund;
 
-/// The refund status of a paid order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OrderStatus {
-    /// There is no refund.
-    Paid,
-    /// A part of the total was refunded.
-    PartiallyRefunded,
-    /// The total was refunded.
-    Refunded,
-}
-
-text_enum!(OrderStatus, "an order status", { Paid = "paid", PartiallyRefunded = "partially_refunded", Refunded = "refunded" });
+text_enum!(OrderStatus, "an order status");
 
 /// A paid order. `total_amount` = `subtotal_amount` - `discount_amount` + `tax_amount`, all in minor units.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,18 +111,7 @@ pub struct Refund {
     pub created_at: Timestamp,
 }
 
-/// The status of an entitlement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntitlementStatus {
-    /// It gives access to the course.
-    Active,
-    /// It was revoked.
-    Revoked,
-    /// It has expired.
-    Expired,
-}
-
-text_enum!(EntitlementStatus, "an entitlement status", { Active = "active", Revoked = "revoked", Expired = "expired" });
+text_enum!(EntitlementStatus, "an entitlement status");
 
 /// The right to access a course, created by an order.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -27,6 +27,7 @@ use foundation::database::Write;
 use foundation::id::{EventId, WorkspaceId};
 use foundation::telemetry::traces::{Span, SpanKind};
 
+pub use super::contract::EventType;
 pub use fanout::fan_out;
 pub use fast_path::{FastPath, FastPathPermit, MAX_PRE_LEASED_PER_SUBSCRIPTION, PreLeasedDelivery};
 pub use slots::{Capacity, DeliverySlot, DeliverySlots};
@@ -35,41 +36,45 @@ pub use wake_signal::{PendingWakes, WakeSignal};
 /// How many days events are stored after they were recorded, and deliveries after they ended.
 pub const RETENTION_DAYS: i64 = 30;
 
+/// The names of all event types, in the contract's order.
+pub const EVENT_TYPES: &[&str] = EventType::NAMES;
+
 macro_rules! events {
-    ($($variant:ident($data:ty) = $event_type:literal, $text:literal;)*) => {
+    ($($variant:ident($data:ty) = $text:literal;)*) => {
         /// An event, with the data of its record right after the change.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum Event { $(#[doc = $text] $variant($data)),* }
 
-        /// The types of all events, in the contract's order.
-        pub const EVENT_TYPES: &[&str] = &[$($event_type),*];
-
-        /// Each event type with a sentence that describes when it happens.
-        pub const EVENT_TYPE_DESCRIPTIONS: &[(&str, &str)] = &[$(($event_type, $text)),*];
-
         impl Event {
             /// Returns the event type, such as `student.created`.
             pub const fn event_type(&self) -> &'static str {
-                match self { $(Self::$variant(_) => $event_type),* }
+                match self { $(Self::$variant(_) => EventType::$variant.as_str()),* }
+            }
+        }
+
+        impl EventType {
+            /// Returns a sentence that describes when the event happens.
+            pub const fn description(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
             }
         }
     };
 }
 
 events! {
-    StudentCreated(StudentSummary) = "student.created", "A student was created.";
-    StudentUpdated(StudentUpdated) = "student.updated", "A student was updated.";
-    StudentDeleted(DeletedStudent) = "student.deleted", "A student was deleted.";
-    EnrollmentCreated(EnrollmentSnapshot) = "enrollment.created", "A student got access to a course, or regained it.";
-    EnrollmentRevoked(EnrollmentSnapshot) = "enrollment.revoked", "Access to a course was revoked.";
-    OrderPaid(Order) = "order.paid", "An order was paid.";
-    OrderRefunded(OrderRefunded) = "order.refunded", "An order was refunded, in full or in part.";
-    CoursePublished(Course) = "course.published", "A course was published.";
-    CourseArchived(Course) = "course.archived", "A course was archived.";
-    LiveSessionStarted(LiveSession) = "live_session.started", "A live session started.";
-    LiveSessionEnded(LiveSession) = "live_session.ended", "A live session ended.";
-    RecordingReady(Recording) = "recording.ready", "A recording became ready.";
-    CertificateIssued(Certificate) = "certificate.issued", "A certificate was issued.";
+    StudentCreated(StudentSummary) = "A student was created.";
+    StudentUpdated(StudentUpdated) = "A student was updated.";
+    StudentDeleted(DeletedStudent) = "A student was deleted.";
+    EnrollmentCreated(EnrollmentSnapshot) = "A student got access to a course, or regained it.";
+    EnrollmentRevoked(EnrollmentSnapshot) = "Access to a course was revoked.";
+    OrderPaid(Order) = "An order was paid.";
+    OrderRefunded(OrderRefunded) = "An order was refunded, in full or in part.";
+    CoursePublished(Course) = "A course was published.";
+    CourseArchived(Course) = "A course was archived.";
+    LiveSessionStarted(LiveSession) = "A live session started.";
+    LiveSessionEnded(LiveSession) = "A live session ended.";
+    RecordingReady(Recording) = "A recording became ready.";
+    CertificateIssued(Certificate) = "A certificate was issued.";
 }
 
 /// A student after a change, and what changed.

@@ -116,7 +116,7 @@ fn unused_types_are_not_imported() {
 fn run(text: &str) -> Result<CodegenOutcome, String> {
     let workspace = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(workspace.path().join("contract.yaml"), text).expect("the file is writable");
-    let config = ContractConfig { contract: "contract.yaml", output: "out", ..CONTRACTS[0] };
+    let config = ContractConfig { contract: "contract.yaml", output: "out", tables: None, ..CONTRACTS[0] };
     super::generate_for_project(workspace.path(), &config, false, DiagnosticFormat::Text)
         .map_err(|error| format!("{error:#}"))
 }

@@ -28,7 +28,10 @@ impl SourceFile {
 
     /// Returns whether `cargo xtask codegen` generates the file. `codegen --check` checks these files.
     pub(super) fn is_generated(&self) -> bool {
-        CONTRACTS.iter().any(|config| is_in_folder(&self.file, config.output))
+        CONTRACTS.iter().any(|config| {
+            let tables = config.tables.map(|tables| tables.output);
+            [Some(config.output), tables].into_iter().flatten().any(|folder| is_in_folder(&self.file, folder))
+        })
     }
 }
 
@@ -47,6 +50,7 @@ mod tests {
         assert!(
             generated("src/api/generated/schemas.rs") && generated("tests/second_version/generated/mod.rs")
         );
+        assert!(generated("src/domain/contract/mod.rs"));
         assert!(!generated("src/domain/generated/schemas.rs") && !generated("src/api/generated_by_hand.rs"));
     }
 }

@@ -4,7 +4,7 @@ use super::{enum_map, saturating_i32};
 use crate::generated::schemas;
 use domain::analytics::{AnalyticsFigures, AnalyticsSummary, Interval, Revenue, SeriesPoint};
 
-enum_map!(schemas::Interval => Interval: Day, Week, Month);
+enum_map!(schemas::Interval => Interval);
 
 impl From<Revenue> for schemas::Revenue {
     fn from(revenue: Revenue) -> Self {

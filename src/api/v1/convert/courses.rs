@@ -4,7 +4,7 @@ use super::{enum_map, id_string};
 use crate::generated::schemas;
 use domain::courses::{Course, CourseDetail, CourseStatus, Lesson, LessonType, Module, Money};
 
-enum_map!(LessonType => schemas::LessonType: Video, Audio, Text, Download, Quiz, Assignment, Live);
+enum_map!(LessonType => schemas::LessonType);
 
 /// # Panics
 /// Panics for a draft. The API never returns drafts, and a failed request is better than a leaked draft.

@@ -4,8 +4,8 @@ use super::{enum_map, id_string, optional_id_string};
 use crate::generated::schemas;
 use domain::enrollments::{Enrollment, EnrollmentProgress, EnrollmentSource, EnrollmentStatus};
 
-enum_map!(EnrollmentStatus => schemas::EnrollmentStatus, and back: Active, Completed, Expired, Revoked);
-enum_map!(EnrollmentSource => schemas::EnrollmentSource: Api, Order, Manual, Import);
+enum_map!(EnrollmentStatus => schemas::EnrollmentStatus, and back);
+enum_map!(EnrollmentSource => schemas::EnrollmentSource);
 
 impl From<EnrollmentProgress> for schemas::EnrollmentProgress {
     fn from(progress: EnrollmentProgress) -> Self {

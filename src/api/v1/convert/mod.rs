@@ -38,19 +38,20 @@ pub(super) fn body_id<K: IdKind>(field: &str, value: &str) -> Reply<Id<K>> {
     value.parse().map_err(|error| ApiError::not_found_in_body(field, &NotFound::NotAnId(error)))
 }
 
-/// Implements the conversion between a domain enum and its counterpart in the contract, variant by variant.
+/// Implements the conversion between two enums that are generated from the same list of the contract: one for `domain`, one
+/// for the API.
 macro_rules! enum_map {
-    ($domain:path => $schema:path: $($variant:ident),+) => {
-        impl From<$domain> for $schema {
-            fn from(value: $domain) -> Self {
-                use $domain as Source;
-                match value { $(Source::$variant => Self::$variant),+ }
+    ($from:path => $to:path) => {
+        impl From<$from> for $to {
+            fn from(value: $from) -> Self {
+                const { assert!(<$from>::ALL.len() == <$to>::ALL.len()) };
+                Self::ALL[value as usize]
             }
         }
     };
-    ($domain:path => $schema:path, and back: $($variant:ident),+) => {
-        enum_map!($domain => $schema: $($variant),+);
-        enum_map!($schema => $domain: $($variant),+);
+    ($domain:path => $schema:path, and back) => {
+        enum_map!($domain => $schema);
+        enum_map!($schema => $domain);
     };
 }
 

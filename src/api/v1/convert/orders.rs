@@ -6,8 +6,8 @@ use domain::orders::{
     Customer, Entitlement, EntitlementStatus, Order, OrderItem, OrderStatus, Receipt, Refund,
 };
 
-enum_map!(OrderStatus => schemas::OrderStatus, and back: Paid, PartiallyRefunded, Refunded);
-enum_map!(EntitlementStatus => schemas::EntitlementStatus: Active, Revoked, Expired);
+enum_map!(OrderStatus => schemas::OrderStatus, and back);
+enum_map!(EntitlementStatus => schemas::EntitlementStatus);
 
 impl From<Order> for schemas::Order {
     fn from(order: Order) -> Self {

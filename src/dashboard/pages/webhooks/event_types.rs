@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::form::{Form, FormErrors};
 use crate::ui::{self, FormChoice, html_safe};
-use domain::outbox::{EVENT_TYPE_DESCRIPTIONS, EVENT_TYPES};
+use domain::outbox::{EVENT_TYPES, EventType};
 
 html_safe!(EventTypesField<'_>);
 
@@ -44,13 +44,14 @@ impl<'a> EventTypesField<'a> {
 
     fn new(is_all: bool, selected: &[&str]) -> Self {
         let mut groups: Vec<(String, Vec<FormChoice<'a>>)> = Vec::new();
-        for (event_type, description) in EVENT_TYPE_DESCRIPTIONS {
-            let resource = resource(event_type);
+        for event_type in EventType::ALL {
+            let name = event_type.as_str();
+            let resource = resource(name);
             let choice = FormChoice {
-                value: event_type,
-                label: event_type,
-                hint: description,
-                is_selected: selected.contains(event_type),
+                value: name,
+                label: name,
+                hint: event_type.description(),
+                is_selected: selected.contains(&name),
             };
             match groups.last_mut().filter(|(last, _)| *last == resource) {
                 Some((_, choices)) => choices.push(choice),

@@ -21,7 +21,7 @@ use crate::routes::{RouteTable, get, post};
 use crate::time_span;
 use crate::ui::{self, FormChoice, PageZone, Tone, html_safe};
 use domain::audit::Action;
-use domain::outbox::{EVENT_TYPE_DESCRIPTIONS, EVENT_TYPES};
+use domain::outbox::{EVENT_TYPES, EventType};
 use domain::page::{Page, PageRequest};
 use domain::webhooks::{
     self, CappedCount, Delivery, DeliveryFilter, DeliveryOrigin, DeliveryState, Subscription,
@@ -83,11 +83,9 @@ impl SubscriptionPage {
 
     /// Returns the subscribed event types with their descriptions.
     fn subscribed_event_types(&self) -> Vec<(&str, &'static str)> {
-        let description = |event_type: &str| {
-            EVENT_TYPE_DESCRIPTIONS
-                .iter()
-                .find(|(described_type, _)| *described_type == event_type)
-                .map_or("", |(_, description)| description)
+        let description = |name: &str| {
+            let event_type = EventType::ALL.iter().find(|event_type| event_type.as_str() == name);
+            event_type.map_or("", |event_type| event_type.description())
         };
         let event_types = self.subscription.event_types.iter();
         event_types.map(|event_type| (event_type.as_str(), description(event_type))).collect()

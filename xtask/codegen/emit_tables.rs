@@ -1,0 +1,88 @@
+//! Generates the tables of a contract: its scopes, event types and chosen string enums, as plain Rust without a
+//! dependency, for crates that the code of the API depends on.
+
+use contract::model::{Document, Shape};
+use contract::rust_name;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use super::Tables;
+use super::attributes::docs;
+
+/// A value of a table: its name in the contract, and its documentation.
+type Row<'a> = (&'a str, TokenStream);
+
+/// Generates the items of the tables.
+pub(crate) fn tables(document: &Document, tables: &Tables<'_>) -> TokenStream {
+    let scopes = scopes(document).into_iter().map(|scope| (scope, operations_with_scope(document, scope)));
+    let scopes =
+        table(&format_ident!("Scope"), &docs(None, "A scope of the contract."), &Vec::from_iter(scopes));
+    let events = document.webhooks.iter();
+    let events = events.map(|event| (&*event.name.text, docs(event.summary.as_deref(), &event.name)));
+    let events = Vec::from_iter(events);
+    let events = (!events.is_empty())
+        .then(|| table(&format_ident!("EventType"), &docs(None, "An event type of the contract."), &events));
+    let enums = tables.enums.iter().map(|name| string_enum(document, name));
+    quote!(#scopes #events #(#enums)*)
+}
+
+/// Returns the scopes that operations require, in the order of the contract.
+pub(crate) fn scopes(document: &Document) -> Vec<&str> {
+    let mut scopes: Vec<&str> = Vec::new();
+    for access in document.operations.iter().filter_map(|operation| operation.access.as_ref()) {
+        if !scopes.contains(&&*access.scope) {
+            scopes.push(&access.scope);
+        }
+    }
+    scopes
+}
+
+/// Generates the documentation of a scope: the operations that require it.
+fn operations_with_scope(document: &Document, scope: &str) -> TokenStream {
+    let requires = |access: &&contract::model::Access| &*access.scope == scope;
+    let operations =
+        document.operations.iter().filter(|operation| operation.access.as_ref().filter(requires).is_some());
+    let names: Vec<String> = operations.map(|operation| format!("`{}`", &*operation.id)).collect();
+    docs(None, &format!("Required by {}.", names.join(" and ")))
+}
+
+/// Generates a string enum of `components.schemas`.
+///
+/// # Panics
+/// Panics when the contract has no such enum. Only the contracts of the project have tables.
+fn string_enum(document: &Document, name: &str) -> TokenStream {
+    let schema = document.schema(name).unwrap_or_else(|| panic!("the contract has no schema `{name}`"));
+    let Shape::Enum(shape) = &schema.shape else { panic!("`{name}` is not a string enum") };
+    let rows = shape.values.iter().map(|value| (&**value, docs(None, &format!("`{}`.", &**value))));
+    table(
+        &format_ident!("{}", rust_name::upper_camel_case(name)),
+        &docs(schema.description.as_deref(), name),
+        &Vec::from_iter(rows),
+    )
+}
+
+/// Generates an enum with one variant for each row.
+fn table(name: &Ident, about: &TokenStream, rows: &[Row<'_>]) -> TokenStream {
+    let idents: Vec<_> =
+        rows.iter().map(|(text, _)| format_ident!("{}", rust_name::upper_camel_case(text))).collect();
+    let (texts, abouts): (Vec<&str>, Vec<&TokenStream>) =
+        rows.iter().map(|(text, about)| (*text, about)).unzip();
+    quote! {
+        #about
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum #name { #(#abouts #idents,)* }
+
+        impl #name {
+            /// All values, in the order of the contract.
+            pub const ALL: &'static [Self] = &[#(Self::#idents),*];
+
+            /// The names of all values, in the order of the contract.
+            pub const NAMES: &'static [&'static str] = &[#(#texts),*];
+
+            /// Returns the name of the value in the contract.
+            pub const fn as_str(self) -> &'static str {
+                match self { #(Self::#idents => #texts,)* }
+            }
+        }
+    }
+}
