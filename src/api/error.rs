@@ -7,6 +7,8 @@ use std::ops::{Deref, DerefMut};
 use poem::http::{HeaderValue, StatusCode, header};
 
 use super::envelope::summary;
+use super::generated::schemas::ErrorCode;
+use super::platform::generated::schemas::ErrorCode as PlatformErrorCode;
 use contract_runtime::contract::{Credential, Operation};
 use contract_runtime::router::CallError;
 use contract_runtime::validate::{RequestPart, Violation, Violations};
@@ -14,7 +16,7 @@ use domain::error::NotFound;
 use domain::retry::Conflict;
 use web::rejection::Rejection;
 
-/// The machine-readable error codes. The contract of v1 allows only [`ApiErrorCode::V1`].
+/// The machine-readable error codes of v1 and the Platform API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ApiErrorCode {
     /// The request has no valid API key.
@@ -37,17 +39,7 @@ pub enum ApiErrorCode {
 }
 
 impl ApiErrorCode {
-    /// The codes of v1, in the order of the contract.
-    pub const V1: &'static [Self] = &[
-        Self::Unauthorized,
-        Self::Forbidden,
-        Self::NotFound,
-        Self::RateLimited,
-        Self::InvalidRequest,
-        Self::InternalError,
-    ];
-
-    /// All codes.
+    /// All codes: those of v1, then those that only the Platform API has.
     pub const ALL: &'static [Self] = &[
         Self::Unauthorized,
         Self::Forbidden,
@@ -62,14 +54,14 @@ impl ApiErrorCode {
     /// Returns the code as it appears in responses.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Unauthorized => "unauthorized",
-            Self::Forbidden => "forbidden",
-            Self::NotFound => "not_found",
-            Self::RateLimited => "rate_limited",
-            Self::InvalidRequest => "invalid_request",
-            Self::InternalError => "internal_error",
-            Self::CursorExpired => "cursor_expired",
-            Self::Unavailable => "unavailable",
+            Self::Unauthorized => ErrorCode::Unauthorized.as_str(),
+            Self::Forbidden => ErrorCode::Forbidden.as_str(),
+            Self::NotFound => ErrorCode::NotFound.as_str(),
+            Self::RateLimited => ErrorCode::RateLimited.as_str(),
+            Self::InvalidRequest => ErrorCode::InvalidRequest.as_str(),
+            Self::InternalError => ErrorCode::InternalError.as_str(),
+            Self::CursorExpired => PlatformErrorCode::CursorExpired.as_str(),
+            Self::Unavailable => PlatformErrorCode::Unavailable.as_str(),
         }
     }
 }
