@@ -13,7 +13,6 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
 
 use super::{Error, Result, token};
-use crate::app::App;
 
 /// Minimum number of characters of a password. NIST SP 800-63B requires 8, or 15 if the password is the only factor.
 pub(crate) const MIN_CHARACTERS: usize = 12;
@@ -28,16 +27,16 @@ const LANES: u32 = 1;
 /// Maximum number of concurrent hash computations, each with its own thread and memory. Further ones wait.
 const MAX_CONCURRENT: usize = 2;
 
-/// Limits the concurrent hash computations of a process and counts verifications.
-#[derive(Debug)]
+/// Limits the concurrent hash computations of a process and counts verifications. Clones share the state.
+#[derive(Debug, Clone)]
 pub struct Passwords {
     permits: Arc<Semaphore>,
-    verifications: AtomicU64,
+    verifications: Arc<AtomicU64>,
 }
 
 impl Default for Passwords {
     fn default() -> Self {
-        Self { permits: Arc::new(Semaphore::new(MAX_CONCURRENT)), verifications: AtomicU64::new(0) }
+        Self { permits: Arc::new(Semaphore::new(MAX_CONCURRENT)), verifications: Arc::default() }
     }
 }
 
@@ -71,9 +70,9 @@ pub(super) fn validate(password: &str) -> Result<()> {
 ///
 /// # Errors
 /// Returns [`Error::Internal`] when the operating system's random generator fails.
-pub(super) async fn hash(app: &App, password: &SecretString) -> Result<String> {
+pub(super) async fn hash(passwords: &Passwords, password: &SecretString) -> Result<String> {
     let password = password.clone();
-    Ok(run_blocking(app, move |_| hash_blocking(password.expose_secret())).await?)
+    Ok(run_blocking(passwords, move |_| hash_blocking(password.expose_secret())).await?)
 }
 
 /// Returns whether a password matches a hash. Without a hash, or for a password longer than [`MAX_BYTES`], returns
@@ -81,23 +80,27 @@ pub(super) async fn hash(app: &App, password: &SecretString) -> Result<String> {
 ///
 /// # Errors
 /// Returns [`Error::Internal`] when the stored hash is malformed or the operating system's random generator fails.
-pub(super) async fn verify(app: &App, password: &SecretString, hash: Option<String>) -> Result<bool> {
+pub(super) async fn verify(
+    passwords: &Passwords,
+    password: &SecretString,
+    hash: Option<String>,
+) -> Result<bool> {
     let password = password.clone();
     let verify =
         move |passwords: &Passwords| verify_blocking(passwords, password.expose_secret(), hash.as_deref());
-    Ok(run_blocking(app, verify).await?)
+    Ok(run_blocking(passwords, verify).await?)
 }
 
 /// Runs a computation on a blocking thread, once a permit is available.
 async fn run_blocking<T: Send + 'static>(
-    app: &App,
+    passwords: &Passwords,
     compute: impl FnOnce(&Passwords) -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
     // The computation holds the permit until it ends, even if the caller is canceled.
-    let permit = Arc::clone(&app.passwords().permits).acquire_owned().await?;
-    let app = app.clone();
+    let permit = Arc::clone(&passwords.permits).acquire_owned().await?;
+    let passwords = passwords.clone();
     let task = move || {
-        let outcome = compute(app.passwords());
+        let outcome = compute(&passwords);
         drop(permit);
         outcome
     };

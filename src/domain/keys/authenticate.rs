@@ -53,7 +53,7 @@ pub async fn authenticate_limited(
             Err(_) => Some(principal),
         },
         CacheLookup::Miss(stamp) => {
-            if !admit() && !Box::pin(app.principals.filter.may_exist(app, &digest)).await? {
+            if !admit() && !Box::pin(app.principals.filter.may_exist(&app.db, &app.clock, &digest)).await? {
                 return Ok(None);
             }
             let principal = read_boxed(app, &digest).await?;

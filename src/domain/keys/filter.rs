@@ -17,7 +17,8 @@ use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use crate::Result;
-use crate::app::App;
+use foundation::clock::Clock;
+use foundation::database::Database;
 use foundation::id::{min_uuid_at, uuid_ms};
 
 /// A missing digest causes another read when the last read is at least this old, in milliseconds.
@@ -65,35 +66,35 @@ impl KeyFilter {
     ///
     /// # Errors
     /// Returns [`Error::Internal`](crate::Error::Internal) when the keys cannot be read and no earlier read succeeded.
-    pub(super) async fn may_exist(&self, app: &App, digest: &[u8; 32]) -> Result<bool> {
+    pub(super) async fn may_exist(&self, db: &Database, clock: &Clock, digest: &[u8; 32]) -> Result<bool> {
         let Some(digest_prefix) = digest_prefix(digest) else { return Ok(true) };
         if self.digests.contains(&digest_prefix) {
             return Ok(true);
         }
-        if !self.is_fresh(app.clock.now_ms()) {
-            self.refresh(app).await?;
+        if !self.is_fresh(clock.now_ms()) {
+            self.refresh(db, clock).await?;
         }
         Ok(self.digests.contains(&digest_prefix))
     }
 
     /// Reads new keys, unless a read was attempted within [`MAX_AGE_MS`]. Returns an error only if no read of all keys
     /// has succeeded yet.
-    async fn refresh(&self, app: &App) -> Result<()> {
+    async fn refresh(&self, db: &Database, clock: &Clock) -> Result<()> {
         let mut state = self.state.lock().await;
-        let now_ms = app.clock.now_ms();
+        let now_ms = clock.now_ms();
         if self.is_fresh(now_ms) {
             return Ok(());
         }
         let failed_recently = is_recent(state.failed_ms, now_ms, MAX_AGE_MS);
         let outcome = match failed_recently {
             true => Err(anyhow::anyhow!("reading the API keys failed less than 2 s ago").into()),
-            false => self.read(app, &mut state, now_ms).await,
+            false => self.read(db, &mut state, now_ms).await,
         };
         match outcome {
             Ok(()) => self.read_ms.store(now_ms, Ordering::Release),
             Err(error) => {
                 if !failed_recently {
-                    state.failed_ms = Some(app.clock.now_ms());
+                    state.failed_ms = Some(clock.now_ms());
                 }
                 // The keys read earlier still distinguish nearly all keys from guesses.
                 state.full_read_ms.ok_or(error)?;
@@ -104,12 +105,12 @@ impl KeyFilter {
 
     /// Reads the keys created since the previous read, or all keys when [`FULL_READ_INTERVAL_MS`] have passed since the
     /// most recent read of all keys.
-    async fn read(&self, app: &App, state: &mut KeyReadState, now_ms: i64) -> Result<()> {
+    async fn read(&self, db: &Database, state: &mut KeyReadState, now_ms: i64) -> Result<()> {
         let is_full_read = !is_recent(state.full_read_ms, now_ms, FULL_READ_INTERVAL_MS);
         let mut after = state.newest.filter(|_| !is_full_read).map(|newest| with_overlap(newest, now_ms));
         loop {
             self.statements.fetch_add(1, Ordering::Relaxed);
-            let keys = api_keys::secret_hashes(app.db.read(), after, BATCH_SIZE).await?;
+            let keys = api_keys::secret_hashes(db.read(), after, BATCH_SIZE).await?;
             keys.iter().for_each(|(_, digest)| self.add(digest));
             let Some((last, _)) = keys.last() else { break };
             after = Some(*last);

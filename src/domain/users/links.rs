@@ -107,7 +107,7 @@ pub async fn set_password(
     passwords::validate(password.expose_secret())?;
     let Some(holder) = by_link(app, token).await? else { return Ok(None) };
     // Hashing is slow, so it runs before the transaction begins: on SQLite, a transaction blocks all other writes.
-    let hash = passwords::hash(app, password).await?;
+    let hash = passwords::hash(app.passwords(), password).await?;
     let mut write = app.begin_write().await?;
     let rows = lock_rows(&write, &[&holder.email]).await?;
     let Some(link) = consume_link(&write, &holder, token).await? else { return Ok(None) };

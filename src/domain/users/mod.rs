@@ -119,7 +119,7 @@ pub async fn password_version(app: &App, email: &str) -> Result<Option<PasswordV
 pub async fn verify_login(app: &App, email: &str, password: &SecretString) -> Result<Option<VerifiedUser>> {
     let rows = users::by_email_folded(app.db.read(), &email::comparison_key(email)).await?;
     let hash = rows.iter().find_map(|row| row.password_hash.clone());
-    let is_correct = passwords::verify(app, password, hash.clone()).await?;
+    let is_correct = passwords::verify(app.passwords(), password, hash.clone()).await?;
     let oldest = rows.into_iter().next().filter(|_| is_correct);
     Ok(oldest.zip(hash).map(|(row, hash)| VerifiedUser { user: to_user(row), hash }))
 }

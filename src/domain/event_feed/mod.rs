@@ -5,12 +5,12 @@
 //! running or later transaction commits an event with an earlier id, so a reader that follows the positions misses none, even
 //! though transactions commit in another order. If one transaction ends before another begins, its events come first.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+mod tail;
+
 use std::time::Duration;
 
 use entity::events::{self, EventFilter};
 use jiff::Timestamp;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -22,6 +22,9 @@ use foundation::clock::from_ms;
 use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
 use foundation::id::{EventId, WorkspaceId, min_uuid_at, uuid_ms};
 
+pub(crate) use tail::EventTail;
+pub use tail::MAX_WAITING_READERS;
+
 /// Number of characters of a position.
 const POSITION_LENGTH: usize = 26;
 /// The prefix of an event id, which its position does not have.
@@ -30,8 +33,6 @@ const EVENT_PREFIX: &str = "evt_";
 const MAX_EXAMINED: u64 = 10_000;
 /// How often the database is asked for new events while readers wait.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
-/// Maximum number of pages that this process reads at the same time, so that many readers leave connections for others.
-const MAX_CONCURRENT_READS: usize = 4;
 /// Maximum time by which a position can be ahead of the horizon. The horizon stands still while a write runs.
 const MAX_LEAD_MS: i64 = 5 * 60 * 1000;
 /// How much longer than [`RETENTION_DAYS`] a position is valid, in milliseconds: the time that a reader without a position has to
@@ -40,8 +41,6 @@ const MARGIN_MS: i64 = 60 * 60 * 1000;
 /// Minimum age at which events are deleted, in milliseconds. It is one margin more than the age at which a position expires, because
 /// the feed measures that age from the horizon if it is earlier than the current time, as while a write runs.
 pub const MIN_STORED_MS: i64 = RETENTION_DAYS * DAY_MS + 2 * MARGIN_MS;
-/// Maximum number of readers of this process that wait for events. Each occupies a connection of a client.
-pub const MAX_WAITING_READERS: usize = 512;
 /// How long a reader waits for a permit to read its first page.
 const MAX_PERMIT_WAIT: Duration = Duration::from_secs(2);
 /// Size of the bodies of a page after which it ends, in bytes.
@@ -170,10 +169,12 @@ pub async fn read(app: &App, request: &FeedRequest) -> Result<FeedOutcome> {
     if !page.is_empty() || Instant::now() >= deadline {
         return Ok(FeedOutcome::Page(page));
     }
-    match app.event_tail().register(app) {
-        Some(_reader) => wait_for_page(app, request, page, deadline).await.map(FeedOutcome::Page),
-        None => Ok(FeedOutcome::Busy),
+    let Some((_reader, must_start)) = app.event_tail().register() else { return Ok(FeedOutcome::Busy) };
+    if must_start {
+        let app = app.clone();
+        tokio::spawn(async move { poll_newest(&app).await });
     }
+    wait_for_page(app, request, page, deadline).await.map(FeedOutcome::Page)
 }
 
 /// Waits until the page is not empty, and returns it. Returns the empty page at the deadline, and when the server stops.
@@ -184,7 +185,7 @@ async fn wait_for_page(
     deadline: Instant,
 ) -> Result<FeedPage> {
     while page.is_empty() && Instant::now() < deadline {
-        let Some(permit) = app.event_tail().wait_beyond(page.next, deadline).await else { break };
+        let Some(permit) = app.event_tail().wait_beyond(page.next.0, deadline).await else { break };
         // Each page has the time of a request, because a wait can include many of them.
         page = with_wait_budget(REQUEST_TIMEOUT, async {
             let horizon_ms = app.db.horizon(&app.clock).await?;
@@ -243,122 +244,31 @@ async fn read_page(
     Ok(FeedPage { events, next, has_more: is_full || examined_end.is_some() })
 }
 
-/// What readers of the feed share: permits to read, and one task per process that asks the database for new events while readers
-/// wait.
-#[derive(Debug, Clone)]
-pub(crate) struct EventTail {
-    state: Arc<Mutex<TailState>>,
-    /// The highest id of an event that can be read.
-    newest: watch::Sender<Uuid>,
-    reads: Arc<Semaphore>,
-}
-
-#[derive(Debug, Default)]
-struct TailState {
-    /// The number of readers that wait.
-    readers: usize,
-    /// Whether the task runs.
-    is_running: bool,
-    /// Whether the server stops, so that nobody waits any longer.
-    is_stopping: bool,
-}
-
-impl Default for EventTail {
-    fn default() -> Self {
-        let reads = Arc::new(Semaphore::new(MAX_CONCURRENT_READS));
-        Self { state: Arc::default(), newest: watch::Sender::new(Uuid::nil()), reads }
-    }
-}
-
-/// A waiting reader, until it is dropped.
-struct WaitingReader<'a>(&'a EventTail);
-
-impl Drop for WaitingReader<'_> {
-    fn drop(&mut self) {
-        self.0.state().readers -= 1;
-    }
-}
-
 /// Ends all waits for events, now and later, because the server stops. Readers then receive no events.
 pub fn stop_waiting(app: &App) {
-    let tail = app.event_tail();
-    let mut state = tail.state();
-    state.is_stopping = true;
-    tail.newest.send_replace(Uuid::max());
+    app.event_tail().stop();
 }
 
 /// Returns whether [`stop_waiting`] was called.
 pub fn is_stopping(app: &App) -> bool {
-    app.event_tail().state().is_stopping
+    app.event_tail().is_stopping()
 }
 
-impl EventTail {
-    fn state(&self) -> MutexGuard<'_, TailState> {
-        // No code panics while it holds the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for a permit to read a page.
-    async fn read_permit(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.reads).acquire_owned().await.ok()
-    }
-
-    /// Waits until an event after the position can be read, and then for a permit to read. Returns `None` at the deadline, and
-    /// when the server stops. The reader must be registered.
-    async fn wait_beyond(&self, position: EventPosition, deadline: Instant) -> Option<OwnedSemaphorePermit> {
-        let mut newest = self.newest.subscribe();
-        let wait = async {
-            // The sender lives as long as the app.
-            let _ = newest.wait_for(|newest| *newest > position.0).await;
-            if self.state().is_stopping { None } else { self.read_permit().await }
-        };
-        tokio::time::timeout_at(deadline, wait).await.ok().flatten()
-    }
-
-    /// Counts a reader, and starts the task if it does not run. Returns `None` if too many readers wait.
-    fn register(&self, app: &App) -> Option<WaitingReader<'_>> {
-        let mut state = self.state();
-        if state.readers == MAX_WAITING_READERS {
-            return None;
-        }
-        state.readers += 1;
-        if !std::mem::replace(&mut state.is_running, true) {
-            let app = app.clone();
-            tokio::spawn(async move { app.event_tail().run(&app).await });
-        }
-        drop(state);
-        Some(WaitingReader(self))
-    }
-
-    /// Wakes the readers if there is a new event.
-    fn set_newest(&self, newest: Uuid) {
-        // Locked until the end, so that `stop_waiting` cannot come in between.
-        let state = self.state();
-        if !state.is_stopping {
-            self.newest.send_if_modified(|known| std::mem::replace(known, newest) != newest);
-        }
-    }
-
-    /// Asks for the newest event at intervals, until no reader waits.
-    async fn run(&self, app: &App) {
-        let mut readable = Uuid::nil();
-        loop {
-            match with_wait_budget(REQUEST_TIMEOUT, newest_readable(app, readable)).await {
-                Ok(newest) => {
-                    readable = newest;
-                    self.set_newest(newest);
-                }
-                Err(error) => tracing::debug!(%error, "could not read the newest event"),
+/// Asks for the newest event at intervals, until no reader waits.
+async fn poll_newest(app: &App) {
+    let mut readable = Uuid::nil();
+    loop {
+        match with_wait_budget(REQUEST_TIMEOUT, newest_readable(app, readable)).await {
+            Ok(newest) => {
+                readable = newest;
+                app.event_tail().set_newest(newest);
             }
-            {
-                let mut state = self.state();
-                if state.readers == 0 || state.is_stopping {
-                    state.is_running = false;
-                    return;
-                }
-            }
-            tokio::time::sleep(POLL_INTERVAL).await;
+            Err(error) => tracing::debug!(%error, "could not read the newest event"),
         }
+        if app.event_tail().ends_task() {
+            return;
+        }
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 

@@ -4,7 +4,8 @@
 //! transaction. If the process stops before that, the claim expires after [`CLAIM_SECONDS`]. On PostgreSQL, another
 //! process releases the claim earlier, see [`processes`](super::processes).
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+mod deferred;
+
 use std::time::Duration;
 
 use entity::idempotency_records::{self, ClaimResult, IdempotencyState, Model};
@@ -13,6 +14,9 @@ use super::Result;
 use crate::app::App;
 use foundation::database::{DELETE_BATCH, Write};
 use foundation::id::KeyId;
+
+use deferred::DeferredRelease;
+pub(crate) use deferred::DeferredReleases;
 
 /// Seconds after which a claim without a response expires. Longer than any request can take.
 pub const CLAIM_SECONDS: i64 = 60;
@@ -66,13 +70,12 @@ pub async fn claim(app: &App, key: KeyId, idempotency_key: &str, fingerprint: [u
     };
     match claim.acquire(write.conn()).await? {
         ClaimResult::Acquired => {
-            let token = ClaimToken(claim);
             if let Err(error) = write.commit().await {
                 // The commit may have taken effect.
-                defer_release(app, DeferredRelease { token, may_be_uncommitted: true });
+                app.deferred_releases().add(DeferredRelease { claim, may_be_uncommitted: true });
                 return Err(error.into());
             }
-            Ok(Claim::Acquired(token))
+            Ok(Claim::Acquired(ClaimToken(claim)))
         }
         ClaimResult::Existing(record) => existing_claim(*record, &fingerprint),
     }
@@ -126,40 +129,14 @@ pub async fn release(app: &App, token: &ClaimToken) -> Result<()> {
     Ok(write.commit().await?)
 }
 
-/// Claims to be released when the database is available.
-#[derive(Debug, Default)]
-pub struct DeferredReleases(Mutex<Vec<DeferredRelease>>);
-
-#[derive(Debug, Clone)]
-struct DeferredRelease {
-    token: ClaimToken,
-    /// Whether the claim may be committed later, so that its release must be repeated until it has an effect.
-    may_be_uncommitted: bool,
-}
-
-/// Maximum number of claims to be released later. Those beyond it expire.
-const MAX_DEFERRED: usize = 10_000;
 /// Number of claims released per transaction of [`release_deferred`].
 const RELEASE_BATCH: usize = 100;
 /// How long one call of such a transaction waits for PostgreSQL.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
-impl DeferredReleases {
-    fn list(&self) -> MutexGuard<'_, Vec<DeferredRelease>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// Releases a claim in the next [`release_deferred`], because [`release`] has failed.
 pub fn release_later(app: &App, token: ClaimToken) {
-    defer_release(app, DeferredRelease { token, may_be_uncommitted: false });
-}
-
-fn defer_release(app: &App, release: DeferredRelease) {
-    let mut releases = app.deferred_releases().list();
-    if releases.len() < MAX_DEFERRED {
-        releases.push(release);
-    }
+    app.deferred_releases().add(DeferredRelease { claim: token.0, may_be_uncommitted: false });
 }
 
 /// Releases the claims of [`release_later`]. Queries nothing if there are none.
@@ -168,15 +145,15 @@ fn defer_release(app: &App, release: DeferredRelease) {
 /// Returns [`Error::Internal`](super::Error::Internal) when a transaction fails. The next call tries again, until the claims
 /// expire.
 pub async fn release_deferred(app: &App) -> Result<()> {
-    let mut releases = std::mem::take(&mut *app.deferred_releases().list());
+    let mut releases = app.deferred_releases().take();
     let now = app.clock.now_ms();
-    releases.retain(|release| release.token.0.claimed_until > now);
+    releases.retain(|release| release.claim.claimed_until > now);
     let mut outcome = Ok(());
     for batch in releases.chunks(RELEASE_BATCH) {
         match release_batch(app, batch).await {
-            Ok(again) => app.deferred_releases().list().extend(again),
+            Ok(again) => app.deferred_releases().restore(&again),
             Err(error) => {
-                app.deferred_releases().list().extend_from_slice(batch);
+                app.deferred_releases().restore(batch);
                 outcome = Err(error);
             }
         }
@@ -189,7 +166,7 @@ async fn release_batch(app: &App, batch: &[DeferredRelease]) -> Result<Vec<Defer
     let write = app.db.with_timeout(RELEASE_TIMEOUT).begin_write(&app.clock).await?;
     let mut again = Vec::new();
     for release in batch {
-        let has_released = release.token.0.release(write.conn()).await?;
+        let has_released = release.claim.release(write.conn()).await?;
         if !has_released && release.may_be_uncommitted {
             again.push(release.clone());
         }

@@ -2,8 +2,8 @@
 //!
 //! Only [`create`] returns a token's secret. The database stores its SHA-256 digest.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError, RwLock};
+mod known;
+mod uses;
 
 use entity::StringList;
 use entity::platform_tokens::{self, Model};
@@ -20,11 +20,8 @@ use foundation::database::Write;
 use foundation::id::{PlatformToken as PlatformTokenIdKind, PlatformTokenId};
 
 pub use super::platform_contract::Scope as PlatformScope;
-
-/// Minimum time between two updates of the last use, in milliseconds.
-const USE_RESOLUTION_MS: i64 = 60_000;
-/// Minimum time between two attempts to read [`KnownTokens`], in milliseconds.
-const DIGESTS_MAX_AGE_MS: i64 = 2_000;
+pub(crate) use known::KnownTokens;
+pub(crate) use uses::TokenUses;
 
 text_enum!(PlatformScope, "a scope of platform tokens");
 
@@ -138,7 +135,7 @@ pub async fn authenticate(
         return Ok(None);
     }
     let digest = bearer_secret::digest(presented);
-    if !admit() && !app.known_platform_tokens().contain(app, &digest).await? {
+    if !admit() && !app.known_platform_tokens().contain(&app.db, &app.clock, &digest).await? {
         return Ok(None);
     }
     let row = platform_tokens::by_secret_hash(app.db.read(), &digest).await?;
@@ -161,79 +158,6 @@ async fn record_use(app: &App, token: PlatformTokenId, at_ms: i64) -> Result<()>
     platform_tokens::touch(write.conn(), token.uuid(), at_ms).await?;
     write.commit().await?;
     Ok(())
-}
-
-/// The digests of the secrets of all tokens, so that guesses from a client address that exhausted its limit are rejected without
-/// a query for each.
-#[derive(Debug, Default)]
-pub(crate) struct KnownTokens {
-    digests: RwLock<HashSet<Vec<u8>>>,
-    /// Locked while this process reads them. Others wait for the result.
-    last_read: tokio::sync::Mutex<LastRead>,
-}
-
-/// The last attempts to read [`KnownTokens`], in milliseconds since the epoch.
-#[derive(Debug, Default)]
-struct LastRead {
-    /// When the last successful one began.
-    succeeded_ms: Option<i64>,
-    /// When the last failed one ended.
-    failed_ms: Option<i64>,
-}
-
-impl KnownTokens {
-    /// Returns whether the digest belongs to a token, which can be revoked or have expired. A token that another process has
-    /// created is known within [`DIGESTS_MAX_AGE_MS`].
-    ///
-    /// # Errors
-    /// Returns [`Error::Internal`](crate::Error::Internal) when the tokens cannot be read and were never read before.
-    async fn contain(&self, app: &App, digest: &[u8; 32]) -> Result<bool> {
-        if self.contain_now(digest) {
-            return Ok(true);
-        }
-        let mut last = self.last_read.lock().await;
-        let now_ms = app.clock.now_ms();
-        let is_recent = |at: Option<i64>| at.is_some_and(|at| (now_ms - at).abs() < DIGESTS_MAX_AGE_MS);
-        if !is_recent(last.succeeded_ms) {
-            let read = match is_recent(last.failed_ms) {
-                true => Err(anyhow::anyhow!("reading the platform tokens failed less than 2 s ago").into()),
-                false => self.read(app).await.inspect_err(|_| last.failed_ms = Some(app.clock.now_ms())),
-            };
-            match read {
-                Ok(()) => last.succeeded_ms = Some(now_ms),
-                // The tokens read earlier still distinguish nearly all tokens from guesses.
-                Err(error) => drop(last.succeeded_ms.ok_or(error)?),
-            }
-        }
-        Ok(self.contain_now(digest))
-    }
-
-    async fn read(&self, app: &App) -> Result<()> {
-        let tokens = platform_tokens::list(app.db.read()).await?;
-        let digests = tokens.into_iter().map(|token| token.secret_hash).collect();
-        *self.digests.write().unwrap_or_else(PoisonError::into_inner) = digests;
-        Ok(())
-    }
-
-    fn contain_now(&self, digest: &[u8; 32]) -> bool {
-        self.digests.read().unwrap_or_else(PoisonError::into_inner).contains(digest.as_slice())
-    }
-}
-
-/// When this process last wrote the last use of each token.
-#[derive(Debug, Default)]
-pub(crate) struct TokenUses(Mutex<HashMap<PlatformTokenId, i64>>);
-
-impl TokenUses {
-    /// Returns whether the use is to be written, which is then recorded.
-    fn is_due(&self, token: PlatformTokenId, now_ms: i64) -> bool {
-        let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = written.get(&token).is_none_or(|at| now_ms - at >= USE_RESOLUTION_MS);
-        if is_due {
-            written.insert(token, now_ms);
-        }
-        is_due
-    }
 }
 
 /// Returns whether a token is still valid: neither revoked nor expired.

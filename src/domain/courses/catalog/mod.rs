@@ -3,7 +3,8 @@
 //! [`CatalogEpochs`] counts the changes committed by this process. [`version`] includes the changes of all processes:
 //! each change writes a new version in its own transaction.
 
-use dashmap::DashMap;
+mod epochs;
+
 use entity::server_state;
 
 use crate::Result;
@@ -12,22 +13,7 @@ use foundation::clock;
 use foundation::database::Write;
 use foundation::id::{EventId, WorkspaceId};
 
-/// Counts the changes of courses that this process has committed, per workspace. Part of the `App`.
-#[derive(Debug, Default)]
-pub struct CatalogEpochs {
-    epochs: DashMap<WorkspaceId, u64>,
-}
-
-impl CatalogEpochs {
-    /// Returns the number of changes of the workspace's courses that this process has committed.
-    pub fn epoch(&self, workspace: WorkspaceId) -> u64 {
-        self.epochs.get(&workspace).map_or(0, |epoch| *epoch)
-    }
-
-    fn increment(&self, workspace: WorkspaceId) {
-        *self.epochs.entry(workspace).or_default() += 1;
-    }
-}
+pub use epochs::CatalogEpochs;
 
 /// Returns the version of a workspace's courses across all processes: a string that differs after each change. `None`
 /// before the first change.
