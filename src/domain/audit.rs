@@ -187,7 +187,9 @@ fn row(
 /// Returns [`Error::Invalid`](crate::Error::Invalid) for a page that is not sorted by creation time, and
 /// [`Error::Internal`](crate::Error::Internal) when the query fails.
 pub async fn list(app: &App, workspace: WorkspaceId, page: PageRequest) -> Result<Page<AuditEntry>> {
-    let keyset = page.keyset(app, |key| (key == SortKey::CreatedAt).then_some(Column::CreatedAt)).await?;
+    let keyset = page
+        .keyset(&app.db, &app.clock, |key| (key == SortKey::CreatedAt).then_some(Column::CreatedAt))
+        .await?;
     let rows = audit_entries::in_workspace(workspace.uuid()).page(app.db.read(), keyset).await?;
     let (rows, next) = page.trim_to_page(rows, |row, _| (row.created_at, row.id));
     Ok(Page { items: rows.into_iter().map(entry).collect(), next })

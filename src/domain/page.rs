@@ -5,7 +5,8 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::{Error, Result};
-use crate::app::App;
+use foundation::clock::Clock;
+use foundation::database::Database;
 
 /// Maximum number of rows that one page of a search reads when no index serves the search, so that pages load fast.
 /// Users must request a search of all rows explicitly.
@@ -93,7 +94,12 @@ impl PageRequest {
     /// # Errors
     /// Returns [`Error::Invalid`] when the list cannot be sorted by the requested key, and [`Error::Internal`] when a
     /// query fails.
-    pub(crate) async fn keyset<C>(self, app: &App, column: fn(SortKey) -> Option<C>) -> Result<Keyset<C>> {
+    pub(crate) async fn keyset<C>(
+        self,
+        db: &Database,
+        clock: &Clock,
+        column: fn(SortKey) -> Option<C>,
+    ) -> Result<Keyset<C>> {
         let key = |position: Position| (position.at.as_millisecond(), position.id);
         let is_incremental = self.sort.key == SortKey::UpdatedAt && !self.sort.descending;
         Ok(Keyset {
@@ -103,7 +109,7 @@ impl PageRequest {
             after: self.after.map(key),
             to: self.to.map(key),
             limit: u64::from(self.limit) + 1,
-            updated_before: if is_incremental { Some(app.db.horizon(&app.clock).await?) } else { None },
+            updated_before: if is_incremental { Some(db.horizon(clock).await?) } else { None },
         })
     }
 

@@ -22,7 +22,7 @@ pub async fn list(
     filter: &CourseFilter,
     page: PageRequest,
 ) -> Result<Page<Course>> {
-    let keyset = page.keyset(app, column).await?;
+    let keyset = page.keyset(&app.db, &app.clock, column).await?;
     let filter = CourseRowFilter {
         status: Some(StoredCourseStatus::Published),
         slug: filter.slug.clone(),
@@ -46,7 +46,7 @@ pub async fn search(
     limit: u32,
 ) -> Result<Page<Course>> {
     let page = PageRequest::newest_first(after, limit);
-    let keyset = page.keyset(app, column).await?;
+    let keyset = page.keyset(&app.db, &app.clock, column).await?;
     let filter = CourseRowFilter {
         status: filter.status.map(stored_status),
         search: filter.text.as_deref().map(|text| text.trim().to_owned()),

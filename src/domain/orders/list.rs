@@ -52,7 +52,7 @@ async fn read_page(
     filter: &OrderFilter,
     page: PageRequest,
 ) -> Result<Page<Order>> {
-    let keyset = page.keyset(app, column).await?;
+    let keyset = page.keyset(&app.db, &app.clock, column).await?;
     let now_ms = app.clock.now_ms();
     let rows = orders::in_workspace(workspace.uuid()).page(conn, &row_filter(filter), keyset).await?;
     let (rows, next) = page.trim_to_page(rows, |row, key| {
@@ -78,7 +78,8 @@ pub async fn search_end(
     paid: TimeSpan,
     page: PageRequest,
 ) -> Result<Option<Position>> {
-    let keyset = page.keyset(app, |key| (key == SortKey::PaidAt).then_some(Column::PaidAt)).await?;
+    let keyset =
+        page.keyset(&app.db, &app.clock, |key| (key == SortKey::PaidAt).then_some(Column::PaidAt)).await?;
     let rows = orders::in_workspace(workspace.uuid());
     Ok(rows
         .position_at(app.db.read(), paid.in_ms(), keyset, MAX_SCANNED_ROWS)

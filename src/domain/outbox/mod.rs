@@ -3,6 +3,7 @@
 //! Defines the events and their envelope. Never sends anything, and does not depend on the JSON form of an event: the
 //! encoder in `App` encodes the body once, and these bytes are stored.
 
+mod append;
 mod deliveries;
 mod fanout;
 mod fast_path;
@@ -10,11 +11,8 @@ pub mod remote_wakes;
 mod slots;
 mod wake_signal;
 
-use entity::events;
 use jiff::Timestamp;
 
-use crate::Result;
-use crate::app::App;
 use crate::certificates::Certificate;
 use crate::courses::Course;
 use crate::enrollments::EnrollmentSnapshot;
@@ -22,12 +20,10 @@ use crate::live_sessions::LiveSession;
 use crate::orders::{Order, Refund};
 use crate::recordings::Recording;
 use crate::students::{DeletedStudent, StudentSummary};
-use foundation::clock::from_ms;
-use foundation::database::Write;
 use foundation::id::{EventId, WorkspaceId};
-use foundation::telemetry::traces::{Span, SpanKind};
 
 pub use super::contract::EventType;
+pub use append::append;
 pub use fanout::fan_out;
 pub use fast_path::{FastPath, FastPathPermit, MAX_PRE_LEASED_PER_SUBSCRIPTION, PreLeasedDelivery};
 pub use slots::{Capacity, DeliverySlot, DeliverySlots};
@@ -35,6 +31,8 @@ pub use wake_signal::{PendingWakes, WakeSignal};
 
 /// How many days events are stored after they were recorded, and deliveries after they ended.
 pub const RETENTION_DAYS: i64 = 30;
+/// The value of `messaging.system` in spans.
+pub const MESSAGING_SYSTEM: &str = "creator_api";
 
 /// The names of all event types, in the contract's order.
 pub const EVENT_TYPES: &[&str] = EventType::NAMES;
@@ -114,49 +112,3 @@ pub type EventEncoder = fn(&EventEnvelope) -> Vec<u8>;
 /// Encodes the contract's example of an event of this type, with the specified id, time and workspace. Returns `None` for an
 /// unknown type.
 pub type ExampleEncoder = fn(event_type: &str, EventId, Timestamp, WorkspaceId) -> Option<Vec<u8>>;
-
-/// Appends an event to the outbox, with a delivery for each subscription to its type. The rows exist once the write commits.
-/// `at` is when the event happened.
-///
-/// # Errors
-/// Returns [`crate::Error::Internal`] when a query fails.
-pub async fn append(
-    app: &App,
-    write: &mut Write,
-    workspace: WorkspaceId,
-    at: Timestamp,
-    event: Event,
-) -> Result<EventId> {
-    // The event feed has the order of the ids. A change that waited for another one has a later time.
-    let id: EventId = app.event_ids().next(from_ms(write.current_ms(&app.clock)));
-    let event_type = event.event_type();
-    let body = (app.encode)(&EventEnvelope { id, created_at: at, workspace, event });
-    let span = start_span(write, id, event_type, &body);
-    let row = events::Model {
-        id: id.uuid(),
-        workspace_id: workspace.uuid(),
-        event_type: event_type.to_owned(),
-        created_at: at.as_millisecond(),
-        body,
-        traceparent: span.as_ref().map(Span::traceparent),
-        is_test: false,
-    };
-    deliveries::append(app, write, row).await?;
-    metrics::counter!("events_appended_total").increment(1);
-    Ok(id)
-}
-
-/// The value of `messaging.system` in spans.
-pub const MESSAGING_SYSTEM: &str = "creator_api";
-
-/// Starts the span of appending an event if the transaction is recorded. Its context is stored with the event.
-fn start_span(write: &Write, id: EventId, event_type: &'static str, body: &[u8]) -> Option<Span> {
-    let mut span = write.span()?.start_child(format!("send {event_type}"), SpanKind::Producer)?;
-    span.set("messaging.system", MESSAGING_SYSTEM);
-    span.set("messaging.operation.name", "send");
-    span.set("messaging.operation.type", "send");
-    span.set("messaging.destination.name", event_type);
-    span.set("messaging.message.id", id.to_string());
-    span.set("messaging.message.body.size", i64::try_from(body.len()).unwrap_or(i64::MAX));
-    Some(span)
-}

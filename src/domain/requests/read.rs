@@ -24,7 +24,7 @@ pub async fn list(
     filter: &RequestFilter,
     page: PageRequest,
 ) -> Result<Page<LoggedRequest>> {
-    let keyset = page.keyset(app, |_| Some(Column::ReceivedAt)).await?;
+    let keyset = page.keyset(&app.db, &app.clock, |_| Some(Column::ReceivedAt)).await?;
     let rows = api_requests::in_workspace(workspace.uuid());
     let rows = rows.page(app.db.read(), &row_filter(filter), keyset).await?;
     let (rows, next) = page.trim_to_page(rows, |row, _| (row.received_at, row.id));
@@ -49,7 +49,8 @@ pub async fn search_end(
     if filter.status.is_none() && filter.operation.is_none() {
         return Ok(None);
     }
-    let keyset = PageRequest::newest_first(after, 1).keyset(app, |_| Some(Column::ReceivedAt)).await?;
+    let keyset =
+        PageRequest::newest_first(after, 1).keyset(&app.db, &app.clock, |_| Some(Column::ReceivedAt)).await?;
     let rows = api_requests::in_workspace(workspace.uuid());
     let search_end = rows
         .position_at(app.db.read(), row_filter.key_id, row_filter.received, keyset, MAX_SCANNED_ROWS)

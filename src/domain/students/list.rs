@@ -54,7 +54,7 @@ async fn read_page(
     filter: &StudentFilter,
     page: PageRequest,
 ) -> Result<Page<Student>> {
-    let keyset = page.keyset(app, column).await?;
+    let keyset = page.keyset(&app.db, &app.clock, column).await?;
     let now_ms = app.clock.now_ms();
     let rows = students::in_workspace(workspace.uuid());
     let rows = rows.page(conn, &row_filter(filter, now_ms), keyset).await?;
@@ -77,7 +77,9 @@ pub async fn search_end(
     filter: &StudentFilter,
     page: PageRequest,
 ) -> Result<Option<Position>> {
-    let keyset = page.keyset(app, |key| (key == SortKey::CreatedAt).then_some(Column::CreatedAt)).await?;
+    let keyset = page
+        .keyset(&app.db, &app.clock, |key| (key == SortKey::CreatedAt).then_some(Column::CreatedAt))
+        .await?;
     let rows = students::in_workspace(workspace.uuid());
     let filter = row_filter(filter, app.clock.now_ms());
     if rows.has_few_matches(app.db.read(), &filter).await? {

@@ -29,7 +29,7 @@ pub async fn deliveries(
 ) -> Result<Page<Delivery>> {
     get(app, workspace, subscription_id).await?;
     check_event_type(filter.event_type.as_deref())?;
-    let keyset = page.keyset(app, column).await?;
+    let keyset = page.keyset(&app.db, &app.clock, column).await?;
     let filter = row_filter(subscription_id, filter);
     let rows = delivery_rows::in_workspace(workspace.uuid());
     let rows = rows.of_subscription(app.db.read(), &filter, keyset).await?;
@@ -62,7 +62,7 @@ pub async fn search_end(
         return Ok(None);
     }
     let (subscription_id, created) = (subscription_id.uuid(), row_filter.created);
-    let keyset = PageRequest::newest_first(after, 1).keyset(app, column).await?;
+    let keyset = PageRequest::newest_first(after, 1).keyset(&app.db, &app.clock, column).await?;
     let search_end = match filter.state {
         Some(DeliveryState::Dead) => {
             rows.dead_position_at(app.db.read(), Some(subscription_id), created, keyset, MAX_SCANNED_ROWS)
@@ -87,7 +87,7 @@ pub async fn dead_search_end(
 ) -> Result<Option<Position>> {
     let delivery_rows::DeadRowFilter { subscription, created, .. } =
         dead_row_filter(app.db.read(), workspace, filter).await?;
-    let keyset = PageRequest::newest_first(after, 1).keyset(app, column).await?;
+    let keyset = PageRequest::newest_first(after, 1).keyset(&app.db, &app.clock, column).await?;
     let rows = delivery_rows::in_workspace(workspace.uuid());
     let search_end =
         rows.dead_position_at(app.db.read(), subscription, created, keyset, MAX_SCANNED_ROWS).await?;
@@ -139,7 +139,7 @@ async fn dead_page(
     filter: delivery_rows::DeadRowFilter,
     page: PageRequest,
 ) -> Result<Page<Delivery>> {
-    let keyset = page.keyset(app, column).await?;
+    let keyset = page.keyset(&app.db, &app.clock, column).await?;
     let rows = delivery_rows::in_workspace(workspace.uuid()).dead(app.db.read(), &filter, keyset).await?;
     with_attempts(app, workspace, page, rows).await
 }

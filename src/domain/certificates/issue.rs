@@ -1,53 +1,21 @@
-//! Certificates of completion.
+//! Issues certificates.
 
 use entity::certificates::{self, Model};
 use entity::{courses, enrollments, students};
 use jiff::Timestamp;
 
-use super::field_errors::FieldErrors;
-use super::records::{self, id, new_uuid};
-use super::{Error, IdOrKey, Result, rollups};
+use super::{Certificate, CertificateIssue};
 use crate::app::App;
+use crate::field_errors::FieldErrors;
 use crate::outbox::{self, Event};
+use crate::records::{self, id, new_uuid};
+use crate::{Error, Result, rollups};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{
-    Certificate as CertificateIdKind, CertificateId, Course as CourseIdKind, CourseId, EnrollmentId,
-    Student as StudentIdKind, StudentId, WorkspaceId,
+    Certificate as CertificateIdKind, CertificateId, Course as CourseIdKind, Student as StudentIdKind,
+    WorkspaceId,
 };
-
-/// A certificate.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Certificate {
-    /// Its id.
-    pub id: CertificateId,
-    /// The number printed on the certificate, unique in the workspace.
-    pub number: String,
-    /// The student.
-    pub student_id: StudentId,
-    /// The course.
-    pub course_id: CourseId,
-    /// The completed enrollment.
-    pub enrollment_id: EnrollmentId,
-    /// The name printed on the certificate. `None` if the student has no name.
-    pub recipient_name: Option<String>,
-    /// The time of issue.
-    pub issued_at: Timestamp,
-    /// The URL at which others can verify the certificate: `certificates/{number}` below the course's page. `None` if the
-    /// course has no page.
-    pub verification_url: Option<String>,
-}
-
-/// The data of a `certificate.issue` change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CertificateIssue {
-    /// The student.
-    pub student: IdOrKey,
-    /// The course.
-    pub course: IdOrKey,
-    /// The number, 1 to 100 characters on one line. `None` generates a number.
-    pub number: Option<String>,
-}
 
 /// Issues a certificate for a completed enrollment. Emits `certificate.issued`.
 ///

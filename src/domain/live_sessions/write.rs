@@ -1,58 +1,18 @@
-//! Live sessions: scheduled, then live, then ended.
+//! Creates, updates, starts and ends live sessions.
 
 use entity::live_sessions::{self, ActiveModel, Model, StoredLiveSessionStatus};
 use entity::{NotSet, Set, courses};
 use jiff::Timestamp;
 
-use super::field_errors::FieldErrors;
-use super::records::{self, id, new_uuid};
-use super::text_enum::text_enum;
-use super::{Error, FieldUpdate, IdOrKey, Result};
+use super::{LiveSession, LiveSessionStatus, LiveSessionUpsert};
 use crate::app::App;
+use crate::field_errors::FieldErrors;
 use crate::outbox::{self, Event};
+use crate::records::{self, id, new_uuid};
+use crate::{Error, FieldUpdate, IdOrKey, Result};
 use foundation::clock::from_ms;
 use foundation::database::Write;
-use foundation::id::{
-    Course as CourseIdKind, CourseId, LiveSession as LiveSessionIdKind, LiveSessionId, WorkspaceId,
-};
-
-pub use super::contract::LiveSessionStatus;
-
-text_enum!(LiveSessionStatus, "a live session status");
-
-/// A live session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LiveSession {
-    /// Its id.
-    pub id: LiveSessionId,
-    /// The course it belongs to, if any.
-    pub course_id: Option<CourseId>,
-    /// The title, shown to students.
-    pub title: String,
-    /// The status.
-    pub status: LiveSessionStatus,
-    /// The planned start, if any.
-    pub scheduled_at: Option<Timestamp>,
-    /// The actual start. `None` before it.
-    pub started_at: Option<Timestamp>,
-    /// The actual end. `None` before it.
-    pub ended_at: Option<Timestamp>,
-    /// The time from the actual start to the end in seconds, rounded down. `None` before the end.
-    pub duration_seconds: Option<i64>,
-}
-
-/// The data of a `live_session.upsert` change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LiveSessionUpsert {
-    /// The platform's key of the session.
-    pub key: String,
-    /// The title, shown to students.
-    pub title: String,
-    /// The course it belongs to.
-    pub course: FieldUpdate<IdOrKey>,
-    /// The planned start.
-    pub scheduled_at: FieldUpdate<Timestamp>,
-}
+use foundation::id::{Course as CourseIdKind, LiveSession as LiveSessionIdKind, LiveSessionId, WorkspaceId};
 
 /// Creates or updates a live session. Emits no event.
 ///
@@ -167,7 +127,7 @@ async fn lock_session(write: &Write, workspace: WorkspaceId, session: &IdOrKey) 
 }
 
 /// Describes the status of a session for an error message.
-pub(super) fn describe_status(row: &Model) -> String {
+pub(crate) fn describe_status(row: &Model) -> String {
     let key = &row.key;
     match row.status {
         StoredLiveSessionStatus::Scheduled => format!("the live session `{key}` has not started"),
