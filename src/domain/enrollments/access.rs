@@ -1,6 +1,6 @@
 //! Gives students access to courses, for every source of enrollments.
 
-use entity::enrollments::{self, ActiveModel, EffectiveStatus, Model, NO_EXPIRY, StoredEnrollmentStatus};
+use entity::enrollments::{self, ActiveModel, Model, NO_EXPIRY, StoredEnrollmentStatus};
 use entity::{Set, courses, students};
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -9,7 +9,7 @@ use super::super::records::new_uuid;
 use super::super::{Result, rollups};
 use super::EnrollmentSource;
 use super::progress::update_completion;
-use super::row::{counted_enrollment, save, stored_source};
+use super::row::{counted_enrollment, has_access, save, stored_source};
 use crate::app::App;
 use foundation::database::Write;
 use foundation::id::{Enrollment as EnrollmentIdKind, WorkspaceId};
@@ -146,11 +146,6 @@ pub(crate) async fn assign_order(
 ) -> Result<()> {
     let after = Model { order_id: Some(order), ..row.clone() };
     save(write, workspace, student, row, after).await.map(drop)
-}
-
-/// Returns whether the enrollment gives access at this time.
-pub(super) fn has_access(row: &Model, at: Timestamp) -> bool {
-    matches!(row.status_at(at.as_millisecond()), EffectiveStatus::Active | EffectiveStatus::Completed)
 }
 
 /// Creates the row of a new enrollment.

@@ -5,7 +5,8 @@ use jiff::Timestamp;
 
 use super::super::records::{self, not_found};
 use super::super::{Error, Result, WriteOutcome};
-use super::access::{extend_grant, has_access};
+use super::access::extend_grant;
+use super::row::has_access;
 use super::{
     AccessOutcome, AccessRequest, EnrollOutcome, EnrollmentGrant, EnrollmentSource, NewEnrollment,
     append_created_event, enrollment, give_access, snapshot,

@@ -7,9 +7,8 @@ use jiff::Timestamp;
 use super::super::records::{self, id, not_found};
 use super::super::{Error, Result};
 use super::ProgressRecord;
-use super::access::has_access;
 use super::revoke::enrollment_not_found;
-use super::row::save;
+use super::row::{has_access, save};
 use foundation::database::Write;
 use foundation::id::{
     Course as CourseIdKind, EnrollmentId, Lesson as LessonIdKind, Student as StudentIdKind, WorkspaceId,

@@ -152,3 +152,8 @@ fn changes(row: &Model) -> ActiveModel {
         granted_until: Set(row.granted_until),
     }
 }
+
+/// Returns whether the enrollment gives access at this time.
+pub(super) fn has_access(row: &Model, at: Timestamp) -> bool {
+    matches!(row.status_at(at.as_millisecond()), EffectiveStatus::Active | EffectiveStatus::Completed)
+}

@@ -10,6 +10,7 @@ mod outcomes;
 mod queue;
 pub mod replays;
 mod resend;
+mod row;
 mod secrets;
 mod state;
 mod subscriptions;

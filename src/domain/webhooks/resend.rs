@@ -15,8 +15,9 @@ use super::super::audit::Action;
 use super::super::field_errors::FieldErrors;
 use super::super::records::{id, new_uuid, not_found};
 use super::super::{Error, Result};
+use super::Delivery;
 use super::deliveries::{check_event_type, delivery};
-use super::{Delivery, subscriptions};
+use super::row::lock;
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
@@ -190,7 +191,7 @@ pub async fn send_test(
     event_type: Option<&str>,
 ) -> Result<Delivery> {
     check_event_type(event_type)?;
-    let subscription = subscriptions::lock(write, workspace, subscription_id).await?;
+    let subscription = lock(write, workspace, subscription_id).await?;
     let is_enabled = subscription.state == StoredSubscriptionState::Enabled;
     if !is_enabled {
         let message = format!("{subscription_id} is not enabled, so nothing can be sent; enable it first");

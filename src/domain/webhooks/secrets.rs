@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use super::super::records::new_uuid;
 use super::super::{Error, Result};
-use super::subscriptions;
+use super::row::lock;
 use crate::app::App;
 use crate::master_key;
 use foundation::clock::from_ms;
@@ -62,7 +62,7 @@ pub async fn rotate(
     if overlap > MAX_OVERLAP {
         return Err(Error::invalid("overlap", "must be 0 to 7 days"));
     }
-    let row = subscriptions::lock(write, workspace, subscription).await?;
+    let row = lock(write, workspace, subscription).await?;
     master_key::check_seal(write, seal).await?;
     let now = write.now_ms();
     let end = now.saturating_add(i64::try_from(overlap.as_millis()).unwrap_or(i64::MAX));

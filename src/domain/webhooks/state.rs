@@ -11,7 +11,7 @@ use entity::{NotSet, Set, webhook_deliveries, webhook_fanouts};
 use super::super::audit::{self, Action, Actor};
 use super::super::{Error, Result, WriteOutcome};
 use super::resend::delivery_count;
-use super::subscriptions::{lock, subscription};
+use super::row::{lock, subscription};
 use super::{CappedCount, EnabledSubscription, HeldAction, Subscription, get};
 use crate::app::App;
 use foundation::database::Write;

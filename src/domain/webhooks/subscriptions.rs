@@ -5,12 +5,12 @@ use entity::{Set, StringList, webhook_deliveries, webhook_topics, workspaces};
 use secrecy::SecretString;
 
 use super::super::field_errors::FieldErrors;
-use super::super::records::{id, new_uuid, not_found};
+use super::super::records::{new_uuid, not_found};
 use super::super::{Error, Result, WriteOutcome};
-use super::{NewSubscription, Subscription, SubscriptionChange, SubscriptionState, secrets, url};
+use super::row::{is_undeleted, lock, subscription};
+use super::{NewSubscription, Subscription, SubscriptionChange, secrets, url};
 use crate::app::App;
 use crate::outbox::EVENT_TYPES;
-use foundation::clock::from_ms;
 use foundation::config::suggestion;
 use foundation::database::Write;
 use foundation::id::{
@@ -208,23 +208,6 @@ async fn purge_batch(write: &Write, row: &Model) -> Result<bool> {
     Ok(false)
 }
 
-/// Returns the row of a subscription that is not deleted, locked until the write ends.
-pub(super) async fn lock(
-    write: &Write,
-    workspace: WorkspaceId,
-    subscription_id: SubscriptionId,
-) -> Result<Model> {
-    let row = webhook_subscriptions::in_workspace(workspace.uuid())
-        .lock(write.conn(), subscription_id.uuid())
-        .await?;
-    row.filter(is_undeleted).ok_or_else(|| not_found::<SubscriptionIdKind>(subscription_id))
-}
-
-/// Returns whether the subscription is not deleted. The row of a deleted one exists until its deliveries are deleted.
-const fn is_undeleted(row: &Model) -> bool {
-    row.deleted_at.is_none()
-}
-
 /// A validated change, in the form in which it is stored.
 struct ValidatedChange {
     url: Option<String>,
@@ -269,23 +252,4 @@ pub(super) fn unknown_event_type(text: &str) -> Option<String> {
     let hint = || suggestion(text, EVENT_TYPES.iter().map(|&event_type| event_type.to_owned()));
     let shown = || text.chars().take(64).collect::<String>();
     (!EVENT_TYPES.contains(&text)).then(|| format!("`{}` is not an event type{}", shown(), hint()))
-}
-
-/// Converts a row to a subscription.
-pub(super) fn subscription(row: Model) -> Subscription {
-    Subscription {
-        id: id(row.id),
-        workspace: id(row.workspace_id),
-        url: row.url,
-        event_types: row.event_types.0,
-        state: match row.state {
-            StoredSubscriptionState::Enabled => SubscriptionState::Enabled,
-            StoredSubscriptionState::Paused => SubscriptionState::Paused,
-            StoredSubscriptionState::Disabled => SubscriptionState::Disabled,
-        },
-        failing_since: row.failing_since.map(from_ms),
-        disabled_at: row.disabled_at.map(from_ms),
-        created_at: from_ms(row.created_at),
-        updated_at: from_ms(row.updated_at),
-    }
 }

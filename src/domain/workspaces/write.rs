@@ -4,60 +4,16 @@ use entity::workspaces::{self, ActiveModel, Model};
 use entity::{NotSet, Set};
 use jiff::Timestamp;
 
-use super::audit::{self, Action, Actor};
-use super::error::{NotFound, map_unique_violation};
-use super::field_errors::FieldErrors;
-use super::records::{id, new_uuid, not_found};
-use super::users::{self, User};
-use super::{Error, FieldUpdate, IdOrKey, Result, WriteOutcome, email};
+use super::{Quota, Workspace, WorkspaceUpsert, workspace};
 use crate::app::App;
-use foundation::clock::from_ms;
+use crate::audit::{self, Action, Actor};
+use crate::error::map_unique_violation;
+use crate::field_errors::FieldErrors;
+use crate::records::{id, new_uuid, not_found};
+use crate::users::{self, User};
+use crate::{Error, Result, WriteOutcome, email};
 use foundation::database::{UniqueConstraint, Write};
 use foundation::id::{Workspace as WorkspaceIdKind, WorkspaceId};
-
-/// A workspace.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Workspace {
-    /// The workspace's id.
-    pub id: WorkspaceId,
-    /// The short, unique name by which commands and changes refer to the workspace.
-    pub key: String,
-    /// The display name.
-    pub name: String,
-    /// The owner's email address, which receives warnings. The owner's access cannot be removed.
-    pub owner_email: String,
-    /// The custom quota of the workspace.
-    pub quota: Quota,
-    /// When the workspace was created.
-    pub created_at: Timestamp,
-    /// When the workspace was last updated.
-    pub updated_at: Timestamp,
-}
-
-/// A custom quota of a key or a workspace. A limit that is `None` falls back from the key to the workspace, and from there to
-/// the configured default.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Quota {
-    /// Maximum number of requests per clock minute, at least 1.
-    pub per_minute: Option<i32>,
-    /// Maximum number of requests per UTC day, at least 1.
-    pub per_day: Option<i32>,
-}
-
-/// The data of a `workspace.upsert` change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorkspaceUpsert {
-    /// The key of the workspace: 1 to 64 characters of `a-z`, `0-9` and `-`.
-    pub key: String,
-    /// The display name.
-    pub name: String,
-    /// The owner's email address, which receives warnings.
-    pub owner_email: String,
-    /// The custom limit per clock minute.
-    pub per_minute: FieldUpdate<i32>,
-    /// The custom limit per UTC day.
-    pub per_day: FieldUpdate<i32>,
-}
 
 /// Creates or updates a workspace from a change of the change feed. Gives the owner access. When `owner_email` changes,
 /// removes the previous owner's access. Spellings of one email address belong to the same owner. Notifies an
@@ -211,52 +167,6 @@ async fn change_owner(
     Ok((owner, transfer.removed))
 }
 
-/// Returns the workspace with this key.
-///
-/// # Errors
-/// Returns [`Error::NotFound`] when the workspace does not exist.
-pub async fn by_key(app: &App, key: &str) -> Result<Workspace> {
-    let row = workspaces::by_key(app.db.read(), key).await?;
-    row.map(workspace).ok_or_else(|| workspace_not_found(key))
-}
-
-/// Returns the workspace with this key, read in an open transaction.
-///
-/// # Errors
-/// Returns [`Error::NotFound`] when the workspace does not exist.
-pub async fn by_key_in(write: &Write, key: &str) -> Result<Workspace> {
-    let row = workspaces::by_key(write.conn(), key).await?;
-    row.map(workspace).ok_or_else(|| workspace_not_found(key))
-}
-
-/// Returns the workspace with this id.
-///
-/// # Errors
-/// Returns [`Error::NotFound`] when the workspace does not exist.
-pub async fn get(app: &App, workspace_id: WorkspaceId) -> Result<Workspace> {
-    let row = workspaces::by_id(app.db.read(), workspace_id.uuid()).await?;
-    row.map(workspace).ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))
-}
-
-/// Returns the workspace with this id or key.
-///
-/// # Errors
-/// Returns [`Error::NotFound`] when the workspace does not exist.
-pub async fn find(app: &App, reference: &IdOrKey) -> Result<Workspace> {
-    match reference.id::<WorkspaceIdKind>() {
-        Some(id) => get(app, id).await,
-        None => by_key(app, reference.as_str()).await,
-    }
-}
-
-/// Returns all workspaces, sorted by key.
-///
-/// # Errors
-/// Returns [`Error::Internal`] when the query fails.
-pub async fn list(app: &App) -> Result<Vec<Workspace>> {
-    Ok(workspaces::list(app.db.read()).await?.into_iter().map(workspace).collect())
-}
-
 /// Replaces both limits of a workspace's custom quota. For a limit that is `None`, the default applies. Takes effect in this
 /// process at the commit, in other processes within 2 s.
 ///
@@ -318,20 +228,4 @@ async fn save(app: &App, write: &mut Write, before: &Model, row: &mut Model) -> 
         write.after_commit(move || app.principals.invalidate());
     }
     Ok(())
-}
-
-fn workspace_not_found(key: &str) -> Error {
-    Error::NotFound(NotFound::Workspace { key: key.chars().take(64).collect() })
-}
-
-pub(super) fn workspace(row: Model) -> Workspace {
-    Workspace {
-        id: id(row.id),
-        key: row.key,
-        name: row.name,
-        owner_email: row.owner_email,
-        quota: Quota { per_minute: row.per_minute, per_day: row.per_day },
-        created_at: from_ms(row.created_at),
-        updated_at: from_ms(row.updated_at),
-    }
 }

@@ -1,0 +1,46 @@
+//! Reads and converts rows of subscriptions.
+
+use entity::webhook_subscriptions::{self, Model, StoredSubscriptionState};
+
+use super::super::Result;
+use super::super::records::{id, not_found};
+use super::{Subscription, SubscriptionState};
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{Subscription as SubscriptionIdKind, SubscriptionId, WorkspaceId};
+
+/// Returns the row of a subscription that is not deleted, locked until the write ends.
+pub(super) async fn lock(
+    write: &Write,
+    workspace: WorkspaceId,
+    subscription_id: SubscriptionId,
+) -> Result<Model> {
+    let row = webhook_subscriptions::in_workspace(workspace.uuid())
+        .lock(write.conn(), subscription_id.uuid())
+        .await?;
+    row.filter(is_undeleted).ok_or_else(|| not_found::<SubscriptionIdKind>(subscription_id))
+}
+
+/// Returns whether the subscription is not deleted. The row of a deleted one exists until its deliveries are deleted.
+pub(super) const fn is_undeleted(row: &Model) -> bool {
+    row.deleted_at.is_none()
+}
+
+/// Converts a row to a subscription.
+pub(super) fn subscription(row: Model) -> Subscription {
+    Subscription {
+        id: id(row.id),
+        workspace: id(row.workspace_id),
+        url: row.url,
+        event_types: row.event_types.0,
+        state: match row.state {
+            StoredSubscriptionState::Enabled => SubscriptionState::Enabled,
+            StoredSubscriptionState::Paused => SubscriptionState::Paused,
+            StoredSubscriptionState::Disabled => SubscriptionState::Disabled,
+        },
+        failing_since: row.failing_since.map(from_ms),
+        disabled_at: row.disabled_at.map(from_ms),
+        created_at: from_ms(row.created_at),
+        updated_at: from_ms(row.updated_at),
+    }
+}
