@@ -5,13 +5,9 @@
 //! after a lost connection, always with the same `Message-ID`. Email addresses and the content of mail are never
 //! logged.
 
-mod encoding;
-mod files;
 pub mod message;
 pub mod queue;
-mod smtp;
 pub mod transport;
 
-pub use encoding::is_recipient;
 pub use message::Message;
-pub use transport::Transport;
+pub use transport::{Transport, is_recipient};

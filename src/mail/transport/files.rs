@@ -5,8 +5,8 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use super::SendFailure;
 use super::encoding::EncodedMail;
-use super::transport::SendFailure;
 use foundation::secret::create_private_file;
 
 /// The name of the mail folder in the data folder.

@@ -1,15 +1,20 @@
 //! Sends mail through SMTP or to files, and classifies failures.
 
+mod encoding;
+mod files;
+mod smtp;
+
 use std::path::Path;
 use std::time::Duration;
 
 use entity::mails;
 use lettre::message::Mailbox;
 
-use super::encoding::EncodedMail;
-use super::files::FileTransport;
-pub use super::smtp::Smtp;
+use encoding::EncodedMail;
+pub use encoding::is_recipient;
+use files::FileTransport;
 use foundation::config;
+pub use smtp::Smtp;
 
 /// Maximum time to send one mail, from the DNS lookup until the mail server has accepted the mail.
 pub const TIMEOUT: Duration = Duration::from_secs(60);

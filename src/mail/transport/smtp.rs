@@ -9,7 +9,7 @@ use lettre::transport::smtp::client::{AsyncSmtpConnection, Certificate, TlsParam
 use lettre::transport::smtp::extension::ClientId;
 
 use super::encoding::EncodedMail;
-use super::transport::{SendFailure, TIMEOUT};
+use super::{SendFailure, TIMEOUT};
 use foundation::config::{SmtpUrl, Tls};
 
 /// Maximum time to close a connection.

@@ -8,7 +8,7 @@ use lettre::address::Envelope;
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, Message, MultiPart, SinglePart};
 
-use super::transport::SendFailure;
+use super::SendFailure;
 use foundation::id::MailId;
 
 /// Returns whether mail can be sent to this email address.
