@@ -2,6 +2,7 @@
 //!
 //! Records nothing; see [`settle`](super::settle).
 
+use entity::webhook_subscriptions::Model as Subscription;
 use tracing::Instrument as _;
 use url::Url;
 
@@ -10,12 +11,49 @@ use super::outbound::{
     self, ATTEMPT_TIMEOUT, AttemptFailure, AttemptOutcome, DeliveryVerdict, WebhookClient, WebhookRequest,
 };
 use super::schedule::MIN_LEASE_LEFT;
-use super::settle::CompletedAttempt;
 use domain::app::App;
 use domain::outbox::MESSAGING_SYSTEM;
 use foundation::id::{DeliveryId, EventId};
 use foundation::telemetry::activity::Activity;
 use foundation::telemetry::traces::{Span, SpanKind};
+
+/// An attempt that has ended.
+#[derive(Debug)]
+pub(super) struct CompletedAttempt {
+    /// The delivery.
+    pub(super) leased: LeasedDelivery,
+    /// The result of the attempt.
+    pub(super) outcome: AttemptOutcome,
+    /// When it started, in milliseconds since the epoch, by the clock of this process.
+    pub(super) local_started_ms: i64,
+    /// When it ended, in milliseconds since the epoch, by the clock of this process.
+    pub(super) local_ended_ms: i64,
+    /// How far the clock of write transactions is ahead of this process's clock, in milliseconds; 0 until the attempt
+    /// is recorded. The recorded times and the time of the retry use the clock of write transactions, as due times do.
+    pub(super) clock_offset_ms: i64,
+}
+
+impl CompletedAttempt {
+    /// Returns the number of the attempt; a delivery's first attempt is 1.
+    pub(super) fn number(&self) -> i32 {
+        self.leased.delivery.attempts + 1
+    }
+
+    /// Returns when it ended, in milliseconds since the epoch, by the clock of write transactions.
+    pub(super) fn ended_ms(&self) -> i64 {
+        self.local_ended_ms + self.clock_offset_ms
+    }
+
+    /// Returns whether nothing was sent, because this machine lacked the resources for a connection.
+    pub(super) fn is_exhausted(&self) -> bool {
+        matches!(self.outcome.result, Err(AttemptFailure::Exhausted))
+    }
+
+    /// Returns whether the attempt was made at the URL that the subscription has now.
+    pub(super) fn went_to_url_of(&self, subscription: &Subscription) -> bool {
+        self.leased.target.has_url_of(subscription)
+    }
+}
 
 /// Makes one attempt. Returns the delivery unsent as an error when its lease could expire before the attempt is
 /// recorded, since another worker could then send it, too.

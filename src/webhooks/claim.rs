@@ -10,10 +10,15 @@ use uuid::Uuid;
 
 use super::schedule::LEASE;
 use super::target::{Target, build_targets};
-use super::worker::{MAX_PER_CLAIM, MAX_PER_SUBSCRIPTION};
 use domain::app::App;
 use foundation::database::Write;
 use foundation::secret::Seal;
+
+/// Claims lease deliveries of a subscription only up to this number in flight, in all workers together. A worker sends
+/// only some of them at a time; the others wait.
+pub(super) const MAX_PER_SUBSCRIPTION: usize = 256;
+/// Maximum number of deliveries claimed by one transaction.
+pub(super) const MAX_PER_CLAIM: usize = 256;
 
 /// A delivery under a lease of this worker. No other worker sends it until the lease expires.
 #[derive(Debug)]

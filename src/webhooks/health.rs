@@ -8,9 +8,9 @@ use entity::webhook_subscriptions::{self as rows, Model, StoredSubscriptionState
 use entity::workspaces;
 use uuid::Uuid;
 
+use super::attempt::CompletedAttempt;
 use super::outbound::DeliveryVerdict;
 use super::schedule::{DISABLE_AFTER_MS, WARN_AFTER_MS};
-use super::settle::CompletedAttempt;
 use domain::app::App;
 use domain::{email, webhooks};
 use foundation::clock::from_ms;

@@ -14,10 +14,9 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
-use super::attempt::attempt;
+use super::attempt::{CompletedAttempt, attempt};
 use super::claim::{Lease, LeasedDelivery};
 use super::outbound::WebhookClient;
-use super::settle::CompletedAttempt;
 use super::target::CachedTarget;
 use domain::app::App;
 use domain::outbox::{

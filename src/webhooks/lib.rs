@@ -1,6 +1,6 @@
 //! Sends webhooks: the delivery worker and its maintenance jobs.
 //!
-//! [`worker`] runs the [`delivery_loop`], which sends due deliveries at least once: [`claim`] leases them,
+//! [`worker`] runs the delivery loop, which sends due deliveries at least once: [`claim`] leases them,
 //! [`pre_leased`] receives those that this process has just committed, [`target`] reads where each goes, [`outbound`]
 //! makes one attempt, signed by [`sign`], and [`settle`] records the result. [`poll_policy`] decides when the loop
 //! polls the queue. When a lease expires during an attempt, two workers may send the same delivery; receivers
@@ -9,7 +9,6 @@
 
 mod attempt;
 mod claim;
-mod delivery_loop;
 mod health;
 mod in_flight;
 pub mod maintenance;

@@ -11,42 +11,16 @@ use entity::webhook_subscriptions::{Model as Subscription, StoredSubscriptionSta
 use entity::{StringMap, webhook_attempts};
 use uuid::Uuid;
 
-use super::claim::LeasedDelivery;
+use super::attempt::CompletedAttempt;
 use super::health;
-use super::outbound::{AttemptFailure, AttemptOutcome, DeliveryVerdict};
+use super::outbound::DeliveryVerdict;
 use super::schedule::{MAX_ATTEMPTS, retry_at};
 use domain::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{Attempt, DeliveryId};
 
-/// An attempt that has ended.
-#[derive(Debug)]
-pub(super) struct CompletedAttempt {
-    /// The delivery.
-    pub(super) leased: LeasedDelivery,
-    /// The result of the attempt.
-    pub(super) outcome: AttemptOutcome,
-    /// When it started, in milliseconds since the epoch, by the clock of this process.
-    pub(super) local_started_ms: i64,
-    /// When it ended, in milliseconds since the epoch, by the clock of this process.
-    pub(super) local_ended_ms: i64,
-    /// How far the clock of write transactions is ahead of this process's clock, in milliseconds; 0 until the attempt
-    /// is recorded. The recorded times and the time of the retry use the clock of write transactions, as due times do.
-    pub(super) clock_offset_ms: i64,
-}
-
 impl CompletedAttempt {
-    /// Returns the number of the attempt; a delivery's first attempt is 1.
-    pub(super) fn number(&self) -> i32 {
-        self.leased.delivery.attempts + 1
-    }
-
-    /// Returns when it ended, in milliseconds since the epoch, by the clock of write transactions.
-    pub(super) fn ended_ms(&self) -> i64 {
-        self.local_ended_ms + self.clock_offset_ms
-    }
-
     fn status(&self) -> Option<i32> {
         self.outcome.result.as_ref().ok().map(|response| i32::from(response.status))
     }
@@ -74,16 +48,6 @@ impl CompletedAttempt {
             DeliveryVerdict::Retry => retry_at(self.number(), self.ended_ms(), retry_after)
                 .map_or(DeliveryTransition::Dead, DeliveryTransition::Retry),
         }
-    }
-
-    /// Returns whether nothing was sent, because this machine lacked the resources for a connection.
-    pub(super) fn is_exhausted(&self) -> bool {
-        matches!(self.outcome.result, Err(AttemptFailure::Exhausted))
-    }
-
-    /// Returns whether the attempt was made at the URL that the subscription has now.
-    pub(super) fn went_to_url_of(&self, subscription: &Subscription) -> bool {
-        self.leased.target.has_url_of(subscription)
     }
 
     /// Returns the changes to the delivery's row. If the attempt failed at a URL that was replaced in the meantime, the

@@ -22,11 +22,11 @@ use tokio::time::timeout;
 use tower_service::Service;
 use url::{Host, Url};
 
+use super::ATTEMPT_TIMEOUT;
 use super::failure::AttemptFailure;
 use super::limited_stream::LimitedStream;
 use super::resolver::{AddressRule, CheckedResolver, ResolveFunction, SharedLookups, system_resolve};
 use super::runtime::SendRuntime;
-use super::send::ATTEMPT_TIMEOUT;
 use foundation::config::Network;
 use foundation::tls;
 

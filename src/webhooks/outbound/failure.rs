@@ -3,11 +3,11 @@
 use std::error::Error;
 use std::fmt;
 use std::io::{self, ErrorKind};
+use std::net::IpAddr;
+use std::sync::Arc;
 
 use hyper_util::client::legacy;
 use rustix::io::Errno;
-
-use super::resolver::{ForbiddenAddress, LookupError};
 
 /// Why an attempt got no response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,8 +136,38 @@ fn of_cause(cause: &(dyn Error + 'static), is_connecting: bool) -> Option<Attemp
     }
 }
 
+/// An IP address that may not be called.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ForbiddenAddress {
+    pub(super) ip: IpAddr,
+    pub(super) reason: &'static str,
+}
+
+impl fmt::Display for ForbiddenAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {}", self.ip, self.reason)
+    }
+}
+
+impl std::error::Error for ForbiddenAddress {}
+
+/// Why a lookup failed. All requests that wait for the lookup receive a clone.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub(super) struct LookupError {
+    message: Arc<str>,
+    /// Whether this machine lacked the resources for the lookup.
+    pub(super) exhausted: bool,
+}
+
+impl From<io::Error> for LookupError {
+    fn from(error: io::Error) -> Self {
+        Self { exhausted: is_exhausted(&error), message: error.to_string().into() }
+    }
+}
+
 /// Returns whether this machine lacks resources: file descriptors or memory.
-pub(super) fn is_exhausted(error: &io::Error) -> bool {
+fn is_exhausted(error: &io::Error) -> bool {
     let errno = Errno::from_io_error(error);
     errno.is_some_and(|errno| [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM].contains(&errno))
 }

@@ -11,10 +11,14 @@ mod retry_after;
 mod runtime;
 mod send;
 
+use std::time::Duration;
+
 pub use client::{ClientOptions, WebhookClient};
 pub use failure::AttemptFailure;
 pub use resolver::{ResolveFunction, ResolveFuture, system_resolve};
 pub use send::{
-    ATTEMPT_TIMEOUT, AttemptOutcome, DeliveryVerdict, EndpointResponse, MAX_STORED_BODY_BYTES,
-    WebhookRequest, send,
+    AttemptOutcome, DeliveryVerdict, EndpointResponse, MAX_STORED_BODY_BYTES, WebhookRequest, send,
 };
+
+/// The time limit of an attempt: connecting, sending, and reading the head and the body of the response.
+pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);

@@ -4,7 +4,6 @@
 //! that a name cannot resolve to another address between the check and the connection.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -19,7 +18,7 @@ use rustix::io::Errno;
 use tower_service::Service;
 use uuid::Uuid;
 
-use super::failure::is_exhausted;
+use super::failure::{ForbiddenAddress, LookupError};
 use foundation::address_policy;
 use foundation::config::Network;
 
@@ -56,36 +55,6 @@ impl AddressRule {
             Self::Allowed => Some("not allowed for `http`"),
         };
         reason.map_or(Ok(()), |reason| Err(ForbiddenAddress { ip, reason }))
-    }
-}
-
-/// An IP address that may not be called.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ForbiddenAddress {
-    ip: IpAddr,
-    reason: &'static str,
-}
-
-impl fmt::Display for ForbiddenAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is {}", self.ip, self.reason)
-    }
-}
-
-impl std::error::Error for ForbiddenAddress {}
-
-/// Why a lookup failed. All requests that wait for the lookup receive a clone.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{message}")]
-pub(super) struct LookupError {
-    message: Arc<str>,
-    /// Whether this machine lacked the resources for the lookup.
-    pub(super) exhausted: bool,
-}
-
-impl From<io::Error> for LookupError {
-    fn from(error: io::Error) -> Self {
-        Self { exhausted: is_exhausted(&error), message: error.to_string().into() }
     }
 }
 

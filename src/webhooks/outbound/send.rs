@@ -23,8 +23,6 @@ use super::{resolver, retry_after};
 use crate::sign::{self, SigningKey};
 use foundation::telemetry::activity::inherit_activity;
 
-/// The time limit of an attempt: connecting, sending, and reading the head and the body of the response.
-pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
 /// Maximum number of bytes of a response's body that are read and stored, without decoding.
 pub const MAX_STORED_BODY_BYTES: usize = 16 * 1024;
 /// Maximum number of bytes of a response's headers that are stored.

@@ -1,7 +1,7 @@
 //! A worker's delivery loop: records completed attempts, claims due deliveries, and waits for more.
 //!
 //! Owns the worker's transactions, and releases unsent deliveries when the worker stops. Never sends anything itself. A
-//! delivery in flight occupies a slot of the worker; see [`in_flight`](super::in_flight).
+//! delivery in flight occupies a slot of the worker; see [`in_flight`](crate::in_flight).
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -16,12 +16,12 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 use uuid::Uuid;
 
-use super::claim::{ClaimLimits, LeasedDelivery, RoundRobin};
-use super::in_flight::{Completion, InFlight};
-use super::poll_policy::{MAX_COMPLETIONS_BETWEEN_POLLS, PollPolicy};
-use super::recording::{commit_claim, record, release, report_all};
-use super::settle::ensure_partitions;
-use super::worker::{MAX_PER_CLAIM, MAX_PER_SUBSCRIPTION, Worker};
+use super::Worker;
+use crate::claim::{ClaimLimits, LeasedDelivery, MAX_PER_CLAIM, MAX_PER_SUBSCRIPTION, RoundRobin};
+use crate::in_flight::{Completion, InFlight};
+use crate::poll_policy::{MAX_COMPLETIONS_BETWEEN_POLLS, PollPolicy};
+use crate::recording::{commit_claim, record, release, report_all};
+use crate::settle::ensure_partitions;
 use domain::outbox::Capacity;
 
 /// The in-flight limit of a subscription is the number of free slots divided by this.

@@ -4,6 +4,8 @@
 //! Wake signals only save time; polling alone is sufficient. A killed worker loses nothing: its leases expire, and its
 //! deliveries in flight are sent again.
 
+mod delivery_loop;
+
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -11,31 +13,26 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 
-use super::attempt::attempt;
-use super::claim::{ClaimLimits, RoundRobin};
-use super::delivery_loop::DeliveryLoop;
-use super::in_flight::InFlight;
-use super::outbound::{self, WebhookClient};
-use super::pre_leased;
-use super::progress::Progress;
-use super::schedule::LEASE;
-use super::settle::{CompletedAttempt, ensure_partitions, report, settle};
+use crate::attempt::{CompletedAttempt, attempt};
+use crate::claim::{ClaimLimits, RoundRobin};
+use crate::in_flight::InFlight;
+use crate::outbound::{self, WebhookClient};
+use crate::pre_leased;
+use crate::progress::Progress;
+use crate::schedule::LEASE;
+use crate::settle::{ensure_partitions, report, settle};
 use domain::app::App;
 use foundation::secret::Seal;
 
-/// Claims lease deliveries of a subscription only up to this number in flight, in all workers together. A worker sends
-/// only some of them at a time; the others wait.
-pub(super) const MAX_PER_SUBSCRIPTION: usize = 256;
-/// Maximum number of deliveries claimed by one transaction.
-pub(super) const MAX_PER_CLAIM: usize = 256;
+use delivery_loop::DeliveryLoop;
 
 /// Sends webhook deliveries.
 #[derive(Clone)]
 pub struct Worker {
-    pub(super) app: App,
-    pub(super) seal: Arc<Seal>,
+    app: App,
+    seal: Arc<Seal>,
     client: WebhookClient,
-    pub(super) progress: Progress,
+    progress: Progress,
 }
 
 impl Worker {
