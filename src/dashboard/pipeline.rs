@@ -24,7 +24,7 @@ use foundation::secret::{MasterKeys, Purpose, Seal};
 use rate_limit::LimitStore;
 use rate_limit::logins::Attempts;
 use web::compress::Compressible;
-use web::layer::catch_panic;
+use web::panics::catch_panic;
 use web::request_context::LogSubject;
 
 /// Maximum size of a form, well above that of every form of the dashboard.

@@ -13,7 +13,7 @@ use domain::app::App;
 use domain::{audit, idempotency, keys, requests, rollups, sessions, users};
 use foundation::telemetry::metrics;
 use rate_limit::{FLUSH_EVERY, Limiter, day_counts};
-use web::layer::catch_panic;
+use web::panics::catch_panic;
 
 /// The state that maintenance jobs use.
 #[derive(Clone)]

@@ -1,11 +1,8 @@
 //! The outermost layer around the endpoint of a listener, which every request passes through.
 
-use std::any::Any;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::FutureExt;
 use poem::error::ReadBodyError;
 use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Body, Endpoint, IntoResponse, Request, Response};
@@ -15,8 +12,10 @@ use foundation::telemetry::activity::Activity;
 use foundation::telemetry::traces::Span;
 
 use super::compress::{Coding, Compressible};
-use super::request_context::{RequestContext, RequestOutcome};
+use super::panics::catch_panic;
+use super::request_context::RequestContext;
 use super::request_metrics::RequestMetrics;
+use super::request_outcome::RequestOutcome;
 use super::streamed_request::StreamedRequest;
 use super::{client, request_id, request_span};
 
@@ -167,22 +166,6 @@ async fn encode_body(
         body = Bytes::new();
     }
     Ok(Response::from_parts(parts, Body::from_bytes(body)))
-}
-
-/// Runs a future and converts a panic into an error. After a panic, values that the future borrowed mutably can be
-/// changed in part; the caller must be able to handle that.
-///
-/// # Errors
-/// Returns the panic message if the future panics.
-pub fn catch_panic<T>(future: impl Future<Output = T>) -> impl Future<Output = Result<T, String>> {
-    AssertUnwindSafe(future).catch_unwind().map(|outcome| outcome.map_err(|panic| panic_message(&*panic)))
-}
-
-/// Returns the panic message, which is a `&str` or a `String` unless the panic was raised with `panic_any`.
-pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let message = panic.downcast_ref::<&str>().copied();
-    let message = message.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    message.unwrap_or("no message").to_owned()
 }
 
 #[cfg(test)]

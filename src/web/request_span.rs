@@ -8,7 +8,7 @@ use poem::Request;
 use poem::http::{HeaderMap, Method, header};
 
 use super::client;
-use super::request_context::RequestOutcome;
+use super::request_outcome::RequestOutcome;
 use super::secrets::{MASK, contains_secret};
 use foundation::config::Network;
 use foundation::telemetry::traces::{self, Span, SpanContext, SpanKind};

@@ -14,9 +14,10 @@ use poem::http::StatusCode;
 use foundation::telemetry::activity::Activity;
 use foundation::telemetry::traces::Span;
 
-use super::layer::panic_message;
-use super::request_context::{RequestContext, RequestOutcome};
+use super::panics::panic_message;
+use super::request_context::RequestContext;
 use super::request_metrics::RequestMetrics;
+use super::request_outcome::RequestOutcome;
 
 /// A request whose response is a stream. Ends the request on drop.
 pub(crate) struct StreamedRequest {

@@ -37,7 +37,7 @@ use domain::scope::Scope;
 use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
 use rate_limit::{Decision, RateLimitStatus};
 use record::RequestLogEntry;
-use web::layer::catch_panic;
+use web::panics::catch_panic;
 use web::rejection::Rejection;
 use web::request_context::{CallerId, LogSubject, RequestContext};
 

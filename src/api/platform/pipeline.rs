@@ -25,7 +25,7 @@ use domain::app::App;
 use domain::platform_tokens::{self, PlatformScope, PlatformTokenRecord};
 use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
 use web::compress::Compressible;
-use web::layer::catch_panic;
+use web::panics::catch_panic;
 use web::rejection::Rejection;
 use web::request_context::{CallerId, LogSubject, RequestContext};
 
