@@ -19,6 +19,9 @@ pub use limit_store::LimitStore;
 pub use limiter::{FLUSH_EVERY, KeyLookup, Limiter, network};
 pub use window::{Decision, RateLimitStatus, Window};
 
+/// The length of the short window, in milliseconds.
+const MINUTE_MS: i64 = 60_000;
+
 /// The caller that a request is counted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Subject {

@@ -18,8 +18,8 @@ use std::time::Duration;
 use dashmap::DashMap;
 
 use super::day_counts::{self, DayCount};
-use super::window::{self, Decision, KnownCounts, MINUTE_MS, Usage, Window};
-use super::{LimitStore, Limits, Subject};
+use super::window::{self, Decision, KnownCounts, Usage, Window};
+use super::{LimitStore, Limits, MINUTE_MS, Subject};
 use entity::rate_windows::SubjectRequests;
 use foundation::clock::Clock;
 use foundation::database::Database;

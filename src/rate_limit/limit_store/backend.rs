@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use entity::rate_windows::{self, SubjectCounts, SubjectRequests, SubjectResult};
 
 use super::redis_store::RedisStore;
-use super::task::within;
 use foundation::config::RedisUrl;
 use foundation::database::Database;
 
@@ -140,5 +139,16 @@ impl PostgresStore {
 
     fn connection(&self) -> anyhow::Result<&Database> {
         self.connection.as_ref().context("the limit store is not connected")
+    }
+}
+
+/// Runs a round trip. Fails if it takes longer than the timeout.
+pub(super) async fn within<T>(
+    timeout: Duration,
+    call: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<T> {
+    match tokio::time::timeout(timeout, call).await {
+        Ok(result) => result,
+        Err(_) => bail!("the limit store did not respond within {} ms", timeout.as_millis()),
     }
 }

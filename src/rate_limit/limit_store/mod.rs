@@ -27,7 +27,7 @@ use sea_orm::DbBackend;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-use crate::window::MINUTE_MS;
+use crate::MINUTE_MS;
 use backend::Backend;
 use foundation::clock::Clock;
 use foundation::config::{LimitStoreSetting, LimitsConfig};

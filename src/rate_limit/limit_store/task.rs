@@ -11,10 +11,10 @@ use entity::rate_windows::{SubjectRequests, SubjectResult};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::backend::Backend;
+use super::backend::{Backend, within};
 use super::own_counts::OwnCounts;
 use super::{Command, Counted, StoreStatus};
-use crate::window::MINUTE_MS;
+use crate::MINUTE_MS;
 use foundation::clock::Clock;
 
 /// The maximum number of requests that one round trip counts.
@@ -252,17 +252,6 @@ impl StoreTask {
             }
             pause = MIN_PAUSE;
         }
-    }
-}
-
-/// Runs a round trip. Fails if it takes longer than the timeout.
-pub(super) async fn within<T>(
-    timeout: Duration,
-    call: impl Future<Output = anyhow::Result<T>>,
-) -> anyhow::Result<T> {
-    match tokio::time::timeout(timeout, call).await {
-        Ok(result) => result,
-        Err(_) => bail!("the limit store did not respond within {} ms", timeout.as_millis()),
     }
 }
 

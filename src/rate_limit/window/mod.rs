@@ -2,10 +2,9 @@
 //!
 //! The current time is a parameter, in milliseconds since the epoch, so tests can use any clock.
 
-use super::Limits;
 use super::limit_store::Counted;
+use super::{Limits, MINUTE_MS};
 
-pub(super) const MINUTE_MS: i64 = 60_000;
 pub(super) const DAY_MS: i64 = 86_400_000;
 
 /// Returns the UTC day that contains a time, as the number of days since the Unix epoch.
