@@ -1,5 +1,6 @@
 //! The command line: the commands, one file or folder each, and their exit codes.
 
+mod access_links;
 mod audited;
 mod background;
 mod backup;

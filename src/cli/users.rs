@@ -5,10 +5,10 @@ use serde_json::json;
 use super::outcome::{CommandError, CommandOutcome};
 use super::start::{self, DataFolder};
 use super::workspaces::find;
-use super::{audited, output};
+use super::{access_links, audited, output};
 use domain::app::App;
 use domain::audit::{self, Action, Actor};
-use domain::users::{self, LINK_HOURS, User, UserRemoval};
+use domain::users::{self, User, UserRemoval};
 use domain::workspaces::Workspace;
 use foundation::config::{Config, LINK_SETTINGS, flags};
 use foundation::database::Write;
@@ -74,10 +74,10 @@ async fn add(app: &App, args: &UserArgs) -> Result<(), CommandError> {
         let entry = (Action::UserAdded, added.record.id.to_string(), added.record.email.as_str());
         audit::append(app, &mut write, workspace.id, &Actor::operator(), entry).await?;
     }
-    let link = new_link(app, &mut write, &workspace, &added.record).await?;
+    let link = access_links::create(app, &mut write, &workspace, &added.record).await?;
     write.commit().await?;
     output::print(link)?;
-    explain_link(app);
+    access_links::explain(app);
     Ok(())
 }
 
@@ -85,10 +85,10 @@ async fn link(app: &App, args: &UserArgs) -> Result<(), CommandError> {
     let workspace = find(app, &args.workspace).await?;
     let mut write = app.begin_write().await?;
     let user = find_locked(&write, &workspace, &args.email).await?;
-    let link = new_link(app, &mut write, &workspace, &user).await?;
+    let link = access_links::create(app, &mut write, &workspace, &user).await?;
     write.commit().await?;
     output::print(link)?;
-    explain_link(app);
+    access_links::explain(app);
     Ok(())
 }
 
@@ -125,48 +125,6 @@ async fn find_locked(write: &Write, workspace: &Workspace, email: &str) -> Resul
             workspace.key
         ))
     })
-}
-
-/// Prints how long a link of [`new_link`] is valid, and what to do if it is only a path, without the server's URL.
-pub(super) fn explain_link(app: &App) {
-    output::eprint(format_args!("the link can be used once, within {LINK_HOURS} hours"));
-    if app.config.server.url_for_links().is_none() {
-        output::eprint(
-            "--public-url is not set: prepend the server's URL to the link; the link was not mailed",
-        );
-    }
-}
-
-/// Creates a password link for a user, and mails it if a mail server is configured. If the server's URL is not known,
-/// the link is only a path, and it is not mailed.
-pub(super) async fn new_link(
-    app: &App,
-    write: &mut Write,
-    workspace: &Workspace,
-    user: &User,
-) -> Result<String, CommandError> {
-    let token = users::create_link(app, write, user, &Actor::operator()).await?;
-    if app.config.server.url_for_links().is_some() && app.config.mail.smtp_url.is_some() {
-        users::queue_link(app, write, workspace, user, &token).await?;
-    }
-    Ok(users::link_url(app, &token))
-}
-
-/// Creates a password link for a user who has just been given access and has no password. If the user has a password,
-/// returns `None` and, if a mail server is configured, notifies the user by mail.
-pub(super) async fn access_link(
-    app: &App,
-    write: &mut Write,
-    workspace: &Workspace,
-    user: &User,
-) -> Result<Option<String>, CommandError> {
-    if !user.has_password {
-        return Ok(Some(new_link(app, write, workspace, user).await?));
-    }
-    if app.config.mail.smtp_url.is_some() {
-        users::invite(app, write, workspace, user).await?;
-    }
-    Ok(None)
 }
 
 async fn list(app: &App, workspace: &str, json: bool) -> Result<(), CommandError> {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::outcome::{CommandError, CommandOutcome};
 use super::start::{self, DataFolder};
-use super::{audited, output, users};
+use super::{access_links, audited, output};
 use domain::app::App;
 use domain::audit::{Action, Actor};
 use domain::workspaces::{self, OwnershipTransfer, Quota, Workspace, WorkspaceUpsert};
@@ -114,14 +114,14 @@ async fn create(app: &App, key: String, name: String, owner_email: String) -> Re
     let (per_minute, per_day) = (FieldUpdate::Absent, FieldUpdate::Absent);
     let upsert = WorkspaceUpsert { key: key.clone(), name, owner_email, per_minute, per_day };
     let (workspace, owner) = workspaces::create(app, &mut write, app.clock.now(), upsert).await?;
-    let link = users::new_link(app, &mut write, &workspace, &owner).await?;
+    let link = access_links::create(app, &mut write, &workspace, &owner).await?;
     write.commit().await?;
     output::print(workspace.id)?;
     output::eprint(format_args!(
         "created workspace `{key}`; `creator-api keys create --workspace {key}` creates an API key for it"
     ));
     output::eprint(format_args!("{} can set a password for the dashboard at {link}", workspace.owner_email));
-    users::explain_link(app);
+    access_links::explain(app);
     Ok(())
 }
 
@@ -135,7 +135,7 @@ async fn set_owner(app: &App, key: &str, email: &str) -> Result<(), CommandError
         output::eprint(format_args!("{email} already owns workspace `{key}`"));
         return Ok(());
     };
-    let link = users::access_link(app, &mut write, &workspace, &owner).await?;
+    let link = access_links::create_unless_password(app, &mut write, &workspace, &owner).await?;
     write.commit().await?;
     output::eprint(format_args!("{} now owns workspace `{key}`", owner.email));
     if let Some(removed) = removed {
@@ -146,7 +146,7 @@ async fn set_owner(app: &App, key: &str, email: &str) -> Result<(), CommandError
     }
     if let Some(link) = link {
         output::print(link)?;
-        users::explain_link(app);
+        access_links::explain(app);
     }
     Ok(())
 }
