@@ -14,6 +14,7 @@ use super::{
     Database, DatabaseInner, WriteTransaction, dialect, inherit_wait_budget, running_writes::RegisteredWrite,
 };
 use crate::clock::Clock;
+use crate::telemetry::activity::Activity;
 use crate::telemetry::activity::inherit_activity;
 use crate::telemetry::traces::{Span, SpanKind};
 
@@ -227,7 +228,7 @@ fn report_clock(is_behind: bool) {
 
 /// Starts the span of a transaction if it belongs to a recorded activity.
 fn start_span(backend: DbBackend) -> Option<Span> {
-    let mut span = Span::start_in_activity("transaction", SpanKind::Client)?;
+    let mut span = Activity::start_span("transaction", SpanKind::Client)?;
     span.set("db.system.name", if backend == DbBackend::Postgres { "postgresql" } else { "sqlite" });
     Some(span)
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use opentelemetry::trace::SpanContext;
+use opentelemetry::trace::{SpanBuilder, SpanContext, SpanKind};
 
 use super::traces::Span;
 
@@ -33,6 +33,11 @@ impl Activity {
     /// Returns the activity of the current task, if it has one.
     pub fn current() -> Option<Self> {
         CURRENT.try_with(Self::clone).ok()
+    }
+
+    /// Starts a span in the activity of the current task. Returns `None` if that is not recorded.
+    pub fn start_span(name: &'static str, kind: SpanKind) -> Option<Span> {
+        Span::start(SpanBuilder::from_name(name).with_kind(kind), Some(Self::current()?.span()?))
     }
 
     /// Runs a future as a part of this activity. Tasks that it spawns are not part of it, see [`inherit_activity`].

@@ -19,8 +19,6 @@ pub use export::{TraceGuard, start};
 pub use opentelemetry::trace::{SpanContext, SpanKind};
 pub use settings::TraceSettings;
 
-use super::activity::Activity;
-
 /// Creates the spans of this process. Unset if traces are not exported.
 static TRACER: OnceLock<SdkTracer> = OnceLock::new();
 
@@ -46,12 +44,6 @@ impl Span {
         Self::start(SpanBuilder::from_name(name).with_kind(kind), parent)
     }
 
-    /// Starts a span in the [`Activity`] of the current task. Returns `None` if that is not recorded.
-    pub fn start_in_activity(name: &'static str, kind: SpanKind) -> Option<Self> {
-        let activity = Activity::current()?;
-        Self::start(SpanBuilder::from_name(name).with_kind(kind), Some(activity.span()?))
-    }
-
     /// Starts a child of this span.
     pub fn start_child(&self, name: impl Into<Cow<'static, str>>, kind: SpanKind) -> Option<Self> {
         Self::start(SpanBuilder::from_name(name).with_kind(kind), Some(self.context()))
@@ -66,7 +58,7 @@ impl Span {
         Self::start(builder, Some(&parent))
     }
 
-    fn start(builder: SpanBuilder, parent: Option<&SpanContext>) -> Option<Self> {
+    pub(super) fn start(builder: SpanBuilder, parent: Option<&SpanContext>) -> Option<Self> {
         let tracer = TRACER.get()?;
         let context = Context::new();
         let context = match parent {
