@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail, ensure};
 
 use super::file_resolver::FileResolver;
-use super::inputs::{DocumentName, Input, ensure_revision};
+use super::inputs::{DocumentName, Input};
 use super::waivers::Waivers;
 use super::{git, names};
 
@@ -113,7 +113,7 @@ fn find_base(resolver: &FileResolver, base: &str, contract: &str) -> Result<Base
         DocumentName::File(name) => Ok(BaseName::File(name)),
         DocumentName::AtRevision(revision, path) => Ok(BaseName::AtRevision(revision, path)),
         DocumentName::Revision(revision) => {
-            ensure_revision(workspace, &revision)?;
+            git::ensure_revision(workspace, &revision)?;
             ensure!(
                 !Path::new(contract).is_absolute(),
                 "`{revision}` is a git revision, but {contract} is outside of the repository; specify a file with --base"

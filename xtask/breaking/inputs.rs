@@ -42,7 +42,7 @@ impl Input {
     /// # Errors
     /// Returns an error with a remedy when the git revision does not exist or does not contain the file.
     pub(crate) fn from_revision(directory: &Path, revision: &str, path: &str) -> Result<Self> {
-        ensure_revision(directory, revision)?;
+        git::ensure_revision(directory, revision)?;
         let name = format!("{revision}:{path}");
         let Some(bytes) = git::contents(directory, &name)? else {
             bail!("{}", missing_file(directory, revision, path)?);
@@ -161,7 +161,7 @@ impl DocumentName {
             (Self::AtRevision(revision, path), _) => Input::from_revision(directory, revision, path),
             (Self::Revision(revision), Some(path)) => Input::from_revision(directory, revision, path),
             (Self::Revision(revision), None) => {
-                ensure_revision(directory, revision)?;
+                git::ensure_revision(directory, revision)?;
                 bail!("`{revision}` is a git revision; specify the document in it as `{revision}:PATH`")
             }
         }
@@ -186,27 +186,6 @@ fn looks_like_file(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     [".yaml", ".yml", ".json"].iter().any(|extension| name.ends_with(extension))
         || name.starts_with(['/', '.'])
-}
-
-/// Checks that a git revision exists. The index, whose name is empty, always does.
-///
-/// # Errors
-/// Returns an error with a remedy when the directory is not in a git repository or the git revision does not exist.
-pub(crate) fn ensure_revision(directory: &Path, revision: &str) -> Result<()> {
-    if git::run(directory, &["rev-parse", "--git-dir"])?.is_none() {
-        bail!("`{revision}` is not a file, and the folder is not a git repository; specify a file");
-    }
-    if revision.is_empty() || git::is_revision(directory, revision) {
-        return Ok(());
-    }
-    let shallow = git::run(directory, &["rev-parse", "--is-shallow-repository"])?.unwrap_or_default();
-    if shallow.starts_with(b"true") {
-        bail!(
-            "git revision `{revision}` is missing from this shallow clone; run `git fetch --unshallow origin`, or set \
-             `fetch-depth: 0` in the checkout step of CI"
-        );
-    }
-    bail!("`{revision}` is neither a file nor a git revision; run `git fetch`, or correct the name")
 }
 
 /// Explains why git cannot find a file at an existing git revision.

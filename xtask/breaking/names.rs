@@ -9,7 +9,6 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use super::file_resolver::without_dots;
 use super::git;
-use super::inputs::ensure_revision;
 
 /// The content of a text file, such as the waivers.
 #[derive(Debug)]
@@ -113,7 +112,7 @@ pub(crate) fn read_file_or_revision(
         Some((revision, path)) => (revision, path.to_owned()),
         None => (name, format!("./{path}")),
     };
-    ensure_revision(directory, revision).with_context(|| format!("{content} not found"))?;
+    git::ensure_revision(directory, revision).with_context(|| format!("{content} not found"))?;
     let text = read_in_revision(directory, revision, &path)?;
     let shown_path = path.strip_prefix("./").unwrap_or(&path);
     text.with_context(|| {

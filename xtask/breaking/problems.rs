@@ -8,11 +8,8 @@ use contract::InvalidContract;
 use contract::diagnostic::{self, Code, Diagnostic, DiagnosticFormat};
 use contract::source::Source;
 
-use super::report::{self, ComparisonResult};
+use super::report::{self, ComparisonResult, MAX_SHOWN};
 use super::{ReportFormat, output};
-
-/// The maximum number of diagnostics or findings of one kind that are shown to people; further ones are only counted.
-pub(crate) const MAX_SHOWN: usize = 50;
 
 /// A document that cannot be compared.
 #[derive(Debug)]

@@ -10,7 +10,6 @@ mod emit_document;
 mod emit_events;
 mod emit_mod;
 mod emit_operations;
-mod emit_response;
 mod emit_schemas;
 mod emit_tables;
 mod emit_tag;

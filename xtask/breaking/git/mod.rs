@@ -38,6 +38,27 @@ pub(crate) fn is_revision(directory: &Path, revision: &str) -> bool {
     matches!(run(directory, &["rev-parse", "--verify", "--quiet", "--end-of-options", &name]), Ok(Some(_)))
 }
 
+/// Checks that a git revision exists. The index, whose name is empty, always does.
+///
+/// # Errors
+/// Returns an error with a remedy when the directory is not in a git repository or the git revision does not exist.
+pub(crate) fn ensure_revision(directory: &Path, revision: &str) -> Result<()> {
+    if run(directory, &["rev-parse", "--git-dir"])?.is_none() {
+        bail!("`{revision}` is not a file, and the folder is not a git repository; specify a file");
+    }
+    if revision.is_empty() || is_revision(directory, revision) {
+        return Ok(());
+    }
+    let shallow = run(directory, &["rev-parse", "--is-shallow-repository"])?.unwrap_or_default();
+    if shallow.starts_with(b"true") {
+        bail!(
+            "git revision `{revision}` is missing from this shallow clone; run `git fetch --unshallow origin`, or set \
+             `fetch-depth: 0` in the checkout step of CI"
+        );
+    }
+    bail!("`{revision}` is neither a file nor a git revision; run `git fetch`, or correct the name")
+}
+
 /// Returns the commit id of the merge base of HEAD and a branch, or `None` when git cannot find it.
 pub(crate) fn merge_base(directory: &Path, branch: &str) -> Option<String> {
     let commit = run(directory, &["merge-base", "HEAD", branch]).ok()??;

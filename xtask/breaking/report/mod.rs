@@ -14,8 +14,10 @@ use super::ReportFormat;
 use super::document::OpenApiDocument;
 use super::finding::Finding;
 use super::policies::VERSION_RULES;
-use super::problems::MAX_SHOWN;
 use super::rule::Level;
+
+/// The maximum number of diagnostics or findings of one kind that are shown to people; further ones are only counted.
+pub(crate) const MAX_SHOWN: usize = 50;
 
 /// The result of a comparison.
 #[derive(Debug)]

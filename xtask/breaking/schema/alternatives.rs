@@ -5,11 +5,12 @@
 
 use contract::node::{Entry, Node};
 
+use super::SchemaPair;
 use super::alternative_keys::{MatchableAlternative, are_similar, label};
 use super::equality::is_same_schema;
+use super::overlaps::{self, MAX_PROVEN_ALTERNATIVES};
 use super::proof::{DocumentSide, Operand};
 use super::view::{Alternatives, SchemaParts, SchemaView};
-use super::{SchemaPair, overlaps};
 use crate::compare::{Comparison, Positions, take_matches};
 use crate::document::IndexedDocument;
 use crate::rule::{SchemaRule, Topic, ValueEffect};
@@ -192,9 +193,6 @@ fn report_renamed<'n>(
         );
     }
 }
-
-/// The maximum number of alternatives for which equivalence, inclusion and overlaps are proven.
-pub(super) const MAX_PROVEN_ALTERNATIVES: usize = 60;
 
 /// Matches the alternatives of two lists, compares the matched ones and reports the others.
 fn compare_members<'n>(

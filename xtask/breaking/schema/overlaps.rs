@@ -7,7 +7,6 @@ use contract::node::Node;
 
 use super::SchemaPair;
 use super::alternative_keys::label;
-use super::alternatives::MAX_PROVEN_ALTERNATIVES;
 use super::proof::{DocumentSide, Operand, Proof};
 use super::value::display_value;
 use super::view::Alternatives;
@@ -22,6 +21,9 @@ pub(super) const SCHEMA_RULES: &[SchemaRule] = &[SchemaRule::new(
     "one-of-overlap-added",
 )
 .without_inverse("alternatives that no longer overlap accept more values, which is not reported")];
+
+/// The maximum number of alternatives for which equivalence, inclusion and overlaps are proven.
+pub(super) const MAX_PROVEN_ALTERNATIVES: usize = 60;
 
 /// The maximum number of pairs of alternatives that are examined in a list. Further overlaps are not found.
 const MAX_PAIRS: usize = 300;

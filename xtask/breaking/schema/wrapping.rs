@@ -3,7 +3,8 @@
 use contract::node::Node;
 
 use super::alternative_keys::{are_similar, component_name, label};
-use super::alternatives::{MAX_PROVEN_ALTERNATIVES, is_same_alternative, single_alternatives, suffix_stem};
+use super::alternatives::{is_same_alternative, single_alternatives, suffix_stem};
+use super::overlaps::MAX_PROVEN_ALTERNATIVES;
 use super::proof::{DocumentSide, Operand};
 use super::view::{Alternatives, SchemaParts, SchemaView};
 use super::{SchemaPair, discriminator, is_annotation};

@@ -5,9 +5,9 @@ use contract::rust_name;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-use super::attributes::docs;
-use super::emit_tag::item_names;
-use super::types::RustTypes;
+use super::item_names;
+use crate::attributes::docs;
+use crate::types::RustTypes;
 
 /// Generates the enum and its conversions. Middleware sets `middleware_headers`, so they are declared only.
 pub(crate) fn response(

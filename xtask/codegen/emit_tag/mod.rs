@@ -1,5 +1,7 @@
 //! Generates one file for each tag: the trait of the tag, and a request struct and a response enum for each operation.
 
+mod response;
+
 use contract::model::{Body, Document, MediaType, Operation, Parameter, Tag};
 use contract::rust_name;
 use proc_macro2::{Ident, TokenStream};
@@ -7,9 +9,10 @@ use quote::{format_ident, quote};
 
 use super::ContractConfig;
 use super::attributes::{default_expression, deprecation_note, docs, docs_with_summary};
-use super::emit_response::response;
 use super::imports;
 use super::types::RustTypes;
+
+use response::response;
 
 /// Generates the items of the file of a tag.
 pub(crate) fn tag(
