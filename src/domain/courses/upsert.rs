@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use entity::courses::{self, ActiveModel, Model, StoredCourseStatus};
 use entity::{NotSet, Set};
 use jiff::Timestamp;
-use sea_orm::NotSet;
 
 use super::super::error::map_unique_violation;
 use super::super::field_errors::FieldErrors;

@@ -3,7 +3,7 @@
 use entity::students::{self, ActiveModel, Model};
 use entity::{NotSet, Set, StringList, StringMap, enrollments, orders, student_tags};
 use jiff::Timestamp;
-use sea_orm::{DbErr, NotSet};
+use sea_orm::DbErr;
 
 use super::super::enrollments::counted_enrollment;
 use super::super::error::map_unique_violation;
