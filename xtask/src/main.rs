@@ -36,7 +36,7 @@ enum XtaskCommand {
     ///
     /// Exits with code 1 if the contract uses a construct that is not supported, and shows the source and a remedy.
     /// Exits with code 2 if the contract cannot be read. To add a version of the API, add an entry to CONTRACTS
-    /// (xtask/codegen/lib.rs).
+    /// (xtask/codegen/contracts.rs).
     ///
     /// Use --contract and --out to generate code from your own contract. By default (--profile server), it must follow
     /// the rules of this server: OpenAPI 3.1, names in snake_case, one tag, one security scheme and one scope for each
