@@ -49,3 +49,14 @@ fn body(page: &FeedPage) -> Vec<u8> {
     body.extend_from_slice(end.as_bytes());
     body
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::platform::generated::schemas::ListEventsType;
+
+    #[test]
+    fn events_of_every_type_can_be_selected() {
+        let types: Vec<&str> = ListEventsType::ALL.iter().map(|event_type| event_type.as_str()).collect();
+        assert_eq!(types, domain::outbox::EVENT_TYPES);
+    }
+}
