@@ -17,15 +17,14 @@ pub enum Phase {
     Contract,
 }
 
-/// One migration. Applying it adds its columns, creates its tables and indexes, and runs its statements, in this order and
-/// in one transaction. Reverting it drops its indexes, tables and columns, and does not restore the rows that its statements
-/// changed.
+/// One migration. Applying it adds its columns, creates its tables, and runs its statements, in this order and in one
+/// transaction. A migration cannot be reverted.
 ///
 /// A migration with [`concurrent_indexes`](Self::concurrent_indexes) or a [`backfill`](Self::backfill) does only that, so that
 /// it can be repeated after it was interrupted.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
-    /// The name recorded in the database. Migrations are ordered by name.
+    /// The name recorded in the database: `m`, a number with four digits, and what it does. Migrations are ordered by name.
     pub name: &'static str,
     /// The lowest schema number that a binary must know to run on the schema after this migration: the number of this
     /// migration if older binaries would fail on it or write wrong data, otherwise a lower one.
@@ -37,17 +36,15 @@ pub struct Migration {
     pub added_columns: &'static [(&'static str, &'static str)],
     /// New tables.
     pub tables: &'static [TableDefinition],
-    /// Complete `CREATE INDEX` statements for new tables.
-    pub indexes: &'static [&'static str],
     /// Statements that change tables or rows, in SQL that both databases support.
     pub statements: &'static [&'static str],
+    /// Statements that only PostgreSQL executes.
+    pub postgres_statements: &'static [&'static str],
     /// Complete `CREATE INDEX` statements for existing tables. PostgreSQL creates these indexes concurrently, outside of a
     /// transaction, so that writes continue meanwhile.
     pub concurrent_indexes: &'static [&'static str],
     /// A change of many rows.
     pub backfill: Option<Backfill>,
-    /// The only kind of database that the migration changes; `None` for both. It is recorded on the other one, too.
-    pub only: Option<DbBackend>,
 }
 
 /// A change of many rows, in batches that are transactions of their own. The position after each batch is stored in
@@ -67,20 +64,21 @@ pub struct Backfill {
     pub statement: &'static str,
 }
 
-/// One table: its name, the column definitions and constraints between the parentheses of `CREATE TABLE`, and its
-/// storage.
+/// One table: its name, the column definitions and constraints between the parentheses of `CREATE TABLE`, its storage, and
+/// the complete `CREATE INDEX` statements of its indexes.
 ///
 /// Types are those of PostgreSQL in capitals, except that `BYTES` stands for `BYTEA`.
 #[derive(Clone, Copy, Debug)]
 pub struct TableDefinition {
-    name: &'static str,
-    columns: &'static str,
-    storage: Storage,
+    pub(crate) name: &'static str,
+    pub(crate) columns: &'static str,
+    pub(crate) storage: Storage,
+    pub(crate) indexes: &'static [&'static str],
 }
 
 /// How the rows are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Storage {
+pub(crate) enum Storage {
     /// Separately from the index of the primary key. For wide rows, or tables with many indexes.
     Heap,
     /// Like `Heap`, but PostgreSQL leaves half of each page free. It can then update a row within its page without
@@ -92,39 +90,89 @@ enum Storage {
     /// Like `Queue`, but PostgreSQL does not write the rows to its log, so that writing them does not wait for the disk. The
     /// table is empty after a crash, and on a promoted standby.
     Unlogged,
+    /// Like `Heap`, but PostgreSQL has a partition for each UTC day, so that the rows of a day are deleted by dropping a table.
+    Daily {
+        /// The column that determines the partition, in milliseconds since the epoch.
+        time: &'static str,
+        /// The constraints on SQLite.
+        sqlite: &'static str,
+        /// The constraints on PostgreSQL, whose keys contain the column.
+        postgres: &'static str,
+    },
 }
 
 impl TableDefinition {
-    pub(crate) const fn heap(name: &'static str, columns: &'static str) -> Self {
-        Self { name, columns, storage: Storage::Heap }
+    pub(crate) const fn heap(
+        name: &'static str,
+        columns: &'static str,
+        indexes: &'static [&'static str],
+    ) -> Self {
+        Self { name, columns, storage: Storage::Heap, indexes }
     }
 
-    pub(crate) const fn queue(name: &'static str, columns: &'static str) -> Self {
-        Self { name, columns, storage: Storage::Queue }
+    pub(crate) const fn queue(
+        name: &'static str,
+        columns: &'static str,
+        indexes: &'static [&'static str],
+    ) -> Self {
+        Self { name, columns, storage: Storage::Queue, indexes }
     }
 
-    pub(crate) const fn keyed(name: &'static str, columns: &'static str) -> Self {
-        Self { name, columns, storage: Storage::Keyed }
+    pub(crate) const fn keyed(
+        name: &'static str,
+        columns: &'static str,
+        indexes: &'static [&'static str],
+    ) -> Self {
+        Self { name, columns, storage: Storage::Keyed, indexes }
     }
 
-    pub(crate) const fn unlogged(name: &'static str, columns: &'static str) -> Self {
-        Self { name, columns, storage: Storage::Unlogged }
+    pub(crate) const fn unlogged(
+        name: &'static str,
+        columns: &'static str,
+        indexes: &'static [&'static str],
+    ) -> Self {
+        Self { name, columns, storage: Storage::Unlogged, indexes }
     }
 
-    /// Returns the `CREATE TABLE` statement for this database.
-    fn create_statement(&self, backend: DbBackend) -> String {
-        let Self { name, columns, storage } = self;
-        let columns = translate_types(backend, columns);
-        if backend == DbBackend::Postgres {
-            let table = if *storage == Storage::Unlogged { "UNLOGGED TABLE" } else { "TABLE" };
-            let is_queue = matches!(storage, Storage::Queue | Storage::Unlogged);
-            let options = if is_queue { " WITH (fillfactor = 50)" } else { "" };
-            return format!("CREATE {table} {name} ({columns}){options}");
-        }
-        // With STRICT, SQLite rejects values of the wrong type, as PostgreSQL does.
-        let options = if *storage == Storage::Keyed { "STRICT, WITHOUT ROWID" } else { "STRICT" };
-        format!("CREATE TABLE {name} ({columns}) {options}")
+    /// Returns the statements that create the table and its indexes in this database.
+    fn create_statements(&self, backend: DbBackend) -> Vec<String> {
+        let Self { name, storage, indexes, .. } = self;
+        let columns = translate_types(backend, self.columns);
+        let table = match (backend, storage) {
+            // With STRICT, SQLite rejects values of the wrong type, as PostgreSQL does.
+            (DbBackend::Sqlite, Storage::Daily { sqlite, .. }) => {
+                vec![format!("CREATE TABLE {name} ({columns}, {sqlite}) STRICT")]
+            }
+            (DbBackend::Sqlite, Storage::Keyed) => {
+                vec![format!("CREATE TABLE {name} ({columns}) STRICT, WITHOUT ROWID")]
+            }
+            (DbBackend::Sqlite, _) => vec![format!("CREATE TABLE {name} ({columns}) STRICT")],
+            (_, Storage::Heap | Storage::Keyed) => vec![format!("CREATE TABLE {name} ({columns})")],
+            (_, Storage::Queue) => vec![format!("CREATE TABLE {name} ({columns}) WITH (fillfactor = 50)")],
+            (_, Storage::Unlogged) => {
+                vec![format!("CREATE UNLOGGED TABLE {name} ({columns}) WITH (fillfactor = 50)")]
+            }
+            (_, Storage::Daily { time, postgres, .. }) => vec![
+                format!("CREATE TABLE {name} ({columns}, {postgres}) PARTITION BY RANGE ({time})"),
+                first_partition(name),
+            ],
+        };
+        table.into_iter().chain(indexes.iter().map(ToString::to_string)).collect()
     }
+}
+
+/// Returns the statement that creates the first partition of a table. It contains all days before its end, eight days from now, since
+/// rows can have any past time. `foundation::database` creates the later ones, each for a day.
+fn first_partition(table: &str) -> String {
+    format!(
+        "DO $$
+         DECLARE
+             day_ms CONSTANT BIGINT := 86400000;
+             end_ms CONSTANT BIGINT := (floor(extract(epoch FROM clock_timestamp()) * 1000 / day_ms) + 9) * day_ms;
+         BEGIN
+             EXECUTE format('CREATE TABLE {table}_history PARTITION OF {table} FOR VALUES FROM (MINVALUE) TO (%s)', end_ms);
+         END $$"
+    )
 }
 
 /// Translates the types in column definitions for this database. For SQLite, these are the types of STRICT tables.
@@ -160,16 +208,25 @@ impl Migration {
         phase: Phase::Expand,
         added_columns: &[],
         tables: &[],
-        indexes: &[],
         statements: &[],
+        postgres_statements: &[],
         concurrent_indexes: &[],
         backfill: None,
-        only: None,
     };
 
-    /// Returns whether the migration changes this kind of database.
-    pub fn changes(&self, backend: DbBackend) -> bool {
-        self.only.is_none_or(|only| only == backend)
+    /// Returns the number in the name.
+    ///
+    /// # Panics
+    /// If the name does not begin with `m` and four digits.
+    pub(crate) const fn number(&self) -> u32 {
+        let [b'm', digits @ ..] = self.name.as_bytes() else { panic!("the name must begin with `m`") };
+        let (mut number, mut index) = (0, 0);
+        while index < 4 {
+            assert!(digits[index].is_ascii_digit(), "the name must contain a number with four digits");
+            number = number * 10 + (digits[index] - b'0') as u32;
+            index += 1;
+        }
+        number
     }
 
     /// Returns whether the migration has changes of at most one kind: a backfill, or concurrent indexes, or changes
@@ -177,8 +234,8 @@ impl Migration {
     pub(crate) const fn has_one_kind_of_change(&self) -> bool {
         let has_other_changes = !self.added_columns.is_empty()
             || !self.tables.is_empty()
-            || !self.indexes.is_empty()
-            || !self.statements.is_empty();
+            || !self.statements.is_empty()
+            || !self.postgres_statements.is_empty();
         !matches!(
             (has_other_changes, !self.concurrent_indexes.is_empty(), self.backfill.is_some()),
             (true, true, _) | (true, _, true) | (_, true, true)
@@ -188,38 +245,16 @@ impl Migration {
     /// Applies the migration, except for its backfill.
     pub(crate) async fn up(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
         let backend = transaction.get_database_backend();
-        if !self.changes(backend) {
-            return Ok(());
-        }
         for (table, column) in self.added_columns {
             let column = translate_types(backend, column);
             transaction.execute_unprepared(&format!("ALTER TABLE {table} ADD COLUMN {column}")).await?;
         }
-        for table in self.tables {
-            transaction.execute_unprepared(&table.create_statement(backend)).await?;
+        for statement in self.tables.iter().flat_map(|table| table.create_statements(backend)) {
+            transaction.execute_unprepared(&statement).await?;
         }
-        for statement in self.indexes.iter().chain(self.statements).chain(self.concurrent_indexes) {
+        let postgres = if backend == DbBackend::Postgres { self.postgres_statements } else { &[] };
+        for statement in self.statements.iter().chain(postgres).chain(self.concurrent_indexes) {
             transaction.execute_unprepared(statement).await?;
-        }
-        Ok(())
-    }
-
-    /// Reverts the migration.
-    pub(crate) async fn down(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
-        if !self.changes(transaction.get_database_backend()) {
-            return Ok(());
-        }
-        // Indexes first, since some belong to tables of earlier migrations. A later migration may have replaced an index.
-        for create in self.indexes.iter().chain(self.concurrent_indexes).rev() {
-            let (index, _) = index_and_table(create);
-            transaction.execute_unprepared(&format!("DROP INDEX IF EXISTS {index}")).await?;
-        }
-        for table in self.tables.iter().rev() {
-            transaction.execute_unprepared(&format!("DROP TABLE {}", table.name)).await?;
-        }
-        for (table, column) in self.added_columns.iter().rev() {
-            let name = column.split_whitespace().next().unwrap_or_default();
-            transaction.execute_unprepared(&format!("ALTER TABLE {table} DROP COLUMN {name}")).await?;
         }
         Ok(())
     }
@@ -230,24 +265,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_database_gets_its_own_types() {
-        let table = TableDefinition::keyed(
+    fn each_database_gets_its_own_types_and_storage() {
+        const INDEX: &str = "CREATE INDEX ix_t ON t (at)";
+        let create = |table: TableDefinition| {
+            [DbBackend::Sqlite, DbBackend::Postgres].map(|backend| table.create_statements(backend))
+        };
+        let [sqlite, postgres] = create(TableDefinition::keyed(
             "t",
             "id UUID NOT NULL, body BYTES NOT NULL, at BIGINT NOT NULL, yes BOOLEAN",
-        );
+            &[INDEX],
+        ));
+        let columns = "id BLOB NOT NULL, body BLOB NOT NULL, at INTEGER NOT NULL, yes INTEGER";
+        assert_eq!(sqlite, [&format!("CREATE TABLE t ({columns}) STRICT, WITHOUT ROWID"), INDEX]);
+        let columns = "id UUID NOT NULL, body BYTEA NOT NULL, at BIGINT NOT NULL, yes BOOLEAN";
+        assert_eq!(postgres, [&format!("CREATE TABLE t ({columns})"), INDEX]);
+
+        let [sqlite, postgres] = create(TableDefinition::queue("t", "id UUID NOT NULL", &[]));
+        assert_eq!(sqlite, ["CREATE TABLE t (id BLOB NOT NULL) STRICT"]);
+        assert_eq!(postgres, ["CREATE TABLE t (id UUID NOT NULL) WITH (fillfactor = 50)"]);
+
+        let [sqlite, postgres] = create(TableDefinition {
+            name: "t",
+            columns: "at BIGINT NOT NULL",
+            storage: Storage::Daily { time: "at", sqlite: "CHECK (at > 0)", postgres: "PRIMARY KEY (at)" },
+            indexes: &[INDEX],
+        });
+        assert_eq!(sqlite, ["CREATE TABLE t (at INTEGER NOT NULL, CHECK (at > 0)) STRICT", INDEX]);
         assert_eq!(
-            table.create_statement(DbBackend::Sqlite),
-            "CREATE TABLE t (id BLOB NOT NULL, body BLOB NOT NULL, at INTEGER NOT NULL, yes INTEGER) STRICT, WITHOUT ROWID"
+            postgres[0],
+            "CREATE TABLE t (at BIGINT NOT NULL, PRIMARY KEY (at)) PARTITION BY RANGE (at)"
         );
-        assert_eq!(
-            table.create_statement(DbBackend::Postgres),
-            "CREATE TABLE t (id UUID NOT NULL, body BYTEA NOT NULL, at BIGINT NOT NULL, yes BOOLEAN)"
-        );
-        let queue = TableDefinition::queue("t", "id UUID NOT NULL");
-        assert_eq!(queue.create_statement(DbBackend::Sqlite), "CREATE TABLE t (id BLOB NOT NULL) STRICT");
-        assert_eq!(
-            queue.create_statement(DbBackend::Postgres),
-            "CREATE TABLE t (id UUID NOT NULL) WITH (fillfactor = 50)"
-        );
+        assert_eq!(postgres[2..], [INDEX]);
+    }
+
+    #[test]
+    fn the_name_contains_the_number() {
+        assert_eq!(Migration { name: "m0142_notes", ..Migration::EMPTY }.number(), 142);
     }
 }

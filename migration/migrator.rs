@@ -1,4 +1,4 @@
-//! Compares the database with the migrations of this binary, applies pending migrations and reverts applied ones.
+//! Compares the database with the migrations of this binary, and applies pending migrations.
 
 use std::collections::BTreeSet;
 
@@ -19,6 +19,8 @@ pub enum MigrationStatus {
     /// This binary cannot run on the database, because it does not know this migration; most likely, a newer version applied
     /// it. Migrations of this binary can be pending as well.
     Ahead(String),
+    /// This migration was applied by a development version before the first release. The database cannot be migrated.
+    Unreleased(String),
 }
 
 /// A migration that must be applied before those of the requested phase.
@@ -55,11 +57,13 @@ impl Migrator {
     /// Creates a migrator for these migrations, oldest first.
     ///
     /// # Panics
-    /// If a migration has several kinds of changes: a backfill and concurrent indexes, or one of these and other
-    /// changes.
+    /// If the numbers of the migrations do not increase, or if a migration has several kinds of changes: a backfill and
+    /// concurrent indexes, or one of these and other changes.
     pub const fn new(migrations: &'static [Migration]) -> Self {
-        let mut index = 0;
+        let (mut index, mut number) = (0, 0);
         while index < migrations.len() {
+            assert!(migrations[index].number() > number, "the numbers of the migrations must increase");
+            number = migrations[index].number();
             assert!(
                 migrations[index].has_one_kind_of_change(),
                 "a migration must have only a backfill, only concurrent indexes, or neither"
@@ -70,9 +74,8 @@ impl Migrator {
     }
 
     /// Returns the number of the newest migration.
-    #[expect(clippy::cast_possible_truncation, reason = "there are few migrations")]
-    const fn schema_number(&self) -> u32 {
-        self.migrations.len() as u32
+    fn schema_number(&self) -> u32 {
+        self.migrations.last().map_or(0, Migration::number)
     }
 
     /// Returns the migration status of the database. Only reads: an empty database stays empty.
@@ -81,6 +84,9 @@ impl Migrator {
     /// Returns [`DbErr`] when a query fails.
     pub async fn status(&self, connection: &impl ConnectionTrait) -> Result<MigrationStatus, DbErr> {
         let applied = applied(connection).await?;
+        if let Some(name) = unreleased(&applied) {
+            return Ok(MigrationStatus::Unreleased(name.to_owned()));
+        }
         let is_known = |name: &str| self.migrations.iter().any(|migration| migration.name == name);
         if let Some(unknown) = applied.iter().rev().find(|name| !is_known(name))
             && floor(connection).await?.is_none_or(|floor| floor > self.schema_number())
@@ -126,21 +132,13 @@ impl Migrator {
         }
         Ok(())
     }
+}
 
-    /// Reverts all applied migrations of this binary in the transaction, newest first. Deletes all data.
-    ///
-    /// # Errors
-    /// Returns [`DbErr`] when a statement fails, for example because a migration of the contract phase removed a
-    /// table or column that reverting an earlier migration drops. The caller must then roll back.
-    pub async fn revert(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
-        let applied = applied(transaction).await?;
-        for migration in self.migrations.iter().rev().filter(|migration| applied.contains(migration.name)) {
-            migration.down(transaction).await?;
-            let record = format!("DELETE FROM seaql_migrations WHERE version = '{}'", migration.name);
-            transaction.execute_unprepared(&record).await?;
-        }
-        Ok(())
-    }
+/// Returns the first of these applied migrations that is older than the initial schema of this program: one of a development version
+/// before the first release.
+pub fn unreleased<'a>(applied: impl IntoIterator<Item = &'a String>) -> Option<&'a str> {
+    let initial = MIGRATIONS.first()?.name;
+    applied.into_iter().map(String::as_str).find(|&name| name < initial)
 }
 
 /// Returns the pending migration that is applied next when this phase, or both phases, are applied. `None` if none is

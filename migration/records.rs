@@ -1,7 +1,6 @@
 //! What the database records about migrations: those applied, the floor, and the positions of backfills.
 //!
-//! Applied migrations are recorded in the table `seaql_migrations`, which earlier versions created with sea-orm-migration.
-//! The floor and the positions are rows of `server_state`.
+//! Applied migrations are recorded in the table `seaql_migrations`. The floor and the positions are rows of `server_state`.
 
 use std::collections::BTreeSet;
 
@@ -45,8 +44,8 @@ pub async fn record(transaction: &DatabaseTransaction, migration: &Migration) ->
     raise_floor(transaction, migration.floor).await
 }
 
-/// Returns the floor of the database: the lowest schema number that a binary must know to run on it. `None` if only earlier
-/// versions, which stored none, have migrated it.
+/// Returns the floor of the database: the lowest schema number that a binary must know to run on it. `None` if it has not been
+/// migrated, or by another program.
 pub(crate) async fn floor(connection: &impl ConnectionTrait) -> Result<Option<u32>, DbErr> {
     if !has_table(connection, "server_state").await? {
         return Ok(None);

@@ -102,6 +102,7 @@ pub(super) async fn open_app(config: Config, folder: DataFolder) -> Result<App, 
 async fn open(config: Config, db: Database) -> Result<App, CommandError> {
     match db.schema_state().await? {
         SchemaState::Ahead(migration) => return Err(MigrateError::Newer(migration).into()),
+        SchemaState::Unreleased(migration) => return Err(MigrateError::Unreleased(migration).into()),
         // Both phases.
         _ if db.backend() == DbBackend::Sqlite => db.migrate().await?,
         SchemaState::Current => {}

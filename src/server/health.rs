@@ -66,6 +66,9 @@ impl Readiness {
             Ok(Ok((false, _))) => unready("the database does not accept writes\n"),
             Ok(Ok((true, SchemaState::Behind(_)))) => unready("the database has pending migrations\n"),
             Ok(Ok((true, SchemaState::Ahead(_)))) => unready("the database is newer than this server\n"),
+            Ok(Ok((true, SchemaState::Unreleased(_)))) => {
+                unready("the database was created by a development version\n")
+            }
             Ok(Ok((true, SchemaState::Current))) if !self.delivery_makes_progress() => {
                 unready("the delivery loop makes no progress\n")
             }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 
 use crate::support::{TestApp, TestKey, TestWorkspace};
@@ -319,29 +318,4 @@ async fn a_refund_keeps_granted_access_and_a_revocation_revokes_entitlements() {
         counts
     });
     assert_eq!(statuses, BTreeMap::from([("revoked", 5)]));
-}
-
-#[tokio::test]
-async fn the_migration_revokes_entitlements_that_older_versions_left_active() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace("acme").await;
-    let (key, course_id) = (workspace.key_with_all_scopes().await, workspace.course("rust", 2).await);
-    let wait = AccessStep::Wait(1);
-    check(&app, &key, &course_id, &[AccessStep::Pay, wait, AccessStep::Revoke, wait, AccessStep::Pay]).await;
-    check(&app, &key, &course_id, &[AccessStep::Pay, wait, AccessStep::Revoke]).await;
-    // The state of a database of an older version: revocations left entitlements active, and grants had no column.
-    let write = app.begin_write().await;
-    for statement in [
-        "UPDATE entitlements SET status = 'active', revoked_at = NULL",
-        "ALTER TABLE enrollments DROP COLUMN granted_until",
-        "DELETE FROM seaql_migrations WHERE version = 'm0020_grants'",
-    ] {
-        write.conn().execute_unprepared(statement).await.expect("the statement runs");
-    }
-    write.commit().await.expect("the commit succeeds");
-    app.app.db.migrate().await.expect("the migrations apply");
-
-    let orders = key.list_all("/api/v1/orders?sort=paid_at").await;
-    let statuses: Vec<&Value> = orders.iter().map(|order| &order["entitlements"][0]["status"]).collect();
-    assert_eq!(statuses, ["revoked", "active", "revoked"]);
 }

@@ -135,6 +135,8 @@ async fn a_damaged_backup_or_one_with_another_key_restores_nothing() {
         manifest["migrations"].as_array_mut().unwrap().push(json!("m9999_later"));
     });
     backed_up.assert_refused(folder.path(), "is newer than this one (migration m9999_later)").await;
+    backed_up.edit_manifest(|manifest| manifest["migrations"][0] = json!("m0036_requested_links"));
+    backed_up.assert_refused(folder.path(), "a development version before the first release").await;
 
     fs::write(&backed_up.file, &content).unwrap();
     let without_key = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! The commands of the program: their output on stdout and stderr, their errors, and their exit codes.
 
 use insta::{assert_json_snapshot, assert_snapshot};
-use sea_orm::ConnectionTrait;
+use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
 
 use crate::ports::free_port;
@@ -318,6 +318,42 @@ async fn a_database_of_a_newer_version_is_not_changed() {
     }
     assert!(messages.iter().all(|message| *message == messages[0]), "{messages:?}");
     assert_snapshot!(messages[0], @"error: the database was migrated by another version, probably a newer one (migration m0099_future); use that version, or restore an older backup");
+}
+
+#[tokio::test]
+async fn a_database_of_a_development_version_is_not_changed() {
+    let program = TestProgram::new().await;
+    let write = program.app.begin_write().await;
+    let older = "UPDATE seaql_migrations SET version = 'm0036_requested_links'";
+    write.conn().execute_unprepared(older).await.unwrap();
+    write.commit().await.unwrap();
+    let stored = async || {
+        let rows = "SELECT (SELECT count(*) FROM server_state) || ' values, ' || (SELECT count(*) FROM processes) || ' processes, '
+                || (SELECT count(*) FROM workspaces) || ' workspaces, ' || (SELECT count(*) FROM audit_entries) || ' entries'";
+        let rows = Statement::from_string(program.app.app.db.backend(), rows);
+        let rows = program.app.app.db.read().query_one_raw(rows).await.unwrap().expect("a row");
+        let rows: String = rows.try_get_by_index(0).unwrap();
+        (program.app.app.db.applied_migrations().await.unwrap(), rows)
+    };
+    let before = stored().await;
+    let mut messages = Vec::new();
+    for args in [
+        &["serve", "--listen", "127.0.0.1:0"][..],
+        &["serve", "--listen", "127.0.0.1:0", "--wait-for-migrations"],
+        &["worker"],
+        &["demo", "--listen", "127.0.0.1:0"],
+        &["migrate"],
+        &["migrate", "--phase", "expand"],
+        &["keys", "list", "--workspace", "acme"],
+    ] {
+        messages.push(failure_message(&program, 1, program.command(args)).await);
+    }
+    assert!(messages.iter().all(|message| *message == messages[0]), "{messages:?}");
+    assert_snapshot!(messages[0], @"error: the database was created by a development version before the first release (migration m0036_requested_links), and cannot be migrated; create a new database, and import the data again");
+    let doctor = program.run(&["doctor"]).await;
+    let message = messages[0].trim_start_matches("error: ").trim_end();
+    assert!(doctor.code == Some(1) && doctor.stdout.contains(message), "{doctor:?}");
+    assert_eq!(stored().await, before);
 }
 
 #[tokio::test]

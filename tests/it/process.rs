@@ -176,6 +176,10 @@ async fn a_server_runs_on_a_newer_schema_down_to_its_floor() {
 
     change_schema("UPDATE server_state SET value = '99' WHERE name = 'schema_floor'").await;
     assert_eq!(readiness(&server).await, (503, "the database is newer than this server\n".to_owned()));
+    change_schema("UPDATE seaql_migrations SET version = 'm0001_old' WHERE version = 'm0037_initial'").await;
+    let reason = "the database was created by a development version\n";
+    assert_eq!(readiness(&server).await, (503, reason.to_owned()));
+    change_schema("UPDATE seaql_migrations SET version = 'm0037_initial' WHERE version = 'm0001_old'").await;
     assert_eq!(server.stop().await, Some(0));
     let refused = program.run(&["serve", "--listen", "127.0.0.1:0"]).await;
     assert!(refused.code == Some(1) && refused.stderr.contains("m0099_future"), "{refused:?}");
@@ -188,11 +192,8 @@ async fn a_server_waits_for_migrations_if_requested() {
         return skip("PostgreSQL only: every command migrates a SQLite database");
     }
     let write = program.app.begin_write().await;
-    for statement in
-        ["DROP TABLE rate_windows", "DELETE FROM seaql_migrations WHERE version = 'm0022_rate_windows'"]
-    {
-        write.conn().execute_unprepared(statement).await.expect("the statement succeeds");
-    }
+    let empty = "DROP SCHEMA public CASCADE; CREATE SCHEMA public";
+    write.conn().execute_unprepared(empty).await.expect("the statements succeed");
     write.commit().await.expect("the commit succeeds");
     let refused = program.run(&["serve", "--listen", "127.0.0.1:0"]).await;
     assert!(refused.code == Some(1) && refused.stderr.contains("1 pending migration;"), "{refused:?}");

@@ -9,7 +9,7 @@ use super::file::{self, ExtractError, Manifest};
 use domain::webhooks::SubscriptionState;
 use foundation::config::Config;
 use foundation::data_folder;
-use foundation::database::{DatabaseOptions, DatabaseSource};
+use foundation::database::{DatabaseOptions, DatabaseSource, MigrateError};
 
 /// The flags of `restore`.
 #[derive(Debug, clap::Args)]
@@ -82,6 +82,9 @@ fn check_is_free(target: &Path) -> Result<(), CommandError> {
 
 /// Returns an error when the backup has a migration that this version does not contain.
 fn check_migrations(manifest: &Manifest) -> Result<(), CommandError> {
+    if let Some(name) = migration::unreleased(&manifest.migrations) {
+        return Err(MigrateError::Unreleased(name.to_owned()).into());
+    }
     let is_known =
         |name: &String| migration::MIGRATIONS.iter().any(|migration| migration.name == name.as_str());
     match manifest.migrations.iter().rev().find(|name| !is_known(name)) {

@@ -87,6 +87,9 @@ async fn schema(app: &App) -> Result<Report, CommandError> {
         SchemaState::Ahead(migration) => {
             (MigrateError::Newer(migration).to_string(), "run the `doctor` of that version")
         }
+        SchemaState::Unreleased(migration) => {
+            (MigrateError::Unreleased(migration).to_string(), "run the `doctor` of that version")
+        }
     };
     let (table, id, remedy) = ("seaql_migrations".to_owned(), String::new(), remedy.to_owned());
     report.add(Finding { table, id, problem, remedy });

@@ -55,6 +55,12 @@ pub enum MigrateError {
         "the database was migrated by another version, probably a newer one (migration {0}); use that version, or restore an older backup"
     )]
     Newer(String),
+    /// The database has a migration of a development version before the first release.
+    #[error(
+        "the database was created by a development version before the first release (migration {0}), and cannot be migrated; \
+         create a new database, and import the data again"
+    )]
+    Unreleased(String),
     /// The expand phase cannot be applied before this migration of the contract phase of an earlier release.
     #[error(
         "the contract phase of an earlier release is pending (migration {0}), and the expand phase of this version builds on \

@@ -24,6 +24,8 @@ pub enum SchemaState {
     Behind(usize),
     /// This version cannot run on the database, because it does not contain this migration.
     Ahead(String),
+    /// A development version before the first release applied this migration, so no version can run on the database.
+    Unreleased(String),
 }
 
 /// The migrations that [`Database::migrate_phase`] applied, and those that are pending after it. Displayed as sentences for
@@ -83,6 +85,7 @@ impl Database {
             MigrationStatus::Current => SchemaState::Current,
             MigrationStatus::Behind(pending) => SchemaState::Behind(pending.len()),
             MigrationStatus::Ahead(name) => SchemaState::Ahead(name),
+            MigrationStatus::Unreleased(name) => SchemaState::Unreleased(name),
         })
     }
 
@@ -111,7 +114,7 @@ impl Database {
     /// statements of other processes wait behind it. It is tried up to [`MIGRATION_TRIES`] times.
     ///
     /// # Errors
-    /// Returns [`MigrateError::Newer`] when this version cannot run on the database, and
+    /// Returns [`MigrateError::Newer`] or [`MigrateError::Unreleased`] when this version cannot run on the database, and
     /// [`MigrateError::ContractPending`] or [`MigrateError::ExpandPending`] when a migration of the other phase must be
     /// applied first.
     pub async fn migrate_phase(&self, phase: Option<Phase>) -> Result<MigrationReport, MigrateError> {
@@ -165,9 +168,7 @@ impl Database {
             return Ok(Progress::Complete);
         };
         let started = Instant::now();
-        let creates_concurrently =
-            !migration.concurrent_indexes.is_empty() && migration.changes(self.backend());
-        let server_url = self.inner.server_url().filter(|_| creates_concurrently);
+        let server_url = self.inner.server_url().filter(|_| !migration.concurrent_indexes.is_empty());
         let outcome = if let Some(url) = server_url {
             // The transaction holds the lock meanwhile.
             indexes::create(url, migration.concurrent_indexes, &transaction).await?;
@@ -189,8 +190,10 @@ impl Database {
         connection: &impl sea_orm::ConnectionTrait,
         phase: Option<Phase>,
     ) -> Result<Option<&'static Migration>, MigrateError> {
-        if let MigrationStatus::Ahead(name) = self.inner.migrator.status(connection).await? {
-            return Err(MigrateError::Newer(name));
+        match self.inner.migrator.status(connection).await? {
+            MigrationStatus::Ahead(name) => return Err(MigrateError::Newer(name)),
+            MigrationStatus::Unreleased(name) => return Err(MigrateError::Unreleased(name)),
+            MigrationStatus::Current | MigrationStatus::Behind(_) => {}
         }
         let pending = self.inner.migrator.pending(connection).await?;
         migration::next(&pending, phase).map_err(|out_of_order| match phase {

@@ -1,5 +1,5 @@
-//! Tables with one partition per UTC day, so that the rows of a day are deleted by dropping a table. PostgreSQL only, and only
-//! after the migrations of the contract phase: before them, and on SQLite, the tables are not partitioned.
+//! Tables with one partition per UTC day, so that the rows of a day are deleted by dropping a table. PostgreSQL only: on SQLite, the
+//! tables are not partitioned.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -49,10 +49,7 @@ impl KnownPartitions {
 }
 
 /// The partitions of a table.
-struct Partitions {
-    is_partitioned: bool,
-    partitions: Vec<Partition>,
-}
+struct Partitions(Vec<Partition>);
 
 /// A partition. It begins where the previous one ends, or later.
 struct Partition {
@@ -65,30 +62,22 @@ struct Partition {
 
 impl Partitions {
     async fn of(connection: &impl ConnectionTrait, table: &str) -> Result<Self, DbErr> {
-        let query =
-            "SELECT parent.relkind = 'p', child.relname::text, pg_get_expr(child.relpartbound, child.oid)
-             FROM pg_class parent
-             LEFT JOIN pg_inherits ON pg_inherits.inhparent = parent.oid
-             LEFT JOIN pg_class child ON child.oid = pg_inherits.inhrelid
-             WHERE parent.oid = to_regclass($1)";
+        let query = "SELECT child.relname::text, pg_get_expr(child.relpartbound, child.oid)
+             FROM pg_inherits JOIN pg_class child ON child.oid = pg_inherits.inhrelid
+             WHERE pg_inherits.inhparent = to_regclass($1)";
         let query = Statement::from_sql_and_values(DbBackend::Postgres, query, [table.into()]);
-        let mut found = Self { is_partitioned: false, partitions: Vec::new() };
+        let mut partitions = Vec::new();
         for row in connection.query_all_raw(query).await? {
-            found.is_partitioned = row.try_get_by_index(0)?;
-            let (name, bounds): (Option<String>, Option<String>) =
-                (row.try_get_by_index(1)?, row.try_get_by_index(2)?);
-            if let Some(partition) = name.zip(bounds).and_then(|(name, bounds)| Partition::new(name, &bounds))
-            {
-                found.partitions.push(partition);
-            }
+            let (name, bounds): (String, String) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
+            partitions.extend(Partition::new(name, &bounds));
         }
-        Ok(found)
+        Ok(Self(partitions))
     }
 
     fn contains(&self, day: i64) -> bool {
         let end_ms = (day + 1) * DAY_MS;
-        let mut partitions = self.partitions.iter();
-        partitions
+        self.0
+            .iter()
             .any(|partition| partition.end_ms == end_ms || partition.is_first && partition.end_ms > end_ms)
     }
 }
@@ -104,7 +93,7 @@ impl Partition {
 
 impl Database {
     /// Creates the partitions of the table that rows of these times need (milliseconds since the epoch), and those of the days
-    /// before and after, since the clock that determines the time of a row may differ. Does nothing if the table is not partitioned.
+    /// before and after, since the clock that determines the time of a row may differ. Does nothing on SQLite.
     ///
     /// Call it before the transaction that inserts the rows. It queries the database at most once a minute.
     ///
@@ -120,7 +109,7 @@ impl Database {
         }
         let needed: BTreeSet<i64> = days.iter().flat_map(|day| day - 1..=day + 1).collect();
         let found = Partitions::of(&self.reader, table).await?;
-        if found.is_partitioned && !needed.iter().all(|&day| found.contains(day)) {
+        if !needed.iter().all(|&day| found.contains(day)) {
             match self.create_partitions(table, &needed).await {
                 Err(error) if days.iter().all(|&day| found.contains(day)) => {
                     tracing::warn!(%error, table, "could not create the partition of the next or previous day; trying again");
@@ -143,7 +132,7 @@ impl Database {
     }
 
     /// Drops the partitions of the table whose rows are all older than `retention_ms`, by the clock of the database. Returns whether
-    /// the caller must delete old rows itself: the table is not partitioned, or its first partition contains rows of many days.
+    /// the caller must delete old rows itself: on SQLite, and while the first partition, which contains rows of many days, exists.
     ///
     /// Waits at most 100 milliseconds at a time for running transactions that use the table, since others wait behind it. A partition
     /// that could not be dropped is dropped by a later call.
@@ -162,7 +151,7 @@ impl Database {
         let before_ms = self.server_now_ms(clock).await? - retention_ms;
         let found = Partitions::of(&self.reader, table).await?;
         let mut has_first = false;
-        for Partition { name, is_first, end_ms } in found.partitions {
+        for Partition { name, is_first, end_ms } in found.0 {
             if end_ms > before_ms {
                 has_first |= is_first;
             } else if self.drop_partition(&name).await? {
@@ -171,7 +160,7 @@ impl Database {
                 tracing::warn!(partition = name, "could not drop a partition, because its table is in use");
             }
         }
-        Ok(has_first || !found.is_partitioned)
+        Ok(has_first)
     }
 
     /// Returns `false` if the locks were not available in time.

@@ -157,7 +157,7 @@ impl Standby {
             Ok(Ok((MigrationStatus::Current, None))) => {
                 state.set_unusable("it has not replayed that this process runs".to_owned());
             }
-            Ok(Ok((MigrationStatus::Behind(_) | MigrationStatus::Ahead(_), _))) => {
+            Ok(Ok((_, _))) => {
                 state.set_unusable("this version cannot run on its schema".to_owned());
             }
             Ok(Err(error)) => state.set_unusable(format!("a check failed: {error}")),
@@ -172,7 +172,7 @@ impl Standby {
         let status = self.migrator.status(&self.connection).await?;
         let replayed = match status {
             MigrationStatus::Current => entity::processes::heartbeat_at(&self.connection, process).await?,
-            MigrationStatus::Behind(_) | MigrationStatus::Ahead(_) => None,
+            _ => None,
         };
         Ok((status, replayed))
     }

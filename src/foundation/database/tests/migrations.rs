@@ -13,8 +13,7 @@ const EXPAND: Migration =
 
 const CONTRACT: Migration = Migration {
     name: "m0092_contract",
-    // One more than the version of this program knows.
-    floor: migration::MIGRATIONS.len() as u32 + 1,
+    floor: 92,
     phase: Phase::Contract,
     statements: &["ALTER TABLE workspaces DROP COLUMN motto"],
     ..Migration::EMPTY

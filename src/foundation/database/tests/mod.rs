@@ -63,11 +63,7 @@ impl EmptyDatabase {
 
     /// Opens the database in a version with these migrations after those of the program.
     async fn open_with(&self, migrations: &[Migration]) -> Database {
-        self.open_version(Migrator::new([MIGRATIONS, migrations].concat().leak())).await
-    }
-
-    /// Opens the database in the version with these migrations.
-    async fn open_version(&self, migrator: Migrator) -> Database {
+        let migrator = Migrator::new([MIGRATIONS, migrations].concat().leak());
         let options = DatabaseOptions::new(self.source.clone());
         Database::connect(DatabaseOptions { migrator, ..options }).await.unwrap()
     }

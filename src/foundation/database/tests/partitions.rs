@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use entity::rollups::DAY_MS;
 use entity::{StringMap, webhook_attempts};
 use futures_util::future::join_all;
-use migration::{MIGRATIONS, Migrator};
 use sea_orm::{ConnectionTrait, DbBackend, Statement};
 use uuid::Uuid;
 
@@ -14,9 +13,6 @@ use crate::clock::Clock;
 use crate::database::Database;
 
 const TABLE: &str = webhook_attempts::TABLE;
-
-/// The number of migrations before those that partition the tables.
-const UNPARTITIONED: usize = 24;
 
 /// A time long after the end of the first partition: 2035-03-01 12:00 UTC.
 const NOON_MS: i64 = 2_056_363_200_000;
@@ -36,7 +32,6 @@ async fn insert(database: &Database, number: u128, ended_at: i64) {
         response_headers: None,
         response_body: None,
     };
-    // An old schema has no recording clock.
     let transaction = database.begin_limited().await.unwrap();
     webhook_attempts::insert_many(&transaction, vec![attempt]).await.unwrap();
     transaction.commit().await.unwrap();
@@ -61,38 +56,19 @@ async fn day_partitions(database: &Database) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_existing_table_becomes_the_first_partition() {
+async fn the_first_partition_contains_all_days_before_its_end() {
     let Some(empty) = EmptyDatabase::postgres().await else { return };
-    let previous = empty.open_version(Migrator::new(&MIGRATIONS[..UNPARTITIONED])).await;
-    previous.migrate().await.unwrap();
-    let now = Clock::system().now_ms();
-    let fixture = "INSERT INTO webhook_deliveries
-            (id, workspace_id, subscription_id, event_id, event_type, origin, state, attempts, created_at, settled_at)
-        VALUES ('00000000-0000-0000-0000-000000000002', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(),
-            'student.created', 0, 1, 1, 1, 1)";
-    let without_foreign_keys =
-        "ALTER TABLE webhook_deliveries DROP CONSTRAINT fk_webhook_deliveries_subscription,
-             DROP CONSTRAINT fk_webhook_deliveries_event";
-    for statement in [without_foreign_keys, fixture] {
-        previous.read().execute_unprepared(statement).await.unwrap();
-    }
-    insert(&previous, 1, now - 40 * DAY_MS).await;
-    // A row of a clock that is ahead.
-    insert(&previous, 2, now + 5 * DAY_MS).await;
-    previous.ensure_partitions(TABLE, &[now]).await.unwrap();
-    assert!(previous.drop_partitions(TABLE, &at(now), 0).await.unwrap());
-
     let database = empty.migrated().await;
-    assert_eq!(rows_by_table(&database).await, [("webhook_attempts_history".to_owned(), 2)]);
-    database.ensure_partitions(TABLE, &[now + 6 * DAY_MS]).await.unwrap();
-    insert(&database, 3, now + 7 * DAY_MS).await;
-    // The partition of that day is not needed, since the first one ends after it.
+    let now = Clock::system().now_ms();
+    for (number, day) in [(1, -4_000), (2, 0), (3, 7)] {
+        database.ensure_partitions(TABLE, &[now + (day - 1) * DAY_MS]).await.unwrap();
+        insert(&database, number, now + day * DAY_MS).await;
+    }
+    assert_eq!(rows_by_table(&database).await, [("webhook_attempts_history".to_owned(), 3)]);
     assert!(day_partitions(&database).await.is_empty());
     database.ensure_partitions(TABLE, &[now + 8 * DAY_MS]).await.unwrap();
     assert_eq!(day_partitions(&database).await.len(), 1);
-    // A process that ran before the migrations continues.
-    previous.ensure_partitions(TABLE, &[now]).await.unwrap();
-    insert(&previous, 4, now).await;
+    assert!(database.drop_partitions(TABLE, &at(now), 0).await.unwrap());
 }
 
 #[tokio::test]
