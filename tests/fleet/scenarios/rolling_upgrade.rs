@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use sea_orm::ConnectionTrait as _;
 
 use crate::client::ApiClient;
-use crate::commands::{Commands, accepts_flag};
+use crate::commands::Commands;
 use crate::engines::postgres::query_number;
 use crate::fleet::{Fleet, FleetOptions};
 use crate::load::{Load, LoadOptions, ResponseKind};
@@ -51,18 +51,12 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
     let start = Instant::now();
     load.run_for(Duration::from_secs(2)).await;
 
-    let migrate: &[&str] = match accepts_flag(new, "migrate", "--phase").await? {
-        true => &["migrate", "--phase", "expand"],
-        false => &["migrate"],
-    };
     let commands = Commands { program: new.clone(), ..fleet.database.commands.clone() };
-    let migrated = commands.run(migrate).await?;
+    let migrated = commands.run(&["migrate", "--phase", "expand"]).await?;
     for program in [new, &earlier, new] {
         roll(&mut fleet, program).await?;
     }
-    if migrate.contains(&"--phase") {
-        commands.run(&["migrate", "--phase", "contract"]).await?;
-    }
+    commands.run(&["migrate", "--phase", "contract"]).await?;
     load.run_for(Duration::from_secs(2)).await;
     let rate = count(load.record().responses.len()) / start.elapsed().as_secs_f64();
     let record = load.stop().await;
@@ -71,7 +65,7 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
     report.add(figure.detail(format!("with {deliveries} deliveries in the database")));
     let failed =
         record.count(&[ResponseKind::InternalError, ResponseKind::Missing, ResponseKind::Unexpected]);
-    let detail = format!("`{}`: {migrated}; {}", migrate.join(" "), record.summary());
+    let detail = format!("`migrate --phase expand`: {migrated}; {}", record.summary());
     report.add(Figure::exactly("failed requests", count(failed), "requests", 0.0).detail(detail));
     report.add(Figure::at_most("longest response", record.longest_since(start), "s", 3.0));
     check_writes(report, &fleet.database.primary, &[&record]).await?;

@@ -77,10 +77,9 @@ pub(crate) struct FleetArgs {
     /// Build the programs with the release profile
     #[arg(long)]
     release: bool,
-    /// Revision from which `rolling-upgrade` upgrades. The default is the first that stores which versions can run on a
-    /// database
-    #[arg(long, value_name = "REVISION", default_value = "8312107")]
-    from: String,
+    /// Revision from which `rolling-upgrade` upgrades. The default is the first with the initial schema
+    #[arg(long, value_name = "REVISION")]
+    from: Option<String>,
     /// Fail if a program is missing instead of installing it
     #[arg(long)]
     no_install: bool,
@@ -109,8 +108,12 @@ pub(crate) fn run(args: &FleetArgs, workspace: &Path) -> Result<TaskOutcome> {
     let is_selected = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);
     let selected: Vec<&str> =
         SCENARIOS.iter().map(|(name, _)| *name).filter(|name| is_selected(name)).collect();
-    let from = is_selected("rolling-upgrade").then_some(args.from.as_str());
-    let selection = Selection { release: args.release, from, suite: is_selected("pgbouncer-suite") };
+    let selection = Selection {
+        release: args.release,
+        upgrade: is_selected("rolling-upgrade"),
+        from: args.from.as_deref(),
+        suite: is_selected("pgbouncer-suite"),
+    };
     let programs = FleetPrograms::prepare(&folder, &selection, !args.no_install)?;
     let start = Instant::now();
     let results = run_scenarios(&programs, &selected, &folder)?;

@@ -17,7 +17,9 @@ use crate::test::{postgres, redis};
 pub(super) struct Selection<'a> {
     /// Whether to build with the release profile.
     pub(super) release: bool,
-    /// The revision of the earlier server, if one is needed.
+    /// Whether an earlier server is needed.
+    pub(super) upgrade: bool,
+    /// The revision of the earlier server. The default is the first with the initial schema.
     pub(super) from: Option<&'a str>,
     /// Whether the integration tests are needed.
     pub(super) suite: bool,
@@ -66,6 +68,9 @@ const MMDEBSTRAP: SystemPackages = SystemPackages {
     other_systems: "install a newer pgbouncer",
 };
 
+/// The file whose first revision is the default of `--from`. No server runs on the schema of an earlier one.
+const INITIAL_SCHEMA: &str = "migration/m0037_initial/mod.rs";
+
 /// The Debian release whose pgbouncer supports transaction mode.
 const PGBOUNCER_RELEASE: &str = "trixie";
 
@@ -82,7 +87,7 @@ impl FleetPrograms {
     /// # Errors
     /// Returns an error when an engine is missing and cannot be installed, or when a program does not build.
     pub(super) fn prepare(folder: &Path, selection: &Selection, install: bool) -> Result<Self> {
-        let Selection { release, from, suite } = *selection;
+        let Selection { release, upgrade, from, suite } = *selection;
         let postgres = postgres::find_or_install(install)?;
         let haproxy = program(&HAPROXY, &["haproxy"], install)?;
         let pgbouncer = find_or_install_pgbouncer(folder, install)?;
@@ -91,7 +96,7 @@ impl FleetPrograms {
         let prometheus = find_in_path(&["prometheus"]);
         let faketime = find_or_install(&FAKETIME, install, find_faketime)?;
         let user = postgres::unprivileged_user()?.map(|user| (user.uid, user.gid));
-        let earlier_server = from.map(|revision| build_revision(folder, release, revision)).transpose()?;
+        let earlier_server = upgrade.then(|| build_revision(folder, release, from)).transpose()?;
         let built = build(["--bin", "creator-api"], &Build { release, ..Build::default() })?;
         let server = folder.join("creator-api");
         copy(&built, &server)?;
@@ -161,10 +166,16 @@ fn find_or_install_pgbouncer(folder: &Path, install: bool) -> Result<PathBuf> {
     Ok(script)
 }
 
-/// Builds the server of another revision in a git worktree below `folder`, unless a previous run has built it.
-fn build_revision(folder: &Path, release: bool, revision: &str) -> Result<PathBuf> {
-    let commit = git(&["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")])
-        .with_context(|| format!("the revision `{revision}` does not exist; choose another with --from"))?;
+/// Builds the server of another revision, or of the first with the initial schema, in a git worktree below `folder`, unless a
+/// previous run has built it.
+fn build_revision(folder: &Path, release: bool, revision: Option<&str>) -> Result<PathBuf> {
+    let commit = match revision {
+        Some(revision) => git(&["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")])
+            .with_context(|| {
+                format!("the revision `{revision}` does not exist; choose another with --from")
+            })?,
+        None => git(&["log", "--diff-filter=A", "--max-count=1", "--format=%H", "--", INITIAL_SCHEMA])?,
+    };
     let profile = if release { "release" } else { "dev" };
     let program = folder.join(format!("creator-api-{profile}-{commit}"));
     if program.exists() {
@@ -176,7 +187,7 @@ fn build_revision(folder: &Path, release: bool, revision: &str) -> Result<PathBu
         git(&["worktree", "prune"])?;
         git(&["worktree", "add", "--detach", &path, &commit])?;
     }
-    eprintln!("the server of revision {revision}:");
+    eprintln!("the server of revision {commit}:");
     // The same target folder, so that the dependencies are not built again.
     let target = fs::canonicalize("target")?;
     let options = Build { release, source: Some(&worktree), target: Some(&target) };
