@@ -1,8 +1,8 @@
 //! `cargo xtask codegen`: generates Rust from the OpenAPI contract.
 //!
 //! This module defines which files are generated, and `contracts` from which contracts. The crate `contract` rejects
-//! every construct that cannot be generated. This crate does not depend on the server, so it runs when the server does
-//! not compile.
+//! every construct that cannot be generated. This crate does not depend on the server, so that it
+//! also runs while the server cannot be compiled.
 
 mod attributes;
 mod contracts;

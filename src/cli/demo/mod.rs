@@ -148,7 +148,7 @@ fn command_line(arguments: &str, data_dir: &Path, database_url: Option<&str>) ->
     let data_dir = data_dir.display().to_string();
     let mut line = format!("{} {arguments} --data-dir {}", shell_word(&program), shell_word(&data_dir));
     if let Some(url) = database_url {
-        // What the demo prints may be logged. Whoever specified the password can set the variable.
+        // What the demo prints may be logged, so the shell provides the password.
         let url = if has_password(url) { r#""$DATABASE_URL""#.to_owned() } else { shell_word(url) };
         line += &format!(" --database-url {url}");
     }
