@@ -276,28 +276,31 @@ fn without_line(reason: &str) -> String {
 
 #[tokio::test]
 async fn changes_in_groups_have_the_same_effects_as_single_changes() {
-    for (seed, record_count) in [(1, 40), (2, 12), (3, 4)] {
-        let lines = RandomChanges::lines(seed, record_count, 600);
-        let one_by_one = FeedFixture::sqlite().await;
-        let (mut outcome, mut reasons) = (ApplyOutcome::default(), Vec::new());
-        for line in &lines {
-            let (applied, rejected) = one_by_one.apply(line).await;
-            outcome.applied += applied.applied;
-            outcome.repeated += applied.repeated;
-            outcome.rejected += applied.rejected;
-            reasons.extend(rejected.iter().map(|reason| without_line(reason)));
-        }
-        assert!(outcome.applied > 250 && outcome.rejected > 10 && outcome.repeated > 5, "{outcome:?}");
-        let expected = (records(&one_by_one).await, events(&one_by_one).await, figures(&one_by_one).await);
-        for fixture in FeedFixture::on_all_databases().await {
-            let (grouped, rejected) = fixture.apply(&lines.concat()).await;
-            let rejected: Vec<String> = rejected.iter().map(|reason| without_line(reason)).collect();
-            assert_eq!(rejected, reasons);
-            assert_eq!(grouped, outcome);
-            assert_same(&events(&fixture).await, &expected.1);
-            assert_same(&records(&fixture).await, &expected.0);
-            assert_same(&figures(&fixture).await, &expected.2);
-        }
+    tokio::join!(compare_groups(1, 40), compare_groups(2, 12), compare_groups(3, 4));
+}
+
+/// Applies random changes one by one and in groups, and compares the effects.
+async fn compare_groups(seed: u64, record_count: u32) {
+    let lines = RandomChanges::lines(seed, record_count, 600);
+    let one_by_one = FeedFixture::sqlite().await;
+    let (mut outcome, mut reasons) = (ApplyOutcome::default(), Vec::new());
+    for line in &lines {
+        let (applied, rejected) = one_by_one.apply(line).await;
+        outcome.applied += applied.applied;
+        outcome.repeated += applied.repeated;
+        outcome.rejected += applied.rejected;
+        reasons.extend(rejected.iter().map(|reason| without_line(reason)));
+    }
+    assert!(outcome.applied > 250 && outcome.rejected > 10 && outcome.repeated > 5, "{outcome:?}");
+    let expected = (records(&one_by_one).await, events(&one_by_one).await, figures(&one_by_one).await);
+    for fixture in FeedFixture::on_all_databases().await {
+        let (grouped, rejected) = fixture.apply(&lines.concat()).await;
+        let rejected: Vec<String> = rejected.iter().map(|reason| without_line(reason)).collect();
+        assert_eq!(rejected, reasons);
+        assert_eq!(grouped, outcome);
+        assert_same(&events(&fixture).await, &expected.1);
+        assert_same(&records(&fixture).await, &expected.0);
+        assert_same(&figures(&fixture).await, &expected.2);
     }
 }
 
