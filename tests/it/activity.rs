@@ -102,6 +102,7 @@ fn figures_of_summary(figures: &Value) -> Value {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn the_summary_equals_the_listed_students_in_every_window() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;

@@ -277,6 +277,7 @@ async fn a_data_folder_that_cannot_be_used_is_reported_with_its_cause() {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn the_last_attempt_to_connect_to_postgres_is_reported_without_the_password() {
     let program = TestProgram::new().await;
     let port = free_port().expect("a free port");

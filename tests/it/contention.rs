@@ -313,11 +313,13 @@ async fn run_load(imports: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "slow"]
 async fn one_import_does_not_deadlock_with_dashboard_and_api() {
     run_load(1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "slow"]
 async fn four_imports_do_not_deadlock_with_dashboard_and_api() {
     run_load(4).await;
 }

@@ -69,6 +69,7 @@ async fn workspace_with_everything<'a>(
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn no_link_and_no_form_reaches_records_of_another_workspace() {
     let app = TestApp::start_with_local_webhooks().await;
     let endpoint = Endpoint::start().await;
@@ -130,6 +131,7 @@ async fn no_link_and_no_form_reaches_records_of_another_workspace() {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn no_page_and_no_form_needs_two_database_connections() {
     let app =
         TestApp::start_with(&[("database_max_connections", "1"), ("webhook_allow", "127.0.0.0/8")]).await;

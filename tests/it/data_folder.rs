@@ -84,6 +84,7 @@ fn command_names() -> Vec<String> {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn only_a_few_commands_create_a_data_folder() {
     for name in command_names() {
         let rows = COMMANDS

@@ -111,6 +111,7 @@ async fn each_printed_command_works_whenever_it_is_pasted() {
 
 /// The port is free, so only the process knows the URL.
 #[tokio::test]
+#[ignore = "slow"]
 async fn an_invitation_links_to_the_address_that_the_server_listens_on() {
     let program = TestProgram::new().await;
     let demo = Demo::start(&program).await;

@@ -187,6 +187,7 @@ impl Load {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn the_master_key_is_replaced_while_servers_run_and_rotations_are_killed() {
     let rotated = Rotated::new().await;
     let (program, app) = (&rotated.program, &rotated.program.app);

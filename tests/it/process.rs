@@ -106,6 +106,7 @@ async fn a_worker_serves_health_checks_and_metrics() {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn a_worker_whose_delivery_loop_fails_is_unready() {
     let program = TestProgram::new().await;
     let worker = program.serve(&["worker", "--metrics-listen", "127.0.0.1:0"]).await;
@@ -382,6 +383,7 @@ fn remove_recording_times(value: &mut Value) {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn an_import_killed_and_repeated_has_the_result_of_one_run() {
     let changes = many_changes();
     let uninterrupted = TestProgram::new().await;

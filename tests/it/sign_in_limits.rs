@@ -73,6 +73,7 @@ async fn a_network_has_thirty_attempts_at_all_accounts() {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn strangers_cannot_lock_out_a_device_that_signed_in_before() {
     let app = start().await;
     let device = Browser::new(&app);
@@ -109,6 +110,7 @@ async fn a_known_device_has_ten_sign_ins_and_keeps_its_cookie() {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn a_device_is_known_for_one_account_and_its_current_password() {
     let app = start().await;
     let acme = app.workspace("acme").await;
@@ -136,6 +138,7 @@ async fn a_device_is_known_for_one_account_and_its_current_password() {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn strangers_cannot_lock_out_the_browser_that_set_the_password() {
     let app = start().await;
     let token = app.workspace("acme").await.password_link_token(ADA).await;

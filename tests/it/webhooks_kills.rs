@@ -76,6 +76,7 @@ async fn count_by_state(program: &TestProgram) -> [i64; 4] {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn a_server_that_is_killed_twenty_times_loses_no_delivery() {
     const KILLS: usize = 20;
     // Set `KILLED_EVENTS` to run with more events, such as 10,000.

@@ -275,6 +275,7 @@ fn without_line(reason: &str) -> String {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn changes_in_groups_have_the_same_effects_as_single_changes() {
     tokio::join!(compare_groups(1, 40), compare_groups(2, 12), compare_groups(3, 4));
 }

@@ -151,6 +151,21 @@ const INTEGRATION_TEST_THREADS: &str = "--test-threads=6";
 /// Arguments that exclude the browser tests, which have a separate step.
 const WITHOUT_BROWSER: [&str; 2] = ["--skip", "browser::"];
 
+/// Modules of tests that do not depend on the kind of the database. They run on SQLite only.
+const ON_ONE_DATABASE: [&str; 11] = [
+    "connections::",
+    "connections_flood::",
+    "dashboard_times::",
+    "data_folder::",
+    "email_addresses::",
+    "mail_server::",
+    "malformed::",
+    "sign_in_limits::",
+    "systemd::",
+    "traces::",
+    "webhooks_outbound::",
+];
+
 fn test_on_sqlite(context: &StepContext) -> Result<()> {
     run(integration_tests(context, "sqlite")?.args(WITHOUT_BROWSER))
 }
@@ -161,7 +176,7 @@ fn test_on_postgres(context: &StepContext) -> Result<()> {
     command.env("TEST_REDIS_SERVER", redis::find_or_install(context.install)?);
     // Tests of standbys start servers of their own.
     command.env("TEST_POSTGRES_PROGRAMS", postgres::find_or_install(context.install)?);
-    run(command.args(WITHOUT_BROWSER))
+    run(command.args(WITHOUT_BROWSER).args(ON_ONE_DATABASE.iter().flat_map(|module| ["--skip", module])))
 }
 
 fn test_in_browser(context: &StepContext) -> Result<()> {

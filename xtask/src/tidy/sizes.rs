@@ -71,11 +71,14 @@ fn function(source: &SourceFile, tokens: &[TokenTree]) -> Option<TidyFinding> {
     })
 }
 
-/// Returns whether a group and the token before it are the attribute `#[ignore]`.
+/// The attribute of the tests that `cargo xtask test --fast` leaves out.
+const SLOW_TEST: &str = "ignore = \"slow\"";
+
+/// Returns whether a group and the token before it are the attribute `ignore` of a test that never runs.
 fn is_ignore(before: &TokenTree, group: &proc_macro2::Group) -> bool {
     let attribute = matches!(before, TokenTree::Punct(punct) if punct.as_char() == '#');
-    let first = group.stream().into_iter().next();
-    attribute && matches!(first, Some(TokenTree::Ident(word)) if word == "ignore")
+    let text = group.stream().to_string();
+    attribute && text.starts_with("ignore") && text != SLOW_TEST
 }
 
 #[cfg(test)]
@@ -109,6 +112,9 @@ mod tests {
     #[test]
     fn a_missing_module_comment_and_an_ignored_test_are_reported() {
         assert_eq!(findings("fn a() {}\n")[0].message, "no module comment");
-        assert_eq!(findings("//! A.\n#[test]\n#[ignore]\nfn a() {}\n").len(), 1);
+        for (attribute, expected) in [("ignore", 1), ("ignore = \"broken\"", 1), (SLOW_TEST, 0)] {
+            let text = format!("//! A.\n#[test]\n#[{attribute}]\nfn a() {{}}\n");
+            assert_eq!(findings(&text).len(), expected, "{attribute}");
+        }
     }
 }
