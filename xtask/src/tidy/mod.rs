@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: checks project rules that the compiler does not check.
 //!
 //! Checks the sizes of files and functions, module comments, ignored tests, the files in the root, the places of modules, unused
-//! dependencies, migrations, links between documents, and the wording. Cargo enforces the dependencies between crates.
+//! dependencies, migrations, and links between documents. Cargo enforces the dependencies between crates.
 
 mod dependencies;
 mod links;
@@ -9,7 +9,6 @@ mod migrations;
 mod root;
 mod sizes;
 mod source;
-mod wording;
 
 use std::fmt;
 use std::path::Path;
@@ -71,14 +70,9 @@ pub(crate) fn check(repository: &Path) -> Result<usize> {
         findings.extend(migrations::check(source));
     }
     findings.extend(dependencies::check(repository, &sources)?);
-    for file in files.iter().filter(|file| wording::is_checked(file)) {
-        // A file that is not UTF-8 is not text.
-        if let Ok(text) = std::fs::read_to_string(repository.join(file)) {
-            findings.extend(wording::check(file, &text));
-            if file.ends_with(".md") {
-                findings.extend(links::check(repository, file, &text));
-            }
-        }
+    for file in files.iter().filter(|file| file.ends_with(".md")) {
+        let text = std::fs::read_to_string(repository.join(file))?;
+        findings.extend(links::check(repository, file, &text));
     }
     let count = sources.len();
     let (warnings, errors): (Vec<TidyFinding>, Vec<TidyFinding>) =
