@@ -248,7 +248,7 @@ async fn all_violations_of_a_request_are_reported_together() {
         [
             "Query limit: must be at most 9",
             "Query x: is not a parameter of this operation",
-            "Body /to: is not a field of this body",
+            "Body /to: is not a field of this body; did you mean `total`?",
             "Body /by: is required",
         ]
     );

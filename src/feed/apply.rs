@@ -10,8 +10,8 @@ use anyhow::Context as _;
 use tokio::io::AsyncBufRead;
 
 use super::importer::{Importer, LineResult, MAX_GROUP_CHANGES};
-use super::lines::{InputLine, LineReader, MAX_LINE_BYTES};
 use super::reject::RejectedLine;
+use contract_runtime::payload::{InputLine, LineReader, MAX_LINE_BYTES};
 use domain::app::App;
 
 /// Time to wait for a line before the lines read so far are applied.
@@ -71,7 +71,7 @@ pub async fn apply(
         let (batch, ended) = read_batch(&mut lines).await.context("cannot read the changes")?;
         import.apply_batch(&batch).await?;
         import.write_truncated_remainder(&mut lines).await?;
-        (import.options.on_progress)(ApplyProgress { bytes: lines.bytes_read, outcome: import.outcome });
+        (import.options.on_progress)(ApplyProgress { bytes: lines.bytes_read(), outcome: import.outcome });
         if ended {
             break;
         }

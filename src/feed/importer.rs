@@ -23,9 +23,9 @@ use sea_orm::DbBackend;
 
 use super::actions;
 use super::change::{self, Change};
-use super::lines::{InputLine, MAX_LINE_BYTES};
 use super::reject::{self, RejectedLine, field_error};
 use super::runs::{acquire_locks, run_length};
+use contract_runtime::payload::{InputLine, MAX_LINE_BYTES};
 use domain::app::App;
 use domain::retry::retry_on_conflict;
 use domain::{FieldError, Result};

@@ -22,6 +22,20 @@ pub struct ContractConfig<'a> {
     pub middleware_headers: &'a [&'a str],
     /// The tables for crates that the generated code depends on.
     pub tables: Option<Tables<'a>>,
+    /// Types that a lower crate contains.
+    pub lower: Option<LowerTypes>,
+}
+
+/// The types of a schema and of all schemas that it references, in a crate that does not serve the contract. In these types, an
+/// absent property differs from null.
+#[derive(Clone, Copy, Debug)]
+pub struct LowerTypes {
+    /// The name of the schema.
+    pub schema: &'static str,
+    /// The path of the generated folder, relative to the workspace.
+    pub output: &'static str,
+    /// The path of the module in Rust.
+    pub module: &'static str,
 }
 
 /// Where the tables of a contract are generated, and what they contain besides scopes and event types.
@@ -79,6 +93,7 @@ pub const V1: ContractConfig<'static> = ContractConfig {
             "Interval",
         ],
     }),
+    lower: None,
 };
 
 /// The contract for the platform's own back end.
@@ -96,6 +111,8 @@ pub const PLATFORM_V1: ContractConfig<'static> = ContractConfig {
     },
     middleware_headers: &["cache-control", "www-authenticate", "x-request-id"],
     tables: Some(Tables { output: "src/domain/platform_contract", enums: &[] }),
+    // The importer also reads changes from files.
+    lower: Some(LowerTypes { schema: "Change", output: "src/feed/generated", module: "feed::generated" }),
 };
 
 /// All contracts that code is generated from. To add a version of the API, add an entry and its folder. The tests
@@ -118,6 +135,7 @@ pub const CONTRACTS: &[ContractConfig<'static>] = &[
         },
         middleware_headers: &[],
         tables: None,
+        lower: None,
     },
     // Contains every supported construct and proves that the generator does not depend on v1. The tests compile its
     // code and serve it beside v1.
@@ -135,6 +153,7 @@ pub const CONTRACTS: &[ContractConfig<'static>] = &[
         },
         middleware_headers: MIDDLEWARE_HEADERS,
         tables: None,
+        lower: None,
     },
 ];
 
@@ -145,6 +164,12 @@ impl ContractConfig<'_> {
 
     pub(super) fn json_3_0(&self) -> String {
         format!("{}.openapi-3.0.json", self.name)
+    }
+
+    /// Returns the folders that contain generated files.
+    pub fn outputs(&self) -> impl Iterator<Item = &str> {
+        let tables = self.tables.map(|tables| tables.output);
+        std::iter::once(self.output).chain(tables).chain(self.lower.map(|lower| lower.output))
     }
 
     pub(super) fn adapter_type(&self) -> String {

@@ -2,10 +2,21 @@
 
 use contract::Profile;
 use contract::model::Document;
+use contract::node::{Entry, Node, SpannedString, Value};
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::ContractConfig;
+
+/// Returns a document that contains only those of `components.schemas` whose names are selected.
+pub(crate) fn only_schemas(root: &Node, is_selected: impl Fn(&str) -> bool) -> Node {
+    let schemas = root.pointer("/components/schemas").and_then(Node::entries).unwrap_or_default();
+    let selected = schemas.iter().filter(|schema| is_selected(&schema.key)).cloned().collect();
+    ["schemas", "components"].into_iter().fold(Node::without_span(Value::Mapping(selected)), |value, key| {
+        let key = SpannedString { text: key.to_owned(), span: value.span };
+        Node::without_span(Value::Mapping(vec![Entry { key, value }]))
+    })
+}
 
 /// Generates the items of `document.rs`.
 pub(crate) fn document(document: &Document, config: &ContractConfig<'_>, digest: &str) -> TokenStream {

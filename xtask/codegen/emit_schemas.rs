@@ -13,11 +13,29 @@ use super::types::{RustTypes, TypeItem, TypeKind, TypeModule};
 /// The variable that poem-openapi's derive macro uses in the scope of the fields.
 const RESERVED: [&str; 1] = ["obj"];
 
-/// Generates the items of `schemas.rs`.
-pub(crate) fn schemas(document: &Document, types: &RustTypes<'_>) -> TokenStream {
+/// Generates the items of `schemas.rs`. `lower` is the path of the module of a lower crate that contains some of the types.
+pub(crate) fn schemas(document: &Document, types: &RustTypes<'_>, lower: Option<&str>) -> TokenStream {
     let items = items(document, types, TypeModule::Schemas);
     let scalars = imports::scalar_imports(&items);
-    quote!(#scalars #items)
+    let lower = lower.map(|path| {
+        let path: syn::Path = syn::parse_str(path).expect("the configuration contains a valid path");
+        quote!(pub use #path::*;)
+    });
+    quote!(#lower #scalars #items)
+}
+
+/// Generates the module of a lower crate: types, and the file with their schemas.
+pub(crate) fn lower(document: &Document, types: &RustTypes<'_>, schemas_file: &str) -> TokenStream {
+    let items = items(document, types, TypeModule::Lower);
+    let scalars = imports::scalar_imports(&items);
+    quote! {
+        #scalars
+
+        /// The schemas of the types as JSON, at the same JSON pointers as in the contract.
+        pub const SCHEMAS: &str = include_str!(#schemas_file);
+
+        #items
+    }
 }
 
 /// Generates every type of a module.
@@ -48,7 +66,7 @@ impl ItemWriter<'_> {
     }
 
     fn derives_api_traits(&self) -> bool {
-        self.module == TypeModule::Schemas
+        self.module != TypeModule::Events
     }
 
     fn structure(&self, properties: &[&Property], closed: bool) -> TokenStream {
@@ -99,7 +117,7 @@ impl ItemWriter<'_> {
                 ty
             }
             None if property.required && !nullable => inner_type,
-            None if !property.required && nullable && self.item.in_patch_body => {
+            None if !property.required && nullable && self.item.keeps_absent => {
                 serde.push(quote!(default, skip_serializing_if = "MaybeUndefined::is_undefined"));
                 oai.push(quote!(skip_serializing_if = "MaybeUndefined::is_undefined"));
                 quote!(MaybeUndefined<#inner_type>)

@@ -36,7 +36,7 @@ pub(crate) fn union(
             let about = format!(" `{}`.", member.name.text);
             quote!(#[doc = #about] #ident(#member_type),)
         });
-    let api = (module == TypeModule::Schemas).then(|| {
+    let api = (module != TypeModule::Events).then(|| {
         let discriminator = shape.discriminator.as_ref().map(|property| {
             let property = &property.text;
             let mapping = shape.members.iter().zip(&member_types).map(|(member, member_type)| {
@@ -62,13 +62,41 @@ pub(crate) fn union(
             &quote!(#(<#member_types as poem_openapi::types::Type>::register(registry);)*),
         )
     });
+    let discriminator = shape.discriminator.as_ref().map(|property| &property.text);
+    let derive_deserialize = discriminator.is_none().then(|| quote!(serde::Deserialize));
+    let deserialize = discriminator.map(|property| {
+        let values = shape.members.iter().map(|member| &member.name.text);
+        deserialize_impl(
+            name,
+            property,
+            quote!(#(Some(#values) => serde_json::from_value(value).map(Self::#idents),)*),
+        )
+    });
     quote! {
         #docs
-        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, #derive_deserialize)]
         #[serde(untagged)]
         pub enum #name { #(#variants)* }
 
+        #deserialize
+
         #api
+    }
+}
+
+/// Generates the conversion from JSON for a union with a discriminator. With `untagged`, serde would try one member after the other.
+fn deserialize_impl(name: &Ident, discriminator: &str, arms: TokenStream) -> TokenStream {
+    quote! {
+        impl<'de> serde::Deserialize<'de> for #name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+                let value = serde_json::Value::deserialize(deserializer)?;
+                let member = match value.get(#discriminator).and_then(serde_json::Value::as_str) {
+                    #arms
+                    _ => return Err(serde::de::Error::custom(concat!("unknown value of `", #discriminator, "`"))),
+                };
+                member.map_err(serde::de::Error::custom)
+            }
+        }
     }
 }
 
@@ -87,7 +115,7 @@ pub(crate) fn integer_enum(module: TypeModule, item: &TypeItem<'_>, shape: &Inte
         let about = format!(" `{value}`.");
         quote!(#[doc = #about] #ident,)
     });
-    let api = (module == TypeModule::Schemas).then(|| {
+    let api = (module != TypeModule::Events).then(|| {
         let impls = poem_openapi_impls(
             name,
             &quote! {

@@ -18,6 +18,7 @@ mod emit_tag;
 mod emit_unions;
 mod external;
 mod files;
+mod generate;
 mod imports;
 mod pretty;
 pub mod stale;
@@ -27,17 +28,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use contract::diagnostic::DiagnosticFormat;
-use contract::plain_text::plain_text;
 use contract::{Contract, Conventions, Profile};
-use proc_macro2::TokenStream;
-use sha2::{Digest, Sha256};
 
 use self::contracts::{ENVELOPE_NAMES, MIDDLEWARE_HEADERS};
 use self::external::ExternalContract;
-use self::files::GeneratedFile;
-use self::types::RustTypes;
+use self::generate::{generate, generate_folders};
 
-pub use self::contracts::{CONTRACTS, ContractConfig, PLATFORM_V1, Tables, V1};
+pub use self::contracts::{CONTRACTS, ContractConfig, LowerTypes, PLATFORM_V1, Tables, V1};
 
 /// Arguments of `cargo xtask codegen`.
 #[derive(Debug, clap::Args)]
@@ -117,6 +114,7 @@ fn generate_external(
         conventions,
         middleware_headers: if profile == Profile::Open { &[] } else { MIDDLEWARE_HEADERS },
         tables: None,
+        lower: None,
     };
     eprint!("{}", parsed_contract.render_notes(args.format));
     if !args.check {
@@ -154,99 +152,10 @@ fn write_or_compare(
         print!("{}", stale::render(&stale, format));
         return Ok(if stale.is_empty() { CodegenOutcome::UpToDate } else { CodegenOutcome::Findings });
     }
-    for (folder, files) in folders(contract, config) {
-        for line in files::write(workspace, folder, &files)? {
-            println!("{line}");
-        }
+    for (folder, files) in generate_folders(contract, config) {
+        files::write(workspace, folder, &files)?.iter().for_each(|line| println!("{line}"));
     }
     Ok(CodegenOutcome::UpToDate)
-}
-
-/// Generates all folders of a contract: the path of each, and its files.
-pub(crate) fn folders<'a>(
-    contract: &Contract,
-    config: &ContractConfig<'a>,
-) -> Vec<(&'a str, Vec<GeneratedFile>)> {
-    let mut folders = vec![(config.output, generate(contract, config))];
-    if let Some(tables) = &config.tables {
-        let about = format!("{}: names that the contract defines.", contract.document.title);
-        let items = emit_tables::tables(&contract.document, tables);
-        folders.push((tables.output, vec![rust_file(contract, config, "mod", &about, items)]));
-    }
-    folders
-}
-
-/// Formats a generated Rust file below its first line and its module comment.
-fn rust_file(
-    contract: &Contract,
-    config: &ContractConfig<'_>,
-    name: &str,
-    about: &str,
-    items: TokenStream,
-) -> GeneratedFile {
-    let digest = digest(&contract.source.text);
-    let heading = format!(
-        "{}{} (sha256 {digest}), do not edit. Run `cargo xtask codegen`.\n\n",
-        files::HEADING,
-        config.name_in_heading
-    );
-    // Texts of the contract must not end the comment.
-    let text = pretty::file(&heading, &format!("//! {}\n", plain_text(about)), items);
-    GeneratedFile { name: format!("{name}.rs"), text }
-}
-
-/// Generates the files of the folder `output` of a contract.
-pub(crate) fn generate(contract: &Contract, config: &ContractConfig<'_>) -> Vec<GeneratedFile> {
-    let document = &contract.document;
-    let types = RustTypes::new(document);
-    let digest = digest(&contract.source.text);
-    let rust = |name: &str, about: &str, items| rust_file(contract, config, name, about, items);
-    let title = &document.title;
-    let mut files = vec![
-        rust("mod", &format!("{title}: code generated from the contract."), emit_mod::module_file(document)),
-        rust(
-            "adapter",
-            "Serves the traits of all tags as one poem-openapi API.",
-            emit_adapter::adapter(document, &types, &config.adapter_type(), config.conventions.profile),
-        ),
-        rust(
-            "document",
-            "The text of the contract, in the formats that the server serves.",
-            emit_document::document(document, config, &digest),
-        ),
-        rust(
-            "events",
-            "The types of webhook events.",
-            emit_events::events(document, &types, config.tables.is_some()),
-        ),
-        rust(
-            "operations",
-            "Static descriptions of the operations.",
-            emit_operations::operations(document, config.name),
-        ),
-        rust("schemas", "The types of requests and responses.", emit_schemas::schemas(document, &types)),
-    ];
-    for tag in emit_adapter::tags_with_operations(document) {
-        let name = emit_adapter::tag_module(tag).to_string();
-        let about = format!("The operations of `{}`.", tag.name.text);
-        files.push(rust(name.trim_start_matches("r#"), &about, emit_tag::tag(document, &types, tag, config)));
-    }
-    files.push(GeneratedFile { name: config.json(), text: json(&contract.root) });
-    files.push(GeneratedFile {
-        name: config.json_3_0(),
-        text: json(&downgrade::to_openapi_3_0(&contract.root)),
-    });
-    files
-}
-
-/// Serializes a tree as JSON.
-fn json(node: &contract::node::Node) -> String {
-    serde_json::to_string_pretty(node).expect("a tree of plain values is valid JSON") + "\n"
-}
-
-/// Returns the SHA-256 digest of a text in hexadecimal.
-fn digest(text: &str) -> String {
-    hex::encode(Sha256::digest(text))
 }
 
 #[cfg(test)]
@@ -256,6 +165,7 @@ mod tests;
 
 #[cfg(test)]
 mod constructs {
+    use super::files::GeneratedFile;
     use super::*;
 
     /// Generates the files of the contract that contains every supported construct.

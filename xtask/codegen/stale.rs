@@ -5,7 +5,8 @@ use std::path::Path;
 use contract::Contract;
 use contract::diagnostic::{self, DiagnosticFormat};
 
-use super::{ContractConfig, files, folders};
+use super::generate::generate_folders;
+use super::{ContractConfig, files};
 
 pub use super::files::StaleFile;
 
@@ -19,7 +20,7 @@ pub fn find(
     config: &ContractConfig<'_>,
 ) -> anyhow::Result<Vec<StaleFile>> {
     let mut stale = Vec::new();
-    for (folder, files) in folders(contract, config) {
+    for (folder, files) in generate_folders(contract, config) {
         stale.extend(files::compare(workspace, folder, &files)?);
     }
     Ok(stale)

@@ -15,6 +15,8 @@ use quote::{format_ident, quote};
 pub(crate) enum TypeModule {
     /// Types that operations use. They implement the traits of poem-openapi and serde.
     Schemas,
+    /// Types of operations that a lower crate contains, and that `schemas` exports again. They implement the same traits.
+    Lower,
     /// Types that only events use. They implement the traits of serde.
     Events,
 }
@@ -29,8 +31,8 @@ pub(crate) struct TypeItem<'a> {
     pub schema: &'a Schema,
     /// The contents of the type.
     pub kind: TypeKind<'a>,
-    /// Whether the type is part of a PATCH body, where an absent property differs from null.
-    pub in_patch_body: bool,
+    /// Whether an absent property differs from null, as in PATCH bodies.
+    pub keeps_absent: bool,
 }
 
 /// The kind of a type to generate.
@@ -52,13 +54,16 @@ pub(crate) struct RustTypes<'a> {
     used_by_operations: BTreeSet<&'a str>,
     /// The names that only webhooks use.
     used_only_by_webhooks: BTreeSet<&'a str>,
-    /// The names that PATCH bodies use, where an absent property differs from null.
-    used_by_patch_bodies: BTreeSet<&'a str>,
+    /// The names whose types a lower crate contains.
+    lower: BTreeSet<&'a str>,
+    /// The names whose types distinguish an absent property from null: those of PATCH bodies, and those in `lower`.
+    keep_absent: BTreeSet<&'a str>,
 }
 
 impl<'a> RustTypes<'a> {
-    /// Determines which schemas are used by operations, webhooks and PATCH bodies.
-    pub(crate) fn new(document: &'a Document) -> Self {
+    /// Determines which schemas are used by operations, webhooks and PATCH bodies. A lower crate contains the types of the schema
+    /// `lower_root` and of those that it references.
+    pub(crate) fn new(document: &'a Document, lower_root: Option<&'a str>) -> Self {
         let (mut used_by_operations, mut used_by_webhooks) = (BTreeSet::new(), BTreeSet::new());
         for operation in &document.operations {
             let parameters = operation.parameters.iter().map(|parameter| &parameter.schema);
@@ -72,13 +77,24 @@ impl<'a> RustTypes<'a> {
             collect_references(document, &webhook.content.schema, &mut used_by_webhooks);
         }
         let used_only_by_webhooks = used_by_webhooks.difference(&used_by_operations).copied().collect();
-        let mut used_by_patch_bodies = BTreeSet::new();
-        for operation in document.operations.iter().filter(|operation| operation.method == Method::Patch) {
-            operation.body.iter().for_each(|body| {
-                collect_references(document, &body.content.schema, &mut used_by_patch_bodies)
-            });
+        let mut lower = BTreeSet::new();
+        if let Some((name, schema)) = lower_root.and_then(|name| Some((name, document.schema(name)?))) {
+            lower.insert(name);
+            collect_references(document, schema, &mut lower);
         }
-        Self { document, used_by_operations, used_only_by_webhooks, used_by_patch_bodies }
+        let mut keep_absent = lower.clone();
+        for operation in document.operations.iter().filter(|operation| operation.method == Method::Patch) {
+            operation
+                .body
+                .iter()
+                .for_each(|body| collect_references(document, &body.content.schema, &mut keep_absent));
+        }
+        Self { document, used_by_operations, used_only_by_webhooks, lower, keep_absent }
+    }
+
+    /// Returns whether a lower crate contains the type of a schema of `components.schemas`.
+    pub(crate) fn is_lower(&self, name: &str) -> bool {
+        self.lower.contains(name)
     }
 
     /// Returns the types of a module: those of `components.schemas` in document order, each followed by its inline
@@ -88,15 +104,20 @@ impl<'a> RustTypes<'a> {
         for named in &self.document.schemas {
             let name = &*named.name.text;
             let is_in_module = match module {
-                TypeModule::Schemas => self.used_by_operations.contains(name),
+                TypeModule::Schemas => self.used_by_operations.contains(name) && !self.lower.contains(name),
+                TypeModule::Lower => self.lower.contains(name),
                 TypeModule::Events => self.used_only_by_webhooks.contains(name),
             };
             if is_in_module {
-                let location = TypeLocation::of_schema(name, self.used_by_patch_bodies.contains(name));
+                let location = TypeLocation::of_schema(name, self.keep_absent.contains(name));
                 self.collect(&named.schema, &location, &mut items);
             }
         }
-        let is_in_module = |inline: &InlineSchema<'_>| inline.in_webhook == (module == TypeModule::Events);
+        let is_in_module = |inline: &InlineSchema<'_>| match module {
+            TypeModule::Schemas => !inline.in_webhook,
+            TypeModule::Events => inline.in_webhook,
+            TypeModule::Lower => false,
+        };
         for inline in type_locations::inline_schemas(self.document).into_iter().filter(is_in_module) {
             self.collect(inline.schema, &inline.location, &mut items);
         }
@@ -116,7 +137,7 @@ impl<'a> RustTypes<'a> {
         };
         if let Some(kind) = kind {
             let (name, origin) = (format_ident!("{}", location.type_name), location.origin.clone());
-            items.push(TypeItem { name, origin, schema, kind, in_patch_body: location.in_patch_body });
+            items.push(TypeItem { name, origin, schema, kind, keeps_absent: location.keeps_absent });
         }
         match &schema.shape {
             Shape::Object(object) => {
@@ -186,12 +207,12 @@ impl<'a> RustTypes<'a> {
 
     fn type_path(&self, name: &str, from: Option<TypeModule>) -> TokenStream {
         let ident = format_ident!("{}", rust_name::upper_camel_case(name));
-        let module =
-            if self.used_by_operations.contains(name) { TypeModule::Schemas } else { TypeModule::Events };
-        match (module, from) {
-            (module, Some(from)) if module == from => quote!(#ident),
-            (TypeModule::Schemas, _) => quote!(schemas::#ident),
-            (TypeModule::Events, _) => quote!(events::#ident),
+        let used_by_operations = self.used_by_operations.contains(name);
+        match from {
+            Some(TypeModule::Schemas | TypeModule::Lower) if used_by_operations => quote!(#ident),
+            Some(TypeModule::Events) if !used_by_operations => quote!(#ident),
+            _ if used_by_operations => quote!(schemas::#ident),
+            _ => quote!(events::#ident),
         }
     }
 }

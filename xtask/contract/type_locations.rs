@@ -12,14 +12,14 @@ pub struct TypeLocation {
     pub type_name: String,
     /// The location in the contract, for messages and doc comments.
     pub origin: String,
-    /// Whether the schema is part of the body of a PATCH request.
-    pub in_patch_body: bool,
+    /// Whether an absent property differs from null, as in the body of a PATCH request.
+    pub keeps_absent: bool,
 }
 
 impl TypeLocation {
     /// Returns the location of a schema of `components.schemas`.
-    pub fn of_schema(name: &str, in_patch_body: bool) -> Self {
-        Self { type_name: rust_name::upper_camel_case(name), origin: name.to_owned(), in_patch_body }
+    pub fn of_schema(name: &str, keeps_absent: bool) -> Self {
+        Self { type_name: rust_name::upper_camel_case(name), origin: name.to_owned(), keeps_absent }
     }
 
     /// Returns the location of a named child, such as a property. `separator` precedes the name in the origin.
@@ -30,7 +30,7 @@ impl TypeLocation {
     /// Returns the location of an unnamed child, such as the items of an array. Both arguments are appended.
     pub fn unnamed_child(&self, type_name: &str, origin: &str) -> Self {
         let (type_name, origin) = (self.type_name.clone() + type_name, self.origin.clone() + origin);
-        Self { type_name, origin, in_patch_body: self.in_patch_body }
+        Self { type_name, origin, keeps_absent: self.keeps_absent }
     }
 }
 
@@ -50,9 +50,9 @@ pub fn inline_schemas(document: &Document) -> Vec<InlineSchema<'_>> {
     let mut schemas = Vec::new();
     for operation in &document.operations {
         let id = &operation.id;
-        let mut add = |schema, name: &str, part: &str, in_patch_body| {
+        let mut add = |schema, name: &str, part: &str, keeps_absent| {
             let type_name = rust_name::upper_camel_case(id) + name;
-            let location = TypeLocation { type_name, origin: format!("{} {part}", id.text), in_patch_body };
+            let location = TypeLocation { type_name, origin: format!("{} {part}", id.text), keeps_absent };
             schemas.push(InlineSchema { schema, location, in_webhook: false });
         };
         for parameter in &operation.parameters {
@@ -71,7 +71,7 @@ pub fn inline_schemas(document: &Document) -> Vec<InlineSchema<'_>> {
     for webhook in &document.webhooks {
         let type_name = rust_name::upper_camel_case(&webhook.name) + "Body";
         let location =
-            TypeLocation { type_name, origin: format!("{} body", webhook.name.text), in_patch_body: false };
+            TypeLocation { type_name, origin: format!("{} body", webhook.name.text), keeps_absent: false };
         schemas.push(InlineSchema { schema: &webhook.content.schema, location, in_webhook: true });
     }
     schemas

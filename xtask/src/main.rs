@@ -31,8 +31,9 @@ struct CommandLine {
 enum XtaskCommand {
     /// Generate code from the contracts in openapi, and from those of the tests.
     ///
-    /// src/api/generated is generated from openapi/v1.yaml, and src/api/platform/generated from openapi/platform-v1.yaml.
-    /// src/domain/contract and src/domain/platform_contract contain their scopes, event types and statuses.
+    /// src/api/generated is generated from openapi/v1.yaml, and src/api/platform/generated and src/feed/generated from
+    /// openapi/platform-v1.yaml. src/domain/contract and src/domain/platform_contract contain their scopes, event types and
+    /// statuses.
     ///
     /// Exits with code 1 if the contract uses a construct that is not supported, and shows the source and a remedy.
     /// Exits with code 2 if the contract cannot be read. To add a version of the API, add an entry to CONTRACTS

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 52925a271f171d27e65cca6626b99fe981e6c82eaa822b0441f039f85101e4af), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 455e6e95e63e9ab6101db9ade886822ae9bb2dee80fb874884f90a6511d77349), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `orders`.
 

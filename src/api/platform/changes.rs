@@ -12,10 +12,10 @@ use super::generated::changes::{Changes, ImportChangesRequest, ImportChangesResp
 use super::generated::schemas::{Change, ChangeError, ChangeResult, ChangeResultResult};
 use super::{Call, PlatformHandlers, RETRY_AFTER};
 use crate::error::{ApiError, Reply};
-use contract_runtime::payload::{LineStream, Lines, MAX_LINE_BYTES, RawLine};
+use contract_runtime::payload::{InputLine, LineStream, Lines};
 use domain::app::App;
 use domain::{event_feed, platform_tokens};
-use feed::{Importer, InputLine, LineResult, RejectedLine};
+use feed::{Importer, LineResult, RejectedLine};
 use foundation::id::PlatformTokenId;
 
 /// Maximum number of lines that are applied together.
@@ -146,15 +146,9 @@ impl RunningImport {
             };
             match next {
                 None => self.end = Some(Ok(())),
-                Some(Ok(RawLine { number, bytes: line })) => {
-                    bytes += line.len();
-                    self.batch.push(InputLine { number, bytes: line.into(), truncated: false });
-                    continue;
-                }
-                Some(Err(error)) if error.is_too_long => {
-                    // The importer rejects it.
-                    bytes += MAX_LINE_BYTES;
-                    self.batch.push(InputLine { number: error.line, bytes: Vec::new(), truncated: true });
+                Some(Ok(line)) => {
+                    bytes += line.bytes.len();
+                    self.batch.push(line);
                     continue;
                 }
                 Some(Err(error)) => {

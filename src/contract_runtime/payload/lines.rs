@@ -3,9 +3,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::task::Poll;
+use std::sync::Arc;
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::stream::{self, Stream, StreamExt};
 use poem::{Body, IntoResponse, Request, RequestBody, Response};
 use poem_openapi::payload::Payload;
@@ -14,30 +14,24 @@ use poem_openapi::types::Type;
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::io::{AsyncRead, BufReader};
 
-use super::convert;
+use super::line_reader::{InputLine, LineReader, MAX_LINE_BYTES};
 use crate::call;
 use crate::contract::NDJSON;
-use crate::validate::schemas::LineValidator;
-use crate::validate::{RequestPart, Violation, Violations};
-
-/// The maximum length of a line in a request, in bytes, without the line break: 256 KiB.
-pub const MAX_LINE_BYTES: usize = 256 * 1024;
-
-/// The number of empty lines in a row after which other tasks can run.
-const MAX_EMPTY_LINES: usize = 1_000;
+use crate::validate::{BodyValidator, RequestPart, Violation, Violations};
 
 type ByteStream = Pin<Box<dyn Stream<Item = std::io::Result<Bytes>> + Send>>;
 
 /// The lines of a request body that were not read yet, with the validator of a line.
 pub(crate) struct RawLines {
-    bytes: ByteStream,
-    validator: LineValidator,
+    reader: LineReader<BufReader<Pin<Box<dyn AsyncRead + Send>>>>,
+    validator: Arc<BodyValidator>,
 }
 
 impl RawLines {
-    pub(crate) fn new(body: Body, validator: LineValidator) -> Self {
-        Self { bytes: Box::pin(body.into_bytes_stream()), validator }
+    pub(crate) fn new(body: Body, validator: Arc<BodyValidator>) -> Self {
+        Self { reader: LineReader::new(BufReader::new(Box::pin(body.into_async_read()))), validator }
     }
 }
 
@@ -56,17 +50,6 @@ pub struct LineError {
     pub violations: Violations,
     /// Whether the following lines cannot be read: the line did not arrive in time, or the body cannot be read.
     pub is_final: bool,
-    /// Whether the line is longer than [`MAX_LINE_BYTES`].
-    pub is_too_long: bool,
-}
-
-/// A line of a request that is not validated.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RawLine {
-    /// The number of the line, counted from 1. Empty lines count.
-    pub number: u64,
-    /// The line without its line break.
-    pub bytes: BytesMut,
 }
 
 /// The request body of an operation that reads one JSON value from each line. Lines are read when the operation asks for
@@ -79,30 +62,19 @@ pub struct RawLine {
 /// Commit the lines in transactions of a limited size.
 pub struct Lines<T> {
     raw: RawLines,
-    buffer: BytesMut,
-    line: u64,
     is_ended: bool,
-    /// Whether the buffer begins within a line that is too long.
-    is_skipping: bool,
     value: PhantomData<fn() -> T>,
 }
 
 impl<T> fmt::Debug for Lines<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lines").field("line", &self.line).finish_non_exhaustive()
+        f.debug_struct("Lines").field("line", &self.raw.reader.number()).finish_non_exhaustive()
     }
 }
 
 impl<T: DeserializeOwned> Lines<T> {
     fn new(raw: RawLines) -> Self {
-        Self {
-            raw,
-            buffer: BytesMut::new(),
-            line: 0,
-            is_ended: false,
-            is_skipping: false,
-            value: PhantomData,
-        }
+        Self { raw, is_ended: false, value: PhantomData }
     }
 
     /// Returns the value of the next line, or `None` after the last one. Empty lines are skipped.
@@ -114,116 +86,38 @@ impl<T: DeserializeOwned> Lines<T> {
     /// If the future is dropped, no line is lost.
     pub async fn next(&mut self) -> Option<Result<T, LineError>> {
         let line = match self.next_raw().await? {
-            Ok(line) => line.bytes,
+            Ok(line) => line,
             Err(error) => return Some(Err(error)),
         };
-        let value = self.raw.validator.parse(&line).and_then(|value| {
-            convert(value).map_err(|error| violation(&format!("cannot be converted: {error}")))
-        });
-        Some(value.map_err(|violations| self.error(violations, false)))
+        let value = match line.truncated {
+            true => Err(violation(&format!("is longer than {MAX_LINE_BYTES} bytes"))),
+            false => self.raw.validator.read(&line.bytes),
+        };
+        Some(value.map_err(|violations| LineError { line: line.number, violations, is_final: false }))
     }
 
     /// Returns the next line as it was sent, for an operation that validates lines itself. Empty lines are skipped.
     ///
     /// # Errors
-    /// Returns an error for a line that is too long; the following lines can be read. Returns a final error when the line
-    /// cannot be read.
+    /// Returns a final error when the line cannot be read.
     ///
     /// # Cancellation
     /// If the future is dropped, no line is lost.
-    pub async fn next_raw(&mut self) -> Option<Result<RawLine, LineError>> {
-        let mut empty_lines = 0;
-        loop {
-            if empty_lines == MAX_EMPTY_LINES {
-                yield_now().await;
-                empty_lines = 0;
-            }
-            match self.next_line().await? {
-                Ok(line) if line.iter().all(u8::is_ascii_whitespace) => empty_lines += 1,
-                Ok(mut bytes) => {
-                    if bytes.last() == Some(&b'\r') {
-                        bytes.truncate(bytes.len() - 1);
-                    }
-                    return Some(Ok(RawLine { number: self.line, bytes }));
-                }
-                Err(error) => return Some(Err(error)),
-            }
+    pub async fn next_raw(&mut self) -> Option<Result<InputLine, LineError>> {
+        if self.is_ended {
+            return None;
         }
-    }
-
-    /// Returns the next line without its line break.
-    async fn next_line(&mut self) -> Option<Result<BytesMut, LineError>> {
-        if let Err(error) = self.skip_rest().await {
-            return Some(Err(error));
-        }
-        let mut searched = 0;
-        loop {
-            let found =
-                self.buffer[searched..].iter().position(|byte| *byte == b'\n').map(|at| searched + at);
-            let length = found.unwrap_or(self.buffer.len());
-            let has_return = length > 0 && self.buffer[length - 1] == b'\r';
-            if length - usize::from(has_return) > MAX_LINE_BYTES {
-                self.line += 1;
-                self.is_skipping = true;
-                let error = self.error(violation(&format!("is longer than {MAX_LINE_BYTES} bytes")), false);
-                return Some(Err(LineError { is_too_long: true, ..error }));
-            }
-            if let Some(at) = found {
-                let mut line = self.buffer.split_to(at + 1);
-                line.truncate(at);
-                self.line += 1;
-                return Some(Ok(line));
-            }
-            searched = self.buffer.len();
-            if self.is_ended {
-                self.line += 1;
-                return (!self.buffer.is_empty()).then(|| Ok(self.buffer.split()));
-            }
-            if let Err(error) = self.read().await {
-                return Some(Err(error));
-            }
-        }
-    }
-
-    /// Reads further bytes into the buffer, or finds the end of the body.
-    async fn read(&mut self) -> Result<(), LineError> {
-        match self.raw.bytes.next().await {
-            Some(Ok(bytes)) => self.buffer.extend_from_slice(&bytes),
-            Some(Err(error)) if error.kind() == std::io::ErrorKind::TimedOut => {
-                return Err(self.final_error("is incomplete: it did not arrive in time"));
-            }
-            Some(Err(_)) => return Err(self.final_error("is incomplete: it cannot be read")),
-            None => self.is_ended = true,
-        }
-        Ok(())
-    }
-
-    /// Discards the rest of a line that is too long.
-    async fn skip_rest(&mut self) -> Result<(), LineError> {
-        while self.is_skipping {
-            let found = self.buffer.iter().position(|byte| *byte == b'\n');
-            self.buffer.advance(found.map_or(self.buffer.len(), |at| at + 1));
-            self.is_skipping = found.is_none() && !self.is_ended;
-            if self.is_skipping {
-                // A compressed line can be very long.
-                yield_now().await;
-                self.read().await?;
-            }
-        }
-        Ok(())
-    }
-
-    fn error(&self, violations: Violations, is_final: bool) -> LineError {
-        LineError { line: self.line, violations, is_final, is_too_long: false }
-    }
-
-    /// Returns an error about the next line, and ends the stream.
-    fn final_error(&mut self, message: &str) -> LineError {
-        self.line += 1;
+        let error = match self.raw.reader.next().await {
+            Ok(line) => return line.map(Ok),
+            Err(error) => error,
+        };
         self.is_ended = true;
-        self.buffer.clear();
-        self.raw.bytes = Box::pin(stream::empty());
-        self.error(violation(message), true)
+        let message = match error.kind() {
+            std::io::ErrorKind::TimedOut => "is incomplete: it did not arrive in time",
+            _ => "is incomplete: it cannot be read",
+        };
+        let line = self.raw.reader.number() + 1;
+        Some(Err(LineError { line, violations: violation(message), is_final: true }))
     }
 }
 
@@ -294,26 +188,13 @@ impl<T: Serialize> LineStream<T> {
                 if line.is_err() {
                     // hyper drops lines that it has not written when the body fails. It writes them when the body is
                     // not ready.
-                    yield_now().await;
+                    super::yield_now().await;
                 }
                 line
             }
         });
         Self { lines: Box::pin(lines), value: PhantomData }
     }
-}
-
-/// Lets other tasks run once.
-async fn yield_now() {
-    let mut has_yielded = false;
-    std::future::poll_fn(|context| {
-        if std::mem::replace(&mut has_yielded, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }
 
 /// Returns the line of a value.

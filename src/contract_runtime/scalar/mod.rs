@@ -33,6 +33,12 @@ impl From<Instant> for Timestamp {
     }
 }
 
+impl From<Timestamp> for Instant {
+    fn from(time: Timestamp) -> Self {
+        time.0
+    }
+}
+
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&format_args!("{:.3}", self.0))

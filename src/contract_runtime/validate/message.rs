@@ -7,6 +7,7 @@ use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
+use super::known_fields::KnownFields;
 use super::{date_time, shorten};
 use crate::json;
 
@@ -19,28 +20,76 @@ const UNKNOWN_FIELD: &str = "is not a field of this body";
 /// message contains the pattern itself.
 pub type DescribePattern = fn(&str) -> Option<String>;
 
-/// Returns the violations for one error of the schema validator, as pairs of JSON pointer and message.
-pub(super) fn describe(
-    error: &ValidationError<'_>,
-    describe_pattern: DescribePattern,
-) -> Vec<(String, String)> {
-    let pointer = error.instance_path().to_string();
-    match error.kind() {
-        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => unexpected
-            .iter()
-            .map(|name| (format!("{pointer}/{}", json::escape(&shorten(name))), UNKNOWN_FIELD.to_owned()))
-            .collect(),
-        Kind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
-            vec![(format!("{pointer}/{}", json::escape(name)), "is required".to_owned())]
+/// What messages contain from a contract.
+#[derive(Debug)]
+pub(super) struct Messages {
+    pub(super) describe_pattern: DescribePattern,
+    pub(super) known_fields: KnownFields,
+}
+
+impl Messages {
+    /// Returns the violations for one error of the schema validator, as pairs of JSON pointer and message.
+    pub(super) fn describe(&self, error: &ValidationError<'_>) -> Vec<(String, String)> {
+        let pointer = error.instance_path().to_string();
+        match error.kind() {
+            Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+                let keyword = error.absolute_keyword_location().and_then(|location| location.fragment());
+                let keyword = keyword.map(|fragment| fragment.as_str()).unwrap_or_default();
+                let violation = |name: &String| {
+                    let suggestion = self.known_fields.similar(keyword, name);
+                    let suggestion = suggestion.map(|known| format!("; did you mean `{known}`?"));
+                    let message = format!("{UNKNOWN_FIELD}{}", suggestion.unwrap_or_default());
+                    (format!("{pointer}/{}", json::escape(&shorten(name))), message)
+                };
+                unexpected.iter().map(violation).collect()
+            }
+            Kind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                vec![(format!("{pointer}/{}", json::escape(name)), "is required".to_owned())]
+            }
+            Kind::PropertyNames { error: inner } => {
+                let name = inner.instance().as_str().unwrap_or_default().to_owned();
+                let pointer = format!("{pointer}/{}", json::escape(&shorten(&name)));
+                vec![(pointer, format!("has an invalid name: it {}", message(inner, self.describe_pattern)))]
+            }
+            Kind::OneOfNotValid { context } | Kind::AnyOf { context } => {
+                self.describe_members(error, context)
+            }
+            _ => vec![(pointer, message(error, self.describe_pattern))],
         }
-        Kind::PropertyNames { error: inner } => {
-            let name = inner.instance().as_str().unwrap_or_default().to_owned();
-            let pointer = format!("{pointer}/{}", json::escape(&shorten(&name)));
-            vec![(pointer, format!("has an invalid name: it {}", message(inner, describe_pattern)))]
-        }
-        _ => vec![(pointer, message(error, describe_pattern))],
     }
+
+    /// Returns the violations for a value that matches no member of a union: those of the only member that has its type, such as
+    /// the object of a nullable object.
+    fn describe_members(
+        &self,
+        error: &ValidationError<'_>,
+        members: &[Vec<ValidationError<'_>>],
+    ) -> Vec<(String, String)> {
+        let wrong_type = |errors: &[ValidationError<'_>]| {
+            let mut at_value = errors.iter().filter(|inner| inner.instance_path() == error.instance_path());
+            at_value.find_map(|inner| match inner.kind() {
+                Kind::Type { kind } => Some(expected_types(kind)),
+                _ => None,
+            })
+        };
+        let wrong_types: Vec<_> = members.iter().map(|errors| wrong_type(errors)).collect();
+        let mut fitting = members.iter().zip(&wrong_types).filter(|(_, wrong)| wrong.is_none());
+        match (fitting.next(), fitting.next()) {
+            (Some((errors, _)), None) => errors.iter().flat_map(|error| self.describe(error)).collect(),
+            (None, _) => {
+                let expected = wrong_types.into_iter().flatten().collect::<Vec<_>>().join(" or ");
+                vec![(error.instance_path().to_string(), format!("must be {expected}"))]
+            }
+            _ => vec![(error.instance_path().to_string(), message(error, self.describe_pattern))],
+        }
+    }
+}
+
+/// Returns the message for a string that is not one of these.
+pub(super) fn one_of<'v>(values: impl Iterator<Item = &'v String>) -> String {
+    let values = values.map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", ");
+    format!("must be one of {values}")
 }
 
 /// Returns the message for an error, without the location.

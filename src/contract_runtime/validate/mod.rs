@@ -3,8 +3,10 @@
 //! Parses query strings, headers and bodies and validates them with the schemas of the contract, which are compiled
 //! once at startup. All violations of a request are reported together. Validation needs no database.
 
+mod body;
 mod date_time;
 pub(crate) mod header_values;
+mod known_fields;
 mod message;
 mod number_bounds;
 mod parameter_value;
@@ -16,6 +18,7 @@ mod walk;
 use std::borrow::Cow;
 
 use super::contract::ParameterLocation;
+pub use body::BodyValidator;
 pub use message::{DescribePattern, UNKNOWN_PARAMETER};
 
 /// A part of a request.

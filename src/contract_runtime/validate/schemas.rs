@@ -9,14 +9,16 @@ use anyhow::Context;
 use jsonschema::{Draft, PatternOptions, Registry, Validator};
 use serde_json::{Value, json};
 
-use super::message::DescribePattern;
+use super::body::BodyValidator;
+use super::known_fields::KnownFields;
+use super::message::{DescribePattern, Messages};
 use super::query::{self, QueryParameter};
 use super::{
     RequestPart, Violation, Violations, date_time, header_values, message, number_bounds, parameter_value,
     read_only,
 };
 use crate::contract::{BodyFormat, Operation, Parameter, ParameterKind, ParameterLocation};
-use crate::json::{self as strict_json, MAX_ERRORS};
+use crate::json::MAX_ERRORS;
 use crate::scalar::Base64;
 
 /// The URI under which the contract's document is registered.
@@ -29,10 +31,10 @@ pub struct Schemas {
     /// The validators of the parameters, in the order of [`Operation::parameters`].
     parameters: Vec<Validator>,
     /// The validator of the body. `None` without a body, and for bytes, which no schema describes.
-    body: Option<Arc<Validator>>,
+    body: Option<Arc<BodyValidator>>,
     /// Whether the operation has a body that requests may omit.
     pub(crate) body_is_optional: bool,
-    describe_pattern: DescribePattern,
+    messages: Arc<Messages>,
 }
 
 /// Compiles the schemas of operations from the contract's JSON, in the order of the operations.
@@ -45,21 +47,56 @@ pub fn compile(
     operations: &[&'static Operation],
     describe_pattern: DescribePattern,
 ) -> anyhow::Result<Vec<Schemas>> {
-    let mut document: Value = serde_json::from_str(document).context("the contract's JSON cannot be read")?;
-    number_bounds::add_bounds(&mut document);
-    read_only::make_optional(&mut document);
+    let document = read_document(document)?;
     let body_is_optional = |operation: &Operation| {
         operation.body.as_ref().is_some_and(|body| !is_required(&document, body.schema))
     };
     let optional_bodies: Vec<bool> = operations.iter().map(|operation| body_is_optional(operation)).collect();
-    let registry = Registry::new()
-        .add(DOCUMENT, Draft::Draft202012.create_resource(document))
-        .and_then(|builder| builder.prepare())
-        .context("the contract's JSON cannot be registered")?;
-    let compile = |pointer: &str| {
+    let compiler = SchemaCompiler::new(&document, describe_pattern)?;
+    let schemas = operations.iter().zip(optional_bodies).map(|(operation, body_is_optional)| {
+        let parameters = operation.parameters.iter().map(|parameter| compiler.compile(parameter.schema));
+        let has_schema = |media_type| BodyFormat::of(media_type) != BodyFormat::Bytes;
+        let body = operation.body.as_ref().filter(|body| has_schema(body.media_type));
+        let body =
+            body.map(|body| BodyValidator::compile(&compiler, body.schema).map(Arc::new)).transpose()?;
+        let parameters = parameters.collect::<anyhow::Result<_>>()?;
+        let messages = Arc::clone(&compiler.messages);
+        Ok(Schemas { operation, parameters, body, body_is_optional, messages })
+    });
+    schemas.collect()
+}
+
+/// Parses a contract's JSON, and changes its schemas to those of requests.
+pub(super) fn read_document(document: &str) -> anyhow::Result<Value> {
+    let mut document: Value = serde_json::from_str(document).context("the contract's JSON cannot be read")?;
+    number_bounds::add_bounds(&mut document);
+    read_only::make_optional(&mut document);
+    Ok(document)
+}
+
+/// Compiles schemas of a document.
+pub(super) struct SchemaCompiler<'d> {
+    pub(super) document: &'d Value,
+    registry: Registry<'d>,
+    pub(super) messages: Arc<Messages>,
+}
+
+impl<'d> SchemaCompiler<'d> {
+    pub(super) fn new(document: &'d Value, describe_pattern: DescribePattern) -> anyhow::Result<Self> {
+        let registry = Registry::new()
+            .add(DOCUMENT, Draft::Draft202012.create_resource_ref(document))
+            .and_then(|builder| builder.prepare())
+            .context("the contract's JSON cannot be registered")?;
+        let known_fields = KnownFields::of(document);
+        let messages = Arc::new(Messages { describe_pattern, known_fields });
+        Ok(Self { document, registry, messages })
+    }
+
+    /// Compiles the schema at a JSON pointer.
+    pub(super) fn compile(&self, pointer: &str) -> anyhow::Result<Validator> {
         jsonschema::options()
             .with_draft(Draft::Draft202012)
-            .with_registry(&registry)
+            .with_registry(&self.registry)
             .should_validate_formats(true)
             .with_format("date-time", |text: &str| date_time::check(text).is_ok())
             .with_format("byte", Base64::is_valid)
@@ -67,16 +104,7 @@ pub fn compile(
             .with_pattern_options(PatternOptions::regex())
             .build(&json!({ "$ref": format!("{DOCUMENT}#{}", fragment(pointer)) }))
             .map_err(|error| anyhow::anyhow!("the schema at {pointer} cannot be compiled: {error}"))
-    };
-    let schemas = operations.iter().zip(optional_bodies).map(|(operation, body_is_optional)| {
-        let parameters = operation.parameters.iter().map(|parameter| compile(parameter.schema));
-        let has_schema = |media_type| BodyFormat::of(media_type) != BodyFormat::Bytes;
-        let body = operation.body.as_ref().filter(|body| has_schema(body.media_type));
-        let body = body.map(|body| compile(body.schema).map(Arc::new)).transpose()?;
-        let parameters = parameters.collect::<anyhow::Result<_>>()?;
-        Ok(Schemas { operation, parameters, body, body_is_optional, describe_pattern })
-    });
-    schemas.collect()
+    }
 }
 
 /// Returns whether a request body is required. `schema` is the JSON pointer to the schema of its media type:
@@ -241,7 +269,7 @@ impl Schemas {
     pub fn check_body(&self, body: &[u8], violations: &mut Violations) -> Option<Value> {
         let validator = self.body.as_ref()?;
         let format = BodyFormat::of(self.operation.body.as_ref()?.media_type);
-        match parse_and_validate(validator, self.describe_pattern, format, body) {
+        match validator.parse(format, body) {
             Ok(value) => Some(value),
             Err(mut body_violations) => {
                 violations.append(&mut body_violations);
@@ -251,9 +279,8 @@ impl Schemas {
     }
 
     /// Returns the validator of the lines of the body. `None` if the operation has no body with a schema.
-    pub(crate) fn line_validator(&self) -> Option<LineValidator> {
-        let validator = Arc::clone(self.body.as_ref()?);
-        Some(LineValidator { validator, describe_pattern: self.describe_pattern })
+    pub(crate) fn line_validator(&self) -> Option<Arc<BodyValidator>> {
+        self.body.clone()
     }
 
     /// Validates the value of a parameter against its schema.
@@ -270,64 +297,13 @@ impl Schemas {
         for error in validator.iter_errors(value).take(MAX_ERRORS) {
             let pointer = error.instance_path().to_string();
             let item_index = pointer.strip_prefix('/').and_then(|index| index.parse::<usize>().ok());
-            for (_, message) in message::describe(&error, self.describe_pattern) {
+            for (_, message) in self.messages.describe(&error) {
                 violations.push(parameter_violation(
                     parameter,
                     parameter_value::item_message(item_index, &message),
                 ));
             }
         }
-    }
-}
-
-/// Validates the lines of a body.
-pub(crate) struct LineValidator {
-    validator: Arc<Validator>,
-    describe_pattern: DescribePattern,
-}
-
-impl LineValidator {
-    /// Parses and validates a line.
-    ///
-    /// # Errors
-    /// Returns the violations, whose fields are JSON pointers into the line.
-    pub(crate) fn parse(&self, line: &[u8]) -> Result<Value, Violations> {
-        parse_and_validate(&self.validator, self.describe_pattern, BodyFormat::Json, line)
-    }
-}
-
-/// Parses and validates a body in this format.
-fn parse_and_validate(
-    validator: &Validator,
-    describe_pattern: DescribePattern,
-    format: BodyFormat,
-    body: &[u8],
-) -> Result<Value, Violations> {
-    let violation = |field, message| Violation { part: RequestPart::Body, field, message };
-    let value = parse_body(format, body).map_err(|errors| {
-        errors.into_iter().map(|error| violation(error.pointer, error.message)).collect::<Violations>()
-    })?;
-    if validator.is_valid(&value) {
-        return Ok(value);
-    }
-    let errors = validator.iter_errors(&value);
-    let described = errors.flat_map(|error| message::describe(&error, describe_pattern)).take(MAX_ERRORS);
-    Err(described.map(|(field, message)| violation(field, message)).collect())
-}
-
-/// Converts a body in this format to the JSON value that its schema describes.
-fn parse_body(format: BodyFormat, body: &[u8]) -> Result<Value, Vec<strict_json::SyntaxError>> {
-    let error =
-        |message: &str| strict_json::SyntaxError { pointer: String::new(), message: message.to_owned() };
-    match format {
-        BodyFormat::Text => {
-            let text = std::str::from_utf8(body).map_err(|_| vec![error("is not valid UTF-8")])?;
-            if text.contains('\0') {
-                return Err(vec![error("must not contain the character NUL (U+0000)")]);
-            }
-            Ok(Value::String(text.to_owned()))
-        }
-        BodyFormat::Json | BodyFormat::Lines | BodyFormat::Bytes => strict_json::parse(body),
     }
 }
 

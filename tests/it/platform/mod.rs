@@ -1,7 +1,6 @@
 //! The Platform API: tokens, imports, the event feed, and sign-in links.
 
 mod address;
-mod change_contract;
 mod changes;
 mod coverage;
 mod cut_imports;

@@ -627,13 +627,33 @@ pub struct LargeThing {
 }
 
 /// How it was paid.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[serde(untagged)]
 pub enum Payment {
     /// `card`.
     Card(CardPayment),
     /// `cash`.
     Cash(CashPayment),
+}
+
+impl<'de> serde::Deserialize<'de> for Payment {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> std::result::Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        let member = match value.get("method").and_then(serde_json::Value::as_str) {
+            Some("card") => serde_json::from_value(value).map(Self::Card),
+            Some("cash") => serde_json::from_value(value).map(Self::Cash),
+            _ => {
+                return Err(
+                    serde::de::Error::custom(
+                        concat!("unknown value of `", "method", "`"),
+                    ),
+                );
+            }
+        };
+        member.map_err(serde::de::Error::custom)
+    }
 }
 
 impl poem_openapi::types::Type for Payment {

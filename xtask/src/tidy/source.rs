@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use codegen::CONTRACTS;
+use codegen::{CONTRACTS, ContractConfig};
 use proc_macro2::TokenStream;
 
 /// A Rust file of the repository.
@@ -28,10 +28,7 @@ impl SourceFile {
 
     /// Returns whether `cargo xtask codegen` generates the file. `codegen --check` checks these files.
     pub(super) fn is_generated(&self) -> bool {
-        CONTRACTS.iter().any(|config| {
-            let tables = config.tables.map(|tables| tables.output);
-            [Some(config.output), tables].into_iter().flatten().any(|folder| is_in_folder(&self.file, folder))
-        })
+        CONTRACTS.iter().flat_map(ContractConfig::outputs).any(|folder| is_in_folder(&self.file, folder))
     }
 }
 
@@ -50,7 +47,7 @@ mod tests {
         assert!(
             generated("src/api/generated/schemas.rs") && generated("tests/second_version/generated/mod.rs")
         );
-        assert!(generated("src/domain/contract/mod.rs"));
+        assert!(generated("src/domain/contract/mod.rs") && generated("src/feed/generated/mod.rs"));
         assert!(!generated("src/domain/generated/schemas.rs") && !generated("src/api/generated_by_hand.rs"));
     }
 }

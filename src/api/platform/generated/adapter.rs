@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 e66999344bee02fbed7e78d47462089e97b658f4a2f1301ab81e5251559a5c27), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 fa25df79876c93bd9a68c45d89e778639454632428b0a11f93cb3474772437a6), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 e66999344bee02fbed7e78d47462089e97b658f4a2f1301ab81e5251559a5c27), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 fa25df79876c93bd9a68c45d89e778639454632428b0a11f93cb3474772437a6), do not edit. Run `cargo xtask codegen`.
 
 //! The text of the contract, in the formats that the server serves.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Platform API";
 pub const VERSION: &str = "1.1.0";
 
 /// The SHA-256 digest of the contract's text, in hexadecimal.
-pub const SHA256: &str = "e66999344bee02fbed7e78d47462089e97b658f4a2f1301ab81e5251559a5c27";
+pub const SHA256: &str = "fa25df79876c93bd9a68c45d89e778639454632428b0a11f93cb3474772437a6";
 
 /// The original contract: OpenAPI 3.1 in YAML.
 pub const YAML: &str = include_str!("../../../../openapi/platform-v1.yaml");
