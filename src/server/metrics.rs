@@ -68,7 +68,9 @@ async fn refresh(app: App, read_at: Arc<Mutex<Option<Instant>>>) {
             let accepts_writes = known("database_available", app.db.ping().await).unwrap_or(false);
             set_available(accepts_writes && applied.is_some());
         }
-        set("database_schema_version", applied.map(|names| names.len() as f64));
+        // Names begin with `m` and four digits.
+        let newest = applied.and_then(|names| names.last()?.get(1..5)?.parse().ok());
+        set("database_schema_version", newest);
     };
     let mail_queue = async {
         let status = known("mail_queue_length", mail::queue::status(&app.db).await);

@@ -266,7 +266,7 @@ async fn check(app: &TestApp, key: &TestKey, course_id: &str, steps: &[AccessSte
 #[test]
 #[ignore = "slow"]
 fn access_follows_from_orders_grants_and_revocations() {
-    // Set `ACCESS_CASES` to run more cases.
+    // Set `ACCESS_CASES` to run more cases, and pass `--include-ignored`.
     let cases = std::env::var("ACCESS_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(48);
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let (app, key, course_id) = runtime.block_on(async {

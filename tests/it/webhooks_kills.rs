@@ -79,7 +79,7 @@ async fn count_by_state(program: &TestProgram) -> [i64; 4] {
 #[ignore = "slow"]
 async fn a_server_that_is_killed_twenty_times_loses_no_delivery() {
     const KILLS: usize = 20;
-    // Set `KILLED_EVENTS` to run with more events, such as 10,000.
+    // Set `KILLED_EVENTS` to run with more events, such as 10,000, and pass `--include-ignored`.
     let events: usize =
         std::env::var("KILLED_EVENTS").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000);
     let program = TestProgram::new().await;

@@ -20,7 +20,7 @@ const POOL_SIZE: u32 = 5;
 
 /// Tests that do not apply: those in a browser, and those of checks that a server cannot perform through a proxy, or need a role that it does not know.
 const SKIPPED: &[&str] = &[
-    "browser",
+    "browser::",
     "process::a_postgresql_role_without_a_statement_timeout_is_reported",
     "process::a_process_refuses_to_start_when_postgresql_allows_too_few_connections",
     "start_checks::a_server_accepts_no_connections_before_it_can_respond",
@@ -36,7 +36,8 @@ pub async fn run(context: &Context, report: &mut Report) -> Result<()> {
     let postgres = Postgres::start_primary(context, MAX_CONNECTIONS).await?;
     let pgbouncer = Pgbouncer::start_for(context, postgres.port, POOL_SIZE).await?;
     let mut command = tokio::process::Command::new(suite);
-    command.args(SKIPPED.iter().flat_map(|test| ["--skip", test]));
+    // With the slow tests, too.
+    command.arg("--include-ignored").args(SKIPPED.iter().flat_map(|test| ["--skip", test]));
     command.env("TEST_POSTGRES_URL", format!("postgres://postgres@127.0.0.1:{}/postgres", pgbouncer.port));
     command.env("TEST_REDIS_SERVER", &context.programs.redis).env("CREATOR_API_LOG_FILTER", "warn");
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await?;

@@ -20,6 +20,7 @@ use super::steps::{cargo_command, cargo_program};
 const CONCURRENT_EXECUTABLES: usize = 3;
 
 /// What the compilation of all tests produced.
+#[derive(Clone)]
 pub(super) struct Compilation {
     executables: Vec<TestExecutable>,
     /// The number of warnings, including lints.
@@ -178,7 +179,7 @@ fn run_one(executable: &TestExecutable, prepare: impl Fn(&mut Command)) -> Resul
     eprint!("{}", String::from_utf8_lossy(&output.stderr));
     if !output.status.success() {
         println!("{text}");
-        bail!("the tests of {name} failed");
+        bail!("the tests of {name} failed: {}", output.status);
     }
     Ok(())
 }

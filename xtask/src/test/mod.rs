@@ -30,7 +30,7 @@ pub(crate) struct TestArgs {
     /// Run only these steps, in their usual order (see --list)
     #[arg(long, value_name = "STEP", value_delimiter = ',')]
     only: Vec<String>,
-    /// Run what a developer needs between commits: without PostgreSQL, a browser and tests of more than 5 seconds
+    /// Run what a developer needs between commits: without PostgreSQL, a browser, benchmarks and tests of more than 5 seconds
     #[arg(long, conflicts_with = "only")]
     fast: bool,
     /// List the steps and exit
@@ -48,19 +48,24 @@ pub(crate) struct StepContext {
     /// Whether `--fast` is set.
     is_fast: bool,
     /// Compiled by the first step that needs it.
-    compilation: OnceCell<Compilation>,
+    compilation: OnceCell<Option<Compilation>>,
     /// Started by the first step that needs it; stopped after the last step.
     postgres: OnceCell<postgres::PostgresServer>,
 }
 
 impl StepContext {
-    /// Returns the compiled tests.
+    /// Returns the compiled tests. Prints compiler errors only once.
     fn compilation(&self) -> Result<&Compilation> {
-        if let Some(compilation) = self.compilation.get() {
-            return Ok(compilation);
-        }
-        let compilation = executables::compile(!self.is_fast)?;
-        Ok(self.compilation.get_or_init(|| compilation))
+        let compilation = match self.compilation.get() {
+            Some(compilation) => compilation,
+            None => {
+                let compiled = executables::compile(!self.is_fast);
+                let compilation = self.compilation.get_or_init(|| compiled.as_ref().ok().cloned());
+                compiled?;
+                compilation
+            }
+        };
+        compilation.as_ref().context("the code does not compile")
     }
 
     /// Returns the arguments of test executables. Tests of more than 5 seconds have the attribute `ignore`.

@@ -8,6 +8,8 @@ use std::{fs, io};
 
 use anyhow::{Context as _, Result};
 
+use super::steps::ON_ONE_DATABASE;
+
 /// The environment variable with the file to which tests add a line when they are skipped.
 const VARIABLE: &str = "TEST_SKIPPED";
 
@@ -43,7 +45,8 @@ fn skipped(texts: &BTreeMap<&str, String>) -> Vec<String> {
     let has_both = texts.contains_key("sqlite") && texts.contains_key("postgres");
     let mut skipped = tests("unit");
     for (test, reason) in sqlite.iter().chain(&postgres) {
-        if !has_both || (sqlite.contains_key(test) && postgres.contains_key(test)) {
+        let runs_once = ON_ONE_DATABASE.iter().any(|module| test.starts_with(module));
+        if runs_once || !has_both || (sqlite.contains_key(test) && postgres.contains_key(test)) {
             skipped.insert(test, reason);
         }
     }
@@ -56,10 +59,10 @@ mod tests {
 
     #[test]
     fn a_test_that_ran_on_one_database_is_not_skipped() {
-        let sqlite = "skipped: a: PostgreSQL only\nskipped: b: no python\n";
+        let sqlite = "skipped: a: PostgreSQL only\nskipped: b: no python\nskipped: systemd::a: no systemd\n";
         let postgres = "skipped: b: no python\nskipped: c: SQLite only\n";
         let mut texts = BTreeMap::from([("sqlite", sqlite.to_owned()), ("postgres", postgres.to_owned())]);
-        assert_eq!(skipped(&texts), ["b: no python"]);
+        assert_eq!(skipped(&texts), ["b: no python", "systemd::a: no systemd"]);
         texts.remove("sqlite");
         texts.insert("unit", "skipped: d::e: TEST_REDIS_SERVER is not set\n".to_owned());
         assert_eq!(skipped(&texts), ["b: no python", "c: SQLite only", "d::e: TEST_REDIS_SERVER is not set"]);

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
 use anyhow::{Context as _, Result, bail};
 use contract::diagnostic::DiagnosticFormat;
@@ -128,7 +129,7 @@ fn lint(context: &StepContext) -> Result<()> {
 }
 
 /// Runs all tests but those in `tests/it`. With a PostgreSQL server, those that need a database use both SQLite and PostgreSQL.
-/// The tests of the breaking-change gate change every value of their contract instead of every seventh.
+/// The tests of the breaking-change gate change every value of v1 instead of every seventh.
 fn unit(context: &StepContext) -> Result<()> {
     let mut environment = vec![skips::record("unit")?];
     if !context.is_fast {
@@ -146,13 +147,13 @@ fn doc(_: &StepContext) -> Result<()> {
     run(executables::linting_cargo().args(["test", "--workspace", "--all-features", "--locked", "--doc"]))
 }
 
-/// How many integration tests run at the same time. They wait about as long as they compute.
-const INTEGRATION_TEST_THREADS: &str = "--test-threads=6";
+/// The least number of integration tests that run at the same time. They wait about as long as they compute.
+const MIN_INTEGRATION_TEST_THREADS: usize = 6;
 /// Arguments that exclude the browser tests, which have a separate step.
 const WITHOUT_BROWSER: [&str; 2] = ["--skip", "browser::"];
 
 /// Modules of tests that do not depend on the kind of the database. They run on SQLite only.
-const ON_ONE_DATABASE: [&str; 11] = [
+pub(super) const ON_ONE_DATABASE: [&str; 9] = [
     "connections::",
     "connections_flood::",
     "dashboard_times::",
@@ -160,9 +161,7 @@ const ON_ONE_DATABASE: [&str; 11] = [
     "email_addresses::",
     "mail_server::",
     "malformed::",
-    "sign_in_limits::",
     "systemd::",
-    "traces::",
     "webhooks_outbound::",
 ];
 
@@ -191,7 +190,12 @@ fn test_in_browser(context: &StepContext) -> Result<()> {
 /// Returns a command that runs the tests in `tests/it` for a step.
 fn integration_tests(context: &StepContext, step: &str) -> Result<Command> {
     let mut command = context.compilation()?.integration_tests()?.command();
-    command.envs([skips::record(step)?]).arg(INTEGRATION_TEST_THREADS).args(context.test_arguments());
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let threads = processors.max(MIN_INTEGRATION_TEST_THREADS);
+    command
+        .envs([skips::record(step)?])
+        .arg(format!("--test-threads={threads}"))
+        .args(context.test_arguments());
     Ok(command)
 }
 

@@ -88,7 +88,7 @@ pub const METRICS: &[Metric] = metrics! {
     every Counter "database_retried_transactions_total" {} "Transactions that were retried after a conflict with another one.";
     every Gauge "database_connections" { "state": ["in_use", "idle"] } "Connections in the pools of this process. Those for heartbeats, rate limits and notifications are not counted.";
     every Gauge "database_connections_max" {} "Maximum number of connections in these pools.";
-    every Gauge "database_schema_version" {} "Number of migrations that were applied to the database.";
+    every Gauge "database_schema_version" {} "Number of the newest migration that was applied to the database.";
     every Counter "events_appended_total" {} "Events that were appended to the outbox, including those of transactions that failed later.";
     every Gauge "webhook_deliveries" { "state": ["pending", "in_flight", "held", "dead"] } "Deliveries in the queue. `pending`: those that are to be sent and are not `in_flight`.";
     every Gauge "webhook_oldest_due_seconds" {} "Time since the oldest due delivery became due.";
