@@ -48,8 +48,12 @@ async fn a_server_uses_the_socket_of_systemd_and_notifies_it() {
     let healthy = program.run(&health).await;
     assert_eq!((healthy.code, healthy.stdout.as_str()), (Some(0), "ready\n"), "{healthy:?}");
     assert_eq!(server.stop().await, Some(0));
-    drop(listener);
-    let unavailable = program.run(&health).await;
+
+    // A socket that does not listen keeps other tests from using its port.
+    let closed = tokio::net::TcpSocket::new_v4().unwrap();
+    closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = closed.local_addr().unwrap().to_string();
+    let unavailable = program.run(&["health", "--listen", &address]).await;
     assert_eq!(unavailable.code, Some(1), "{unavailable:?}");
     assert!(unavailable.stderr.contains("/readyz is not available: Connection refused"), "{unavailable:?}");
 }
