@@ -21,9 +21,9 @@ table::declare!(
         pub serves: bool,
         /// Whether the process sends webhooks and mail.
         pub runs_worker: bool,
-        /// The maximum number of database connections of the process; 0 if an earlier version has registered it.
+        /// The maximum number of database connections of the process.
         pub connections: i64,
-        /// The fingerprints of the master keys of the process, separated by commas; empty if an earlier version has registered it.
+        /// The fingerprints of the master keys of the process, separated by commas.
         #[sea_orm(column_type = "Text")]
         pub master_keys: String,
     }
@@ -157,24 +157,22 @@ pub async fn remove_silent<C: ConnectionTrait>(conn: &C, id: i64, max_age_ms: i6
 }
 
 /// Returns the number of processes that have sent a heartbeat in the last `max_age_ms`, and the sum of their maximum numbers of
-/// connections. The sum is `None` if an earlier version has registered one of them.
+/// connections.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
-pub async fn connections<C: ConnectionTrait>(conn: &C, max_age_ms: i64) -> Result<(u64, Option<u64>), DbErr> {
+pub async fn connections<C: ConnectionTrait>(conn: &C, max_age_ms: i64) -> Result<(u64, u64), DbErr> {
     let sql = format!(
-        "SELECT count(*), CASE WHEN coalesce(min(connections), 1) > 0 THEN coalesce(sum(connections), 0)::bigint END
-         FROM processes WHERE heartbeat_at >= {NOW_MS} - $1"
+        "SELECT count(*), coalesce(sum(connections), 0)::bigint FROM processes WHERE heartbeat_at >= {NOW_MS} - $1"
     );
     let Some(row) = conn.query_one_raw(statement::raw(conn, &sql, [max_age_ms.into()])).await? else {
-        return Ok((0, Some(0)));
+        return Ok((0, 0));
     };
-    let sum = row.try_get_by_index::<Option<i64>>(1)?.map(i64::unsigned_abs);
-    Ok((row.try_get_by_index::<i64>(0)?.unsigned_abs(), sum))
+    Ok((row.try_get_by_index::<i64>(0)?.unsigned_abs(), row.try_get_by_index::<i64>(1)?.unsigned_abs()))
 }
 
 /// Returns the fingerprints of the master keys of each process that has sent a heartbeat in the last `max_age_ms`, separated by
-/// commas; empty for a process of an earlier version.
+/// commas.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.

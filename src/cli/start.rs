@@ -157,7 +157,7 @@ const CONNECTIONS_TIMEOUT: Duration = Duration::from_secs(12);
 
 /// Checks that PostgreSQL allows the connections of this process in addition to those of the running ones. The
 /// connections of a killed process are counted for 10 seconds, so it waits before it fails. Call it before this process
-/// is registered. Does nothing if a proxy such as pgbouncer is used, or while a process of an earlier version runs.
+/// is registered. Does nothing if a proxy such as pgbouncer is used.
 ///
 /// # Errors
 /// Returns an error that contains the numbers of connections if there are too few.
@@ -167,7 +167,6 @@ pub(super) async fn check_connections(app: &App, roles: Roles) -> Result<(), Com
     let started = Instant::now();
     let (processes, used) = loop {
         let (processes, used) = processes::connections(app).await?;
-        let Some(used) = used else { return Ok(()) };
         if used + own <= limit {
             return Ok(());
         }

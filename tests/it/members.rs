@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 
 use crate::support::browser::{PASSWORD, first_match, html};
@@ -283,23 +282,4 @@ async fn apply_mails_links_as_its_flags_configure() {
     }
     let mail = program.app.workspace("acme").await.only_mail().await;
     assert!(mail.text_body.contains("https://school.example/set-password?token="), "{mail:?}");
-}
-
-#[tokio::test]
-async fn an_owner_without_access_gets_it_with_the_next_upsert() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace("acme").await;
-    let upsert = || {
-        let data = json!({"key": "acme", "name": "acme", "owner_email": "Owner@acme.example"});
-        workspace.change("workspace.upsert", data)
-    };
-    // The state of a database of an older version, in which owners had no access.
-    let write = app.begin_write().await;
-    write.conn().execute_unprepared("DELETE FROM users").await.unwrap();
-    write.commit().await.unwrap();
-    assert!(user_emails(&workspace).await.is_empty());
-    upsert().await;
-    assert_eq!(user_emails(&workspace).await, ["Owner@acme.example"]);
-    upsert().await;
-    assert_eq!(user_emails(&workspace).await.len(), 1);
 }

@@ -46,12 +46,11 @@ pub fn max_connections(app: &App, roles: Roles) -> u32 {
     app.config.database.database_max_connections.get() + heartbeats + limits + notifications
 }
 
-/// Returns the number of running processes on PostgreSQL, and the sum of their maximum numbers of connections. The sum is `None`
-/// while a process of an earlier version runs, which does not report its number.
+/// Returns the number of running processes on PostgreSQL, and the sum of their maximum numbers of connections.
 ///
 /// # Errors
 /// Returns [`crate::Error::Internal`] when the query fails.
-pub async fn connections(app: &App) -> Result<(u64, Option<u64>)> {
+pub async fn connections(app: &App) -> Result<(u64, u64)> {
     Ok(processes::connections(app.db.read(), max_silence_ms()).await?)
 }
 
@@ -72,8 +71,7 @@ async fn register_on(conn: &impl ConnectionTrait, app: &App, roles: Roles) -> st
     processes::register(conn, process.id, roles, max_connections(app, roles), process.master_keys()).await
 }
 
-/// Returns the fingerprints of the master keys of each running process, in their order; none for a process of an earlier
-/// version. Returns an empty list on SQLite.
+/// Returns the fingerprints of the master keys of each running process, in their order. Returns an empty list on SQLite.
 ///
 /// # Errors
 /// Returns [`crate::Error::Internal`] when the query fails.

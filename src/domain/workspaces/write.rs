@@ -42,27 +42,11 @@ pub async fn upsert(
     if row != before {
         save(app, write, &before, &mut row).await?;
     }
-    let new_owner = match email::is_same(&before.owner_email, &row.owner_email) {
-        true => grant_access(app, write, &row, &actor).await?,
-        false => Some(change_owner(app, write, &before, &row, &actor).await?.0),
-    };
-    if let Some(owner) = new_owner {
+    if !email::is_same(&before.owner_email, &row.owner_email) {
+        let (owner, _) = change_owner(app, write, &before, &row, &actor).await?;
         users::notify_new_owner(app, write, &workspace(row), &owner, &actor).await?;
     }
     Ok(id(before.id))
-}
-
-/// Gives the owner of a workspace access and returns the owner. Returns `None` if the owner already has access, as all
-/// owners do except those of workspaces that an earlier version of this program created.
-async fn grant_access(app: &App, write: &mut Write, row: &Model, actor: &Actor) -> Result<Option<User>> {
-    let WriteOutcome { record: owner, changed } =
-        users::add(app, write, id(row.id), &row.owner_email).await?;
-    if !changed {
-        return Ok(None);
-    }
-    let entry = (Action::UserAdded, owner.id.to_string(), owner.email.as_str());
-    audit::append(app, write, id(row.id), actor, entry).await?;
-    Ok(Some(owner))
 }
 
 /// Creates a workspace and gives its owner access. Does not notify the owner. The caller has checked that no workspace
@@ -115,8 +99,7 @@ pub struct OwnershipTransfer {
 }
 
 /// Makes the user with this email address the owner of a workspace and gives them access. Removes the previous owner's
-/// access. Returns `None` and changes nothing if the user already owns the workspace and has access. Does not notify
-/// the new owner.
+/// access. Returns `None` and changes nothing if the user already owns the workspace. Does not notify the new owner.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] when the workspace does not exist, and [`Error::Invalid`] when `email` is not an email address.
@@ -133,8 +116,7 @@ pub async fn set_owner(
     let before = workspaces::lock(write.conn(), workspace_id.uuid()).await?;
     let before = before.ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))?;
     if email::is_same(&before.owner_email, email) {
-        let owner = grant_access(app, write, &before, actor).await?;
-        return Ok(owner.map(|owner| OwnershipTransfer { owner, removed: None }));
+        return Ok(None);
     }
     let mut row = Model { owner_email: email.to_owned(), ..before.clone() };
     save(app, write, &before, &mut row).await?;
