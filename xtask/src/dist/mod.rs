@@ -143,12 +143,18 @@ fn prepare_files(program: &Path, dependencies: &dependencies::Dependencies) -> R
         fs::write(completions.join(name), output(Command::new(&copy).args(["completions", shell]))?)?;
     }
     fs::write(files.join("LICENSES.txt"), licenses::text(dependencies)?)?;
-    fs::copy("README.md", files.join("README.md"))?;
+    fs::write(files.join("README.md"), with_package_links(&fs::read_to_string("README.md")?))?;
     for name in OPERATOR_FILES {
-        fs::copy(Path::new(SOURCE).join(name), files.join(name))
-            .with_context(|| format!("cannot copy {name}"))?;
+        let text = fs::read_to_string(Path::new(SOURCE).join(name));
+        let text = text.with_context(|| format!("cannot read {name}"))?;
+        fs::write(files.join(name), with_package_links(&text))?;
     }
     Ok(())
+}
+
+/// Corrects the links between the documents, which are in one folder in a package.
+fn with_package_links(text: &str) -> String {
+    text.replace(&format!("]({SOURCE}/"), "](").replace("](../../README.md", "](README.md")
 }
 
 /// Writes the SHA-256 of each file, in the format of `sha256sum --check`.
@@ -221,6 +227,13 @@ mod tests {
             assert!(manifest.contains(&asset), "{asset}");
             assert!(crate::workspace().join(SOURCE).join(name).is_file(), "{name}");
         }
+    }
+
+    #[test]
+    fn links_between_documents_lead_to_the_same_folder_in_a_package() {
+        let links = "[a](xtask/dist/RUNBOOK.md#restore) [b](../../README.md#commands) [c](RUNBOOK.md)";
+        let expected = "[a](RUNBOOK.md#restore) [b](README.md#commands) [c](RUNBOOK.md)";
+        assert_eq!(with_package_links(links), expected);
     }
 
     #[test]
