@@ -325,7 +325,7 @@ async fn a_database_of_a_newer_version_is_not_changed() {
 async fn a_database_of_a_development_version_is_not_changed() {
     let program = TestProgram::new().await;
     let write = program.app.begin_write().await;
-    let older = "UPDATE seaql_migrations SET version = 'm0036_requested_links'";
+    let older = "UPDATE seaql_migrations SET version = 'm0036_requested_links' WHERE version LIKE 'm0037%'";
     write.conn().execute_unprepared(older).await.unwrap();
     write.commit().await.unwrap();
     let stored = async || {
