@@ -153,12 +153,11 @@ const MIN_INTEGRATION_TEST_THREADS: usize = 6;
 const WITHOUT_BROWSER: [&str; 2] = ["--skip", "browser::"];
 
 /// Modules of tests that do not depend on the kind of the database. They run on SQLite only.
-pub(super) const ON_ONE_DATABASE: [&str; 9] = [
+pub(super) const ON_ONE_DATABASE: [&str; 8] = [
     "connections::",
     "connections_flood::",
     "dashboard_times::",
     "data_folder::",
-    "email_addresses::",
     "mail_server::",
     "malformed::",
     "systemd::",
