@@ -166,6 +166,29 @@ pub(super) fn run_concurrently(
     if failed.is_empty() { Ok(()) } else { bail!("{}", failed.join("; ")) }
 }
 
+/// Runs an executable and shows its output while it runs.
+///
+/// # Errors
+/// Returns an error with what the failed tests printed. It is repeated after all steps, far below the test's own line.
+pub(super) fn run_visibly(command: &mut Command) -> Result<()> {
+    let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start the tests")?;
+    let mut text = String::new();
+    for line in BufReader::new(child.stdout.take().context("the tests have no standard output")?).lines() {
+        let line = line?;
+        println!("{line}");
+        text.push_str(&line);
+        text.push('\n');
+    }
+    let status = child.wait()?;
+    ensure!(status.success(), "{status}\n{}", failures(&text));
+    Ok(())
+}
+
+/// Returns what the failed tests printed. Empty if the executable ended before it could report that.
+fn failures(output: &str) -> &str {
+    output.find("\nfailures:\n").map_or("", |start| output[start..].trim())
+}
+
 fn run_one(executable: &TestExecutable, prepare: impl Fn(&mut Command)) -> Result<()> {
     let name = &executable.name;
     let start = Instant::now();
@@ -179,7 +202,7 @@ fn run_one(executable: &TestExecutable, prepare: impl Fn(&mut Command)) -> Resul
     eprint!("{}", String::from_utf8_lossy(&output.stderr));
     if !output.status.success() {
         println!("{text}");
-        bail!("the tests of {name} failed: {}", output.status);
+        bail!("the tests of {name} failed: {}\n{}", output.status, failures(&text));
     }
     Ok(())
 }

@@ -155,7 +155,7 @@ fn print_summary(results: &[StepResult]) {
     println!("{:<14} {:<8} {:>9.1}", "total", "", total.as_secs_f64());
     for result in results {
         if let Some(error) = &result.error {
-            println!("{} failed: {error}; run it alone with `cargo xtask test --only {0}`", result.name);
+            println!("\n{} failed: {error}\nrun it alone with `cargo xtask test --only {0}`", result.name);
         }
     }
 }

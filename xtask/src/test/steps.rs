@@ -165,7 +165,7 @@ pub(super) const ON_ONE_DATABASE: [&str; 8] = [
 ];
 
 fn test_on_sqlite(context: &StepContext) -> Result<()> {
-    run(integration_tests(context, "sqlite")?.args(WITHOUT_BROWSER))
+    executables::run_visibly(integration_tests(context, "sqlite")?.args(WITHOUT_BROWSER))
 }
 
 fn test_on_postgres(context: &StepContext) -> Result<()> {
@@ -174,16 +174,20 @@ fn test_on_postgres(context: &StepContext) -> Result<()> {
     command.env("TEST_REDIS_SERVER", redis::find_or_install(context.install)?);
     // Tests of standbys start servers of their own.
     command.env("TEST_POSTGRES_PROGRAMS", postgres::find_or_install(context.install)?);
-    run(command.args(WITHOUT_BROWSER).args(ON_ONE_DATABASE.iter().flat_map(|module| ["--skip", module])))
+    executables::run_visibly(
+        command.args(WITHOUT_BROWSER).args(ON_ONE_DATABASE.iter().flat_map(|module| ["--skip", module])),
+    )
 }
 
 fn test_in_browser(context: &StepContext) -> Result<()> {
     let chromium = BrowserPrograms::find_or_install(context.install)?;
     let mut command = integration_tests(context, "browser")?;
-    run(command
-        .arg("browser::")
-        .env("TEST_CHROMIUM", chromium.browser)
-        .env("TEST_CHROMEDRIVER", chromium.driver))
+    executables::run_visibly(
+        command
+            .arg("browser::")
+            .env("TEST_CHROMIUM", chromium.browser)
+            .env("TEST_CHROMEDRIVER", chromium.driver),
+    )
 }
 
 /// Returns a command that runs the tests in `tests/it` for a step.
