@@ -5,6 +5,8 @@ use super::validate::query;
 
 /// A path template, split into segments.
 pub(crate) struct PathTemplate {
+    /// The template up to its first parameter. Most paths differ there already.
+    literal_start: &'static str,
     segments: Vec<Segment>,
 }
 
@@ -22,7 +24,8 @@ impl PathTemplate {
                 None => Segment::Literal(segment),
             }
         });
-        Self { segments: segments.collect() }
+        let literal_start = template.split('{').next().unwrap_or_default();
+        Self { literal_start, segments: segments.collect() }
     }
 
     /// Returns the order in which templates are matched. OpenAPI 3.1, Paths Object: a concrete path is matched before a
@@ -34,6 +37,9 @@ impl PathTemplate {
     /// Returns the path parameters, or `None` when the path does not match. A path with an empty or malformed parameter
     /// does not match.
     pub(crate) fn parameters(&self, path: &str) -> Option<PathParameters> {
+        if !path.starts_with(self.literal_start) {
+            return None;
+        }
         let mut segments = path.strip_prefix('/')?.split('/');
         let mut parameters = PathParameters::new();
         for segment in &self.segments {

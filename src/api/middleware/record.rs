@@ -6,7 +6,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::sync::LazyLock;
 
+use aho_corasick::AhoCorasick;
 use percent_encoding::percent_decode_str;
 use poem::Request;
 use poem::http::{HeaderMap, Uri};
@@ -20,8 +22,13 @@ use foundation::id::WorkspaceId;
 use web::request_context::RequestContext;
 use web::secrets::{MASK, contains_secret, mask_secrets};
 
+/// Finds the parts of names of headers and parameters that are secrets, ignoring case.
+static SECRET_NAMES: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let mut builder = AhoCorasick::builder();
+    builder.ascii_case_insensitive(true).build(SECRET_NAME_PARTS).expect("the parts are short")
+});
 /// A header or parameter whose name contains one of these strings is a secret.
-const SECRET_NAMES: [&str; 15] = [
+const SECRET_NAME_PARTS: [&str; 15] = [
     "authorization",
     "authentication",
     "x-auth",
@@ -151,10 +158,7 @@ fn masked_error(body: &[u8]) -> Vec<u8> {
 /// Returns whether a header or parameter is a secret, by its name or its value. The name `key` is a secret, but not a
 /// longer name that contains it, such as `Idempotency-Key`.
 fn is_secret(name: &str, value: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    SECRET_NAMES.iter().any(|secret_name| name.contains(secret_name))
-        || name == "key"
-        || contains_secret(value)
+    SECRET_NAMES.is_match(name) || name.eq_ignore_ascii_case("key") || contains_secret(value)
 }
 
 /// Decodes percent-encoding; invalid UTF-8 is replaced.

@@ -175,7 +175,9 @@ impl Write {
     /// Returns [`DbErr`] when a statement or the commit fails. The changes are then rolled back. If the connection was lost
     /// or the commit timed out, they may have been committed, but the registered functions do not run.
     pub async fn commit(self) -> Result<(), DbErr> {
-        match tokio::spawn(inherit_activity(inherit_wait_budget(self.finish()))).await {
+        // Boxed, since the future is large, and the wrappers and the new task would each move it.
+        let finish = Box::pin(self.finish());
+        match tokio::spawn(inherit_activity(inherit_wait_budget(finish))).await {
             Ok(result) => result,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),

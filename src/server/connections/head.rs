@@ -199,6 +199,18 @@ fn check_transfer_coding(value: &[u8]) -> Result<(), Rejection> {
     if is_alone { Ok(()) } else { Err(UNKNOWN_CODING) }
 }
 
+/// Whether a byte is one of those of which almost every target consists. Other targets are validated by the library's parser.
+const PLAIN_BYTES: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut rest: &[u8] =
+        b"/-._~?%=&:@!$'()*+,;0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    while let [byte, after @ ..] = rest {
+        plain[*byte as usize] = true;
+        rest = after;
+    }
+    plain
+};
+
 /// Accepts a path, or an `http` or `https` URL whose authority matches the `Host` header.
 fn check_target(method: &str, target: &str, host: Option<&[u8]>) -> Result<(), Rejection> {
     if method == "CONNECT" {
@@ -207,13 +219,14 @@ fn check_target(method: &str, target: &str, host: Option<&[u8]>) -> Result<(), R
     if target.len() > MAX_TARGET_BYTES {
         return Err(TARGET_TOO_LONG);
     }
+    if target.starts_with('/') && target.bytes().all(|byte| PLAIN_BYTES[usize::from(byte)]) {
+        return Ok(());
+    }
     if target.contains('#') {
         return Err(Rejection::malformed("The request target contains a fragment (`#`)."));
     }
     if target.starts_with('/') {
-        // Almost every target consists of these characters. Others are validated by the library's parser.
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~?%=&:@!$'()*+,;".contains(&byte);
-        return if target.bytes().all(is_plain) || PathAndQuery::try_from(target).is_ok() {
+        return if PathAndQuery::try_from(target).is_ok() {
             Ok(())
         } else {
             Err(Rejection::malformed("The request target contains characters that must be percent-encoded."))

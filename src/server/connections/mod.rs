@@ -239,14 +239,15 @@ impl<E: Endpoint + 'static> Acceptor<E> {
             let request = (request, local.clone(), remote.clone(), Scheme::HTTP).into();
             let (endpoint, exchange) = (Arc::clone(&endpoint), Arc::clone(&exchange));
             let is_draining = Arc::clone(&is_draining);
-            async move {
+            // Boxed, since the library moves the future several times, and it is large.
+            Box::pin(async move {
                 let mut response: hyper::Response<_> = endpoint.get_response(request).await.into();
                 exchange.set_responding(false);
                 if is_draining.load(Ordering::Relaxed) {
                     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
                 }
                 Ok::<_, Infallible>(response)
-            }
+            })
         });
         self.graceful.watch(class.builder.serve_connection(TokioIo::new(io), service))
     }
