@@ -237,6 +237,7 @@ mod tests {
     fn subscriptions_of_one_workspace_leave_slots_for_others() {
         let fast_path = FastPath::default();
         let _receiver = register(&fast_path, 400);
+        let _other = fast_path.acquire_permit(Uuid::from_u128(101), Uuid::from_u128(5_001));
         let permits = (0..1_000).filter_map(|number| fast_path.acquire_permit(ACME, Uuid::from_u128(number)));
         let permits: Vec<FastPathPermit> = permits.collect();
         assert_eq!(permits.len(), 100, "a quarter of the worker's slots");

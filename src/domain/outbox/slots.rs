@@ -1,8 +1,9 @@
 //! The slots of a worker for deliveries in flight, and the share of them that one workspace may occupy.
 //!
-//! The share of a workspace is one third of the number of free slots, and at least one slot while any is free. A
-//! workspace may occupy another slot while it occupies fewer than its share. A single workspace thus occupies at most a
-//! quarter of all slots, and others still get slots when many endpoints of one workspace hang. Claimed deliveries and
+//! A workspace may occupy another slot while it occupies fewer than its share. While no other workspace occupies a slot, its
+//! share is three quarters of all slots. Beside others, its share is one third of the number of free slots, so it occupies at
+//! most a quarter of all. The last quarter is for workspaces that come later: of these slots, a share is only one eighth, and at
+//! least one slot while any is free. Others thus get slots even if many endpoints of one workspace hang. Claimed deliveries and
 //! pre-leased ones, which are sent without a claim, count alike.
 
 use std::collections::HashMap;
@@ -10,8 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
-/// The share of one workspace is the number of free slots divided by this, but at least 1 while a slot is free.
+/// Beside other workspaces, the share of a workspace is the number of free slots divided by this.
 const SHARE_DIVISOR: usize = 3;
+/// Replaces [`SHARE_DIVISOR`] while only the last quarter of the slots is free.
+const LAST_QUARTER_SHARE_DIVISOR: usize = 8;
 /// A claim skips a workspace until one quarter of its share is free. Polling the workspace's subscriptions for only a
 /// few free slots would cost too much.
 const MIN_CAPACITY_DIVISOR: usize = 4;
@@ -61,8 +64,8 @@ impl DeliverySlots {
     /// Returns a slot for a delivery of this workspace, or `None` when the workspace has used up its share.
     pub fn acquire_within_share(&self, workspace: Uuid) -> Option<DeliverySlot> {
         let mut occupied = locked(&self.occupied);
-        let occupied_by_workspace = occupied.by_workspace.get(&workspace).copied().unwrap_or_default();
-        (occupied_by_workspace < self.share(occupied.total)).then(|| self.occupy(&mut occupied, workspace))
+        let own = occupied.by_workspace.get(&workspace).copied().unwrap_or_default();
+        (own < self.share(occupied.total, own)).then(|| self.occupy(&mut occupied, workspace))
     }
 
     /// Returns a slot for a claimed delivery of this workspace, or `None` when no slot is free.
@@ -76,19 +79,25 @@ impl DeliverySlots {
     pub fn capacity_after(&self, freed: &HashMap<Uuid, usize>) -> Capacity {
         let occupied = locked(&self.occupied);
         let total = occupied.total.saturating_sub(freed.values().sum());
-        let share = self.share(total);
         let by_workspace = occupied.by_workspace.iter().map(|(&workspace, &count)| {
             let still_occupied = count.saturating_sub(freed.get(&workspace).copied().unwrap_or_default());
+            let share = self.share(total, still_occupied);
             let limit = share.saturating_sub(still_occupied);
             (workspace, if limit < share / MIN_CAPACITY_DIVISOR { 0 } else { limit })
         });
-        Capacity { free: self.total - total, per_workspace: share, by_workspace: by_workspace.collect() }
+        let by_workspace = by_workspace.collect();
+        Capacity { free: self.total - total, per_workspace: self.share(total, 0), by_workspace }
     }
 
-    /// Returns the number of slots that one workspace may occupy while `occupied` slots are occupied in total.
-    fn share(&self, occupied: usize) -> usize {
-        let free = self.total - occupied;
-        (free / SHARE_DIVISOR).max(free.min(1))
+    /// Returns the number of slots that a workspace may occupy while `occupied` slots are occupied in total, `own` of them by
+    /// the workspace.
+    fn share(&self, occupied: usize, own: usize) -> usize {
+        let (free, last_quarter) = (self.total - occupied, self.total / 4);
+        if own == occupied {
+            return self.total - last_quarter;
+        }
+        let divisor = if free > last_quarter { SHARE_DIVISOR } else { LAST_QUARTER_SHARE_DIVISOR };
+        (free / divisor).max(free.min(1))
     }
 
     fn occupy(&self, occupied: &mut OccupiedSlots, workspace: Uuid) -> DeliverySlot {
@@ -123,11 +132,22 @@ mod tests {
     const ACME: Uuid = Uuid::from_u128(1);
     const OTHER: Uuid = Uuid::from_u128(2);
 
+    /// Occupies all slots that a workspace may occupy.
+    fn fill(slots: &DeliverySlots, workspace: Uuid) -> Vec<DeliverySlot> {
+        std::iter::from_fn(|| slots.acquire_within_share(workspace)).collect()
+    }
+
     #[test]
-    fn a_workspace_occupies_at_most_a_quarter_of_the_slots() {
+    fn a_workspace_alone_leaves_a_quarter_of_the_slots_and_beside_another_occupies_a_quarter() {
         let slots = DeliverySlots::new(2_048);
-        let occupied: Vec<DeliverySlot> = std::iter::from_fn(|| slots.acquire_within_share(ACME)).collect();
-        assert_eq!((occupied.len(), slots.free()), (512, 1_536));
+        let alone = fill(&slots, ACME);
+        assert_eq!((alone.len(), slots.free()), (1_536, 512));
+        let other = slots.acquire_within_share(OTHER);
+        assert!(other.is_some());
+        drop(alone);
+        let occupied = fill(&slots, ACME);
+        assert_eq!((occupied.len(), slots.free()), (512, 1_535));
+        drop(other);
         assert!(slots.acquire_within_share(OTHER).is_some());
         drop(occupied);
         assert_eq!(slots.free(), 2_048);
@@ -140,7 +160,7 @@ mod tests {
         let mut occupied = Vec::new();
         for number in 0..25 {
             let before = occupied.len();
-            occupied.extend(std::iter::from_fn(|| slots.acquire_within_share(Uuid::from_u128(number))));
+            occupied.extend(fill(&slots, Uuid::from_u128(number)));
             assert!(occupied.len() > before, "workspace {number} gets a slot");
         }
     }
@@ -148,16 +168,15 @@ mod tests {
     #[test]
     fn a_claim_includes_a_workspace_again_once_a_quarter_of_its_share_is_free() {
         let slots = DeliverySlots::new(400);
-        let mut occupied: Vec<DeliverySlot> =
-            std::iter::from_fn(|| slots.acquire_within_share(ACME)).collect();
+        let _other = slots.acquire(OTHER);
+        let mut occupied = fill(&slots, ACME);
         assert_eq!(occupied.len(), 100);
         let capacity = |freed: usize| slots.capacity_after(&HashMap::from([(ACME, freed)]));
-        let full = Capacity { free: 300, per_workspace: 100, by_workspace: HashMap::from([(ACME, 0)]) };
-        assert_eq!(capacity(0), full);
+        let by_workspace = HashMap::from([(ACME, 0), (OTHER, 98)]);
+        assert_eq!(capacity(0), Capacity { free: 299, per_workspace: 99, by_workspace });
         assert_eq!(capacity(10).by_workspace[&ACME], 0, "too few are free");
-        let partly_free =
-            Capacity { free: 340, per_workspace: 113, by_workspace: HashMap::from([(ACME, 53)]) };
-        assert_eq!(capacity(40), partly_free);
+        let by_workspace = HashMap::from([(ACME, 53), (OTHER, 112)]);
+        assert_eq!(capacity(40), Capacity { free: 339, per_workspace: 113, by_workspace });
         occupied.truncate(60);
         assert_eq!(slots.capacity_after(&HashMap::new()), capacity(0), "a missing workspace frees none");
         assert_eq!(capacity(0).by_workspace[&ACME], 53);
