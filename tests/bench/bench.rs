@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 
 use crate::report::ResultRow;
 use crate::scenarios;
@@ -130,7 +130,7 @@ impl Bench {
 /// Runs the scenarios and writes the result rows.
 ///
 /// # Errors
-/// Returns an error when a scenario fails. The rows of the scenarios before it are still written.
+/// Returns an error when a scenario failed. The rows of all others are still written.
 pub async fn run(args: RunArgs) -> Result<()> {
     let mut bench = Bench { args, rows: Vec::new() };
     let outcome = run_all(&mut bench).await;
@@ -140,6 +140,7 @@ pub async fn run(args: RunArgs) -> Result<()> {
 }
 
 async fn run_all(bench: &mut Bench) -> Result<()> {
+    let mut failed = Vec::new();
     for kind in bench.database_kinds() {
         if !scenarios::ALL.iter().any(|scenario| bench.includes(scenario.name)) {
             break;
@@ -148,9 +149,11 @@ async fn run_all(bench: &mut Bench) -> Result<()> {
         let mut site =
             BenchSite::new(bench, kind, "large").await.with_context(|| format!("on {}", kind.name()))?;
         for scenario in scenarios::ALL {
-            if bench.includes(scenario.name) {
-                let failed = || format!("scenario `{}` on {}", scenario.name, kind.name());
-                (scenario.run)(bench, &mut site).await.with_context(failed)?;
+            if bench.includes(scenario.name)
+                && let Err(error) = (scenario.run)(bench, &mut site).await
+            {
+                eprintln!("  {} FAILED: {error:#}", scenario.name);
+                failed.push(format!("`{}` on {}", scenario.name, kind.name()));
             }
         }
     }
@@ -158,5 +161,6 @@ async fn run_all(bench: &mut Bench) -> Result<()> {
         let row = scenarios::lists::compare_databases(&bench.rows);
         row.into_iter().for_each(|row| bench.report(row));
     }
+    ensure!(failed.is_empty(), "these scenarios failed: {}", failed.join(", "));
     Ok(())
 }

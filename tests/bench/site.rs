@@ -29,6 +29,14 @@ impl DatabaseKind {
             Self::Postgres => "PostgreSQL",
         }
     }
+
+    /// Returns the first value for SQLite, and the second for PostgreSQL.
+    pub fn choose<T>(self, sqlite: T, postgres: T) -> T {
+        match self {
+            Self::Sqlite => sqlite,
+            Self::Postgres => postgres,
+        }
+    }
 }
 
 /// The key of the workspace that the command `generate` creates.

@@ -36,7 +36,7 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
             format!("{name}, {} orders, {}", orders(scale.large_students()), site.kind.name()),
             (large_load.median_ms(), "ms"),
             Some((&format!("{} orders", orders(scale.small_students())), small_load.median_ms())),
-            Goal::AtMostAndBelow(3.0, 20.0),
+            Goal::AtMostAndBelow(1.5, 20.0),
         );
         bench.report(row.detail(format!(
             "large {}; small {}",

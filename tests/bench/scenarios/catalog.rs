@@ -49,7 +49,7 @@ async fn measure(
         format!("{operation}, {}", site.kind.name()),
         (ours.per_second(), "req/s"),
         Some(("fixed body", fixed.per_second())),
-        Goal::AtLeast(0.5),
+        Goal::AtLeast(0.75),
     );
     let detail = format!("{} bytes, {} keys; {}", body.len(), requests.len(), describe(&ours, Some(&fixed)));
     bench.report(row.detail(detail));

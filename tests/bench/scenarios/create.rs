@@ -28,7 +28,7 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
         format!("createStudent, {}", site.kind.name()),
         (ours.per_second(), "req/s"),
         Some(("the same statements, bare database", bare.per_second())),
-        Goal::AtLeast(0.5),
+        Goal::AtLeast(site.kind.choose(0.8, 0.75)),
     );
     bench.report(row.detail(describe(&ours, None)));
     server.stop().await

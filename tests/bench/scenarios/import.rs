@@ -20,11 +20,8 @@ const ROUNDS: usize = 3;
 const SIZE_ARGS: [&str; 4] = ["--students", "4000", "--orders", "8080"];
 
 /// The changes per second that are the goal on the machine on which the peers were measured.
-const fn goal_per_second(kind: DatabaseKind) -> f64 {
-    match kind {
-        DatabaseKind::Sqlite => 5_000.0,
-        DatabaseKind::Postgres => 3_000.0,
-    }
+fn goal_per_second(kind: DatabaseKind) -> f64 {
+    kind.choose(5_000.0, 3_000.0)
 }
 
 /// The figures of one import.

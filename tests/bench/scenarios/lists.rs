@@ -50,10 +50,18 @@ async fn measure(
         title(operation, site.kind),
         (ours.per_second(), "req/s"),
         Some(("the same rows, bare database", bare.per_second())),
-        Goal::NotEvaluated("2 x Fastify + pg (measured elsewhere)"),
+        goal(operation, site.kind),
     );
     bench.report(row.detail(format!("{page_contents}; {}", describe(&ours, None))));
     Ok(())
+}
+
+/// Returns the goal of an operation. On PostgreSQL, a list of students reads more statements than the bare database.
+fn goal(operation: &str, kind: DatabaseKind) -> Goal {
+    match (operation, kind) {
+        ("listStudents", DatabaseKind::Postgres) => Goal::AtLeast(0.6),
+        _ => Goal::AtLeast(0.75),
+    }
 }
 
 fn title(operation: &str, kind: DatabaseKind) -> String {

@@ -31,7 +31,7 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
         let name = format!("memory {condition}, {}", site.kind.name());
         ResultRow::new(NAME, name, (bytes as f64 / 1e6, "MB"), None, Goal::Below(goal_mb))
     };
-    bench.report(row("idle", idle, 40.0));
+    bench.report(row("idle", idle, 35.0));
 
     let requests: Vec<Vec<u8>> = keys.iter().map(|key| get("/api/v1/courses", Some(key))).collect();
     // Each connection uses different keys, so that all keys are soon in use.
@@ -64,6 +64,6 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
         peak.resident as f64 / 1e6,
         afterwards as f64 / 1e6
     );
-    bench.report(row("under full load", peak.proportional, 150.0).detail(detail));
+    bench.report(row("under full load", peak.proportional, 120.0).detail(detail));
     server.stop().await
 }

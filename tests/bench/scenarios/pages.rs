@@ -35,7 +35,7 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
         format!("last page of {count} students, {}", site.kind.name()),
         (last.median_ms(), "ms"),
         Some(("the same rows as a first page", first.median_ms())),
-        Goal::AtMost(1.2),
+        Goal::AtMost(1.1),
     );
     let times = format!("last {}; first {}", last.latencies(), first.latencies());
     bench.report(row.detail(format!("{rows} students each; {times}")));

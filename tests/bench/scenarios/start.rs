@@ -25,7 +25,7 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
     }
     times.sort_by(f64::total_cmp);
     let name = format!("start to first response, {}", site.kind.name());
-    let row = ResultRow::new(NAME, name, (times[STARTS / 2], "ms"), None, Goal::Below(150.0));
+    let row = ResultRow::new(NAME, name, (times[STARTS / 2], "ms"), None, Goal::Below(50.0));
     bench.report(row.detail(format!("{STARTS} starts, {:.0} to {:.0} ms", times[0], times[STARTS - 1])));
     Ok(())
 }

@@ -69,7 +69,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 /// Returns an error when a scenario is unknown, another benchmark run is active, or a scenario cannot run. In the last
-/// case, the results of the previous scenarios are still printed.
+/// case, the results of all others are still printed.
 pub(crate) fn run(args: &BenchArgs, workspace: &Path) -> Result<TaskOutcome> {
     let all_scenarios = || LOAD_SCENARIOS.iter().chain([&tools::SCENARIO]);
     if args.list {
