@@ -20,6 +20,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use poem::{Endpoint, Response};
 use poem_openapi::OpenApi;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -131,6 +132,11 @@ impl Server {
     pub fn with_shared_listener(mut self) -> Self {
         self.shutdown.accepts_while_draining = false;
         self
+    }
+
+    /// Returns the endpoint for all requests, without connections and maintenance jobs.
+    pub fn into_endpoint(self) -> impl Endpoint<Output = Response> {
+        layer(&self.api_state.app, self.router)
     }
 
     /// Serves until `signal` resolves, and then for the configured drain time while `/readyz` fails. Then stops

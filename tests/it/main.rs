@@ -50,6 +50,7 @@ mod enrollments;
 mod events;
 mod failover;
 mod idempotency;
+mod instructions;
 mod limit_shares;
 mod limit_stores;
 mod limits;

@@ -15,6 +15,7 @@ use foundation::database::Write;
 use foundation::id::Ids;
 use foundation::secret::MasterKeys;
 use migration::Migration;
+use poem::{Endpoint, Response};
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -126,6 +127,12 @@ impl TestApp {
                 .expect("no panic")
                 .expect("the server stops without an error");
         }
+    }
+
+    /// Returns an endpoint that processes requests as another process does, without connections and maintenance jobs.
+    pub async fn endpoint(&self) -> impl Endpoint<Output = Response> {
+        let master = MasterKeys::parse(MASTER_KEY, "the test").expect("a key");
+        Server::new(self.other_process().await, &master, "http://api.test").expect("a server").into_endpoint()
     }
 
     /// Returns an application with its own state, like another process, on the same database and with the same clock.

@@ -7,6 +7,7 @@
 mod chromium;
 mod executables;
 pub(crate) mod install;
+mod instructions;
 mod licenses;
 pub(crate) mod postgres;
 pub(crate) mod redis;
@@ -33,6 +34,9 @@ pub(crate) struct TestArgs {
     /// Run what a developer needs between commits: without PostgreSQL, a browser, benchmarks and tests of more than 5 seconds
     #[arg(long, conflicts_with = "only")]
     fast: bool,
+    /// Write the counts of the step `instructions` to tests/instructions.json instead of comparing them
+    #[arg(long, requires = "only")]
+    record_budgets: bool,
     /// List the steps and exit
     #[arg(long)]
     list: bool,
@@ -47,6 +51,8 @@ pub(crate) struct StepContext {
     install: bool,
     /// Whether `--fast` is set.
     is_fast: bool,
+    /// Whether `--record-budgets` is set.
+    records_budgets: bool,
     /// Compiled by the first step that needs it.
     compilation: OnceCell<Option<Compilation>>,
     /// Started by the first step that needs it; stopped after the last step.
@@ -108,6 +114,7 @@ pub(crate) fn run(args: &TestArgs, workspace: &Path) -> Result<TaskOutcome> {
     let context = StepContext {
         install: !args.no_install,
         is_fast: args.fast,
+        records_budgets: args.record_budgets,
         compilation: OnceCell::new(),
         postgres: OnceCell::new(),
     };

@@ -10,7 +10,7 @@ use contract::diagnostic::DiagnosticFormat;
 
 use super::chromium::BrowserPrograms;
 use super::install::find_in_path;
-use super::{StepContext, executables, licenses, postgres, redis, skips};
+use super::{StepContext, executables, instructions, licenses, postgres, redis, skips};
 use crate::TaskOutcome;
 
 /// A step of `cargo xtask test`.
@@ -61,6 +61,12 @@ pub(super) const STEPS: &[TestStep] = &[
     TestStep { name: "unit", about: "unit tests, and tests of the tools", is_fast: true, run: unit },
     TestStep { name: "doc", about: "code examples in doc comments", is_fast: false, run: doc },
     TestStep { name: "sqlite", about: "integration tests on SQLite", is_fast: true, run: test_on_sqlite },
+    TestStep {
+        name: "instructions",
+        about: "eight paths execute no more instructions than their budgets",
+        is_fast: false,
+        run: instructions::run,
+    },
     TestStep {
         name: "postgres",
         about: "integration tests on PostgreSQL, with Valkey or Redis",
@@ -153,11 +159,12 @@ const MIN_INTEGRATION_TEST_THREADS: usize = 6;
 const WITHOUT_BROWSER: [&str; 2] = ["--skip", "browser::"];
 
 /// Modules of tests that do not depend on the kind of the database. They run on SQLite only.
-pub(super) const ON_ONE_DATABASE: [&str; 8] = [
+pub(super) const ON_ONE_DATABASE: [&str; 9] = [
     "connections::",
     "connections_flood::",
     "dashboard_times::",
     "data_folder::",
+    "instructions::",
     "mail_server::",
     "malformed::",
     "systemd::",
