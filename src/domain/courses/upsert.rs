@@ -36,8 +36,12 @@ pub async fn upsert(
     let rows = courses::in_workspace(workspace.uuid());
     let before = rows.lock_by_key(write.conn(), &upsert.key).await?;
     let slug_owner = rows.by_slug(write.conn(), &upsert.slug).await?;
-    if slug_owner.is_some_and(|slug_owner| before.as_ref().is_none_or(|before| before.id != slug_owner.id)) {
-        return Err(slug_taken());
+    if let Some(slug_owner) = slug_owner
+        && before.as_ref().is_none_or(|before| before.id != slug_owner.id)
+    {
+        // Another write can have created this course between the two queries.
+        let is_this_course = slug_owner.key.as_ref() == Some(&upsert.key);
+        return Err(if is_this_course { Error::lost_race() } else { slug_taken() });
     }
     let is_new = before.is_none();
     let before = before.unwrap_or_else(|| new_row(app, write, workspace, at, &upsert));

@@ -61,6 +61,8 @@ pub async fn upsert(
     match (by_key, by_email) {
         (Some(by_key), Some(by_email)) if by_email.id != by_key.id => Err(email_taken()),
         (Some(by_key), _) => update(app, write, workspace, at, by_key, upsert).await,
+        // Another write created this student between the two queries.
+        (None, Some(by_email)) if by_email.key.as_ref() == Some(&upsert.key) => Err(Error::lost_race()),
         (None, Some(by_email)) if by_email.key.is_some() => Err(email_taken()),
         (None, Some(by_email)) => {
             // Compared again after locking: in the meantime the student may have been deleted or changed.

@@ -1,7 +1,7 @@
 //! Tests that each change is applied completely or not at all, and only once, and that invalid lines do not stop the
 //! import.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{FeedFixture, line};
 use crate::{ApplyOptions, ApplyOutcome};
@@ -131,27 +131,35 @@ async fn two_concurrent_streams_apply_each_change_once() {
     }
 }
 
+/// Applies the same 300 records in two concurrent streams, of which one is in reverse order. All changes must be applied.
+async fn apply_in_two_streams(fixture: &FeedFixture, change: &str, data: impl Fn(u32) -> Value) {
+    let lines = |stream: &str, numbers: Vec<u32>| -> String {
+        numbers
+            .into_iter()
+            .map(|number| line(&format!("{change}-{stream}-{number}"), change, AT, data(number)))
+            .collect()
+    };
+    let (first, second) = (lines("first", (0..300).collect()), lines("second", (0..300).rev().collect()));
+    let (first, second) = tokio::join!(fixture.apply(&first), fixture.apply(&second));
+    assert_eq!((first.1, second.1), (Vec::<String>::new(), Vec::new()));
+    assert_eq!((first.0.applied, second.0.applied), (300, 300));
+}
+
 #[tokio::test]
-async fn two_concurrent_streams_create_each_student_once() {
+async fn two_concurrent_streams_create_each_student_and_course_once() {
     for fixture in FeedFixture::on_all_databases().await {
         fixture.apply(&workspace_with_course()).await;
-        let stream = |name: &str, backward: bool| -> String {
-            let mut numbers: Vec<u32> = (0..300).collect();
-            if backward {
-                numbers.reverse();
-            }
-            let student = |number: u32| {
-                let data = json!({"key": format!("s-{number}"), "email": format!("s-{number}@example.com")});
-                line(&format!("{name}-{number}"), "student.upsert", AT, data)
-            };
-            numbers.into_iter().map(student).collect()
-        };
-        let (first, second) = (stream("first", false), stream("second", true));
-        let (first, second) = tokio::join!(fixture.apply(&first), fixture.apply(&second));
-        assert_eq!((first.1, second.1), (Vec::<String>::new(), Vec::new()));
-        assert_eq!((first.0.applied, second.0.applied), (300, 300));
+        let student =
+            |number| json!({"key": format!("s-{number}"), "email": format!("s-{number}@example.com")});
+        apply_in_two_streams(&fixture, "student.upsert", student).await;
         assert_eq!(fixture.count("students").await, 300);
         assert_eq!(fixture.count("events WHERE type = 'student.created'").await, 300);
+        let course = |number| {
+            let key = format!("k-{number}");
+            json!({"key": key, "slug": key, "title": "Course", "status": "published"})
+        };
+        apply_in_two_streams(&fixture, "course.upsert", course).await;
+        assert_eq!(fixture.count("courses WHERE key LIKE 'k-%'").await, 300);
     }
 }
 
