@@ -77,7 +77,8 @@ async fn check_all(app: &App, deep: bool, printer: &mut Printer) -> Result<(), C
 /// Checks that this version can use the database.
 async fn schema(app: &App) -> Result<Report, CommandError> {
     let applied = app.db.applied_migrations().await?;
-    let mut report = Report::new(format!("{} migrations", applied.len()));
+    let count = applied.len();
+    let mut report = Report::new(format!("{count} migration{}", if count == 1 { "" } else { "s" }));
     let (problem, remedy) = match app.db.schema_state().await? {
         SchemaState::Current => return Ok(report),
         SchemaState::Behind(pending) => {
