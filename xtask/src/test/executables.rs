@@ -184,9 +184,15 @@ pub(super) fn run_visibly(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Returns what the failed tests printed. Empty if the executable ended before it could report that.
-fn failures(output: &str) -> &str {
-    output.find("\nfailures:\n").map_or("", |start| output[start..].trim())
+/// Returns what the failed tests printed, without backtraces. Empty if the executable ended before it could report that.
+fn failures(output: &str) -> String {
+    let Some(start) = output.find("\nfailures:\n") else { return String::new() };
+    let is_frame = |line: &&str| {
+        let line = line.trim_start();
+        line.starts_with("at ")
+            || line.split_once(": ").is_some_and(|(number, _)| number.parse::<u32>().is_ok())
+    };
+    output[start..].lines().filter(|line| !is_frame(line)).collect::<Vec<_>>().join("\n")
 }
 
 fn run_one(executable: &TestExecutable, prepare: impl Fn(&mut Command)) -> Result<()> {
