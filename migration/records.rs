@@ -91,7 +91,8 @@ async fn has_table(connection: &impl ConnectionTrait, name: &str) -> Result<bool
     let backend = connection.get_database_backend();
     let query = match backend {
         DbBackend::Sqlite => format!("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '{name}'"),
-        _ => format!("SELECT 1 WHERE to_regclass('{name}') IS NOT NULL"),
+        // `to_regclass` would answer from the cache of the session, which may not know yet what another process has just committed.
+        _ => format!("SELECT 1 FROM pg_class WHERE relname = '{name}' AND pg_table_is_visible(oid)"),
     };
     Ok(connection.query_one_raw(Statement::from_string(backend, query)).await?.is_some())
 }

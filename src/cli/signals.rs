@@ -25,6 +25,7 @@ pub(super) fn listen(waiting: &'static str) -> Result<StopSignal, CommandError> 
         output::eprint(format_args!("stopping: {waiting}; interrupt again to exit immediately"));
         tokio::spawn(async move {
             next_signal(&mut interrupt, &mut terminate).await;
+            foundation::telemetry::flush();
             std::process::exit(INTERRUPTED);
         });
     };

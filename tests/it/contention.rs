@@ -316,7 +316,7 @@ async fn run_load(imports: usize) {
         assert!(matches!(code, Some(0 | 3)), "an import failed: {:?}", errors.lines().last());
     }
     assert_eq!((forms.1, calls.1, deadlocks), (0, 0, 0));
-    assert!(forms.2 * 10 <= forms.0 && calls.2 * 10 <= calls.0, "503: {forms:?} {calls:?}");
+    assert!(forms.2 * 20 <= forms.0 && calls.2 * 20 <= calls.0, "503: {forms:?} {calls:?}");
     assert!(forms.0 > 0 && calls.0 > 0 && changes > 0);
     assert_invariants(&program).await;
 }

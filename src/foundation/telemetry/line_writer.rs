@@ -2,7 +2,7 @@
 //!
 //! A thread that is woken for each line, as that of `tracing-appender`, takes a quarter of the processor time of a busy server.
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,6 +11,8 @@ use std::time::Duration;
 
 /// Maximum number of bytes that wait to be written.
 const MAX_QUEUED_BYTES: usize = 8 * 1024 * 1024;
+/// The capacity that a buffer keeps after a burst, in bytes.
+const KEPT_BYTES: usize = 64 * 1024;
 /// How long the thread collects lines before it writes them.
 const COLLECT_WINDOW: Duration = Duration::from_millis(20);
 /// How long the end of the process waits until the remaining lines are written.
@@ -25,7 +27,7 @@ pub(super) struct LineWriter {
 #[derive(Debug, Default)]
 struct Shared {
     queue: Mutex<Queue>,
-    /// Notified when the first line is queued, and at the end.
+    /// Notified when the first line is queued, when lines are written, and at the end.
     changed: Condvar,
     dropped: AtomicU64,
 }
@@ -33,6 +35,9 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Queue {
     bytes: Vec<u8>,
+    /// Whether the thread is writing lines that it has taken.
+    is_writing: bool,
+    /// Whether no further lines are accepted.
     is_closed: bool,
 }
 
@@ -56,11 +61,19 @@ impl LineWriter {
         };
         if let Err(error) = thread::Builder::new().name("log".to_owned()).spawn(write_all) {
             eprintln!("error: the thread that writes the log cannot be started: {error}");
+            shared.lock().is_closed = true;
         }
         (Self { shared: Arc::clone(&shared) }, LogGuard { shared, ended })
     }
 
-    /// Returns the number of lines that were dropped because the output was too slow.
+    /// Waits until all queued lines are written, for at most a second.
+    pub(super) fn wait_until_written(&self) {
+        let is_pending =
+            |queue: &mut Queue| !queue.is_closed && (queue.is_writing || !queue.bytes.is_empty());
+        drop(self.shared.changed.wait_timeout_while(self.shared.lock(), CLOSE_TIMEOUT, is_pending));
+    }
+
+    /// Returns the number of lines that were dropped because the output was too slow or failed.
     pub(super) fn dropped_lines(&self) -> u64 {
         self.shared.dropped.load(Ordering::Relaxed)
     }
@@ -70,11 +83,11 @@ impl Write for LineWriter {
     /// Queues a line, or drops it when too many are queued.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let mut queue = self.shared.lock();
-        if queue.bytes.len() + line.len() > MAX_QUEUED_BYTES {
+        if queue.is_closed || queue.bytes.len() + line.len() > MAX_QUEUED_BYTES {
             self.shared.dropped.fetch_add(1, Ordering::Relaxed);
         } else {
             if queue.bytes.is_empty() {
-                self.shared.changed.notify_one();
+                self.shared.changed.notify_all();
             }
             queue.bytes.extend_from_slice(line);
         }
@@ -92,7 +105,7 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes all lines until the queue is closed. A line that cannot be written is lost.
+    /// Writes all lines until the queue is closed.
     fn write_batches(&self, mut output: impl Write) {
         let mut batch = Vec::new();
         loop {
@@ -105,14 +118,38 @@ impl Shared {
                 .wait_timeout_while(queue, COLLECT_WINDOW, is_open)
                 .unwrap_or_else(PoisonError::into_inner);
             let is_closed = queue.is_closed;
+            queue.is_writing = true;
             std::mem::swap(&mut queue.bytes, &mut batch);
             drop(queue);
-            let _ = output.write_all(&batch).and_then(|()| output.flush());
+            self.write_batch(&mut output, &batch);
             batch.clear();
+            // After a burst, the buffers would otherwise stay large.
+            batch.shrink_to(KEPT_BYTES);
+            self.lock().is_writing = false;
+            self.changed.notify_all();
             if is_closed {
                 return;
             }
         }
+    }
+}
+
+impl Shared {
+    /// Writes lines. Waits while a pipe that does not block is full. Lines that cannot be written are counted as dropped.
+    fn write_batch(&self, output: &mut impl Write, mut batch: &[u8]) {
+        while !batch.is_empty() {
+            match output.write(batch) {
+                Ok(written) if written > 0 => batch = &batch[written..],
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(COLLECT_WINDOW),
+                Ok(_) | Err(_) => {
+                    let lines = batch.iter().filter(|byte| **byte == b'\n').count();
+                    self.dropped.fetch_add(lines as u64, Ordering::Relaxed);
+                    return;
+                }
+            }
+        }
+        let _ = output.flush();
     }
 }
 
@@ -174,9 +211,10 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_output_delays_nobody_and_costs_the_lines_that_are_too_many() {
+    fn a_slow_output_delays_nobody_and_lines_beyond_the_limit_are_dropped() {
         let (mut writer, guard, permit, written) = start();
-        let line = [b'x'; 1_024];
+        let mut line = [b'x'; 1_024];
+        line[1_023] = b'\n';
         let started = Instant::now();
         let lines = 3 * MAX_QUEUED_BYTES / line.len();
         (0..lines).for_each(|_| writer.write_all(&line).unwrap());
@@ -187,5 +225,35 @@ mod tests {
         drop(permit);
         drop(guard);
         assert_eq!(written.iter().map(|batch| batch.len()).sum::<usize>(), (lines - dropped) * line.len());
+    }
+
+    /// Fails after the first three bytes.
+    struct BrokenOutput(usize);
+
+    impl Write for BrokenOutput {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += 1;
+            match self.0 {
+                1 => Ok(3.min(bytes.len())),
+                2 => Err(ErrorKind::WouldBlock.into()),
+                _ => Err(ErrorKind::StorageFull.into()),
+            }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn lines_that_cannot_be_written_and_lines_after_the_end_are_counted_as_dropped() {
+        let (mut writer, guard) = LineWriter::start(BrokenOutput(0));
+        writer.write_all(b"1\n").unwrap();
+        writer.write_all(b"2\n").unwrap();
+        writer.wait_until_written();
+        assert_eq!(writer.dropped_lines(), 1, "the first line was written");
+        drop(guard);
+        writer.write_all(b"3\n").unwrap();
+        assert_eq!(writer.dropped_lines(), 2);
     }
 }

@@ -55,13 +55,18 @@ struct JsonFields {
 impl JsonFields {
     fn add_name(&mut self, name: &str) {
         self.has_request_id |= name == "request.id";
-        self.line.push_str(",\"");
-        self.line.push_str(name);
-        self.line.push_str("\":");
+        self.line.push(',');
+        self.push_text(name.strip_prefix("r#").unwrap_or(name));
+        self.line.push(':');
     }
 
     fn add_text(&mut self, name: &str, value: &str) {
         self.add_name(name);
+        self.push_text(value);
+    }
+
+    /// Adds a JSON string.
+    fn push_text(&mut self, value: &str) {
         let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
         if value.bytes().all(is_plain) {
             self.line.push('"');
@@ -148,6 +153,7 @@ mod tests {
         let layer = tracing_subscriber::fmt::layer().with_writer(move || writer.clone());
         let subscriber = tracing_subscriber::registry().with(layer.event_format(JsonLines));
         let log = || {
+            tracing::info!("a\"b" = f64::NAN, r#type = 1_u128, "odd names");
             let (text, number, missing) = ("\"\n\\\u{1}é", 1.5, None::<u64>);
             tracing::info!(object = ?Some(1), text, number, missing, count = -2, yes = true, "a}}");
             tracing::warn!(request.id = "req-1", "b");
@@ -157,7 +163,10 @@ mod tests {
         let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
         let lines: Vec<serde_json::Value> =
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!((lines.len(), &lines[0]["message"]), (2, &"a}".into()));
+        assert_eq!(lines.len(), 3);
+        assert_eq!((&lines[0]["a\"b"], &lines[0]["type"]), (&serde_json::Value::Null, &"1".into()));
+        let lines = &lines[1..];
+        assert_eq!(lines[0]["message"], "a}");
         assert_eq!((&lines[0]["text"], &lines[0]["object"]), (&"\"\n\\\u{1}é".into(), &"Some(1)".into()));
         assert_eq!((&lines[0]["number"], &lines[0]["count"]), (&1.5.into(), &(-2).into()));
         assert_eq!((&lines[0]["yes"], lines[0].get("missing")), (&true.into(), None));
@@ -165,6 +174,6 @@ mod tests {
         let timestamp = lines[0]["timestamp"].as_str().unwrap();
         assert!(timestamp.parse::<jiff::Timestamp>().is_ok() && timestamp.len() == 27, "{timestamp}");
         assert!(lines.iter().all(|line| line["request.id"] == "req-1"), "{text}");
-        assert_eq!(text.matches("req-1").count(), 2);
+        assert_eq!(text.matches("req-1").count(), 3);
     }
 }

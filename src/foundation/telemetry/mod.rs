@@ -1,6 +1,6 @@
 //! Logging to stderr, metrics for Prometheus, and traces for OpenTelemetry.
 //!
-//! Log lines are written by a separate thread, so that requests do not wait for a slow stderr. Lines that are too many are
+//! Log lines are written by a separate thread, so that requests do not wait for a slow stderr. Lines beyond 8 MiB are
 //! dropped and counted. [`LogGuard`] writes the remaining lines at the end of the process.
 
 pub mod activity;
@@ -47,6 +47,14 @@ pub fn start(log: &LogConfig) -> LogGuard {
 /// Returns the number of log lines that were dropped because stderr was too slow.
 fn dropped_lines() -> u64 {
     WRITER.get().map_or(0, LineWriter::dropped_lines)
+}
+
+/// Waits until the lines that were logged so far are written, for at most a second. Call it before the process exits without
+/// dropping the [`LogGuard`].
+pub fn flush() {
+    if let Some(writer) = WRITER.get() {
+        writer.wait_until_written();
+    }
 }
 
 /// Logs panics as events instead of writing them to stderr directly.

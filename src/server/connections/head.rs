@@ -199,7 +199,7 @@ fn check_transfer_coding(value: &[u8]) -> Result<(), Rejection> {
     if is_alone { Ok(()) } else { Err(UNKNOWN_CODING) }
 }
 
-/// Whether a byte is one of those of which almost every target consists. Other targets are validated by the library's parser.
+/// The bytes that need no further validation in a target. Other targets are validated by the library's parser.
 const PLAIN_BYTES: [bool; 256] = {
     let mut plain = [false; 256];
     let mut rest: &[u8] =

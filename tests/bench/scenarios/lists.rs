@@ -56,7 +56,7 @@ async fn measure(
     Ok(())
 }
 
-/// Returns the goal of an operation. On PostgreSQL, a list of students reads more statements than the bare database.
+/// Returns the goal of an operation. On PostgreSQL, a list of students runs more statements than the bare database.
 fn goal(operation: &str, kind: DatabaseKind) -> Goal {
     match (operation, kind) {
         ("listStudents", DatabaseKind::Postgres) => Goal::AtLeast(0.6),

@@ -169,7 +169,7 @@ pub(super) fn run_concurrently(
 /// Runs an executable and shows its output while it runs.
 ///
 /// # Errors
-/// Returns an error with what the failed tests printed. It is repeated after all steps, far below the test's own line.
+/// Returns an error with what the failed tests printed. The summary prints it again, so that you need not scroll up.
 pub(super) fn run_visibly(command: &mut Command) -> Result<()> {
     let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start the tests")?;
     let mut text = String::new();

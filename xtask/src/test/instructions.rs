@@ -1,6 +1,6 @@
 //! Counts the instructions of eight paths in callgrind, and compares the counts with their budgets.
 //!
-//! Unlike a duration, a count is almost the same in each run, on a busy machine too. The test `tests/it/instructions.rs` runs the paths,
+//! Connections, heads of requests and copies of memory are not part of the counts. Unlike a duration, a count is almost the same in each run, on a busy machine too. The test `tests/it/instructions.rs` runs the paths,
 //! in the `dev` profile that the other tests use.
 
 use std::collections::BTreeMap;
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::StepContext;
 use super::executables::run_visibly;
 use super::install::{SystemPackages, apt, find_in_path};
+use super::steps::cargo_program;
 
 /// The package of callgrind.
 const PACKAGE: SystemPackages = SystemPackages {
@@ -49,29 +50,51 @@ struct PathCost {
 /// The costs by path.
 type Costs = BTreeMap<String, PathCost>;
 
+/// The recorded costs, and the compiler with which they were measured. Another compiler produces other instructions.
+#[derive(Debug, Serialize, Deserialize)]
+struct Budgets {
+    compiler: String,
+    paths: Costs,
+}
+
 /// Measures all paths. Writes their costs to the budgets if the context says so, otherwise compares them.
 ///
 /// # Errors
 /// Returns an error when a path exceeds its budget, or when callgrind cannot be run.
 pub(super) fn run(context: &StepContext) -> Result<()> {
-    let costs = measure(context)?;
+    let compiler = compiler()?;
     if context.records_budgets {
-        let recorded =
-            costs.iter().map(|(path, cost)| (path.clone(), cost.most_expensive())).collect::<Costs>();
-        let text = serde_json::to_string_pretty(&recorded)?;
+        let paths =
+            measure(context)?.iter().map(|(path, cost)| (path.clone(), cost.most_expensive())).collect();
+        let text = serde_json::to_string_pretty(&Budgets { compiler, paths })?;
         return fs::write(BUDGETS, text + "\n").with_context(|| format!("cannot write {BUDGETS}"));
     }
     let text = fs::read_to_string(BUDGETS).with_context(|| format!("cannot read {BUDGETS}"))?;
-    let budgets = serde_json::from_str(&text).with_context(|| format!("{BUDGETS} is malformed"))?;
-    let exceeded = compare(&costs, &budgets);
+    let budgets: Budgets = serde_json::from_str(&text).with_context(|| format!("{BUDGETS} is malformed"))?;
+    if budgets.compiler != compiler {
+        println!(
+            "note: the budgets were recorded with {}, so they do not apply to {compiler}",
+            budgets.compiler
+        );
+        return Ok(());
+    }
+    let exceeded = compare(&measure(context)?, &budgets.paths);
     ensure!(
         exceeded.is_empty(),
-        "more than {:.0} % over the budget: {}. Make it faster, or record the new counts with `cargo xtask test --only instructions \
-         --record-budgets` and give the reason in the commit",
-        (TOLERANCE - 1.0) * 100.0,
+        "{}. Make it faster, or record the new counts with `cargo xtask test --only instructions --record-budgets` and give the reason \
+         in the commit",
         exceeded.join(", "),
     );
     Ok(())
+}
+
+/// Returns the version of the compiler and its platform, such as `rustc 1.95.0 (f2d3ce0bd 2026-03-21) for x86_64-unknown-linux-gnu`.
+fn compiler() -> Result<String> {
+    let output = Command::new(cargo_program().with_file_name("rustc")).arg("-vV").output()?;
+    let text = String::from_utf8(output.stdout)?;
+    let version = text.lines().next().unwrap_or_default();
+    let host = text.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
+    Ok(format!("{version} for {host}"))
 }
 
 fn measure(context: &StepContext) -> Result<Costs> {
@@ -187,7 +210,7 @@ impl PathCost {
     }
 }
 
-/// Prints the costs beside their budgets. Returns the paths that exceed theirs.
+/// Prints the costs beside their budgets. Returns what is wrong with paths that exceed theirs or were not measured.
 fn compare(costs: &Costs, budgets: &Costs) -> Vec<String> {
     println!("{:<16} {:>12} {:>12} {:>6}", "path", "instructions", "budget", "ratio");
     let mut exceeded = Vec::new();
@@ -196,13 +219,14 @@ fn compare(costs: &Costs, budgets: &Costs) -> Vec<String> {
         let ratio = cost.instructions as f64 / budget.instructions as f64;
         println!("{path:<16} {:>12} {:>12} {ratio:>6.3}", cost.instructions, budget.instructions);
         if ratio > TOLERANCE {
-            exceeded.push(path.clone());
+            exceeded.push(format!("{path} is more than {:.0} % over its budget", (TOLERANCE - 1.0) * 100.0));
             for (name, count, recorded) in cost.growth(&budget).into_iter().take(PRINTED_FUNCTIONS) {
                 println!("    {recorded:>8} -> {count:>8}  {name}");
             }
         }
     }
-    exceeded.extend(budgets.keys().filter(|path| !costs.contains_key(*path)).cloned());
+    let unmeasured = budgets.keys().filter(|path| !costs.contains_key(*path));
+    exceeded.extend(unmeasured.map(|path| format!("{path} was not measured")));
     exceeded
 }
 
@@ -229,9 +253,9 @@ mod tests {
         let budgets = costs(OUTPUT);
         assert_eq!(compare(&budgets, &budgets), Vec::<String>::new());
         let slower = costs(&OUTPUT.replace("9 2000", "9 2100"));
-        assert_eq!(compare(&slower, &budgets), ["getCourse"]);
+        assert_eq!(compare(&slower, &budgets), ["getCourse is more than 3 % over its budget"]);
         assert_eq!(slower["getCourse"].growth(&budgets["getCourse"]), [("b", 420, 400)]);
         assert_eq!(compare(&costs(&OUTPUT.replace("9 2000", "9 2080")), &budgets), Vec::<String>::new());
-        assert_eq!(compare(&Costs::new(), &budgets), ["getCourse"], "a path that is not measured");
+        assert_eq!(compare(&Costs::new(), &budgets), ["getCourse was not measured"]);
     }
 }

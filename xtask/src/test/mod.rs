@@ -110,6 +110,9 @@ pub(crate) fn run(args: &TestArgs, workspace: &Path) -> Result<TaskOutcome> {
     }
     std::env::set_current_dir(workspace).context("cannot change to the folder of the workspace")?;
     let mut selected = select_steps(&args.only)?;
+    if args.record_budgets && !selected.iter().any(|step| step.name == "instructions") {
+        bail!("--record-budgets needs the step `instructions`");
+    }
     selected.retain(|step| step.is_fast || !args.fast);
     let context = StepContext {
         install: !args.no_install,
@@ -147,7 +150,11 @@ fn run_step(step: &'static TestStep, context: &StepContext) -> StepResult {
     let error = result.err().map(|error| format!("{error:#}"));
     match &error {
         None => println!("<== {} ok in {:.1} s", step.name, duration.as_secs_f64()),
-        Some(error) => println!("<== {} FAILED in {:.1} s: {error}", step.name, duration.as_secs_f64()),
+        Some(error) => {
+            // The summary prints the rest.
+            let first_line = error.lines().next().unwrap_or_default();
+            println!("<== {} FAILED in {:.1} s: {first_line}", step.name, duration.as_secs_f64());
+        }
     }
     StepResult { name: step.name, duration, error }
 }
