@@ -184,7 +184,7 @@ async fn a_canceled_commit_completes() {
         assert!(futures_util::poll!(commit.as_mut()).is_pending());
         drop(commit);
         drop(database.begin_write(&at(2)).await.unwrap());
-        for _ in 0..100 {
+        for _ in 0..2_000 {
             if server_state::get(database.read(), "a").await.unwrap().is_some() {
                 break;
             }
