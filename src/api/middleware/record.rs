@@ -22,7 +22,7 @@ use foundation::id::WorkspaceId;
 use web::request_context::RequestContext;
 use web::secrets::{MASK, contains_secret, mask_secrets};
 
-/// Finds the parts of names of headers and parameters that are secrets, ignoring case.
+/// Finds [`SECRET_NAME_PARTS`] in a name, ignoring case.
 static SECRET_NAMES: LazyLock<AhoCorasick> = LazyLock::new(|| {
     let mut builder = AhoCorasick::builder();
     builder.ascii_case_insensitive(true).build(SECRET_NAME_PARTS).expect("the parts are short")

@@ -1,10 +1,11 @@
 //! The slots of a worker for deliveries in flight, and the share of them that one workspace may occupy.
 //!
-//! A workspace may occupy another slot while it occupies fewer than its share. While no other workspace occupies a slot, its
-//! share is three quarters of all slots. Beside others, its share is one third of the number of free slots, so it occupies at
-//! most a quarter of all. The last quarter is for workspaces that come later: of these slots, a share is only one eighth, and at
-//! least one slot while any is free. Others thus get slots even if many endpoints of one workspace hang. Claimed deliveries and
-//! pre-leased ones, which are sent without a claim, count alike.
+//! A workspace may occupy another slot while it occupies fewer than its share. While no other workspace occupies a slot,
+//! its share is three quarters of all slots; it keeps them until its deliveries end. Beside others, its share is one third
+//! of the number of free slots, so it occupies at most a quarter of all. The last quarter is for workspaces that come
+//! later: of these slots, a share is only one eighth, and at least one slot while any is free. Others thus get slots even
+//! if many endpoints of one workspace hang. Claimed deliveries and pre-leased ones, which are sent without a claim, count
+//! alike.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
