@@ -40,7 +40,7 @@ pub struct Route {
     pub operation: &'static Operation,
     /// What the contract requires of callers.
     pub security: RequiredSchemes,
-    schemas: Schemas,
+    schemas: Arc<Schemas>,
     endpoint: BoxEndpoint<'static>,
 }
 
@@ -86,7 +86,7 @@ impl Router {
         let document: Value =
             serde_json::from_str(contract.json).context("the contract's JSON cannot be read")?;
         let mut paths: Vec<(&'static str, PathRoutes)> = Vec::new();
-        let schemas = schemas::compile(contract.json, contract.operations, describe_pattern)?;
+        let schemas = schemas::shared(contract, describe_pattern)?;
         for schemas in schemas {
             let operation = schemas.operation;
             let endpoint = endpoints

@@ -3,7 +3,7 @@
 //! Each parameter and body of an operation has a validator. It is compiled once at startup from the schema that a JSON
 //! pointer in the operation tables refers to.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
 use jsonschema::{Draft, PatternOptions, Registry, Validator};
@@ -17,7 +17,7 @@ use super::{
     RequestPart, Violation, Violations, date_time, header_values, message, number_bounds, parameter_value,
     read_only,
 };
-use crate::contract::{BodyFormat, Operation, Parameter, ParameterKind, ParameterLocation};
+use crate::contract::{BodyFormat, Contract, Operation, Parameter, ParameterKind, ParameterLocation};
 use crate::json::MAX_ERRORS;
 use crate::scalar::Base64;
 
@@ -35,6 +35,30 @@ pub struct Schemas {
     /// Whether the operation has a body that requests may omit.
     pub(crate) body_is_optional: bool,
     messages: Arc<Messages>,
+}
+
+/// Returns the schemas of a contract, in the order of its operations. They are compiled once, and shared by all servers of the
+/// process, since compiling them takes most of a server's start.
+///
+/// # Errors
+/// Returns the errors of [`compile`].
+pub(crate) fn shared(
+    contract: &Contract,
+    describe_pattern: DescribePattern,
+) -> anyhow::Result<Vec<Arc<Schemas>>> {
+    static COMPILED: Mutex<Vec<(Contract, Vec<Arc<Schemas>>)>> = Mutex::new(Vec::new());
+    let is_same = |other: &Contract| {
+        std::ptr::eq(other.json, contract.json) && std::ptr::eq(other.operations, contract.operations)
+    };
+    // A panic leaves the list as it was.
+    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, schemas)) = compiled.iter().find(|(other, _)| is_same(other)) {
+        return Ok(schemas.clone());
+    }
+    let schemas = compile(contract.json, contract.operations, describe_pattern)?;
+    let schemas: Vec<_> = schemas.into_iter().map(Arc::new).collect();
+    compiled.push((*contract, schemas.clone()));
+    Ok(schemas)
 }
 
 /// Compiles the schemas of operations from the contract's JSON, in the order of the operations.
