@@ -114,8 +114,7 @@ struct RecordIds {
     courses: Vec<String>,
 }
 
-/// Counts all responses, those with a status of 500 or more except 503, and those with 503: on a slow machine, a few requests wait
-/// longer for a row than a request may.
+/// Counts all responses, those with a status of 500 or more, and among these those with 503, whose request waited too long.
 #[derive(Default)]
 struct ResponseCounts {
     all: AtomicUsize,
@@ -126,11 +125,9 @@ struct ResponseCounts {
 impl ResponseCounts {
     fn count(&self, status: u16) {
         self.all.fetch_add(1, Ordering::Relaxed);
-        match status {
-            503 => self.unavailable.fetch_add(1, Ordering::Relaxed),
-            500.. => self.failed.fetch_add(1, Ordering::Relaxed),
-            _ => 0,
-        };
+        for (counter, is_counted) in [(&self.failed, status >= 500), (&self.unavailable, status == 503)] {
+            counter.fetch_add(usize::from(is_counted), Ordering::Relaxed);
+        }
     }
 
     /// Returns the numbers of all responses, of failures, and of those with 503.
@@ -309,14 +306,13 @@ async fn run_load(imports: usize) {
     let changes = query_number(&program, "SELECT count(*) FROM applied_changes").await;
     let (forms, calls) = (forms.numbers(), calls.numbers());
     eprintln!(
-        "{imports} imports: {codes:?}, {changes} changes; pages and forms {forms:?}, calls {calls:?} (all, failed, 503); {deadlocks} deadlocks"
+        "{imports} imports: {codes:?}, {changes} changes; pages and forms {forms:?}, calls {calls:?} (all, failed, 503 among these); {deadlocks} deadlocks"
     );
     for (import, code) in codes.iter().enumerate() {
         let errors = std::fs::read_to_string(errors_file(&program, import)).expect("a file");
         assert!(matches!(code, Some(0 | 3)), "an import failed: {:?}", errors.lines().last());
     }
     assert_eq!((forms.1, calls.1, deadlocks), (0, 0, 0));
-    assert!(forms.2 * 20 <= forms.0 && calls.2 * 20 <= calls.0, "503: {forms:?} {calls:?}");
     assert!(forms.0 > 0 && calls.0 > 0 && changes > 0);
     assert_invariants(&program).await;
 }
