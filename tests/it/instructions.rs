@@ -17,7 +17,7 @@ use serde_json::json;
 use crate::support::platform::{NDJSON, line, platform_token};
 use crate::support::{self, TestApp};
 
-/// How often each path is executed in a measurement. The counts are divided by it.
+/// How often each path is executed in a measurement.
 const REPEATS: usize = 5;
 /// How often each path is measured. The lowest count is used, since nothing else reduces it.
 const MEASUREMENTS: usize = 6;
@@ -35,10 +35,13 @@ impl InstructionCounter {
         counter
     }
 
-    /// Writes the count since the previous call to a file, as that of this path. The first measurement of a path fills caches, so it has
-    /// another name.
+    /// Writes the count since the previous call to a file, with the number of executions and the name of the path. The first measurement
+    /// of a path fills caches, so it is not written.
     fn end(&self, measurement: usize, path: &str) {
-        self.run(&format!("--dump={}", if measurement == 0 { "first" } else { path }));
+        match measurement {
+            0 => self.run("--zero"),
+            _ => self.run(&format!("--dump={REPEATS} {path}")),
+        }
     }
 
     fn run(&self, argument: &str) {

@@ -170,7 +170,7 @@ pub(super) fn run_concurrently(
 ///
 /// # Errors
 /// Returns an error with what the failed tests printed. The summary prints it again, so that you need not scroll up.
-pub(super) fn run_visibly(command: &mut Command) -> Result<()> {
+pub(super) fn run_and_print(command: &mut Command) -> Result<()> {
     let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start the tests")?;
     let mut text = String::new();
     for line in BufReader::new(child.stdout.take().context("the tests have no standard output")?).lines() {
@@ -187,12 +187,12 @@ pub(super) fn run_visibly(command: &mut Command) -> Result<()> {
 /// Returns what the failed tests printed, without backtraces. Empty if the executable ended before it could report that.
 fn failures(output: &str) -> String {
     let Some(start) = output.find("\nfailures:\n") else { return String::new() };
-    let is_frame = |line: &&str| {
-        let line = line.trim_start();
-        line.starts_with("at ")
-            || line.split_once(": ").is_some_and(|(number, _)| number.parse::<u32>().is_ok())
-    };
-    output[start..].lines().filter(|line| !is_frame(line)).collect::<Vec<_>>().join("\n")
+    let mut is_backtrace = false;
+    let lines = output[start..].lines().filter(|line| {
+        is_backtrace = *line == "stack backtrace:" || (is_backtrace && line.starts_with(' '));
+        !is_backtrace
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn run_one(executable: &TestExecutable, prepare: impl Fn(&mut Command)) -> Result<()> {
@@ -211,4 +211,16 @@ fn run_one(executable: &TestExecutable, prepare: impl Fn(&mut Command)) -> Resul
         bail!("the tests of {name} failed: {}\n{}", output.status, failures(&text));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::failures;
+
+    #[test]
+    fn failures_have_no_backtraces() {
+        let output = "test a ... FAILED\n\nfailures:\n\n---- a stdout ----\n  12: expected\nstack backtrace:\n   0: main\n             at ./a.rs:1\n\nfailures:\n    a\n";
+        assert_eq!(failures(output), "\nfailures:\n\n---- a stdout ----\n  12: expected\n\nfailures:\n    a");
+        assert_eq!(failures("test a ... ok\n"), "");
+    }
 }

@@ -1,8 +1,8 @@
 //! `cargo xtask test`: runs the steps of CI in order and measures their time.
 //!
 //! Also installs missing programs, and starts a temporary PostgreSQL server if a step needs one. A step that cannot run fails
-//! instead of being skipped, except for `alerts`. Tests that ran in no step are listed at the end. The other steps run even
-//! after a failure, so that one run reports all failures.
+//! instead of being skipped, except for `alerts`, and for `instructions` with another compiler. Tests that ran in no step are
+//! listed at the end. The other steps run even after a failure, so that one run reports all failures.
 
 mod chromium;
 mod executables;

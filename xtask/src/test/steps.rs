@@ -172,7 +172,7 @@ pub(super) const ON_ONE_DATABASE: [&str; 9] = [
 ];
 
 fn test_on_sqlite(context: &StepContext) -> Result<()> {
-    executables::run_visibly(integration_tests(context, "sqlite")?.args(WITHOUT_BROWSER))
+    executables::run_and_print(integration_tests(context, "sqlite")?.args(WITHOUT_BROWSER))
 }
 
 fn test_on_postgres(context: &StepContext) -> Result<()> {
@@ -181,7 +181,7 @@ fn test_on_postgres(context: &StepContext) -> Result<()> {
     command.env("TEST_REDIS_SERVER", redis::find_or_install(context.install)?);
     // Tests of standbys start servers of their own.
     command.env("TEST_POSTGRES_PROGRAMS", postgres::find_or_install(context.install)?);
-    executables::run_visibly(
+    executables::run_and_print(
         command.args(WITHOUT_BROWSER).args(ON_ONE_DATABASE.iter().flat_map(|module| ["--skip", module])),
     )
 }
@@ -189,7 +189,7 @@ fn test_on_postgres(context: &StepContext) -> Result<()> {
 fn test_in_browser(context: &StepContext) -> Result<()> {
     let chromium = BrowserPrograms::find_or_install(context.install)?;
     let mut command = integration_tests(context, "browser")?;
-    executables::run_visibly(
+    executables::run_and_print(
         command
             .arg("browser::")
             .env("TEST_CHROMIUM", chromium.browser)
