@@ -9,7 +9,7 @@ use domain::app::App;
 use domain::doctor::{self, Finding, Report};
 use domain::master_key::KeyState;
 use foundation::config::Config;
-use foundation::database::{MigrateError, SchemaState};
+use foundation::database::{MigrateError, SchemaState, format_migrations};
 use foundation::secret::MasterKeys;
 
 use super::outcome::{CommandError, CommandOutcome};
@@ -77,8 +77,7 @@ async fn check_all(app: &App, deep: bool, printer: &mut Printer) -> Result<(), C
 /// Checks that this version can use the database.
 async fn schema(app: &App) -> Result<Report, CommandError> {
     let applied = app.db.applied_migrations().await?;
-    let count = applied.len();
-    let mut report = Report::new(format!("{count} migration{}", if count == 1 { "" } else { "s" }));
+    let mut report = Report::new(format_migrations(applied.len()));
     let (problem, remedy) = match app.db.schema_state().await? {
         SchemaState::Current => return Ok(report),
         SchemaState::Behind(pending) => {

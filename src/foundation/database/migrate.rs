@@ -44,16 +44,18 @@ impl fmt::Display for MigrationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.applied {
             [] => write!(f, "no migrations to apply")?,
-            applied => write!(f, "applied {}: {}", count(applied.len()), applied.join(", "))?,
+            applied => write!(f, "applied {}: {}", format_migrations(applied.len()), applied.join(", "))?,
         }
         let pending = |count| if count == 1 { "is pending" } else { "are pending" };
         if self.pending_expand > 0 {
-            let (migrations, pending) = (count(self.pending_expand), pending(self.pending_expand));
+            let (migrations, pending) =
+                (format_migrations(self.pending_expand), pending(self.pending_expand));
             let remedy = "run `creator-api migrate --phase expand` before you start servers of this version";
             write!(f, "\n{migrations} of the expand phase {pending}; {remedy}")?;
         }
         if self.pending_contract > 0 {
-            let (migrations, pending) = (count(self.pending_contract), pending(self.pending_contract));
+            let (migrations, pending) =
+                (format_migrations(self.pending_contract), pending(self.pending_contract));
             let remedy = "run `creator-api migrate --phase contract` when no older server or worker runs";
             write!(f, "\n{migrations} of the contract phase {pending}; {remedy}")?;
         }
@@ -61,7 +63,8 @@ impl fmt::Display for MigrationReport {
     }
 }
 
-fn count(migrations: usize) -> String {
+/// Formats a number of migrations, such as `1 migration`.
+pub fn format_migrations(migrations: usize) -> String {
     if migrations == 1 { "1 migration".to_owned() } else { format!("{migrations} migrations") }
 }
 

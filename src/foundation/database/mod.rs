@@ -45,7 +45,7 @@ pub use bounded::{
 };
 pub use delete::DELETE_BATCH;
 pub use errors::{ConnectError, MigrateError, UniqueConstraint, is_retryable, is_unique_violation, violates};
-pub use migrate::{MigrationReport, SchemaState};
+pub use migrate::{MigrationReport, SchemaState, format_migrations};
 pub use notifications::Notifications;
 pub use options::{DatabaseOptions, DatabaseSource};
 pub use pool_status::PoolStatus;

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use entity::workspaces;
-use migration::{MIGRATIONS, Migration, Phase};
-use sea_orm::{ConnectionTrait, DbErr};
+use migration::{MIGRATIONS, Migration, MigrationStatus, Phase};
+use sea_orm::{ConnectionTrait, DbErr, TransactionTrait};
 
 use super::{EmptyDatabase, at, workspace};
 use crate::database::{MigrateError, SchemaState, UniqueConstraint, is_unique_violation, violates};
@@ -49,6 +49,18 @@ async fn concurrent_processes_migrate_once() {
         second_result.unwrap();
         assert_eq!(first.schema_state().await.unwrap(), SchemaState::Current);
     }
+}
+
+#[tokio::test]
+async fn a_migration_that_waited_sees_what_the_other_process_applied() {
+    let Some(empty) = EmptyDatabase::postgres().await else { return };
+    let (first, second) = (empty.open().await, empty.open().await);
+    let waiting = second.writer.pool().begin().await.unwrap();
+    // The session now knows that no migration is recorded.
+    let status = async || second.inner.migrator.status(&waiting).await.unwrap();
+    assert!(matches!(status().await, MigrationStatus::Behind(_)));
+    first.migrate().await.unwrap();
+    assert!(matches!(status().await, MigrationStatus::Current));
 }
 
 #[tokio::test]
