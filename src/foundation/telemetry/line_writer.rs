@@ -132,9 +132,7 @@ impl Shared {
             }
         }
     }
-}
 
-impl Shared {
     /// Writes lines. Waits while a pipe that does not block is full. Lines that cannot be written are counted as dropped.
     fn write_batch(&self, output: &mut impl Write, mut batch: &[u8]) {
         while !batch.is_empty() {

@@ -78,7 +78,7 @@ impl JsonFields {
     }
 
     /// Adds a value whose text is JSON.
-    fn add_number(&mut self, name: &str, value: impl Display) {
+    fn add_json(&mut self, name: &str, value: impl Display) {
         self.add_name(name);
         // Writing to a string never fails.
         let _ = write!(self.line, "{value}");
@@ -108,19 +108,19 @@ impl Visit for JsonFields {
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.add_number(field.name(), value);
+        self.add_json(field.name(), value);
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.add_number(field.name(), value);
+        self.add_json(field.name(), value);
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.add_number(field.name(), serde_json::Value::from(value));
+        self.add_json(field.name(), serde_json::Value::from(value));
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.add_number(field.name(), value);
+        self.add_json(field.name(), value);
     }
 }
 

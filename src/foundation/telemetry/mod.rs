@@ -44,7 +44,7 @@ pub fn start(log: &LogConfig) -> LogGuard {
     guard
 }
 
-/// Returns the number of log lines that were dropped because stderr was too slow.
+/// Returns the number of log lines that were dropped because stderr was too slow or failed.
 fn dropped_lines() -> u64 {
     WRITER.get().map_or(0, LineWriter::dropped_lines)
 }
