@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{ApplyOptions, ApplyOutcome};
 use domain::app::{App, AppParts};
 use domain::keys::PrincipalCache;
-use foundation::id::{CourseId, Ids, StudentId};
+use foundation::id::{CourseId, Ids, OrderId, StudentId};
 
 /// The key of the demo workspace.
 pub const WORKSPACE: &str = "demo";
@@ -28,13 +28,17 @@ const TIME_FIELDS: [&str; 3] = ["at", "expires_at", "scheduled_at"];
 
 /// The number of first changes that create the workspace, a course and a student, whose ids are those in the contract's examples.
 const EXAMPLE_CHANGES: usize = 3;
+/// The index of the change that creates the first order, whose id is that in the contract's examples.
+const EXAMPLE_ORDER_INDEX: usize = 6;
 /// The id of the course in the contract's examples.
 const EXAMPLE_COURSE: &str = "crs_01k424mh00e2mbrajjfteg1k8f";
 /// The id of the student in the contract's examples.
 const EXAMPLE_STUDENT: &str = "stu_01kerv87j8fgjt30swgcw4scc1";
+/// The id of the order in the contract's examples.
+const EXAMPLE_ORDER: &str = "ord_01khdps1znf0yt63fefph15bgz";
 
-/// Applies the changes of the demo workspace. A later run skips all that were applied. The first course and the first student have
-/// the ids of the contract's examples, so that requests with these work.
+/// Applies the changes of the demo workspace. A later run skips all that were applied. The first course, the first student and the
+/// first order have the ids of the contract's examples, so that requests with these work.
 ///
 /// # Errors
 /// Returns an error when the database fails.
@@ -42,25 +46,33 @@ pub async fn load(app: &App, options: ApplyOptions<'_>) -> anyhow::Result<ApplyO
     let days = shift_days(app).await?;
     let lines =
         CHANGES.lines().map(|line| shift_times(line, days)).collect::<anyhow::Result<Vec<String>>>()?;
-    let (examples, others) = lines.split_at(EXAMPLE_CHANGES);
-    let first =
-        super::apply(&with_example_ids(app)?, examples.join("\n").as_bytes(), ApplyOptions::default())
-            .await?;
-    let rest = super::apply(app, others.join("\n").as_bytes(), options).await?;
-    Ok(ApplyOutcome {
-        applied: first.applied + rest.applied,
-        repeated: first.repeated + rest.repeated,
-        rejected: first.rejected + rest.rejected,
-    })
+    let app_with_ids = with_example_ids(app)?;
+    let (first, rest) = lines.split_at(EXAMPLE_ORDER_INDEX + 1);
+    let (examples, others) = first.split_at(EXAMPLE_CHANGES);
+    let (others, order) = others.split_at(EXAMPLE_ORDER_INDEX - EXAMPLE_CHANGES);
+    let mut outcome = ApplyOutcome::default();
+    for (app, lines, options) in [
+        (&app_with_ids, examples, ApplyOptions::default()),
+        (app, others, ApplyOptions::default()),
+        (&app_with_ids, order, ApplyOptions::default()),
+        (app, rest, options),
+    ] {
+        let part = super::apply(app, lines.join("\n").as_bytes(), options).await?;
+        outcome.applied += part.applied;
+        outcome.repeated += part.repeated;
+        outcome.rejected += part.rejected;
+    }
+    Ok(outcome)
 }
 
-/// Returns a state on the same database that creates one course and one student with the ids of the contract's examples.
+/// Returns a state on the same database that creates one course, one student and one order with the ids of the contract's examples.
 fn with_example_ids(app: &App) -> anyhow::Result<App> {
     let (course, student): (CourseId, StudentId) = (EXAMPLE_COURSE.parse()?, EXAMPLE_STUDENT.parse()?);
+    let order: OrderId = EXAMPLE_ORDER.parse()?;
     let parts = AppParts {
         config: app.config.clone(),
         clock: app.clock.clone(),
-        ids: Ids::default().fix(course).fix(student),
+        ids: Ids::default().fix(course).fix(student).fix(order),
         encode: app.encode,
         example: app.example,
         principals: PrincipalCache::default(),

@@ -23,9 +23,15 @@ async fn a_matching_etag_gets_304() {
     let workspace = app.workspace("acme").await;
     let key = workspace.key_with_all_scopes().await;
     let course_path = format!("{COURSES}/{}", workspace.course("rust", 2).await);
-    workspace.student("ada").await;
+    let student_path = format!("/api/v1/students/{}", workspace.student("ada").await);
+    let items = serde_json::json!([{"course": "rust", "unit_amount": 4900}]);
+    let order =
+        serde_json::json!({"key": "o1", "number": "1", "student": "ada", "currency": "EUR", "items": items});
+    workspace.change("order.pay", order).await;
+    let order_path = format!("/api/v1/orders/{}", key.get("/api/v1/orders").await.ids().remove(0));
 
-    for path in [COURSES, &course_path, "/api/v1/students", "/api/v1/orders", MARCH_SUMMARY] {
+    let lists = [COURSES, "/api/v1/students", "/api/v1/orders"];
+    for path in lists.into_iter().chain([&*course_path, &student_path, &order_path, MARCH_SUMMARY]) {
         let first = key.get(path).await.assert_status(200);
         app.clock.advance(Duration::from_millis(1));
         let tag = first.header("etag");

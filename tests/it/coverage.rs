@@ -17,23 +17,23 @@ use sha2::{Digest, Sha256};
 use crate::support::conformance::{ContractValidator, assert_error};
 use crate::support::{TestApp, TestKey, TestResponse, TestWorkspace, outage, send};
 
-/// The ids of the course and the student that the example requests use.
+/// The ids of the records that the example requests use.
 struct ExampleRecords {
     course: String,
     student: String,
+    order: String,
 }
 
 impl ExampleRecords {
     /// Creates the records, with an order and an enrollment, and a second student.
     async fn create(workspace: &TestWorkspace<'_>) -> Self {
-        let records =
-            Self { course: workspace.course("rust", 2).await, student: workspace.student("ada").await };
+        let (course, student) = (workspace.course("rust", 2).await, workspace.student("ada").await);
         workspace.change("enrollment.grant", json!({"student": "ada", "course": "rust"})).await;
         let items = json!([{"course": "rust", "unit_amount": 4900}]);
         let pay = json!({"key": "o1", "number": "1", "student": "ada", "currency": "EUR", "items": items});
         workspace.change("order.pay", pay).await;
         workspace.student("bob").await;
-        records
+        Self { course, student, order: first_id(workspace, "orders").await }
     }
 }
 
@@ -78,10 +78,12 @@ fn example(operation: &Operation, records: &ExampleRecords) -> ExampleRequest {
         "listCourses" => ExampleRequest::get("/api/v1/courses"),
         "getCourse" => ExampleRequest::get(format!("/api/v1/courses/{}", records.course)),
         "listStudents" => ExampleRequest::get("/api/v1/students?limit=1"),
+        "getStudent" => ExampleRequest::get(format!("/api/v1/students/{}", records.student)),
         "createStudent" => {
             ExampleRequest::post("/api/v1/students", json!({"email": "new@example.com", "tags": ["vip"]}))
         }
         "listOrders" => ExampleRequest::get("/api/v1/orders"),
+        "getOrder" => ExampleRequest::get(format!("/api/v1/orders/{}", records.order)),
         "createEnrollment" => ExampleRequest::post(
             "/api/v1/enrollments",
             json!({"studentId": records.student, "courseId": records.course}),
@@ -169,7 +171,9 @@ async fn no_operation_returns_data_of_another_workspace() {
             "listCourses" | "listStudents" | "listOrders" => {
                 assert!(response.assert_status(200).ids().is_empty())
             }
-            "getCourse" | "createEnrollment" => drop(assert_error(&response, 404, "not_found")),
+            "getCourse" | "getStudent" | "getOrder" | "createEnrollment" => {
+                drop(assert_error(&response, 404, "not_found"))
+            }
             // Created in `globex`, the workspace of the key. Below, the test checks that `acme` did not get the student.
             "createStudent" => drop(response.assert_status(201)),
             "getAnalyticsSummary" => {
@@ -191,8 +195,11 @@ async fn provoke(
     operation: &Operation,
     status: u16,
 ) -> TestResponse {
-    let records =
-        ExampleRecords { course: first_id(workspace, "courses").await, student: ada_id(workspace).await };
+    let records = ExampleRecords {
+        course: first_id(workspace, "courses").await,
+        student: ada_id(workspace).await,
+        order: first_id(workspace, "orders").await,
+    };
     let call = example(operation, &records);
     let key = workspace.key_with_all_scopes().await;
     match status {
@@ -214,9 +221,12 @@ async fn provoke(
         404 => {
             let absent = "crs_01k424mh00e2mbrajjfteg1k8f";
             let body = call.body.map(|_| json!({"studentId": records.student, "courseId": absent}));
-            ExampleRequest { path: call.path.replace(&records.course, absent), body, ..call }
-                .send_with(app, &key)
-                .await
+            let path = call
+                .path
+                .replace(&records.course, absent)
+                .replace(&records.student, "stu_01k424mh00e2mbrajjfteg1k8f")
+                .replace(&records.order, "ord_01k424mh00e2mbrajjfteg1k8f");
+            ExampleRequest { path, body, ..call }.send_with(app, &key).await
         }
         409 => {
             let body = call.body.as_ref().expect("a POST has a body").to_string();

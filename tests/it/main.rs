@@ -77,6 +77,7 @@ mod revenue;
 mod rolling_upgrade;
 mod server;
 mod sign_in_limits;
+mod single_records;
 mod standby_reads;
 mod start_checks;
 mod student_list;

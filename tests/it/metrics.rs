@@ -86,6 +86,7 @@ async fn each_kind_of_process_has_the_metrics_of_the_reference() {
     let key = server.key(&program.app, &secret);
     key.get("/api/v1/courses").await.assert_status(200);
     key.get("/api/v1/orders").await.assert_status(403);
+    key.get("/api/v1/students/stu_x").await.assert_status(403);
     key.get("/api/v1/courses?limit=x").await.assert_status(422);
     key.post("/api/v1/students", json!({"email": "ada@example.com"})).await.assert_status(201);
     server.key(&program.app, "svc_live_unknown").get("/api/v1/courses").await.assert_status(401);
@@ -96,9 +97,10 @@ async fn each_kind_of_process_has_the_metrics_of_the_reference() {
         "http_server_request_duration_seconds_count{operation=\"listCourses\",status=\"2xx\"} 1",
         "http_server_request_duration_seconds_count{operation=\"listCourses\",status=\"4xx\"} 2",
         "http_server_request_duration_seconds_count{operation=\"listOrders\",status=\"4xx\"} 1",
+        "http_server_request_duration_seconds_count{operation=\"getStudent\",status=\"4xx\"} 1",
         "http_server_request_duration_seconds_count{operation=\"createStudent\",status=\"2xx\"} 1",
         "api_rejected_requests_total{reason=\"unauthorized\"} 1",
-        "api_rejected_requests_total{reason=\"forbidden\"} 1",
+        "api_rejected_requests_total{reason=\"forbidden\"} 2",
         "api_rejected_requests_total{reason=\"day_limit\"} 0",
         "events_appended_total 1",
         "http_server_active_requests 1",

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 455e6e95e63e9ab6101db9ade886822ae9bb2dee80fb874884f90a6511d77349), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 a719055471f8c2fbc9591502de54f4e0a080df936de71e3cf3f890e658da991d), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 
@@ -298,6 +298,29 @@ impl<
         };
         respond(&self.0, &call, self.0.create_student(call.clone(), request).await)
     }
+    /// Retrieve a student
+    #[oai(
+        path = "/api/v1/students/:id",
+        method = "get",
+        operation_id = "getStudent",
+        tag = "Tag::Students"
+    )]
+    async fn get_student(
+        &self,
+        #[oai(scope = "Scope::ReadStudents")]
+        _key: SecurityRequirement<Keys>,
+        call: Call<S::Caller>,
+        #[oai(name = "id", validator(min_length = 1))]
+        id: Path<String>,
+        #[oai(name = "If-None-Match", validator(max_length = 4096))]
+        if_none_match: Header<Option<String>>,
+    ) -> students::GetStudentResponse {
+        let request = students::GetStudentRequest {
+            id: id.0,
+            if_none_match: if_none_match.0,
+        };
+        respond(&self.0, &call, self.0.get_student(call.clone(), request).await)
+    }
     /// List orders with receipts and entitlement history
     #[oai(
         path = "/api/v1/orders",
@@ -379,6 +402,29 @@ impl<
             if_none_match: if_none_match.0,
         };
         respond(&self.0, &call, self.0.list_orders(call.clone(), request).await)
+    }
+    /// Retrieve an order
+    #[oai(
+        path = "/api/v1/orders/:id",
+        method = "get",
+        operation_id = "getOrder",
+        tag = "Tag::Orders"
+    )]
+    async fn get_order(
+        &self,
+        #[oai(scope = "Scope::ReadOrders")]
+        _key: SecurityRequirement<Keys>,
+        call: Call<S::Caller>,
+        #[oai(name = "id", validator(min_length = 1))]
+        id: Path<String>,
+        #[oai(name = "If-None-Match", validator(max_length = 4096))]
+        if_none_match: Header<Option<String>>,
+    ) -> orders::GetOrderResponse {
+        let request = orders::GetOrderRequest {
+            id: id.0,
+            if_none_match: if_none_match.0,
+        };
+        respond(&self.0, &call, self.0.get_order(call.clone(), request).await)
     }
     /// Enroll a student in a course
     #[oai(

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 455e6e95e63e9ab6101db9ade886822ae9bb2dee80fb874884f90a6511d77349), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 a719055471f8c2fbc9591502de54f4e0a080df936de71e3cf3f890e658da991d), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `analytics`.
 

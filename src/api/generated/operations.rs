@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 455e6e95e63e9ab6101db9ade886822ae9bb2dee80fb874884f90a6511d77349), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 a719055471f8c2fbc9591502de54f4e0a080df936de71e3cf3f890e658da991d), do not edit. Run `cargo xtask codegen`.
 
 //! Static descriptions of the operations.
 
@@ -13,7 +13,9 @@ pub static OPERATIONS: &[&Operation] = &[
     &GET_COURSE,
     &LIST_STUDENTS,
     &CREATE_STUDENT,
+    &GET_STUDENT,
     &LIST_ORDERS,
+    &GET_ORDER,
     &CREATE_ENROLLMENT,
     &GET_ANALYTICS_SUMMARY,
 ];
@@ -270,6 +272,33 @@ pub static CREATE_STUDENT: Operation = Operation {
     statuses: &[201, 401, 403, 409, 413, 415, 422, 429, 500],
 };
 
+/// Retrieve a student
+pub static GET_STUDENT: Operation = Operation {
+    id: "getStudent",
+    method: "GET",
+    path: "/api/v1/students/{id}",
+    tag: "students",
+    scope: Some("read:students"),
+    parameters: &[
+        Parameter {
+            name: "id",
+            location: ParameterLocation::Path,
+            required: true,
+            schema: "/paths/~1api~1v1~1students~1{id}/get/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "If-None-Match",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IfNoneMatch/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200, 304, 401, 403, 404, 422, 429, 500],
+};
+
 /// List orders with receipts and entitlement history
 pub static LIST_ORDERS: Operation = Operation {
     id: "listOrders",
@@ -386,6 +415,33 @@ pub static LIST_ORDERS: Operation = Operation {
     ],
     body: None,
     statuses: &[200, 304, 401, 403, 422, 429, 500],
+};
+
+/// Retrieve an order
+pub static GET_ORDER: Operation = Operation {
+    id: "getOrder",
+    method: "GET",
+    path: "/api/v1/orders/{id}",
+    tag: "orders",
+    scope: Some("read:orders"),
+    parameters: &[
+        Parameter {
+            name: "id",
+            location: ParameterLocation::Path,
+            required: true,
+            schema: "/paths/~1api~1v1~1orders~1{id}/get/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "If-None-Match",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IfNoneMatch/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200, 304, 401, 403, 404, 422, 429, 500],
 };
 
 /// Enroll a student in a course

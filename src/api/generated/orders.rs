@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 455e6e95e63e9ab6101db9ade886822ae9bb2dee80fb874884f90a6511d77349), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 a719055471f8c2fbc9591502de54f4e0a080df936de71e3cf3f890e658da991d), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `orders`.
 
@@ -19,6 +19,14 @@ pub trait Orders: Service {
         call: Call<Self::Caller>,
         request: ListOrdersRequest,
     ) -> impl Future<Output = Result<ListOrdersResponse, Self::Error>> + Send;
+    /// Retrieve an order
+    ///
+    /// Returns a paid order with its items, receipt, refunds and entitlements: the same record as in `listOrders`. The order of a deleted student is kept, with `studentId` null.
+    fn get_order(
+        &self,
+        call: Call<Self::Caller>,
+        request: GetOrderRequest,
+    ) -> impl Future<Output = Result<GetOrderResponse, Self::Error>> + Send;
 }
 
 /// The parameters and the body of a request of `listOrders`.
@@ -207,6 +215,206 @@ impl OperationResponse for ListOrdersResponse {
             Self::Forbidden(body) => {
                 ResponseParts {
                     status: 403,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::UnprocessableEntity(body) => {
+                ResponseParts {
+                    status: 422,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::TooManyRequests(body) => {
+                ResponseParts {
+                    status: 429,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::InternalServerError(body) => {
+                ResponseParts {
+                    status: 500,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+        }
+    }
+}
+
+/// The parameters and the body of a request of `getOrder`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GetOrderRequest {
+    /// Id of the order. Returns 404 if the id is malformed, has the wrong type, does not exist, or belongs to another workspace.
+    pub id: String,
+    /// The `ETag` of an earlier response. If it still matches, the response is 304 without a body. An empty value matches nothing.
+    pub if_none_match: Option<String>,
+}
+
+/// The responses of `getOrder`.
+#[derive(Debug, poem_openapi::ApiResponse)]
+pub enum GetOrderResponse {
+    /// The order.
+    #[oai(
+        status = 200,
+        header(name = "ETag", ty = "String"),
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String"),
+        header(name = "X-RateLimit-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Reset", ty = "i64"),
+        header(name = "X-RateLimit-Daily-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Reset", ty = "i64")
+    )]
+    Ok(Json<schemas::Order>),
+    /// Nothing has changed since the response with this `ETag`. There is no body.
+    #[oai(
+        status = 304,
+        header(name = "ETag", ty = "String"),
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String"),
+        header(name = "X-RateLimit-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Reset", ty = "i64"),
+        header(name = "X-RateLimit-Daily-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Reset", ty = "i64")
+    )]
+    NotModified,
+    /// The API key is missing, malformed, unknown, expired or revoked. The body is the same in all these cases, except for `request_id`.
+    #[oai(
+        status = 401,
+        header(name = "WWW-Authenticate", ty = "String"),
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String"),
+        header(name = "X-RateLimit-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Reset", ty = "i64"),
+        header(name = "X-RateLimit-Daily-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Reset", ty = "i64")
+    )]
+    Unauthorized(Json<schemas::ErrorEnvelope>),
+    /// The key is valid, but does not have the scope that the operation requires.
+    #[oai(
+        status = 403,
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String"),
+        header(name = "X-RateLimit-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Reset", ty = "i64"),
+        header(name = "X-RateLimit-Daily-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Reset", ty = "i64")
+    )]
+    Forbidden(Json<schemas::ErrorEnvelope>),
+    /// No record with this id exists in the workspace of the key.
+    #[oai(
+        status = 404,
+        header(name = "Idempotent-Replayed", ty = "Option<String>"),
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String"),
+        header(name = "X-RateLimit-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Reset", ty = "i64"),
+        header(name = "X-RateLimit-Daily-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Reset", ty = "i64")
+    )]
+    NotFound(Json<schemas::ErrorEnvelope>),
+    /// The body, a parameter or a header failed validation. `error.details` lists the individual errors.
+    #[oai(
+        status = 422,
+        header(name = "Idempotent-Replayed", ty = "Option<String>"),
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String"),
+        header(name = "X-RateLimit-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Reset", ty = "i64"),
+        header(name = "X-RateLimit-Daily-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Reset", ty = "i64")
+    )]
+    UnprocessableEntity(Json<schemas::ErrorEnvelope>),
+    /// The limit of the current minute or day is exhausted. Wait for the number of seconds in `Retry-After`.
+    #[oai(
+        status = 429,
+        header(name = "Retry-After", ty = "i32"),
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String"),
+        header(name = "X-RateLimit-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Reset", ty = "i64"),
+        header(name = "X-RateLimit-Daily-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Reset", ty = "i64")
+    )]
+    TooManyRequests(Json<schemas::ErrorEnvelope>),
+    /// An internal server error. Retry the request with exponential backoff. Include `error.request_id` when you contact support.
+    #[oai(
+        status = 500,
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String"),
+        header(name = "X-RateLimit-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Reset", ty = "i64"),
+        header(name = "X-RateLimit-Daily-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Reset", ty = "i64")
+    )]
+    InternalServerError(Json<schemas::ErrorEnvelope>),
+}
+
+impl OperationResponse for GetOrderResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
+        match parts.status {
+            200 => Some(Self::Ok(Json::Serialized(parts.body?))),
+            304 => Some(Self::NotModified),
+            401 => Some(Self::Unauthorized(Json::Serialized(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Serialized(parts.body?))),
+            404 => Some(Self::NotFound(Json::Serialized(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Serialized(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Serialized(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
+            _ => None,
+        }
+    }
+    fn into_parts(self) -> ResponseParts {
+        match self {
+            Self::Ok(body) => {
+                ResponseParts {
+                    status: 200,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::NotModified => {
+                ResponseParts {
+                    status: 304,
+                    headers: Vec::new(),
+                    body: None,
+                }
+            }
+            Self::Unauthorized(body) => {
+                ResponseParts {
+                    status: 401,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::Forbidden(body) => {
+                ResponseParts {
+                    status: 403,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::NotFound(body) => {
+                ResponseParts {
+                    status: 404,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }

@@ -72,7 +72,9 @@ impl<E: Endpoint + 'static> OpenApi for FixedEndpoint<E> {
             (Method::GET, "/api/v1/courses/:param0"),
             (Method::GET, "/api/v1/students"),
             (Method::POST, "/api/v1/students"),
+            (Method::GET, "/api/v1/students/:param0"),
             (Method::GET, "/api/v1/orders"),
+            (Method::GET, "/api/v1/orders/:param0"),
             (Method::POST, "/api/v1/enrollments"),
             (Method::GET, "/api/v1/analytics/summary"),
         ] {

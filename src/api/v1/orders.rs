@@ -1,14 +1,17 @@
-//! The operation `listOrders`.
+//! The operations `listOrders` and `getOrder`.
 
 use super::Handlers;
 use super::convert::id_filter;
 use super::paging::{self, TimeSpans};
 use crate::call::Call;
 use crate::error::Reply;
-use crate::generated::orders::{ListOrdersRequest, ListOrdersResponse, Orders};
+use crate::generated::orders::{
+    GetOrderRequest, GetOrderResponse, ListOrdersRequest, ListOrdersResponse, Orders,
+};
 use crate::generated::schemas::OrderList;
 use contract_runtime::payload::Json;
 use domain::orders::{self, OrderFilter};
+use foundation::id::OrderId;
 
 impl Orders for Handlers {
     async fn list_orders(&self, call: Call, request: ListOrdersRequest) -> Reply<ListOrdersResponse> {
@@ -31,5 +34,11 @@ impl Orders for Handlers {
         let (pagination, link) = paging::next_page(&call, sort, list.next);
         let data = list.items.into_iter().map(Into::into).collect();
         Ok(ListOrdersResponse::Ok(Json::Value(OrderList { data, pagination }), link))
+    }
+
+    async fn get_order(&self, call: Call, request: GetOrderRequest) -> Reply<GetOrderResponse> {
+        let id: OrderId = request.id.parse().map_err(domain::Error::from)?;
+        let order = orders::get(&self.app, call.workspace, id).await?;
+        Ok(GetOrderResponse::Ok(Json::Value(order.into())))
     }
 }

@@ -1,4 +1,4 @@
-//! The operations `listStudents` and `createStudent`.
+//! The operations `listStudents`, `getStudent` and `createStudent`.
 
 use super::Handlers;
 use super::convert::id_filter;
@@ -7,12 +7,14 @@ use crate::call::Call;
 use crate::error::Reply;
 use crate::generated::schemas::{Student, StudentList};
 use crate::generated::students::{
-    CreateStudentRequest, CreateStudentResponse, ListStudentsRequest, ListStudentsResponse, Students,
+    CreateStudentRequest, CreateStudentResponse, GetStudentRequest, GetStudentResponse, ListStudentsRequest,
+    ListStudentsResponse, Students,
 };
 use crate::idempotency;
 use contract_runtime::payload::Json;
 use domain::students::{self, StudentFilter};
 use foundation::clock;
+use foundation::id::StudentId;
 
 impl Students for Handlers {
     async fn list_students(&self, call: Call, request: ListStudentsRequest) -> Reply<ListStudentsResponse> {
@@ -34,6 +36,12 @@ impl Students for Handlers {
         let (pagination, link) = paging::next_page(&call, sort, list.next);
         let data = list.items.into_iter().map(Into::into).collect();
         Ok(ListStudentsResponse::Ok(Json::Value(StudentList { data, pagination }), link))
+    }
+
+    async fn get_student(&self, call: Call, request: GetStudentRequest) -> Reply<GetStudentResponse> {
+        let id: StudentId = request.id.parse().map_err(domain::Error::from)?;
+        let student = students::get(&self.app, call.workspace, id).await?;
+        Ok(GetStudentResponse::Ok(Json::Value(student.into())))
     }
 
     async fn create_student(

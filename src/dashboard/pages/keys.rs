@@ -138,9 +138,9 @@ impl NewKeyPage {
 const fn scope_description(scope: Scope) -> &'static str {
     match scope {
         Scope::ReadCourses => "Read courses with their modules and lessons.",
-        Scope::ReadStudents => "List students with their progress and enrollments.",
+        Scope::ReadStudents => "Read students with their progress and enrollments.",
         Scope::WriteStudents => "Create students.",
-        Scope::ReadOrders => "List orders with items, refunds and receipts.",
+        Scope::ReadOrders => "Read orders with items, refunds and receipts.",
         Scope::WriteEnrollments => "Enroll students in courses.",
         Scope::ReadAnalytics => "Read revenue and completion figures.",
     }

@@ -1,4 +1,4 @@
-"""Calls all seven operations with the package that openapi-generator generates from the served OpenAPI 3.0 document."""
+"""Calls all operations with the package that openapi-generator generates from the served OpenAPI 3.0 document."""
 
 import os
 import time
@@ -33,9 +33,13 @@ assert [listed_student.id for listed_student in listed.data] == [student.id]
 body = generated_client.NewEnrollment(student_id=student.id, course_id=course.id)
 enrollment = check("createEnrollment", api.EnrollmentsApi(client).create_enrollment(body))
 assert enrollment.status == "active" and enrollment.student_id == student.id
+enrolled = check("getStudent", students.get_student(student.id))
+assert [listed_enrollment.id for listed_enrollment in enrolled.enrollments] == [enrollment.id]
 
-orders = check("listOrders", api.OrdersApi(client).list_orders(limit=1))
-assert orders.data[0].total_amount >= 0
+orders = api.OrdersApi(client)
+listed_order = check("listOrders", orders.list_orders(limit=1)).data[0]
+order = check("getOrder", orders.get_order(listed_order.id))
+assert order == listed_order and order.total_amount >= 0
 check("getAnalyticsSummary", api.AnalyticsApi(client).get_analytics_summary())
 
 try:
