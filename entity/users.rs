@@ -32,6 +32,8 @@ table::declare!(
         pub created_at: i64,
         /// When it was last changed.
         pub updated_at: i64,
+        /// The roles, with one bit each.
+        pub roles: i16,
     }
 );
 scope::workspace_table!();

@@ -9,6 +9,7 @@
 mod backfill;
 mod definition;
 mod m0037_initial;
+mod m0038_roles;
 mod migrator;
 mod records;
 
@@ -17,4 +18,4 @@ pub use migrator::{MigrationStatus, Migrator, OutOfOrder, StepOutcome, apply_ste
 pub use records::record;
 
 /// All migrations, oldest first.
-pub const MIGRATIONS: &[Migration] = &[m0037_initial::MIGRATION];
+pub const MIGRATIONS: &[Migration] = &[m0037_initial::MIGRATION, m0038_roles::MIGRATION];

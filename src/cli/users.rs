@@ -8,6 +8,7 @@ use super::workspaces::find;
 use super::{access_links, audited, output};
 use domain::app::App;
 use domain::audit::{self, Action, Actor};
+use domain::roles::Roles;
 use domain::users::{self, User, UserRemoval};
 use domain::workspaces::Workspace;
 use foundation::config::{Config, LINK_SETTINGS, flags};
@@ -69,7 +70,7 @@ pub(super) async fn run(config: Config, command: UsersCommand) -> Result<Command
 async fn add(app: &App, args: &UserArgs) -> Result<(), CommandError> {
     let workspace = find(app, &args.workspace).await?;
     let mut write = app.begin_write().await?;
-    let added = users::add(app, &mut write, workspace.id, &args.email).await?;
+    let added = users::add(app, &mut write, workspace.id, &args.email, Roles::DEFAULT).await?;
     if added.changed {
         let entry = (Action::UserAdded, added.record.id.to_string(), added.record.email.as_str());
         audit::append(app, &mut write, workspace.id, &Actor::operator(), entry).await?;

@@ -14,6 +14,7 @@ use super::flash::Flash;
 use super::origin;
 use super::ui::PageZone;
 use domain::app::App;
+use domain::roles::Roles;
 use domain::sessions::{self, Viewer};
 use domain::token;
 use foundation::secret::{Seal, SecretKey};
@@ -36,6 +37,10 @@ pub(super) struct DashboardState {
     /// The key that encrypts webhook secrets.
     pub(super) seal: Seal,
 }
+
+/// The roles of the signed-in user, read after the form arrived. Attached to each request of a signed-in user.
+#[derive(Clone, Copy)]
+pub(super) struct CurrentRoles(pub(super) Roles);
 
 /// The context of one request.
 pub(crate) struct BrowserContext {

@@ -43,6 +43,9 @@ pub(crate) enum PageError {
     /// The session has ended, or the browser never had one.
     #[error("session ended")]
     SessionEnded,
+    /// The user's roles do not allow the action.
+    #[error("not allowed by the user's roles")]
+    Forbidden,
     /// Validation errors that do not belong to a field of the form.
     #[error("{}", .0.iter().map(FieldError::to_string).collect::<Vec<_>>().join("; "))]
     Invalid(Vec<FieldError>),
@@ -56,7 +59,9 @@ impl ResponseError for PageError {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
-            Self::UntrustedForm | Self::MissingCookie | Self::SessionEnded => StatusCode::FORBIDDEN,
+            Self::UntrustedForm | Self::MissingCookie | Self::SessionEnded | Self::Forbidden => {
+                StatusCode::FORBIDDEN
+            }
             Self::DuplicateForm => StatusCode::CONFLICT,
             Self::FormTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::IncompleteForm => StatusCode::REQUEST_TIMEOUT,
@@ -177,6 +182,10 @@ impl PageError {
             Self::SessionEnded => {
                 ("Your session has ended", "No changes were made. Sign in and submit the form again.")
             }
+            Self::Forbidden => (
+                "Your role does not allow this",
+                "No changes were made. Members with the role owner can give you another role (Settings, Members).",
+            ),
             Self::Invalid(_) => {
                 ("Invalid request", "No changes were made. Go back and correct the following fields.")
             }

@@ -5,6 +5,7 @@ use super::context::BrowserContext;
 use super::csrf;
 use super::flash::Flash;
 use super::ui::{PageZone, RawHtml};
+use domain::roles::{Permission, Roles};
 use domain::sessions::Viewer;
 use domain::workspaces::Workspace;
 use foundation::id::WorkspaceId;
@@ -58,6 +59,8 @@ pub(crate) struct Frame {
     pub section: Option<Section>,
     /// The signed-in user's email address and the workspace's name.
     pub viewer: Option<(String, String)>,
+    /// What the signed-in user may do. `None` for visitors.
+    pub roles: Option<Roles>,
     /// The user's other workspaces: id and name.
     pub other_workspaces: Vec<(WorkspaceId, String)>,
     /// The flash message.
@@ -117,6 +120,7 @@ impl Frame {
             title,
             section,
             viewer: viewer.map(|viewer| (viewer.email.clone(), viewer.workspace.name.clone())),
+            roles: viewer.map(|viewer| viewer.roles),
             other_workspaces: viewer.map(other_workspaces).unwrap_or_default(),
             flash: context.flash.clone(),
             zone: context.page_zone.clone(),
@@ -130,6 +134,11 @@ impl Frame {
     pub(crate) fn csrf(&self) -> RawHtml<String> {
         // A base64url token needs no escaping.
         RawHtml(format!("<input type=\"hidden\" name=\"{}\" value=\"{}\">", csrf::FIELD, self.csrf))
+    }
+
+    /// Returns whether the signed-in user may do what the permission stands for. Pages hide everything else.
+    pub(crate) fn can(&self, permission: Permission) -> bool {
+        self.roles.is_some_and(|roles| roles.allow(permission))
     }
 
     /// Returns the navigation in groups. `true` marks the page's section.
@@ -157,6 +166,7 @@ mod tests {
             title: String::new(),
             section: Some(Section::Keys),
             viewer: None,
+            roles: None,
             other_workspaces: Vec::new(),
             flash: None,
             zone: PageZone::UTC,

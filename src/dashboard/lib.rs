@@ -24,6 +24,7 @@ mod routes;
 mod time_span;
 mod ui;
 
+use domain::roles::Permission;
 use poem::http::Method;
 
 pub use pipeline::Dashboard;
@@ -39,8 +40,8 @@ pub fn icon() -> poem::Response {
     assets::icon()
 }
 
-/// Returns the method and path pattern of every route of the dashboard, as registered with the router: `GET
-/// /dashboard/orders/:order`. Excludes the static files of [`assets`].
-pub fn routes() -> Vec<(Method, &'static str)> {
+/// Returns every route of the dashboard: its method, its path pattern as registered with the router (`/dashboard/orders/:order`),
+/// and the permission that it requires of members, or `None` if visitors may use it. Excludes the static files of [`assets`].
+pub fn routes() -> Vec<(Method, &'static str, Option<Permission>)> {
     pages::routes().table()
 }

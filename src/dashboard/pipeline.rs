@@ -10,7 +10,7 @@ use poem::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use poem::{Body, Endpoint, IntoResponse, Request, Response, Route};
 use url::Url;
 
-use super::context::{BrowserContext, DashboardState};
+use super::context::{BrowserContext, CurrentRoles, DashboardState};
 use super::cookies::{self, CookieKind};
 use super::error::PageError;
 use super::form::Form;
@@ -18,6 +18,7 @@ use super::request::PageResponse;
 use super::{assets, csrf, origin, pages};
 use domain::app::App;
 use domain::retry::retry_on_conflict;
+use domain::roles::Roles;
 use domain::sessions;
 use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
 use foundation::secret::{MasterKeys, Purpose, Seal};
@@ -62,9 +63,13 @@ impl Dashboard {
 
     /// Checks the request and calls its handler.
     async fn handle(&self, context: &Arc<BrowserContext>, mut request: Request) -> PageResponse {
+        let mut roles = context.viewer.as_ref().map(|viewer| viewer.roles);
         if request.method() == Method::POST {
-            let form = self.checked_form(context, &mut request).await?;
+            let form = self.checked_form(context, &mut request, &mut roles).await?;
             request.extensions_mut().insert(form);
+        }
+        if let Some(roles) = roles {
+            request.extensions_mut().insert(CurrentRoles(roles));
         }
         request.extensions_mut().insert(Arc::clone(context));
         let is_sign_in = request.uri().path() == "/login";
@@ -83,8 +88,14 @@ impl Dashboard {
         }
     }
 
-    /// Reads the form and checks that it is a valid form of this browser.
-    async fn checked_form(&self, context: &BrowserContext, request: &mut Request) -> Result<Form, PageError> {
+    /// Reads the form and checks that it is a valid form of this browser. Replaces the roles of the user by those that the user has
+    /// when the form has arrived.
+    async fn checked_form(
+        &self,
+        context: &BrowserContext,
+        request: &mut Request,
+        roles: &mut Option<Roles>,
+    ) -> Result<Form, PageError> {
         let headers = request.headers();
         if context.secure_cookies
             && origin::may_be_insecure(headers)
@@ -101,11 +112,13 @@ impl Dashboard {
             return Err(PageError::FormTooLarge);
         }
         let form = read_body(request.take_body(), FORM_TIMEOUT).await?;
-        // The session was loaded before the body arrived, which can take long. It may have ended in the meantime.
-        if let Some(viewer) = &context.viewer
-            && !sessions::exists(&self.state.app, viewer).await?
-        {
-            return Err(PageError::SessionEnded);
+        // The session was loaded before the body arrived, which can take long. In the meantime, it may have ended, or the roles may
+        // have changed.
+        if let Some(viewer) = &context.viewer {
+            *roles = sessions::current_roles(&self.state.app, viewer).await?;
+            if roles.is_none() {
+                return Err(PageError::SessionEnded);
+            }
         }
         if csrf::is_valid(&context.browser_token, form.text(csrf::FIELD)) {
             Ok(form)

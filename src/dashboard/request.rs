@@ -17,7 +17,8 @@ use super::frame::{Frame, Section};
 use super::ui::PageZone;
 use domain::app::App;
 use domain::audit::{self, Action, Actor};
-use domain::sessions::Viewer;
+use domain::roles::Permission;
+use domain::sessions::{self, Viewer};
 use domain::{Error, Result, token};
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
@@ -31,13 +32,18 @@ pub(crate) type PageResponse = std::result::Result<Response, PageError>;
 pub(crate) struct DashboardRequest {
     context: Arc<BrowserContext>,
     viewer: Viewer,
+    /// The permission that the route requires.
+    permission: Permission,
 }
 
 impl<'a> FromRequest<'a> for DashboardRequest {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
         let context = context(request)?;
         let viewer = context.viewer.clone().ok_or(PageError::SessionEnded)?;
-        Ok(Self { context, viewer })
+        let permission = request.extensions().get::<Permission>().copied().ok_or_else(|| {
+            PageError::Internal(anyhow::anyhow!("a handler of a public route requires a signed-in user"))
+        })?;
+        Ok(Self { context, viewer, permission })
     }
 }
 
@@ -93,8 +99,23 @@ impl DashboardRequest {
     }
 
     /// Begins a write transaction. Finish it with [`commit`](Self::commit).
-    pub(crate) async fn begin_write(&self) -> Result<Write> {
-        Ok(self.app().begin_write().await?)
+    ///
+    /// # Errors
+    /// Returns an error like [`authorize`](Self::authorize).
+    pub(crate) async fn begin_write(&self) -> std::result::Result<Write, PageError> {
+        let write = self.app().begin_write().await.map_err(Error::from)?;
+        self.authorize(&write).await?;
+        Ok(write)
+    }
+
+    /// Checks again, in the transaction, that the user is signed in and has the permission that the route requires.
+    ///
+    /// # Errors
+    /// Returns [`PageError::SessionEnded`] when the session has ended, for example because the user was removed, and
+    /// [`PageError::Forbidden`] when the user's roles were changed.
+    pub(crate) async fn authorize(&self, write: &Write) -> std::result::Result<(), PageError> {
+        let roles = sessions::current_roles_in(write, &self.viewer).await?.ok_or(PageError::SessionEnded)?;
+        if roles.allow(self.permission) { Ok(()) } else { Err(PageError::Forbidden) }
     }
 
     /// Commits a transaction together with its audit log entry. `subject` is the id of the changed record. `detail` is

@@ -1,5 +1,8 @@
 //! The table of routes. The router is built from it, and tests compare it with the pages that they request.
 //!
+//! Every route states the permission that it requires, or that it is public. A member without the permission does not reach the
+//! handler.
+//!
 //! The table wraps the routes of `poem`, which cannot be listed.
 
 use poem::PathPattern;
@@ -7,13 +10,18 @@ use poem::error::MethodNotAllowedError;
 use poem::http::Method;
 use poem::{Endpoint, IntoEndpoint, Request, Response, RouteMethod};
 
+use super::context::CurrentRoles;
 use super::error::PageError;
+use domain::roles::Permission;
+
+/// The access to a route that visitors may use.
+pub(super) const PUBLIC: Option<Permission> = None;
 
 /// The routes of the dashboard, each with its methods.
 #[derive(Default)]
 pub(super) struct RouteTable {
     router: poem::Route,
-    table: Vec<(Method, &'static str)>,
+    table: Vec<(Method, &'static str, Option<Permission>)>,
 }
 
 impl RouteTable {
@@ -24,7 +32,8 @@ impl RouteTable {
 
     /// Adds a route. A segment `:name` is passed to the handler.
     pub(super) fn at(mut self, path: &'static str, methods: MethodHandlers) -> Self {
-        self.table.extend(methods.methods.iter().map(|method| (method.clone(), path)));
+        let routes = methods.access.iter().map(|(method, permission)| (method.clone(), path, *permission));
+        self.table.extend(routes);
         Self { router: self.router.at(path, methods), table: self.table }
     }
 
@@ -33,8 +42,8 @@ impl RouteTable {
         self.router
     }
 
-    /// Returns the methods and paths, in the order in which they were added.
-    pub(super) fn table(self) -> Vec<(Method, &'static str)> {
+    /// Returns the routes in the order in which they were added: method, path and required permission.
+    pub(super) fn table(self) -> Vec<(Method, &'static str, Option<Permission>)> {
         self.table
     }
 }
@@ -42,14 +51,32 @@ impl RouteTable {
 /// The handlers of a path, by method.
 pub(super) struct MethodHandlers {
     handlers: RouteMethod,
-    methods: Vec<Method>,
+    /// The permission that each method requires; `None` if it is public.
+    access: Vec<(Method, Option<Permission>)>,
 }
 
 impl MethodHandlers {
     /// Adds a handler of POST.
-    pub(super) fn post<E: IntoEndpoint<Endpoint: 'static>>(mut self, endpoint: E) -> Self {
-        self.methods.push(Method::POST);
-        Self { handlers: self.handlers.post(endpoint), methods: self.methods }
+    pub(super) fn post<E: IntoEndpoint<Endpoint: 'static>>(
+        mut self,
+        access: impl Into<Option<Permission>>,
+        endpoint: E,
+    ) -> Self {
+        self.access.push((Method::POST, access.into()));
+        Self { handlers: self.handlers.post(endpoint), access: self.access }
+    }
+
+    /// Checks that the user may use the method, and passes the permission to the handler.
+    fn authorize(&self, request: &mut Request) -> Result<(), PageError> {
+        let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
+        let access = self.access.iter().find(|(known, _)| known == method);
+        let Some((_, Some(permission))) = access else { return Ok(()) };
+        let roles = request.extensions().get::<CurrentRoles>().ok_or(PageError::SessionEnded)?.0;
+        if !roles.allow(*permission) {
+            return Err(PageError::Forbidden);
+        }
+        request.extensions_mut().insert(*permission);
+        Ok(())
     }
 }
 
@@ -57,13 +84,14 @@ impl Endpoint for MethodHandlers {
     type Output = Response;
 
     /// Calls the handler of the method. The handler of GET also serves HEAD.
-    async fn call(&self, request: Request) -> poem::Result<Response> {
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
         if let Some(PathPattern(route)) = request.data() {
             web::request_context::of(&request).set_route(route.to_string());
         }
+        self.authorize(&mut request)?;
         self.handlers.call(request).await.map_err(|error| {
             if error.is::<MethodNotAllowedError>() {
-                PageError::MethodNotAllowed { allowed: allowed(&self.methods) }.into()
+                PageError::MethodNotAllowed { allowed: allowed(&self.access) }.into()
             } else {
                 error
             }
@@ -72,8 +100,9 @@ impl Endpoint for MethodHandlers {
 }
 
 /// Returns the value of the header `Allow` (RFC 9110, section 10.2.1) of a path with handlers of these methods.
-fn allowed(methods: &[Method]) -> &'static str {
-    match (methods.contains(&Method::GET), methods.contains(&Method::POST)) {
+fn allowed(access: &[(Method, Option<Permission>)]) -> &'static str {
+    let has = |method| access.iter().any(|(known, _)| *known == method);
+    match (has(Method::GET), has(Method::POST)) {
         (true, true) => "GET, HEAD, POST",
         (true, false) => "GET, HEAD",
         (false, _) => "POST",
@@ -81,11 +110,17 @@ fn allowed(methods: &[Method]) -> &'static str {
 }
 
 /// Returns a handler of GET.
-pub(super) fn get<E: IntoEndpoint<Endpoint: 'static>>(endpoint: E) -> MethodHandlers {
-    MethodHandlers { handlers: poem::get(endpoint), methods: vec![Method::GET] }
+pub(super) fn get<E: IntoEndpoint<Endpoint: 'static>>(
+    access: impl Into<Option<Permission>>,
+    endpoint: E,
+) -> MethodHandlers {
+    MethodHandlers { handlers: poem::get(endpoint), access: vec![(Method::GET, access.into())] }
 }
 
 /// Returns a handler of POST.
-pub(super) fn post<E: IntoEndpoint<Endpoint: 'static>>(endpoint: E) -> MethodHandlers {
-    MethodHandlers { handlers: poem::post(endpoint), methods: vec![Method::POST] }
+pub(super) fn post<E: IntoEndpoint<Endpoint: 'static>>(
+    access: impl Into<Option<Permission>>,
+    endpoint: E,
+) -> MethodHandlers {
+    MethodHandlers { handlers: poem::post(endpoint), access: vec![(Method::POST, access.into())] }
 }

@@ -53,6 +53,7 @@ actions! {
     UserAdded = "user.add", "Added a member";
     UserInvited = "user.invite", "Invited a member";
     UserRemoved = "user.remove", "Removed a member";
+    RolesChanged = "user.roles", "Changed the roles of a member";
     OwnerChanged = "workspace.owner", "Changed the owner of the workspace";
     QuotaSet = "workspace.quota", "Set the quota of the workspace";
     KeyCreated = "key.create", "Created an API key";

@@ -22,6 +22,7 @@ pub mod error;
 mod id_or_key;
 pub mod page;
 pub mod retry;
+pub mod roles;
 pub mod rollups;
 pub mod scope;
 pub mod text_enum;

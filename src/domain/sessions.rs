@@ -7,12 +7,13 @@
 use std::net::IpAddr;
 
 use entity::sessions::{self, Model};
-use entity::{sign_in_links, users as user_rows, workspaces as workspace_rows};
+use entity::{Connection, sign_in_links, users as user_rows, workspaces as workspace_rows};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use uuid::Uuid;
 
 use super::records::{id, new_uuid, not_found};
+use super::roles::Roles;
 use super::users::{self, User, VerifiedUser};
 use super::workspaces::{self, Workspace};
 use super::{Result, email, token};
@@ -51,6 +52,8 @@ pub struct Viewer {
     pub user: UserId,
     /// The user's email address.
     pub email: String,
+    /// The user's roles in the workspace, when the request began.
+    pub roles: Roles,
     /// The workspace of the session.
     pub workspace: Workspace,
     /// The user's other workspaces, which [`switch_workspace`] switches to. Empty for background requests.
@@ -159,12 +162,15 @@ pub async fn resume(app: &App, token: &str, is_user_request: bool) -> Result<Opt
         sessions::touch(write.conn(), row.id, now_ms).await?;
         write.commit().await?;
     }
+    let other_workspaces = if is_user_request { other_workspaces(app, &user).await? } else { Vec::new() };
+    let (workspace, user) = (workspaces::workspace(workspace), users::to_user(user));
     Ok(Some(Viewer {
         session: id(row.id),
-        user: id(user.id),
-        other_workspaces: if is_user_request { other_workspaces(app, &user).await? } else { Vec::new() },
+        user: user.id,
+        roles: users::roles(&workspace, &user),
         email: user.email,
-        workspace: workspaces::workspace(workspace),
+        workspace,
+        other_workspaces,
     }))
 }
 
@@ -238,22 +244,29 @@ pub async fn end_current(write: &mut Write, viewer: &Viewer) -> Result<()> {
     }
 }
 
-/// Returns whether the current session still exists. Does not check whether it has expired.
+/// Returns the current roles of the user, or `None` when the session was ended. Does not check whether it has expired.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](super::Error::Internal) when the query fails.
-pub async fn exists(app: &App, viewer: &Viewer) -> Result<bool> {
-    let rows = sessions::in_workspace(viewer.workspace.id.uuid());
-    Ok(rows.by_id(app.db.read(), viewer.session.uuid()).await?.is_some())
+/// Returns [`Error::Internal`](super::Error::Internal) when a query fails.
+pub async fn current_roles(app: &App, viewer: &Viewer) -> Result<Option<Roles>> {
+    read_roles(app.db.read(), viewer).await
 }
 
-/// Returns whether the current session still exists, as [`exists`] does, read in an open transaction.
+/// Returns the current roles as [`current_roles`] does, read in an open transaction.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](super::Error::Internal) when the query fails.
-pub async fn exists_in(write: &Write, viewer: &Viewer) -> Result<bool> {
-    let rows = sessions::in_workspace(viewer.workspace.id.uuid());
-    Ok(rows.by_id(write.conn(), viewer.session.uuid()).await?.is_some())
+/// Returns [`Error::Internal`](super::Error::Internal) when a query fails.
+pub async fn current_roles_in(write: &Write, viewer: &Viewer) -> Result<Option<Roles>> {
+    read_roles(write.conn(), viewer).await
+}
+
+async fn read_roles(conn: &impl Connection, viewer: &Viewer) -> Result<Option<Roles>> {
+    let workspace = viewer.workspace.id.uuid();
+    if sessions::in_workspace(workspace).by_id(conn, viewer.session.uuid()).await?.is_none() {
+        return Ok(None);
+    }
+    let user = user_rows::in_workspace(workspace).by_id(conn, viewer.user.uuid()).await?;
+    Ok(user.map(|user| users::roles(&viewer.workspace, &users::to_user(user))))
 }
 
 /// The number of sessions of a user that were ended in one workspace.

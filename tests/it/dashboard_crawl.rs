@@ -3,12 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use domain::roles::{Role, Roles};
 use regex::Regex;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::browser::{PASSWORD, csrf_token, first_match, html};
 use crate::support::crawl::{Crawl, ID, PageAction, without_random_parts};
+use crate::support::members::member_browser;
 use crate::support::time_zone::{COOKIE, assert_one_time_zone, named_zone};
 use crate::support::{Browser, Endpoint, TestApp, TestResponse, TestWorkspace, course_data, send};
 
@@ -21,6 +23,7 @@ const FORMS_WITHOUT_IDS: &[&str] = &[
     "/sign-in",
     "/dashboard/developer/keys/new",
     "/dashboard/developer/webhooks/new",
+    "/dashboard/settings/leave",
     "/dashboard/settings/people",
     "/dashboard/settings/sessions/end-others",
     "/dashboard/time-zone",
@@ -159,19 +162,49 @@ async fn no_page_and_no_form_needs_two_database_connections() {
 
 /// Returns the routes with record ids, in their path or form, that no action reaches.
 fn unreached_routes(actions: &[&PageAction]) -> Vec<String> {
-    let matches_route = |path: &str, action: &PageAction| {
-        let pattern = Regex::new(":[a-z_]+").unwrap().replace_all(path, "[^/]+").into_owned();
-        Regex::new(&format!("^{pattern}$")).unwrap().is_match(&action.path)
-    };
-    let routes = dashboard::routes().into_iter().filter(|(method, path)| {
+    let routes = dashboard::routes().into_iter().filter(|(method, path, _)| {
         path.contains(':') || (*method == Method::POST && !FORMS_WITHOUT_IDS.contains(path))
     });
-    let unreached_routes = routes.filter(|(method, path)| {
+    let unreached_routes = routes.filter(|(method, path, _)| {
         !actions
             .iter()
             .any(|action| action.is_post_form == (*method == Method::POST) && matches_route(path, action))
     });
-    unreached_routes.map(|(method, path)| format!("{method} {path}")).collect()
+    unreached_routes.map(|(method, path, _)| format!("{method} {path}")).collect()
+}
+
+/// Returns whether the path of an action matches a route.
+fn matches_route(route: &str, action: &PageAction) -> bool {
+    let pattern = Regex::new(":[a-z_]+").unwrap().replace_all(route, "[^/]+").into_owned();
+    Regex::new(&format!("^{pattern}$")).unwrap().is_match(&action.path)
+}
+
+#[tokio::test]
+#[ignore = "slow"]
+async fn pages_link_only_to_what_the_roles_of_the_member_allow() {
+    let app = TestApp::start_with_local_webhooks().await;
+    let endpoint = Endpoint::start().await;
+    endpoint.always_respond_with(410);
+    let (acme, owner) = workspace_with_everything(&app, &endpoint, ["acme", "globex"]).await;
+    assert!(app.deliver_due().await > 0);
+    owner.submit(REPLAY, REPLAY, &[]).await.assert_status(303);
+    for role in Role::ALL {
+        let browser = member_browser(&acme, &format!("{role}@acme.example"), &[*role]).await;
+        // A page that the role does not allow fails the crawl.
+        let crawl = Crawl::run(&browser).await;
+        let roles: Roles = [*role].into_iter().collect();
+        for action in &crawl.actions {
+            let method = if action.is_post_form { Method::POST } else { Method::GET };
+            let mut routes = dashboard::routes();
+            // If several routes match, the router prefers the one with fewer parameters.
+            routes.sort_by_key(|(_, route, _)| route.matches(':').count());
+            let route =
+                routes.iter().find(|(known, route, _)| *known == method && matches_route(route, action));
+            let (_, _, permission) = route.unwrap_or_else(|| panic!("no route for {action:?}"));
+            assert!(permission.is_none_or(|permission| roles.allow(permission)), "{role}: {action:?}");
+        }
+        assert!(crawl.pages.len() > 20, "{role}: {} pages", crawl.pages.len());
+    }
 }
 
 /// Returns the lists of ids with which to follow an action of the other workspace: all of its ids, and each of them

@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
+use domain::roles::Role;
 use domain::users;
 
 use crate::support::browser::{PASSWORD, csrf_token, first_match, html};
 use crate::support::mail::deliver_mail;
-use crate::support::members::{MEMBERS, audit_entries, invite, member_id, user_emails};
+use crate::support::members::{MEMBERS, audit_entries, invite, member_browser, member_id, user_emails};
 use crate::support::{Browser, TestApp, TestWorkspace};
 
 const OWNER: &str = "owner@acme.example";
 const ADA: &str = "ada@acme.example";
+const LEAVE: &str = "/dashboard/settings/leave";
 
 /// Returns the HTML of the Members page.
 async fn members_page(browser: &Browser<'_>) -> String {
@@ -49,7 +51,10 @@ async fn an_invited_member_sets_a_password_with_the_mailed_link() {
         "{page}"
     );
     assert!(page.contains("invitation pending") && !page.contains(&token), "{page}");
-    assert_eq!(audit_entries(&acme).await[0], "owner@acme.example Invited a member Ada@acme.example");
+    assert_eq!(
+        audit_entries(&acme).await[0],
+        "owner@acme.example Invited a member Ada@acme.example: developer, manager"
+    );
     assert_eq!(deliver_mail(&app).await, 1);
     assert_eq!(std::fs::read_dir(app.folder().join("mail")).unwrap().count(), 1);
 
@@ -63,7 +68,8 @@ async fn an_invited_member_sets_a_password_with_the_mailed_link() {
     );
     ada.sign_in(ADA, PASSWORD).await.assert_status(303);
     assert!(!members_page(&owner).await.contains("invitation pending"));
-    assert!(members_page(&ada).await.contains("Leave this workspace"));
+    assert!(!members_page(&ada).await.contains("Invite a member"), "only owners invite");
+    assert!(html(&ada.get("/dashboard/settings").await).contains("Leave this workspace"));
 }
 
 #[tokio::test]
@@ -94,9 +100,12 @@ async fn a_form_that_is_sent_twice_changes_nothing_the_second_time() {
     let acme = app.workspace("acme").await;
     let owner = acme.owner_browser().await;
     let token = csrf_token(&owner.get(MEMBERS).await);
-    owner.post(MEMBERS, &token, &[("email", ADA)]).await.assert_status(303);
-    owner.post(MEMBERS, &token, &[("email", ADA)]).await.assert_status(422);
-    owner.post(MEMBERS, &token, &[("email", "eve@acme.example")]).await.assert_status(409);
+    owner.post(MEMBERS, &token, &[("email", ADA), ("role", "viewer")]).await.assert_status(303);
+    owner.post(MEMBERS, &token, &[("email", ADA), ("role", "viewer")]).await.assert_status(422);
+    owner
+        .post(MEMBERS, &token, &[("email", "eve@acme.example"), ("role", "viewer")])
+        .await
+        .assert_status(409);
     assert_eq!((user_emails(&acme).await.len(), acme.mails().await.len()), (2, 1));
 
     let link = format!("{MEMBERS}/{}/link", member_id(&acme, ADA).await);
@@ -170,14 +179,15 @@ async fn a_removed_member_is_signed_out_immediately() {
 async fn the_owner_cannot_be_removed() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let (owner, ada) = (acme.owner_browser().await, add_signed_in_member(&acme, ADA).await);
+    let owner = acme.owner_browser().await;
     let path = format!("{MEMBERS}/{}/remove", member_id(&acme, OWNER).await);
-    for browser in [&owner, &ada] {
+    let second = member_browser(&acme, "second@acme.example", &[Role::Owner]).await;
+    for browser in [&owner, &second] {
         browser.get(&path).await.assert_status(303);
         browser.submit(MEMBERS, &path, &[]).await.assert_status(303);
         let page = members_page(browser).await;
         assert!(
-            page.contains("owner@acme.example is the owner of this workspace and cannot be removed."),
+            page.contains("owner@acme.example is the owner of this workspace: this member cannot be removed"),
             "{page}"
         );
         assert!(page.contains("creator-api workspaces set-owner --workspace acme"), "{page}");
@@ -190,10 +200,11 @@ async fn the_owner_cannot_be_removed() {
 async fn leaving_a_workspace_signs_out() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let ada = add_signed_in_member(&acme, ADA).await;
-    let path = format!("{MEMBERS}/{}/remove", member_id(&acme, ADA).await);
-    assert!(html(&ada.get(&path).await.assert_status(200)).contains("Leave this workspace?"));
-    let left = ada.submit(&path, &path, &[]).await.assert_status(303);
+    let (owner, ada) = (acme.owner_browser().await, add_signed_in_member(&acme, ADA).await);
+    owner.submit("/dashboard/settings", LEAVE, &[]).await.assert_status(303);
+    assert!(html(&owner.get("/dashboard/settings").await).contains("this member cannot be removed"));
+    assert!(html(&ada.get(LEAVE).await.assert_status(200)).contains("Leave this workspace?"));
+    let left = ada.submit(LEAVE, LEAVE, &[]).await.assert_status(303);
     assert_eq!((left.header("location"), ada.cookie("session")), ("/login", None));
     assert!(html(&ada.get("/login").await.assert_status(200)).contains("You left the workspace."));
     assert_eq!(user_emails(&acme).await, [OWNER]);
@@ -268,7 +279,8 @@ async fn a_server_without_a_public_url_mails_no_link() {
     let app = TestApp::start_with(&[("listen", "0.0.0.0:8080")]).await;
     let acme = app.workspace("acme").await;
     let owner = acme.owner_browser().await;
-    let form = owner.form(MEMBERS, &csrf_token(&owner.get(MEMBERS).await), &[("email", ADA)]);
+    let form =
+        owner.form(MEMBERS, &csrf_token(&owner.get(MEMBERS).await), &[("email", ADA), ("role", "viewer")]);
     let rejected = html(&owner.send(form).await.assert_status(422));
     assert!(rejected.contains("the operator can set it with --public-url"), "{rejected}");
     assert_eq!(user_emails(&acme).await, [OWNER]);
@@ -280,7 +292,8 @@ async fn a_link_uses_the_configured_url_whatever_the_host_header() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let owner = acme.owner_browser().await;
-    let form = owner.form(MEMBERS, &csrf_token(&owner.get(MEMBERS).await), &[("email", ADA)]);
+    let form =
+        owner.form(MEMBERS, &csrf_token(&owner.get(MEMBERS).await), &[("email", ADA), ("role", "viewer")]);
     owner.send(form.header("host", "127.0.0.2:9999")).await.assert_status(303);
     let mail = acme.only_mail().await.text_body;
     assert!(mail.contains("http://127.0.0.1:8080/set-password") && !mail.contains("127.0.0.2"), "{mail}");

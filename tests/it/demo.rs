@@ -122,7 +122,8 @@ async fn an_invitation_links_to_the_address_that_the_server_listens_on() {
         let browser = Browser::at(&program.app, &server.base_url);
         browser.sign_in(&email, &password).await.assert_status(303);
         let members = "/dashboard/settings/people";
-        browser.submit(members, members, &[("email", invited)]).await.assert_status(303);
+        let fields = [("email", invited), ("role", "viewer")];
+        browser.submit(members, members, &fields).await.assert_status(303);
         let link = format!("{}/set-password?token=", server.base_url);
         wait_until("the mail is written", async || {
             let mails = std::fs::read_dir(program.app.folder().join("mail")).into_iter().flatten();

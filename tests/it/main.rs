@@ -32,6 +32,7 @@ mod dashboard_logs;
 mod dashboard_members;
 mod dashboard_orders;
 mod dashboard_overview;
+mod dashboard_roles;
 mod dashboard_sign_in;
 mod dashboard_students;
 mod dashboard_times;

@@ -2,6 +2,7 @@
 
 use domain::app::App;
 use domain::audit::Actor;
+use domain::roles::Roles;
 use domain::sessions::{self, SessionClient, Viewer};
 use domain::users::{self, User, UserRemoval};
 use domain::{Error, workspaces};
@@ -183,6 +184,9 @@ async fn of_two_users_who_remove_each_other_one_remains() {
         let mut members = Vec::new();
         for email in [ADA, EVE] {
             let user = acme.add_user(email).await;
+            let write = app.begin_write().await;
+            users::set_roles(&write, acme.id, user.id, Roles::OWNER).await.unwrap();
+            write.commit().await.unwrap();
             let browser = Browser::new(&app);
             browser.sign_in(email, PASSWORD).await.assert_status(303);
             let token = csrf_token(&browser.get(MEMBERS).await);
@@ -265,7 +269,7 @@ async fn a_user_added_while_setting_a_password_has_the_new_password() {
     let ada = acme.add_user(ADA).await;
     let link = acme.password_link_token(ADA).await;
     let mut write = app.begin_write().await;
-    users::add(&app.app, &mut write, beta.id, ADA).await.unwrap();
+    users::add(&app.app, &mut write, beta.id, ADA, Roles::DEFAULT).await.unwrap();
     let set = spawn_set_password(&app, &link, "a new long password");
     wait_until_blocked(&app, &set).await;
     write.commit().await.unwrap();

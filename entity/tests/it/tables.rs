@@ -219,6 +219,7 @@ fn a_user() -> users::Model {
         password_hash: Some("hash".to_owned()),
         created_at: 1,
         updated_at: 2,
+        roles: 6,
     }
 }
 

@@ -10,7 +10,9 @@ use super::{Call, PlatformHandlers};
 use crate::error::{ApiError, Reply};
 use contract_runtime::payload::Json;
 use domain::retry::retry_on_conflict;
-use domain::{IdOrKey, users, workspaces};
+use domain::roles::Roles;
+use domain::users::{self, LinkHolder};
+use domain::{IdOrKey, workspaces};
 
 impl DashboardLinks for PlatformHandlers {
     async fn create_dashboard_link(
@@ -27,9 +29,9 @@ impl DashboardLinks for PlatformHandlers {
         })?;
         let link = retry_on_conflict(|| async {
             let mut write = self.app.begin_write().await.map_err(domain::Error::from)?;
-            let (email, name) = (new.email.as_str(), new.name.as_deref());
+            let holder = LinkHolder { email: &new.email, name: new.name.as_deref(), roles: Roles::DEFAULT };
             let link =
-                users::create_sign_in_link(&self.app, &mut write, &workspace, email, name, &call.public_url)
+                users::create_sign_in_link(&self.app, &mut write, &workspace, holder, &call.public_url)
                     .await?;
             write.commit().await.map_err(domain::Error::from)?;
             domain::Result::Ok(link)

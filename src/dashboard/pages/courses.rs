@@ -14,6 +14,7 @@ use crate::ui::{self, Badge, FormChoice, Tone};
 use domain::WriteOutcome;
 use domain::audit::Action;
 use domain::courses::{self, Course, CourseDetail, CourseSearch, CourseStatus};
+use domain::roles::Permission;
 use foundation::id::CourseId;
 
 const LIST: &str = "/dashboard/courses";
@@ -22,10 +23,13 @@ const FIELDS: &[&str] = &["q", "status"];
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
-        .at(LIST, get(list))
-        .at("/dashboard/courses/:course", get(show))
-        .at("/dashboard/courses/:course/publish", post(publish))
-        .at("/dashboard/courses/:course/archive", get(confirm_archive).post(archive))
+        .at(LIST, get(Permission::ReadWorkspace, list))
+        .at("/dashboard/courses/:course", get(Permission::ReadWorkspace, show))
+        .at("/dashboard/courses/:course/publish", post(Permission::ManageCourses, publish))
+        .at(
+            "/dashboard/courses/:course/archive",
+            get(Permission::ManageCourses, confirm_archive).post(Permission::ManageCourses, archive),
+        )
 }
 
 /// Renders a course's status.

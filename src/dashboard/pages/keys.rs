@@ -15,6 +15,7 @@ use crate::routes::{RouteTable, get};
 use crate::ui::{self, FormChoice, Tone};
 use domain::audit::Action;
 use domain::keys::{self, EffectiveQuota, KeyRecord, KeyUsage, Limit, NewKey};
+use domain::roles::Permission;
 use domain::scope::Scope;
 use domain::workspaces::Quota;
 use domain::{Error, WriteOutcome};
@@ -28,9 +29,15 @@ const EXPIRIES: &[(&str, &str)] =
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
-        .at(LIST, get(list))
-        .at("/dashboard/developer/keys/new", get(new).post(create))
-        .at("/dashboard/developer/keys/:key/revoke", get(confirm_revoke).post(revoke))
+        .at(LIST, get(Permission::ReadWorkspace, list))
+        .at(
+            "/dashboard/developer/keys/new",
+            get(Permission::ManageKeys, new).post(Permission::ManageKeys, create),
+        )
+        .at(
+            "/dashboard/developer/keys/:key/revoke",
+            get(Permission::ManageKeys, confirm_revoke).post(Permission::ManageKeys, revoke),
+        )
 }
 
 #[derive(Template)]

@@ -13,7 +13,7 @@ use crate::flash::Flash;
 use crate::form::Form;
 use crate::frame::Frame;
 use crate::request::{PageResponse, html, redirect_with};
-use crate::routes::{RouteTable, get};
+use crate::routes::{PUBLIC, RouteTable, get};
 use crate::ui;
 use domain::app::App;
 use domain::retry::retry_on_conflict;
@@ -21,7 +21,7 @@ use domain::{email, users};
 use foundation::telemetry::activity::inherit_activity;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
-    route.at("/reset-password", get(reset_page).post(request_link))
+    route.at("/reset-password", get(PUBLIC, reset_page).post(PUBLIC, request_link))
 }
 
 #[derive(Template)]

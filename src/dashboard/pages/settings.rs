@@ -13,10 +13,11 @@ use crate::{position, ui};
 use domain::audit::{self, Action, Actor, AuditEntry};
 use domain::keys::EffectiveQuota;
 use domain::page::SortKey;
+use domain::roles::{Permission, Roles};
 use domain::sessions::{self, EndedSessions, Session};
 use domain::users;
 use domain::workspaces::Workspace;
-use domain::{Error, Result};
+use domain::{Error, Result, email};
 use foundation::database::Write;
 use foundation::id::SessionId;
 
@@ -25,10 +26,10 @@ const AUDIT: &str = "/dashboard/settings/audit";
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
-        .at(SETTINGS, get(settings))
-        .at(AUDIT, get(audit_log))
-        .at("/dashboard/settings/sessions/end-others", post(end_others))
-        .at("/dashboard/settings/sessions/:session/end", post(end))
+        .at(SETTINGS, get(Permission::UseAccount, settings))
+        .at(AUDIT, get(Permission::ReadAuditLog, audit_log))
+        .at("/dashboard/settings/sessions/end-others", post(Permission::UseAccount, end_others))
+        .at("/dashboard/settings/sessions/:session/end", post(Permission::UseAccount, end))
 }
 
 #[derive(Template)]
@@ -39,6 +40,10 @@ struct SettingsPage<'a> {
     /// The user's other workspaces.
     other_workspaces: &'a [Workspace],
     quota: String,
+    /// The user's roles.
+    roles: Roles,
+    /// Whether the user can leave the workspace. The owner cannot.
+    can_leave: bool,
     /// The number of members.
     member_count: usize,
     sessions: Vec<Session>,
@@ -67,6 +72,8 @@ async fn settings(request: DashboardRequest) -> PageResponse {
             ui::number(quota.per_minute.requests),
             ui::number(quota.per_day.requests)
         ),
+        roles: viewer.roles,
+        can_leave: !email::is_same(&viewer.workspace.owner_email, &viewer.email),
         member_count: users::list(request.app(), request.workspace()).await?.len(),
         sessions: sessions::list(request.app(), viewer).await?,
         current: viewer.session,

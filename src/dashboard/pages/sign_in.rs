@@ -16,7 +16,7 @@ use crate::form::{Form, FormErrors};
 use crate::frame::Frame;
 use crate::query::PageQuery;
 use crate::request::{PageResponse, html, redirect, redirect_with, signed_out};
-use crate::routes::{RouteTable, get};
+use crate::routes::{PUBLIC, RouteTable, get};
 use crate::ui;
 use domain::audit::{self, Action, Actor};
 use domain::sessions::{self, SessionClient};
@@ -30,9 +30,9 @@ pub(super) const HOME: &str = "/dashboard";
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
-        .at("/login", get(login_page).post(login))
-        .at("/logout", get(logout_page).post(logout))
-        .at("/set-password", get(set_password_page).post(set_password))
+        .at("/login", get(PUBLIC, login_page).post(PUBLIC, login))
+        .at("/logout", get(PUBLIC, logout_page).post(PUBLIC, logout))
+        .at("/set-password", get(PUBLIC, set_password_page).post(PUBLIC, set_password))
 }
 
 #[derive(Template)]

@@ -13,7 +13,7 @@ use crate::form::Form;
 use crate::frame::Frame;
 use crate::query::PageQuery;
 use crate::request::{PageResponse, html};
-use crate::routes::{RouteTable, get};
+use crate::routes::{PUBLIC, RouteTable, get};
 use domain::audit::{self, Action};
 use domain::retry::retry_on_conflict;
 use domain::sessions::{SessionClient, Viewer};
@@ -21,7 +21,7 @@ use domain::users;
 use domain::{Error, email};
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
-    route.at("/sign-in", get(sign_in_page).post(sign_in))
+    route.at("/sign-in", get(PUBLIC, sign_in_page).post(PUBLIC, sign_in))
 }
 
 #[derive(Template)]

@@ -8,9 +8,10 @@ use crate::form::Form;
 use crate::frame::ZoneSwitch;
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, post};
+use domain::roles::Permission;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
-    route.at("/dashboard/time-zone", post(switch))
+    route.at("/dashboard/time-zone", post(Permission::UseAccount, switch))
 }
 
 #[handler]

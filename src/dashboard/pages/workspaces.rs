@@ -8,6 +8,7 @@ use crate::form::Form;
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, post};
 use domain::audit::{self, Action, Actor};
+use domain::roles::Permission;
 use domain::sessions;
 use foundation::id::WorkspaceId;
 
@@ -15,7 +16,7 @@ use foundation::id::WorkspaceId;
 const HOME: &str = "/dashboard";
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
-    route.at("/dashboard/workspace", post(switch))
+    route.at("/dashboard/workspace", post(Permission::UseAccount, switch))
 }
 
 #[handler]

@@ -111,6 +111,11 @@ impl<'a> EmptyState<'a> {
     pub(crate) fn link(self, href: &'a str, label: &'a str) -> Self {
         Self { link: Some((href, label)), ..self }
     }
+
+    /// Adds a link to the next step, if the user may follow it.
+    pub(crate) fn link_if(self, is_allowed: bool, href: &'a str, label: &'a str) -> Self {
+        if is_allowed { self.link(href, label) } else { self }
+    }
 }
 
 /// The links between the pages of a list.

@@ -7,11 +7,12 @@ use entity::Set;
 use entity::users::{self, Model};
 use entity::{mails, password_links, sessions, workspaces as workspace_rows};
 
-use super::{User, lock_rows, to_user};
+use super::{User, is_owner, lock_rows, to_user};
 use crate::app::App;
 use crate::email::{self, comparison_key};
 use crate::field_errors::FieldErrors;
 use crate::records::{new_uuid, not_found};
+use crate::roles::Roles;
 use crate::workspaces::{Workspace, workspace};
 use crate::{Result, WriteOutcome};
 use foundation::database::Write;
@@ -26,8 +27,8 @@ pub async fn lock(write: &Write, workspace_id: WorkspaceId) -> Result<Workspace>
     row.map(workspace).ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))
 }
 
-/// Gives the user with this email address access to the workspace, and returns the user with `changed` false if they
-/// already have access. A user who has a password in another workspace signs in with the same password.
+/// Gives the user with this email address access to the workspace with these roles, and returns the user with `changed` false
+/// and other roles if they already have access. A user who has a password in another workspace signs in with the same password.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`](crate::Error::Invalid) when nobody can sign in with `email`, and
@@ -37,13 +38,22 @@ pub async fn add(
     write: &mut Write,
     workspace: WorkspaceId,
     email: &str,
+    roles: Roles,
 ) -> Result<WriteOutcome<User>> {
     let mut errors = FieldErrors::default();
     errors.check_sign_in_email("email", email);
+    check_roles(&mut errors, roles);
     errors.into_result()?;
     lock(write, workspace).await?;
     let locked = lock_rows(write, &[email]).await?;
-    insert(app, write, workspace, email, &locked).await
+    insert(app, write, workspace, email, roles, &locked).await
+}
+
+/// Adds an error if the set of roles is empty.
+pub(super) fn check_roles(errors: &mut FieldErrors, roles: Roles) {
+    if roles.is_empty() {
+        errors.add("role", "must name at least one role");
+    }
 }
 
 /// Inserts the user's row unless the user already has one in the workspace. `locked` contains the user's rows in all
@@ -53,6 +63,7 @@ async fn insert(
     write: &mut Write,
     workspace: WorkspaceId,
     email: &str,
+    roles: Roles,
     locked: &[Model],
 ) -> Result<WriteOutcome<User>> {
     let folded = comparison_key(email);
@@ -70,6 +81,7 @@ async fn insert(
         // The oldest row is the one that password links are mailed to, whatever the clock does.
         created_at: write.recorded_ms(),
         updated_at: write.recorded_ms(),
+        roles: roles.bits(),
     };
     users::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
     Ok(WriteOutcome::changed(to_user(row)))
@@ -107,11 +119,6 @@ pub async fn get_in(write: &Write, workspace: WorkspaceId, user_id: UserId) -> R
 pub async fn by_email_in(write: &Write, workspace: WorkspaceId, email: &str) -> Result<Option<User>> {
     let rows = users::in_workspace(workspace.uuid());
     Ok(rows.by_email_folded(write.conn(), &comparison_key(email)).await?.map(to_user))
-}
-
-/// Returns whether this user owns the workspace.
-pub fn is_owner(workspace: &Workspace, user: &User) -> bool {
-    email::is_same(&workspace.owner_email, &user.email)
 }
 
 /// The result of [`remove`].
@@ -168,7 +175,7 @@ pub(crate) async fn transfer_access(
     if let Some(user) = &removed {
         delete_user(write, user).await?;
     }
-    let owner = insert(app, write, workspace, new_email, &locked).await?;
+    let owner = insert(app, write, workspace, new_email, Roles::OWNER, &locked).await?;
     Ok(AccessTransfer { owner, removed })
 }
 

@@ -2,8 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::{User, is_owner, list};
+use super::{User, is_owner, list, roles};
 use crate::app::App;
+use crate::roles::Roles;
 use crate::workspaces::Workspace;
 use crate::{Result, audit};
 
@@ -12,7 +13,9 @@ use crate::{Result, audit};
 pub struct WorkspaceMember {
     /// The user.
     pub user: User,
-    /// Whether the user owns the workspace. The owner cannot be removed.
+    /// The roles that apply to the user.
+    pub roles: Roles,
+    /// Whether the platform names the user as the owner. This user cannot be removed and keeps the role.
     pub is_owner: bool,
     /// When the user most recently signed in to this workspace or switched to it. `None` if the user never did. Show
     /// this and not `user.has_password`, which would disclose that the user has an account in another workspace.
@@ -27,6 +30,7 @@ pub async fn list_members(app: &App, workspace: &Workspace) -> Result<Vec<Worksp
     let signed_in = audit::last_sign_ins(app, workspace.id).await?;
     let users = list(app, workspace.id).await?;
     let member = |user: User| WorkspaceMember {
+        roles: roles(workspace, &user),
         is_owner: is_owner(workspace, &user),
         signed_in_at: signed_in.get(&user.id).copied(),
         user,

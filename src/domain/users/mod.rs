@@ -9,6 +9,7 @@ use secrecy::SecretString;
 use sha2::{Digest as _, Sha256};
 
 use super::records::id;
+use super::roles::Roles;
 use super::{Result, email, passwords};
 use crate::app::App;
 use foundation::clock::from_ms;
@@ -18,21 +19,23 @@ use foundation::id::{UserId, WorkspaceId};
 mod access;
 mod invitations;
 mod links;
+mod member_roles;
 mod members;
 mod sign_in_links;
 
 use access::set_name;
 pub(super) use access::transfer_access;
-pub use access::{UserRemoval, add, by_email_in, get, get_in, is_owner, lock, remove};
+pub use access::{UserRemoval, add, by_email_in, get, get_in, lock, remove};
 pub(super) use invitations::notify_new_owner;
 pub use invitations::{
     MAX_MAILS_PER_HOUR, can_receive_mail, has_mail_quota, invite, link_url, mail_link, mail_reset_link,
     queue_link,
 };
 pub use links::{LINK_HOURS, by_link, create_link, prune_links, set_password};
+pub use member_roles::{RoleChange, is_owner, roles, set_roles};
 pub use members::{WorkspaceMember, list_members};
 pub use sign_in_links::{
-    SignInLink, by_sign_in_link, create_sign_in_link, prune_sign_in_links, redeem_sign_in_link,
+    LinkHolder, SignInLink, by_sign_in_link, create_sign_in_link, prune_sign_in_links, redeem_sign_in_link,
 };
 
 /// A user of a workspace.
@@ -46,17 +49,19 @@ pub struct User {
     pub email: String,
     /// Whether the user has set a password.
     pub has_password: bool,
+    /// The roles that were assigned to the user. [`roles`] returns those that apply.
+    pub assigned_roles: Roles,
     /// When the user was given access to the workspace.
     pub created_at: Timestamp,
 }
 
-/// Returns the user with this email address, and gives them access first if they have none.
+/// Returns the user with this email address, and gives them access with the default roles first if they have none.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`](super::Error::Invalid) when `email` is not an email address, and
 /// [`Error::NotFound`](super::Error::NotFound) when the workspace does not exist.
 pub async fn ensure(app: &App, write: &mut Write, workspace: WorkspaceId, email: &str) -> Result<User> {
-    Ok(add(app, write, workspace, email).await?.record)
+    Ok(add(app, write, workspace, email, Roles::DEFAULT).await?.record)
 }
 
 /// Returns the users of a workspace, oldest first.
@@ -167,6 +172,7 @@ pub(super) fn to_user(row: Model) -> User {
         workspace: id(row.workspace_id),
         email: row.email,
         has_password: row.password_hash.is_some(),
+        assigned_roles: Roles::from_bits(row.roles),
         created_at: from_ms(row.created_at),
     }
 }

@@ -10,6 +10,7 @@ use super::{User, add, set_name, to_user};
 use crate::app::App;
 use crate::audit::{self, Action, Actor};
 use crate::records::new_uuid;
+use crate::roles::Roles;
 use crate::sessions::{self, SessionClient};
 use crate::workspaces::Workspace;
 use crate::{Result, token};
@@ -28,8 +29,17 @@ pub struct SignInLink {
     pub expires_at: Timestamp,
 }
 
-/// Creates a link for the person with this email address. A person without access to the workspace gets access first, with this
-/// name.
+/// The person whom a link signs in. A person without access to the workspace gets access first, with this name and these roles.
+pub struct LinkHolder<'a> {
+    /// The email address.
+    pub email: &'a str,
+    /// The name.
+    pub name: Option<&'a str>,
+    /// The roles.
+    pub roles: Roles,
+}
+
+/// Creates a link for a person.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`](crate::Error::Invalid) when `email` is not an email address, or the name is not one line.
@@ -37,14 +47,13 @@ pub async fn create_sign_in_link(
     app: &App,
     write: &mut Write,
     workspace: &Workspace,
-    email: &str,
-    name: Option<&str>,
+    LinkHolder { email, name, roles }: LinkHolder<'_>,
     server: &str,
 ) -> Result<SignInLink> {
     let mut errors = crate::field_errors::FieldErrors::default();
     errors.check_optional_single_line("name", name.map(str::to_owned).as_ref(), 200);
     errors.into_result()?;
-    let member = add(app, write, workspace.id, email).await?;
+    let member = add(app, write, workspace.id, email, roles).await?;
     let user = member.record;
     if member.changed {
         set_name(write, &user, name).await?;

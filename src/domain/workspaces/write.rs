@@ -10,6 +10,7 @@ use crate::audit::{self, Action, Actor};
 use crate::error::map_unique_violation;
 use crate::field_errors::FieldErrors;
 use crate::records::{id, new_uuid, not_found};
+use crate::roles::Roles;
 use crate::users::{self, User};
 use crate::{Error, Result, WriteOutcome, email};
 use foundation::database::{UniqueConstraint, Write};
@@ -85,7 +86,7 @@ async fn insert(
     inserted
         .map_err(|error| map_unique_violation(error, UniqueConstraint::WORKSPACE_KEY, Error::lost_race))?;
     let workspace = workspace(row);
-    let owner = users::add(app, write, workspace.id, &workspace.owner_email).await?.record;
+    let owner = users::add(app, write, workspace.id, &workspace.owner_email, Roles::OWNER).await?.record;
     Ok((workspace, owner))
 }
 

@@ -1,11 +1,13 @@
 //! The data of the scenes: a workspace with a year of demo data, API keys, logged requests, webhooks and refunds.
 
+use domain::roles::Role;
 use feed::{ApplyOptions, demo};
 use reqwest::Method;
 use serde_json::json;
 
 use super::window::Window;
 use crate::support::browser::{PASSWORD, first_match, html};
+use crate::support::members::member_browser;
 use crate::support::platform::sign_in_link;
 use crate::support::{Browser, Endpoint, TestApp, TestWorkspace, send};
 
@@ -15,6 +17,8 @@ pub struct SceneData {
     pub owner_session: String,
     /// The session token of the owner of an empty workspace.
     pub new_owner_session: String,
+    /// The session token of a viewer of the workspace with data.
+    pub viewer_session: String,
     /// The token of a password link.
     pub password_link_token: String,
     /// The path of a link that signs another person in.
@@ -28,8 +32,8 @@ pub struct SceneData {
     pub revoke_key: String,
     /// The confirmation before another member is removed.
     pub remove_member: String,
-    /// The confirmation before the user leaves the workspace.
-    pub leave_workspace: String,
+    /// The form that changes the roles of another member.
+    pub member_roles: String,
     /// A request in the request log.
     pub logged_request: String,
     pub webhooks: WebhookPages,
@@ -62,6 +66,7 @@ impl SceneData {
         let new_owner = app.workspace("empty").await.owner_browser().await;
         // The owner of the empty workspace is also a user of another workspace.
         app.workspace("another").await.password_link_token("owner@empty.example").await;
+        let viewer = member_browser(&workspace, "viewer@demo.example", &[Role::Viewer]).await;
         let password_link_token = workspace.password_link_token("teacher@demo.example").await;
         let session = |browser: &Browser<'_>| browser.cookie("session").expect("the user is signed in");
         let find = async |list: &str, pattern: &str| first_match(&html(&owner.get(list).await), pattern);
@@ -72,11 +77,7 @@ impl SceneData {
             course: find(&order, "(/dashboard/courses/crs_[a-z0-9]+)").await,
             revoke_key: find("/dashboard/developer", "href=\"(/dashboard/developer/keys/[^\"]+/revoke)\"")
                 .await,
-            leave_workspace: find(
-                "/dashboard/settings/people",
-                "href=\"([^\"]+/remove)\" aria-label=\"Leave",
-            )
-            .await,
+            member_roles: find("/dashboard/settings/people", "href=\"([^\"]+/roles)\"").await,
             remove_member: find("/dashboard/settings/people", "href=\"([^\"]+/remove)\" aria-label=\"Remove")
                 .await,
             logged_request: find(
@@ -86,6 +87,7 @@ impl SceneData {
             .await,
             owner_session: session(&owner),
             new_owner_session: session(&new_owner),
+            viewer_session: session(&viewer),
             webhooks,
             password_link_token,
             sign_in_link: sign_in_link(app, demo::WORKSPACE, "teacher@demo.example").await,

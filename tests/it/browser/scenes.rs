@@ -13,6 +13,8 @@ pub enum SceneUser {
     Visitor,
     /// The owner of a workspace with a year of data.
     Owner,
+    /// A viewer of this workspace.
+    Viewer,
     /// The owner of an empty workspace.
     NewOwner,
 }
@@ -56,6 +58,7 @@ impl Scene {
         let session = match self.user {
             SceneUser::Visitor => None,
             SceneUser::Owner => Some(data.owner_session.as_str()),
+            SceneUser::Viewer => Some(data.viewer_session.as_str()),
             SceneUser::NewOwner => Some(data.new_owner_session.as_str()),
         };
         window.set_session(session).await;
@@ -199,7 +202,12 @@ fn members(data: &SceneData) -> Vec<Scene> {
         scene(SceneUser::Owner, "members-errors", members).then(already_member),
         scene(SceneUser::Owner, "members-invited", members).then(invited),
         scene(SceneUser::Owner, "member-remove", data.remove_member.as_str()),
-        scene(SceneUser::Owner, "member-leave", data.leave_workspace.as_str()),
+        scene(SceneUser::Owner, "member-roles", data.member_roles.as_str()),
+        scene(SceneUser::Viewer, "member-leave", "/dashboard/settings/leave"),
+        scene(SceneUser::Viewer, "viewer-members", members),
+        scene(SceneUser::Viewer, "viewer-settings", "/dashboard/settings"),
+        scene(SceneUser::Viewer, "viewer-logs", "/dashboard/developer/logs"),
+        scene(SceneUser::Viewer, "viewer-forbidden", "/dashboard/developer/keys/new"),
         scene(SceneUser::NewOwner, "members-alone", members),
     ]
 }

@@ -69,8 +69,8 @@ async fn horizontal_overflow(window: &Window) -> Option<String> {
 
 /// Returns the pages that no scene opens.
 fn pages_without_scene(scenes: &[Scene]) -> BTreeSet<&'static str> {
-    let pages = dashboard::routes().into_iter().filter(|(method, _)| *method == Method::GET);
-    let pages: BTreeSet<&str> = pages.map(|(_, path)| path).collect();
+    let pages = dashboard::routes().into_iter().filter(|(method, _, _)| *method == Method::GET);
+    let pages: BTreeSet<&str> = pages.map(|(_, path, _)| path).collect();
     let mut remaining = pages.clone();
     for scene in scenes {
         let path = scene.path.split('?').next().unwrap_or_default();

@@ -2,16 +2,32 @@
 
 use domain::audit;
 use domain::page::{PageRequest, Sort, SortKey};
-use domain::users;
+use domain::roles::Role;
+use domain::users::{self, LinkHolder};
+use secrecy::ExposeSecret;
 
 use super::{Browser, TestResponse, TestWorkspace};
 
 /// The path of the Members page.
 pub const MEMBERS: &str = "/dashboard/settings/people";
 
-/// Submits the invitation form.
+/// Submits the invitation form with the default roles.
 pub async fn invite(browser: &Browser<'_>, email: &str) -> TestResponse {
-    browser.submit(MEMBERS, MEMBERS, &[("email", email)]).await
+    let fields = [("email", email), ("role", "developer"), ("role", "manager")];
+    browser.submit(MEMBERS, MEMBERS, &fields).await
+}
+
+/// Adds a member with these roles, and returns a browser in which the member is signed in.
+pub async fn member_browser<'a>(workspace: &TestWorkspace<'a>, email: &str, roles: &[Role]) -> Browser<'a> {
+    let app = &workspace.app.app;
+    let found = domain::workspaces::get(app, workspace.id).await.unwrap();
+    let holder = LinkHolder { email, name: None, roles: roles.iter().copied().collect() };
+    let mut write = workspace.app.begin_write().await;
+    let link = users::create_sign_in_link(app, &mut write, &found, holder, "").await.unwrap();
+    write.commit().await.unwrap();
+    let browser = Browser::new(workspace.app);
+    browser.get(link.url.expose_secret()).await.assert_status(303);
+    browser
 }
 
 /// Returns the id of the member with this email address.

@@ -20,6 +20,7 @@ use domain::Error;
 use domain::keys::{self, KeyRecord};
 use domain::page::{Page, PageRequest, TimeSpan};
 use domain::requests::{self, LoggedRequest, RequestFilter, StatusFilter};
+use domain::roles::Permission;
 use foundation::id::{KeyId, LoggedRequestId};
 
 mod curl;
@@ -32,7 +33,9 @@ const FIELDS: &[&str] = &["key", "status", "operation", "within", SEARCH_ALL];
 const WINDOWS: &[(&str, &str)] = &[("", "Last 7 days"), ("24", "Last 24 hours"), ("1", "Last hour")];
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
-    route.at(LIST, get(list)).at("/dashboard/developer/logs/:entry", get(show))
+    route
+        .at(LIST, get(Permission::ReadWorkspace, list))
+        .at("/dashboard/developer/logs/:entry", get(Permission::ReadMessages, show))
 }
 
 #[derive(Template)]
@@ -55,6 +58,13 @@ struct LoggedRequestRow {
     entry: LoggedRequest,
     /// The name of the key.
     key: String,
+}
+
+impl LoggedRequestRow {
+    /// Returns the path without the query, which can contain personal data.
+    fn path(&self) -> &str {
+        self.entry.target.split('?').next().unwrap_or_default()
+    }
 }
 
 impl LogListPage {
@@ -83,7 +93,8 @@ fn choices<'a>(options: impl Iterator<Item = (&'a str, &'a str)>, selected: &str
 #[handler]
 async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
     let mut errors = FormErrors::default();
-    if let Some(request_id) = query.non_empty("request") {
+    let can_open = request.viewer().roles.allow(Permission::ReadMessages);
+    if let Some(request_id) = query.non_empty("request").filter(|_| can_open) {
         match requests::by_request_id(request.app(), request.workspace(), &request_id).await {
             Ok(entry) => return request.redirect(&format!("{LIST}/{}", entry.id)),
             Err(Error::NotFound(_)) => errors.add("request", "matches no request in the last 7 days"),

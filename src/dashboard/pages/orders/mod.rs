@@ -15,6 +15,7 @@ use crate::ui::{self, Badge, FormChoice, Tone};
 use domain::Result;
 use domain::orders::{self, EntitlementStatus, Order, OrderFilter, OrderStatus};
 use domain::page::{Page, PageRequest, Position, SortKey};
+use domain::roles::Permission;
 use domain::students;
 use domain::students::{StudentFilter, StudentSummary};
 use foundation::id::OrderId;
@@ -26,7 +27,9 @@ const LIST: &str = "/dashboard/orders";
 const FIELDS: &[&str] = &["q", "status", "from", "to", TIME_ZONE, "student", SEARCH_ALL];
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
-    refund::routes(route).at(LIST, get(list)).at("/dashboard/orders/:order", get(show))
+    refund::routes(route)
+        .at(LIST, get(Permission::ReadWorkspace, list))
+        .at("/dashboard/orders/:order", get(Permission::ReadWorkspace, show))
 }
 
 /// Formats an amount of an order.

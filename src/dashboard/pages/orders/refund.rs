@@ -14,10 +14,14 @@ use crate::ui;
 use domain::Error;
 use domain::audit::Action;
 use domain::orders::{self, Order, OrderRefund, OrderStatus};
+use domain::roles::Permission;
 use foundation::id::OrderId;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
-    route.at("/dashboard/orders/:order/refund", get(show_form).post(refund))
+    route.at(
+        "/dashboard/orders/:order/refund",
+        get(Permission::RefundOrders, show_form).post(Permission::RefundOrders, refund),
+    )
 }
 
 #[derive(Template)]

@@ -14,6 +14,7 @@ use domain::analytics::{self, DayFigures};
 use domain::attention;
 use domain::keys::{self, KeyUsage};
 use domain::requests::{self, DailyRequests};
+use domain::roles::Permission;
 use domain::webhooks::{self, HourlyOutcomes, Outcomes};
 
 mod charts;
@@ -29,7 +30,7 @@ const DEFAULT_DAYS: i64 = 30;
 const HOURS: i64 = 48;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
-    route.at("/dashboard", get(overview))
+    route.at("/dashboard", get(Permission::ReadWorkspace, overview))
 }
 
 #[derive(Template)]

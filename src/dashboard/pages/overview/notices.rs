@@ -71,8 +71,8 @@ impl AttentionNotice {
                     usage.key.name,
                     zone.text(expires_at)
                 ),
-                "/dashboard/developer/keys/new".to_owned(),
-                "New API key",
+                "/dashboard/developer".to_owned(),
+                "View API keys",
             ),
         };
         Self { tone, state, text, href, link }

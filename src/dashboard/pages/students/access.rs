@@ -19,6 +19,7 @@ use domain::courses::{self, Course, CourseSearch, CourseStatus};
 use domain::enrollments::{
     self, EnrollOutcome, Enrollment, EnrollmentGrant, EnrollmentRevoke, EnrollmentSource, EnrollmentStatus,
 };
+use domain::roles::Permission;
 use domain::students::{self, Student, StudentSummary};
 use domain::{Error, Result};
 use foundation::id::{CourseId, EnrollmentId, StudentId};
@@ -28,8 +29,14 @@ const MAX_CHOICES: u32 = 50;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
-        .at("/dashboard/students/:student/enroll", get(show_form).post(enroll))
-        .at("/dashboard/students/:student/enrollments/:enrollment/revoke", get(confirm_revoke).post(revoke))
+        .at(
+            "/dashboard/students/:student/enroll",
+            get(Permission::ManageStudents, show_form).post(Permission::ManageStudents, enroll),
+        )
+        .at(
+            "/dashboard/students/:student/enrollments/:enrollment/revoke",
+            get(Permission::ManageStudents, confirm_revoke).post(Permission::ManageStudents, revoke),
+        )
 }
 
 #[derive(Template)]

@@ -18,6 +18,7 @@ use domain::audit::Action;
 use domain::courses::{self, Course};
 use domain::enrollments::{Enrollment, EnrollmentStatus};
 use domain::page::{PageRequest, SortKey};
+use domain::roles::Permission;
 use domain::students::{self, Student, StudentFilter, StudentSummary};
 use foundation::id::{CourseId, StudentId};
 
@@ -29,9 +30,12 @@ const FIELDS: &[&str] = &["q", "course", SEARCH_ALL];
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     access::routes(route)
-        .at(LIST, get(list))
-        .at("/dashboard/students/:student", get(show))
-        .at("/dashboard/students/:student/delete", get(confirm_delete).post(delete))
+        .at(LIST, get(Permission::ReadWorkspace, list))
+        .at("/dashboard/students/:student", get(Permission::ReadWorkspace, show))
+        .at(
+            "/dashboard/students/:student/delete",
+            get(Permission::ManageStudents, confirm_delete).post(Permission::ManageStudents, delete),
+        )
 }
 
 /// Returns the student's name, or the email address of a student without a name.

@@ -18,6 +18,7 @@ use crate::time_span;
 use crate::ui::{self, FormChoice, PageZone};
 use domain::audit::Action;
 use domain::page::{Page, PageRequest};
+use domain::roles::Permission;
 use domain::webhooks::{self, CappedCount, DeadFilter, Delivery, Replay, ReplayStart, Subscription, replays};
 use domain::{Error, FieldError, Result};
 use foundation::id::{DeliveryId, SubscriptionId};
@@ -30,7 +31,9 @@ const LIST_FIELDS: &[&str] = &["subscription", "event", "from", "to", TIME_ZONE,
 const REPLAY: &str = "/dashboard/developer/webhooks/dead-letters/replay";
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
-    route.at(DEAD_LETTERS, get(list)).at(REPLAY, get(confirm).post(replay))
+    route
+        .at(DEAD_LETTERS, get(Permission::ReadWorkspace, list))
+        .at(REPLAY, get(Permission::ManageWebhooks, confirm).post(Permission::ManageWebhooks, replay))
 }
 
 #[derive(Template)]

@@ -13,6 +13,7 @@ use crate::frame::{Frame, Section};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get, post};
 use crate::ui::{self, Precision, RawHtml, Tone};
+use domain::roles::Permission;
 use domain::webhooks::{
     self, Attempt, AttemptMessages, Delivery, DeliveryDetail, DeliveryOrigin, DeliveryState, Subscription,
     SubscriptionState,
@@ -21,8 +22,14 @@ use foundation::id::{DeliveryId, SubscriptionId};
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
-        .at("/dashboard/developer/webhooks/:subscription/deliveries/:delivery", get(show))
-        .at("/dashboard/developer/webhooks/:subscription/deliveries/:delivery/resend", post(resend))
+        .at(
+            "/dashboard/developer/webhooks/:subscription/deliveries/:delivery",
+            get(Permission::ReadMessages, show),
+        )
+        .at(
+            "/dashboard/developer/webhooks/:subscription/deliveries/:delivery/resend",
+            post(Permission::ManageWebhooks, resend),
+        )
 }
 
 #[derive(Template)]

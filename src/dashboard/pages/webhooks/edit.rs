@@ -13,12 +13,16 @@ use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get};
 use crate::ui;
 use domain::audit::Action;
+use domain::roles::Permission;
 use domain::webhooks::{self, Subscription, SubscriptionChange};
 use domain::{Error, WriteOutcome};
 use foundation::id::SubscriptionId;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
-    route.at("/dashboard/developer/webhooks/:subscription/edit", get(show_form).post(edit))
+    route.at(
+        "/dashboard/developer/webhooks/:subscription/edit",
+        get(Permission::ManageWebhooks, show_form).post(Permission::ManageWebhooks, edit),
+    )
 }
 
 #[derive(Template)]

@@ -9,13 +9,14 @@ use crate::frame::{Frame, Section};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get};
 use crate::ui;
+use domain::roles::Permission;
 use domain::webhooks::{self, CappedCount, DeadFilter, Subscription, replays};
 
 /// Hours covered by the success rate.
 const HOURS: i64 = 24;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
-    route.at(LIST, get(list))
+    route.at(LIST, get(Permission::ReadWorkspace, list))
 }
 
 #[derive(Template)]

@@ -14,12 +14,13 @@ use crate::routes::{RouteTable, get};
 use crate::ui;
 use domain::Error;
 use domain::audit::Action;
+use domain::roles::Permission;
 use domain::webhooks::{self, NewSubscription, Subscription};
 
 const NEW: &str = "/dashboard/developer/webhooks/new";
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
-    route.at(NEW, get(new).post(create))
+    route.at(NEW, get(Permission::ManageWebhooks, new).post(Permission::ManageWebhooks, create))
 }
 
 #[derive(Template)]

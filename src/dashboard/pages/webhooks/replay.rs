@@ -12,13 +12,14 @@ use crate::routes::{RouteTable, get, post};
 use crate::ui::{self, Badge, PageZone, Tone, badge, html_safe};
 use domain::WriteOutcome;
 use domain::audit::Action;
+use domain::roles::Permission;
 use domain::webhooks::{Replay, ReplayState, replays};
 use foundation::id::ReplayId;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
-        .at("/dashboard/developer/webhooks/replays/:replay", get(show))
-        .at("/dashboard/developer/webhooks/replays/:replay/cancel", post(cancel))
+        .at("/dashboard/developer/webhooks/replays/:replay", get(Permission::ReadWorkspace, show))
+        .at("/dashboard/developer/webhooks/replays/:replay/cancel", post(Permission::ManageWebhooks, cancel))
 }
 
 #[derive(Template)]

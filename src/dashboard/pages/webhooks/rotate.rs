@@ -15,6 +15,7 @@ use crate::routes::{RouteTable, get};
 use crate::ui::{self, FormChoice};
 use domain::Error;
 use domain::audit::Action;
+use domain::roles::Permission;
 use domain::webhooks::{self, Subscription};
 use foundation::id::SubscriptionId;
 
@@ -28,7 +29,10 @@ const OVERLAPS: &[(&str, &str)] = &[
 ];
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
-    route.at("/dashboard/developer/webhooks/:subscription/rotate", get(show_form).post(rotate))
+    route.at(
+        "/dashboard/developer/webhooks/:subscription/rotate",
+        get(Permission::ManageWebhooks, show_form).post(Permission::ManageWebhooks, rotate),
+    )
 }
 
 #[derive(Template)]

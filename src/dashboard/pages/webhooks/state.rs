@@ -12,15 +12,22 @@ use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get, post};
 use crate::ui;
 use domain::audit::Action;
+use domain::roles::Permission;
 use domain::webhooks::{self, CappedCount, HeldAction, Subscription, SubscriptionState};
 use domain::{Error, Result, WriteOutcome};
 use foundation::id::SubscriptionId;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
-        .at("/dashboard/developer/webhooks/:subscription/pause", post(pause))
-        .at("/dashboard/developer/webhooks/:subscription/enable", get(confirm_enable).post(enable))
-        .at("/dashboard/developer/webhooks/:subscription/delete", get(confirm_delete).post(delete))
+        .at("/dashboard/developer/webhooks/:subscription/pause", post(Permission::ManageWebhooks, pause))
+        .at(
+            "/dashboard/developer/webhooks/:subscription/enable",
+            get(Permission::ManageWebhooks, confirm_enable).post(Permission::ManageWebhooks, enable),
+        )
+        .at(
+            "/dashboard/developer/webhooks/:subscription/delete",
+            get(Permission::ManageWebhooks, confirm_delete).post(Permission::ManageWebhooks, delete),
+        )
 }
 
 /// Loads a subscription. Do not call it during an open write transaction, which already holds a connection.

@@ -23,6 +23,7 @@ use crate::ui::{self, FormChoice, PageZone, Tone, html_safe};
 use domain::audit::Action;
 use domain::outbox::{EVENT_TYPES, EventType};
 use domain::page::{Page, PageRequest};
+use domain::roles::Permission;
 use domain::webhooks::{
     self, CappedCount, Delivery, DeliveryFilter, DeliveryOrigin, DeliveryState, Subscription,
     SubscriptionState,
@@ -38,8 +39,8 @@ const RATE_HOURS: usize = 24;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
-        .at("/dashboard/developer/webhooks/:subscription", get(show))
-        .at("/dashboard/developer/webhooks/:subscription/test", post(test))
+        .at("/dashboard/developer/webhooks/:subscription", get(Permission::ReadWorkspace, show))
+        .at("/dashboard/developer/webhooks/:subscription/test", post(Permission::ManageWebhooks, test))
 }
 
 #[derive(Template)]
@@ -111,6 +112,8 @@ html_safe!(DeliveryTable, HealthNotice<'_>, StateButton<'_>);
 #[derive(Template)]
 #[template(path = "webhooks/live_update.html")]
 struct LiveUpdate {
+    /// Whether the user may pause and enable the subscription.
+    can_manage: bool,
     subscription: Subscription,
     unsettled: CappedCount,
     table: DeliveryTable,
@@ -155,6 +158,8 @@ impl HealthNotice<'_> {
 #[template(path = "webhooks/deliveries.html")]
 struct DeliveryTable {
     zone: PageZone,
+    /// Whether the user may open a delivery.
+    has_links: bool,
     deliveries: Vec<Delivery>,
     /// The heading and text of an empty table.
     empty_state: (&'static str, &'static str),
@@ -186,10 +191,12 @@ async fn show(request: DashboardRequest, Path(subscription): Path<String>, query
         search_end,
     );
     let update = LiveUpdate {
+        can_manage: request.viewer().roles.allow(Permission::ManageWebhooks),
         subscription: webhooks::get(request.app(), request.workspace(), subscription).await?,
         unsettled: webhooks::count_unsettled(request.app(), request.workspace(), subscription).await?,
         table: DeliveryTable {
             zone: request.zone().clone(),
+            has_links: request.viewer().roles.allow(Permission::ReadMessages),
             empty_state: empty_state(&query, &errors, &pager),
             deliveries: found.items,
         },
@@ -209,7 +216,7 @@ async fn full_page(
     query: PageQuery,
     errors: FormErrors,
 ) -> Result<SubscriptionPage> {
-    let LiveUpdate { subscription, unsettled, table, pager } = update;
+    let LiveUpdate { subscription, unsettled, table, pager, .. } = update;
     let outcomes =
         webhooks::outcomes(request.app(), request.workspace(), Some(subscription.id), HOURS).await?;
     Ok(SubscriptionPage {

@@ -1,6 +1,9 @@
-//! The members of a workspace: list, invitations, password links by mail, removals. The path of the page is `people`.
+//! The members of a workspace: list, invitations, roles, password links by mail, removals. The path of the page is `people`.
 //!
 //! Links to set a password are only sent by mail and never shown on a page.
+
+mod leave;
+mod member_roles;
 
 use askama::Template;
 use poem::handler;
@@ -12,9 +15,9 @@ use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get, post};
-use crate::ui;
+use crate::ui::{self, FormChoice, Tone};
 use domain::audit::Action;
-use domain::sessions;
+use domain::roles::{Permission, Role, Roles};
 use domain::users::{self, MAX_MAILS_PER_HOUR, User, UserRemoval, WorkspaceMember};
 use domain::{Error, WriteOutcome};
 use foundation::database::Write;
@@ -23,10 +26,13 @@ use foundation::id::UserId;
 pub(super) const MEMBERS: &str = "/dashboard/settings/people";
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
-    route
-        .at(MEMBERS, get(list).post(invite))
-        .at("/dashboard/settings/people/:user/link", post(link))
-        .at("/dashboard/settings/people/:user/remove", get(confirm_remove).post(remove))
+    member_roles::routes(leave::routes(route))
+        .at(MEMBERS, get(Permission::ReadWorkspace, list).post(Permission::ManageMembers, invite))
+        .at("/dashboard/settings/people/:user/link", post(Permission::ManageMembers, link))
+        .at(
+            "/dashboard/settings/people/:user/remove",
+            get(Permission::ManageMembers, confirm_remove).post(Permission::ManageMembers, remove),
+        )
 }
 
 #[derive(Template)]
@@ -36,14 +42,23 @@ struct MemberListPage {
     members: Vec<WorkspaceMember>,
     viewer: UserId,
     email: String,
+    /// The selected roles of the invitation.
+    roles: Roles,
     errors: FormErrors,
     mail_hint: &'static str,
 }
 
-/// Returns the page with the submitted email address and its errors.
+impl MemberListPage {
+    fn role_choices(&self) -> Vec<FormChoice<'static>> {
+        member_roles::choices(self.roles)
+    }
+}
+
+/// Returns the page with the submitted email address and roles, and their errors.
 async fn list_page(
     request: &DashboardRequest,
     email: &str,
+    roles: Roles,
     errors: FormErrors,
 ) -> Result<MemberListPage, PageError> {
     let workspace = &request.viewer().workspace;
@@ -52,6 +67,7 @@ async fn list_page(
         members: users::list_members(request.app(), workspace).await?,
         viewer: request.viewer().user,
         email: email.to_owned(),
+        roles,
         errors,
         mail_hint: if has_mail_server(request) {
             "The new member receives an email with sign-in instructions."
@@ -62,27 +78,30 @@ async fn list_page(
     })
 }
 
+/// Returns the color of a role's badge.
+fn tone(role: &Role) -> Tone {
+    if *role == Role::Owner { Tone::Good } else { Tone::Quiet }
+}
+
 fn has_mail_server(request: &DashboardRequest) -> bool {
     request.app().config.mail.smtp_url.is_some()
 }
 
 #[handler]
 async fn list(request: DashboardRequest) -> PageResponse {
-    request.show(&list_page(&request, "", FormErrors::default()).await?)
+    request.show(&list_page(&request, "", Roles::DEFAULT, FormErrors::default()).await?)
 }
 
-/// Begins a write transaction that locks the workspace, so that nobody can remove the current user in the meantime.
+/// Begins a write transaction that locks the workspace, so that nobody can remove the current user or change their roles in the
+/// meantime.
 ///
 /// # Errors
-/// Returns [`PageError::SessionEnded`] when the session has ended, for example because the user was removed before.
+/// Returns an error when the user was removed or lost the permission before.
 async fn begin_locked(request: &DashboardRequest) -> Result<Write, PageError> {
     let write = request.begin_write().await?;
     users::lock(&write, request.workspace()).await?;
-    if sessions::exists_in(&write, request.viewer()).await? {
-        Ok(write)
-    } else {
-        Err(PageError::SessionEnded)
-    }
+    request.authorize(&write).await?;
+    Ok(write)
 }
 
 /// Returns why no email with a link can be sent now, as the message of a form error, or `None` if one can be sent.
@@ -111,12 +130,13 @@ async fn mail_error(
 #[handler]
 async fn invite(request: DashboardRequest, form: Form) -> PageResponse {
     let email = form.text("email").trim();
-    match invite_member(&request, &form, email).await? {
+    let roles = member_roles::selected(&form);
+    match invite_member(&request, &form, email, roles).await? {
         Ok(member) => {
             let text = format!("{} was invited. {}", member.email, mail_status(&request));
             request.redirect_with(MEMBERS, &Flash::success(text))
         }
-        Err(errors) => request.show_errors(&list_page(&request, email, errors).await?),
+        Err(errors) => request.show_errors(&list_page(&request, email, roles, errors).await?),
     }
 }
 
@@ -125,6 +145,7 @@ async fn invite_member(
     request: &DashboardRequest,
     form: &Form,
     email: &str,
+    roles: Roles,
 ) -> Result<Result<User, FormErrors>, PageError> {
     let field_error = |message: &str| {
         let mut errors = FormErrors::default();
@@ -133,7 +154,7 @@ async fn invite_member(
     };
     let app = request.app();
     let mut write = begin_locked(request).await?;
-    let member = match users::add(app, &mut write, request.workspace(), email).await {
+    let member = match users::add(app, &mut write, request.workspace(), email, roles).await {
         Err(Error::Invalid(errors)) => return Ok(Err(errors.into())),
         Err(error) => return Err(error.into()),
         Ok(WriteOutcome { changed: false, .. }) => {
@@ -145,7 +166,8 @@ async fn invite_member(
         return field_error(&reason);
     }
     users::invite(app, &mut write, &request.viewer().workspace, &member).await?;
-    request.commit_once(form, write, Action::UserInvited, member.id, &member.email).await?;
+    let detail = format!("{}: {roles}", member.email);
+    request.commit_once(form, write, Action::UserInvited, member.id, &detail).await?;
     Ok(Ok(member))
 }
 
@@ -191,21 +213,16 @@ async fn confirm_remove(request: DashboardRequest, Path(member): Path<String>) -
     if users::is_owner(&request.viewer().workspace, &member) {
         return request.redirect_with(MEMBERS, &owner_not_removable(&request, &member));
     }
-    let is_self = member.id == request.viewer().user;
-    let title =
-        if is_self { "Leave this workspace?".to_owned() } else { format!("Remove {}?", member.email) };
-    let frame = request.frame(Section::Settings, title);
+    if member.id == request.viewer().user {
+        return request.redirect(leave::LEAVE);
+    }
+    let frame = request.frame(Section::Settings, format!("Remove {}?", member.email));
     let confirm = ui::ConfirmForm {
         csrf: frame.csrf(),
-        text: if is_self {
-            "You will be signed out of this workspace immediately. To return, you need a new invitation. API keys and \
-             webhooks that you created keep working."
-        } else {
-            "Their sessions in this workspace end immediately, and their password links stop working. API keys and webhooks \
-             that they created keep working: revoke the keys that only they use."
-        },
+        text: "Their sessions in this workspace end immediately, and their password links stop working. API keys and webhooks \
+               that they created keep working: revoke the keys that only they use.",
         action: &format!("{MEMBERS}/{}/remove", member.id),
-        button: if is_self { "Leave workspace" } else { "Remove member" },
+        button: "Remove member",
         back: MEMBERS,
     };
     request.show(&RemoveMemberPage { frame, confirm })
@@ -213,11 +230,15 @@ async fn confirm_remove(request: DashboardRequest, Path(member): Path<String>) -
 
 #[handler]
 async fn remove(request: DashboardRequest, Path(member): Path<String>) -> PageResponse {
-    let member: UserId = member.parse()?;
-    let write = begin_locked(&request).await?;
+    remove_member(&request, member.parse()?).await
+}
+
+/// Removes a member, who can be the current user.
+async fn remove_member(request: &DashboardRequest, member: UserId) -> PageResponse {
+    let write = begin_locked(request).await?;
     let removed = match users::remove(&write, request.workspace(), member).await? {
         UserRemoval::Owner(owner) => {
-            return request.redirect_with(MEMBERS, &owner_not_removable(&request, &owner));
+            return request.redirect_with(MEMBERS, &owner_not_removable(request, &owner));
         }
         UserRemoval::Removed(removed) => removed,
     };
@@ -228,10 +249,10 @@ async fn remove(request: DashboardRequest, Path(member): Path<String>) -> PageRe
     request.redirect_with(MEMBERS, &Flash::success(format!("{} was removed.", removed.email)))
 }
 
-/// Returns the message that the owner cannot be removed, and how to change the owner.
+/// Returns the message that the owner cannot be removed or get other roles, and how to change the owner.
 fn owner_not_removable(request: &DashboardRequest, owner: &User) -> Flash {
     Flash::info(format!(
-        "{} is the owner of this workspace and cannot be removed. To change the owner, send another owner_email from the \
+        "{} is the owner of this workspace: this member cannot be removed, and keeps the role owner. To change the owner, send another owner_email from the \
          platform, or ask the operator of this server to run \u{201c}creator-api workspaces set-owner --workspace {} --email \
          EMAIL\u{201d}.",
         owner.email,
