@@ -1,4 +1,4 @@
-//! `creator-api users`: adds, lists and removes members of workspaces, and creates password links.
+//! `creator-api users`: adds, lists and removes members of workspaces, sets their roles, and creates password links.
 
 use serde_json::json;
 
@@ -8,8 +8,8 @@ use super::workspaces::find;
 use super::{access_links, audited, output};
 use domain::app::App;
 use domain::audit::{self, Action, Actor};
-use domain::roles::Roles;
-use domain::users::{self, User, UserRemoval};
+use domain::roles::{Role, Roles};
+use domain::users::{self, RoleChange, User, UserRemoval};
 use domain::workspaces::Workspace;
 use foundation::config::{Config, LINK_SETTINGS, flags};
 use foundation::database::Write;
@@ -17,9 +17,32 @@ use foundation::database::Write;
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum UsersCommand {
     /// Add a member, who has access to the workspace's dashboard; a password link is printed to stdout
-    Add(UserArgs),
+    ///
+    /// A member who has access already keeps their roles.
+    Add {
+        #[command(flatten)]
+        user: UserArgs,
+        /// Role of the member: owner, developer, manager or viewer; repeat the flag for several
+        #[arg(long = "role", value_name = "ROLE", default_values = ["developer", "manager"])]
+        roles: Vec<Role>,
+    },
     /// Create a new password link, which is printed to stdout; earlier links from the workspace become invalid
     Link(UserArgs),
+    /// Replace the roles of a member; they apply to open sessions from the next request on
+    ///
+    /// The owner of the workspace keeps the role owner. Set another owner first, with `creator-api workspaces set-owner` or a
+    /// `workspace.upsert` change.
+    SetRole {
+        /// Key of the workspace, such as `acme`; `workspaces list` shows it
+        #[arg(long, value_name = "KEY")]
+        workspace: String,
+        /// Email address of the member
+        #[arg(long)]
+        email: String,
+        /// Role of the member: owner, developer, manager or viewer; repeat the flag for several
+        #[arg(long = "role", value_name = "ROLE", required = true)]
+        roles: Vec<Role>,
+    },
     /// Remove a member from a workspace; their sessions and password links for it become invalid
     ///
     /// The owner cannot be removed. Set another owner first, with `creator-api workspaces set-owner` or a
@@ -58,8 +81,11 @@ pub(super) struct UserArgs {
 pub(super) async fn run(config: Config, command: UsersCommand) -> Result<CommandOutcome, CommandError> {
     let app = start::open_app(config, DataFolder::MustExist).await?;
     match command {
-        UsersCommand::Add(args) => add(&app, &args).await?,
+        UsersCommand::Add { user, roles } => add(&app, &user, roles.into_iter().collect()).await?,
         UsersCommand::Link(args) => link(&app, &args).await?,
+        UsersCommand::SetRole { workspace, email, roles } => {
+            set_roles(&app, &workspace, &email, roles.into_iter().collect()).await?
+        }
         UsersCommand::Remove { workspace, email } => remove(&app, &workspace, &email).await?,
         UsersCommand::List { workspace, json } => list(&app, &workspace, json).await?,
     }
@@ -67,12 +93,13 @@ pub(super) async fn run(config: Config, command: UsersCommand) -> Result<Command
     Ok(CommandOutcome::Done)
 }
 
-async fn add(app: &App, args: &UserArgs) -> Result<(), CommandError> {
+async fn add(app: &App, args: &UserArgs, roles: Roles) -> Result<(), CommandError> {
     let workspace = find(app, &args.workspace).await?;
     let mut write = app.begin_write().await?;
-    let added = users::add(app, &mut write, workspace.id, &args.email, Roles::DEFAULT).await?;
+    let added = users::add(app, &mut write, workspace.id, &args.email, roles).await?;
     if added.changed {
-        let entry = (Action::UserAdded, added.record.id.to_string(), added.record.email.as_str());
+        let detail = format!("{}: {roles}", added.record.email);
+        let entry = (Action::UserAdded, added.record.id.to_string(), detail.as_str());
         audit::append(app, &mut write, workspace.id, &Actor::operator(), entry).await?;
     }
     let link = access_links::create(app, &mut write, &workspace, &added.record).await?;
@@ -91,6 +118,33 @@ async fn link(app: &App, args: &UserArgs) -> Result<(), CommandError> {
     output::print(link)?;
     access_links::explain(app);
     Ok(())
+}
+
+async fn set_roles(app: &App, workspace: &str, email: &str, roles: Roles) -> Result<(), CommandError> {
+    let workspace = find(app, workspace).await?;
+    let write = app.begin_write().await?;
+    let user = find_locked(&write, &workspace, email).await?;
+    let key = &workspace.key;
+    match users::set_roles(&write, workspace.id, user.id, roles).await? {
+        RoleChange::Owner(owner) => Err(CommandError::new(format!(
+            "{} owns workspace `{key}` and keeps the role owner; set another owner first: `creator-api workspaces set-owner \
+             --workspace {key} --email EMAIL`, or a `workspace.upsert` change with another `owner_email`",
+            owner.email
+        ))),
+        RoleChange::Unchanged(user) => {
+            output::eprint(format_args!(
+                "{} already has these roles in workspace `{key}`: {roles}",
+                user.email
+            ));
+            Ok(())
+        }
+        RoleChange::Changed(user) => {
+            let detail = format!("{}: {roles}", user.email);
+            audited::commit(app, write, workspace.id, (Action::RolesChanged, user.id, &detail)).await?;
+            output::eprint(format_args!("{} now has these roles in workspace `{key}`: {roles}", user.email));
+            Ok(())
+        }
+    }
 }
 
 async fn remove(app: &App, workspace: &str, email: &str) -> Result<(), CommandError> {
@@ -132,19 +186,30 @@ async fn list(app: &App, workspace: &str, json: bool) -> Result<(), CommandError
     let workspace = find(app, workspace).await?;
     let users = users::list(app, workspace.id).await?;
     if json {
-        return output::print_json(users.iter().map(to_json).collect());
+        return output::print_json(users.iter().map(|user| to_json(&workspace, user)).collect());
     }
     let row = |user: &User| {
         let password = if user.has_password { "set" } else { "not set" };
-        [user.id.to_string(), user.email.clone(), password.to_owned(), output::format_time(user.created_at)]
+        let roles = users::roles(&workspace, user).to_string();
+        [
+            user.id.to_string(),
+            user.email.clone(),
+            roles,
+            password.to_owned(),
+            output::format_time(user.created_at),
+        ]
     };
-    output::print_table(["ID", "EMAIL", "PASSWORD", "CREATED"], &users.iter().map(row).collect::<Vec<_>>())
+    output::print_table(
+        ["ID", "EMAIL", "ROLES", "PASSWORD", "CREATED"],
+        &users.iter().map(row).collect::<Vec<_>>(),
+    )
 }
 
-fn to_json(user: &User) -> serde_json::Value {
+fn to_json(workspace: &Workspace, user: &User) -> serde_json::Value {
     json!({
         "id": user.id.to_string(),
         "email": user.email,
+        "roles": users::roles(workspace, user).iter().map(Role::as_str).collect::<Vec<_>>(),
         "has_password": user.has_password,
         "created_at": output::format_time(user.created_at),
     })

@@ -283,3 +283,46 @@ async fn apply_mails_links_as_its_flags_configure() {
     let mail = program.app.workspace("acme").await.only_mail().await;
     assert!(mail.text_body.contains("https://school.example/set-password?token="), "{mail:?}");
 }
+
+#[tokio::test]
+async fn roles_are_set_by_command() {
+    let program = TestProgram::new().await;
+    let owner = ["--key", "acme", "--name", "Acme", "--owner-email", OWNER];
+    run_successfully(&program, &[&["workspaces", "create"][..], &owner].concat()).await;
+    let member = ["--workspace", "acme", "--email", GRACE];
+    let run = async |arguments: &[&str]| program.run(arguments).await;
+    run_successfully(&program, &[&["users", "add"][..], &member, &["--role", "viewer"]].concat()).await;
+    let set = [&["users", "set-role"][..], &member].concat();
+    let changed =
+        run_successfully(&program, &[&set[..], &["--role", "manager", "--role", "developer"]].concat()).await;
+    insta::assert_snapshot!(changed.stderr.trim_end(), @"grace@acme.example now has these roles in workspace `acme`: developer, manager");
+    let again =
+        run_successfully(&program, &[&set[..], &["--role", "developer", "--role", "manager"]].concat()).await;
+    insta::assert_snapshot!(again.stderr.trim_end(), @"grace@acme.example already has these roles in workspace `acme`: developer, manager");
+
+    let none = run(&set).await;
+    assert!(none.code == Some(2) && none.stderr.contains("--role"), "{none:?}");
+    let unknown = run(&[&set[..], &["--role", "king"]].concat()).await;
+    assert!(
+        unknown.code == Some(2) && unknown.stderr.contains("expected one of owner, developer"),
+        "{unknown:?}"
+    );
+    let set_owner =
+        run(&["users", "set-role", "--workspace", "acme", "--email", OWNER, "--role", "viewer"]).await;
+    assert_eq!(set_owner.code, Some(1));
+    assert!(
+        set_owner.stderr.contains("owner@acme.example owns workspace `acme` and keeps the role owner"),
+        "{set_owner:?}"
+    );
+    let listed = run_successfully(&program, &["users", "list", "--workspace", "acme", "--json"]).await;
+    let users: Value = serde_json::from_str(&listed.stdout).expect("JSON");
+    assert_eq!(
+        (&users[0]["roles"], &users[1]["roles"]),
+        (&json!(["owner"]), &json!(["developer", "manager"]))
+    );
+    let acme = program.app.workspace("acme").await;
+    assert_eq!(
+        audit_entries(&acme).await[0],
+        format!("command line Changed the roles of a member {GRACE}: developer, manager")
+    );
+}
