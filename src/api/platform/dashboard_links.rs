@@ -5,12 +5,12 @@ use secrecy::ExposeSecret;
 use super::generated::dashboard_links::{
     CreateDashboardLinkRequest, CreateDashboardLinkResponse, DashboardLinks,
 };
-use super::generated::schemas::DashboardLink;
+use super::generated::schemas::{self, DashboardLink};
 use super::{Call, PlatformHandlers};
 use crate::error::{ApiError, Reply};
 use contract_runtime::payload::Json;
 use domain::retry::retry_on_conflict;
-use domain::roles::Roles;
+use domain::roles::{Role, Roles};
 use domain::users::{self, LinkHolder};
 use domain::{IdOrKey, workspaces};
 
@@ -27,9 +27,10 @@ impl DashboardLinks for PlatformHandlers {
             domain::Error::NotFound(missing) => ApiError::not_found_in_body("workspace", &missing),
             error => error.into(),
         })?;
+        let roles = new.role.as_ref().map_or(Roles::DEFAULT, |roles| roles.iter().map(role).collect());
         let link = retry_on_conflict(|| async {
             let mut write = self.app.begin_write().await.map_err(domain::Error::from)?;
-            let holder = LinkHolder { email: &new.email, name: new.name.as_deref(), roles: Roles::DEFAULT };
+            let holder = LinkHolder { email: &new.email, name: new.name.as_deref(), roles };
             let link =
                 users::create_sign_in_link(&self.app, &mut write, &workspace, holder, &call.public_url)
                     .await?;
@@ -42,5 +43,14 @@ impl DashboardLinks for PlatformHandlers {
             url,
             expires_at: link.expires_at.into(),
         })))
+    }
+}
+
+fn role(role: &schemas::Role) -> Role {
+    match role {
+        schemas::Role::Owner => Role::Owner,
+        schemas::Role::Developer => Role::Developer,
+        schemas::Role::Manager => Role::Manager,
+        schemas::Role::Viewer => Role::Viewer,
     }
 }

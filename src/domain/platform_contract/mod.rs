@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 fa25df79876c93bd9a68c45d89e778639454632428b0a11f93cb3474772437a6), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 0287699625d1d8229d91f4e44dee7d5e25c8b69a4580f684c2ef2ba5d7390ad0), do not edit. Run `cargo xtask codegen`.
 
 //! Platform API: names that the contract defines.
 

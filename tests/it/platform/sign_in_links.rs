@@ -201,3 +201,32 @@ async fn signing_in_and_adding_a_member_are_audited() {
         "{entries:?}"
     );
 }
+
+#[tokio::test]
+async fn a_link_determines_the_roles_of_new_members_only() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let token = platform_token(&app, "write:dashboard_links").await;
+    let roles_after = async |body: Value| {
+        token.post(LINKS, body).await.assert_status(201);
+        let users = domain::users::list(&app.app, acme.id).await.unwrap();
+        let found = domain::workspaces::get(&app.app, acme.id).await.unwrap();
+        let mut roles =
+            users.iter().map(|user| format!("{} {}", user.email, domain::users::roles(&found, user)));
+        roles.next_back().expect("a member")
+    };
+    let link = |email: &str| json!({"workspace": "acme", "email": email});
+    let link_with = |email: &str, role: Value| json!({"workspace": "acme", "email": email, "role": role});
+    assert_eq!(roles_after(link("OWNER@acme.example")).await, "owner@acme.example owner");
+    app.clock.advance(Duration::from_secs(1));
+    assert_eq!(roles_after(link("ada@example.com")).await, "ada@example.com developer, manager");
+    let viewer = link_with("ada@example.com", json!(["viewer"]));
+    assert_eq!(roles_after(viewer).await, "ada@example.com developer, manager");
+    app.clock.advance(Duration::from_secs(1));
+    let roles = json!(["viewer", "manager"]);
+    assert_eq!(roles_after(link_with("bo@example.com", roles)).await, "bo@example.com manager, viewer");
+    for invalid in [json!([]), json!(["king"]), json!("viewer"), json!(["viewer", "viewer"])] {
+        let rejected = token.post(LINKS, link_with("eve@example.com", invalid)).await.assert_status(422);
+        assert!(rejected.error_locations()[0].starts_with("body /role"), "{rejected:?}");
+    }
+}

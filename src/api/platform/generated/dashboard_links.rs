@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 fa25df79876c93bd9a68c45d89e778639454632428b0a11f93cb3474772437a6), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 0287699625d1d8229d91f4e44dee7d5e25c8b69a4580f684c2ef2ba5d7390ad0), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `dashboard_links`.
 
@@ -14,7 +14,7 @@ pub trait DashboardLinks: Service {
     ///
     /// Returns a link that signs a person in to the dashboard of a workspace, so that the platform's own pages can have a button "Developer settings". The link is valid once and for 60 seconds: create it when the person chooses the button, and redirect the browser to it at once. It stops working when the person sets a password or signs out sessions.
     ///
-    /// A person who is not a member of the workspace becomes one, even if the workspace removed this person before. Call this operation only for people who may manage API keys and webhooks of the workspace, and only with email addresses that you have verified: the person can also switch to the other workspaces of this address.
+    /// A person who is not a member of the workspace becomes one, even if the workspace removed this person before. `role` states what the new member may do; by default, a member manages API keys, webhooks, courses, students and orders. Call this operation only with email addresses that you have verified: the person can also switch to the other workspaces of this address.
     ///
     /// If the browser is signed in as another person, a page asks for confirmation first.
     fn create_dashboard_link(

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 fa25df79876c93bd9a68c45d89e778639454632428b0a11f93cb3474772437a6), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 0287699625d1d8229d91f4e44dee7d5e25c8b69a4580f684c2ef2ba5d7390ad0), do not edit. Run `cargo xtask codegen`.
 
 //! The text of the contract, in the formats that the server serves.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Platform API";
 pub const VERSION: &str = "1.1.0";
 
 /// The SHA-256 digest of the contract's text, in hexadecimal.
-pub const SHA256: &str = "fa25df79876c93bd9a68c45d89e778639454632428b0a11f93cb3474772437a6";
+pub const SHA256: &str = "0287699625d1d8229d91f4e44dee7d5e25c8b69a4580f684c2ef2ba5d7390ad0";
 
 /// The original contract: OpenAPI 3.1 in YAML.
 pub const YAML: &str = include_str!("../../../../openapi/platform-v1.yaml");

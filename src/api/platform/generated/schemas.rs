@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 fa25df79876c93bd9a68c45d89e778639454632428b0a11f93cb3474772437a6), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 0287699625d1d8229d91f4e44dee7d5e25c8b69a4580f684c2ef2ba5d7390ad0), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -253,6 +253,68 @@ pub struct NewDashboardLink {
     #[oai(skip_serializing_if_is_none, validator(min_length = 1, max_length = 200))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Roles of the person. They are stored only if the person is new in the workspace; afterwards, an owner changes them in the dashboard. `[developer, manager]` if absent. The owner of the workspace always has the role `owner`.
+    #[oai(
+        skip_serializing_if_is_none,
+        validator(min_items = 1, max_items = 4, unique_items)
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<Vec<Role>>,
+}
+
+/// What a member of a workspace may do in its dashboard.
+///
+/// - `owner`: everything, including managing members.
+/// - `developer`: manage API keys and webhooks, and read logs with all details.
+/// - `manager`: manage courses, students and enrollments, and refund orders.
+/// - `viewer`: read everything except for the audit log, details of requests, and contents of deliveries.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    poem_openapi::Enum,
+    serde::Serialize,
+    serde::Deserialize
+)]
+pub enum Role {
+    /// `owner`.
+    #[oai(rename = "owner")]
+    #[serde(rename = "owner")]
+    Owner,
+    /// `developer`.
+    #[oai(rename = "developer")]
+    #[serde(rename = "developer")]
+    Developer,
+    /// `manager`.
+    #[oai(rename = "manager")]
+    #[serde(rename = "manager")]
+    Manager,
+    /// `viewer`.
+    #[oai(rename = "viewer")]
+    #[serde(rename = "viewer")]
+    Viewer,
+}
+
+impl Role {
+    /// All values, in the order of the contract.
+    pub const ALL: &'static [Self] = &[
+        Self::Owner,
+        Self::Developer,
+        Self::Manager,
+        Self::Viewer,
+    ];
+    /// Returns the value as a string.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Developer => "developer",
+            Self::Manager => "manager",
+            Self::Viewer => "viewer",
+        }
+    }
 }
 
 /// `DashboardLink`.
