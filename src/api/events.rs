@@ -25,8 +25,8 @@ pub fn encode(envelope: &EventEnvelope) -> Vec<u8> {
     serde_json::to_vec(&to_contract(envelope.clone())).expect("generated types can be serialized")
 }
 
-/// Returns the contract's example of an event type, with the specified id, time and workspace. Returns `None` if the
-/// contract has no example of the type. `AppParts::example` is set to this function, for test events.
+/// Returns the contract's example of an event type, with the specified id, time and workspace, marked as a test event. Returns
+/// `None` if the contract has no example of the type. `AppParts::example` is set to this function.
 pub fn example(event_type: &str, id: EventId, at: Timestamp, workspace: WorkspaceId) -> Option<Vec<u8>> {
     let mut document: Value = serde_json::from_str(JSON).ok()?;
     let content = &mut document["webhooks"].get_mut(event_type)?["post"]["requestBody"]["content"];
@@ -34,6 +34,7 @@ pub fn example(event_type: &str, id: EventId, at: Timestamp, workspace: Workspac
     body["id"] = id_string(id).into();
     body["created_at"] = serde_json::to_value(contract_runtime::scalar::Timestamp::from(at)).ok()?;
     body["workspace_id"] = id_string(workspace).into();
+    body["test"] = true.into();
     // The conversion to the generated type and back restores the order of the contract's fields.
     serde_json::to_vec(&serde_json::from_value::<contract::Event>(body).ok()?).ok()
 }
@@ -48,6 +49,7 @@ macro_rules! convert_events {
                     r#type: Default::default(),
                     created_at: envelope.created_at.into(),
                     workspace_id: id_string(envelope.workspace),
+                    test: None,
                     data: data.into(),
                 }),)*
             }

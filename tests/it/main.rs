@@ -95,5 +95,6 @@ mod webhooks_outbound;
 mod webhooks_replays;
 mod webhooks_retry;
 mod webhooks_subscriptions;
+mod webhooks_test_events;
 mod webhooks_wakes;
 mod webhooks_worker;

@@ -145,14 +145,15 @@ async fn the_receiver_of_the_guide_accepts_our_requests() {
         (SigningKey::new(SECRET).expect("a secret"), SigningKey::new(OTHER).expect("a secret"));
     let now = Clock::system().now_ms() / 1000;
     let mut verdicts = Vec::new();
-    for (event_id, keys, now) in [
-        ("evt_one", vec![key.clone()], now),
-        ("evt_one", vec![other.clone(), key.clone()], now),
-        ("evt_two", vec![other], now),
-        ("evt_three", vec![key.clone()], now - 301),
-        ("evt_four", vec![key], now),
+    for (event_id, keys, now, marker) in [
+        ("evt_one", vec![key.clone()], now, ""),
+        ("evt_one", vec![other.clone(), key.clone()], now, ""),
+        ("evt_two", vec![other], now, ""),
+        ("evt_three", vec![key.clone()], now - 301, ""),
+        ("evt_four", vec![key.clone()], now, r#","test":true"#),
+        ("evt_five", vec![key], now, ""),
     ] {
-        let body = format!(r#"{{"id":"{event_id}","type":"student.created"}}"#);
+        let body = format!(r#"{{"id":"{event_id}","type":"student.created"{marker}}}"#);
         let request = WebhookRequest {
             workspace: uuid::Uuid::nil(),
             url: &url,
@@ -168,8 +169,10 @@ async fn the_receiver_of_the_guide_accepts_our_requests() {
         verdicts.push(outbound::send(&client, request).await.verdict());
     }
     let (delivered, dead) = (DeliveryVerdict::Delivered, DeliveryVerdict::Dead);
-    assert_eq!(verdicts, [delivered, delivered, dead, dead, delivered]);
-    for expected in ["student.created evt_one", "student.created evt_four"] {
+    assert_eq!(verdicts, [delivered, delivered, dead, dead, delivered, delivered]);
+    let printed =
+        ["student.created evt_one", "test event student.created evt_four", "student.created evt_five"];
+    for expected in printed {
         assert_eq!(lines.next_line().await.expect("the output continues").expect("a line"), expected);
     }
 }

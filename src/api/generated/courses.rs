@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 a719055471f8c2fbc9591502de54f4e0a080df936de71e3cf3f890e658da991d), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 4251e3935954f77b5c4510dd6cac602474fff4f84f705674b6f45528b7f193e3), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `courses`.
 

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 a719055471f8c2fbc9591502de54f4e0a080df936de71e3cf3f890e658da991d), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 4251e3935954f77b5c4510dd6cac602474fff4f84f705674b6f45528b7f193e3), do not edit. Run `cargo xtask codegen`.
 
 //! The text of the contract, in the formats that the server serves.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Creator Platform API";
 pub const VERSION: &str = "1.0.0";
 
 /// The SHA-256 digest of the contract's text, in hexadecimal.
-pub const SHA256: &str = "a719055471f8c2fbc9591502de54f4e0a080df936de71e3cf3f890e658da991d";
+pub const SHA256: &str = "4251e3935954f77b5c4510dd6cac602474fff4f84f705674b6f45528b7f193e3";
 
 /// The original contract: OpenAPI 3.1 in YAML.
 pub const YAML: &str = include_str!("../../../openapi/v1.yaml");

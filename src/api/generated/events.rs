@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 a719055471f8c2fbc9591502de54f4e0a080df936de71e3cf3f890e658da991d), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 4251e3935954f77b5c4510dd6cac602474fff4f84f705674b6f45528b7f193e3), do not edit. Run `cargo xtask codegen`.
 
 //! The types of webhook events.
 
@@ -360,6 +360,9 @@ pub struct StudentCreatedEvent {
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
+    /// True in a test event, which somebody sent to this endpoint only, and whose `data` is fictional. Absent in all other events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
     /// A student without the enrollment history.
     pub data: StudentSummary,
 }
@@ -405,6 +408,9 @@ pub struct StudentUpdatedEvent {
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
+    /// True in a test event, which somebody sent to this endpoint only, and whose `data` is fictional. Absent in all other events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
     /// A student after a change, with the names of the changed fields.
     pub data: UpdatedStudent,
 }
@@ -450,6 +456,9 @@ pub struct StudentDeletedEvent {
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
+    /// True in a test event, which somebody sent to this endpoint only, and whose `data` is fictional. Absent in all other events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
     /// A deleted student.
     pub data: DeletedStudent,
 }
@@ -495,6 +504,9 @@ pub struct EnrollmentCreatedEvent {
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
+    /// True in a test event, which somebody sent to this endpoint only, and whose `data` is fictional. Absent in all other events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
     /// An enrollment with its student and its course.
     pub data: EnrollmentEventData,
 }
@@ -540,6 +552,9 @@ pub struct EnrollmentRevokedEvent {
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
+    /// True in a test event, which somebody sent to this endpoint only, and whose `data` is fictional. Absent in all other events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
     /// An enrollment with its student and its course.
     pub data: EnrollmentEventData,
 }
@@ -585,6 +600,9 @@ pub struct OrderPaidEvent {
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
+    /// True in a test event, which somebody sent to this endpoint only, and whose `data` is fictional. Absent in all other events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
     /// A paid order. All amounts are in the order's `currency`. `total_amount` = `subtotal_amount` - `discount_amount` + `tax_amount`.
     pub data: schemas::Order,
 }
@@ -630,6 +648,9 @@ pub struct OrderRefundedEvent {
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
+    /// True in a test event, which somebody sent to this endpoint only, and whose `data` is fictional. Absent in all other events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
     /// An order with the refund that caused the event.
     pub data: RefundedOrder,
 }
@@ -675,6 +696,9 @@ pub struct CoursePublishedEvent {
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
+    /// True in a test event, which somebody sent to this endpoint only, and whose `data` is fictional. Absent in all other events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
     /// A course that is published or archived.
     pub data: schemas::Course,
 }
@@ -720,6 +744,9 @@ pub struct CourseArchivedEvent {
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
+    /// True in a test event, which somebody sent to this endpoint only, and whose `data` is fictional. Absent in all other events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
     /// A course that is published or archived.
     pub data: schemas::Course,
 }
@@ -765,6 +792,9 @@ pub struct LiveSessionStartedEvent {
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
+    /// True in a test event, which somebody sent to this endpoint only, and whose `data` is fictional. Absent in all other events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
     /// A live session.
     pub data: LiveSession,
 }
@@ -810,6 +840,9 @@ pub struct LiveSessionEndedEvent {
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
+    /// True in a test event, which somebody sent to this endpoint only, and whose `data` is fictional. Absent in all other events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
     /// A live session.
     pub data: LiveSession,
 }
@@ -855,6 +888,9 @@ pub struct RecordingReadyEvent {
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
+    /// True in a test event, which somebody sent to this endpoint only, and whose `data` is fictional. Absent in all other events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
     /// The recording of a live session. It does not include a link to the media.
     pub data: Recording,
 }
@@ -900,6 +936,9 @@ pub struct CertificateIssuedEvent {
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
+    /// True in a test event, which somebody sent to this endpoint only, and whose `data` is fictional. Absent in all other events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
     /// A certificate issued to a student for completing a course.
     pub data: Certificate,
 }

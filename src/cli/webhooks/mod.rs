@@ -43,7 +43,7 @@ pub(super) enum WebhooksCommand {
     Replay(replay::ReplayArgs),
     /// Rotate the secret of a subscription; the new secret is printed to stdout and cannot be shown again
     Rotate(subscriptions::RotateSecretArgs),
-    /// Send an example event to a subscription
+    /// Send an example event, marked as a test, to a subscription
     Test {
         /// Id of the subscription
         #[arg(value_name = "SUBSCRIPTION")]

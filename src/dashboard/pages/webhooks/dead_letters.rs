@@ -6,7 +6,7 @@ use askama::Template;
 use poem::handler;
 
 use super::filter::{choices, event_type, event_type_choices};
-use super::{DEAD_LETTERS, delivery_path, exact_delivery_count, last_outcome, replay_path};
+use super::{DEAD_LETTERS, delivery_path, exact_delivery_count, last_outcome, origin_badge, replay_path};
 use crate::flash::Flash;
 use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};

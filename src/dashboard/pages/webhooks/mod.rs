@@ -18,7 +18,9 @@ mod subscription;
 
 use crate::routes::RouteTable;
 use crate::ui::{Badge, Tone, badge, number};
-use domain::webhooks::{Attempt, CappedCount, Delivery, DeliveryState, Subscription, SubscriptionState};
+use domain::webhooks::{
+    Attempt, CappedCount, Delivery, DeliveryOrigin, DeliveryState, Subscription, SubscriptionState,
+};
 use foundation::id::{DeliveryId, ReplayId, SubscriptionId};
 
 pub(super) use outcomes::{newest_label, outcomes_chart};
@@ -88,6 +90,11 @@ fn attempt_outcome(attempt: &Attempt) -> String {
 /// Returns the outcome of the most recent attempt, or an empty string without attempts.
 fn last_outcome(delivery: &Delivery) -> String {
     delivery.attempts.last().map(attempt_outcome).unwrap_or_default()
+}
+
+/// Renders why the delivery was created, unless it is for a new event.
+fn origin_badge(delivery: &Delivery) -> Option<Badge<'static>> {
+    (delivery.origin != DeliveryOrigin::Event).then(|| badge(Tone::Quiet, delivery.origin.as_str()))
 }
 
 /// Formats a count: "1,204", "more than 10,000", "at least 5,000".

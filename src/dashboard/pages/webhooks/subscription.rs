@@ -7,8 +7,8 @@ use poem::web::Path;
 use super::filter::{choices, event_type, event_type_choices};
 use super::outcomes::{SuccessRate, outcomes_chart};
 use super::{
-    delivery_badge, delivery_count, delivery_path, event_types, format_count, last_outcome, path,
-    subscription_badge,
+    delivery_badge, delivery_count, delivery_path, event_types, format_count, last_outcome, origin_badge,
+    path, subscription_badge,
 };
 use crate::chart::Chart;
 use crate::flash::Flash;
@@ -19,14 +19,13 @@ use crate::query::{PageQuery, SEARCH_ALL, TIME_ZONE};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get, post};
 use crate::time_span;
-use crate::ui::{self, FormChoice, PageZone, Tone, html_safe};
+use crate::ui::{self, FormChoice, PageZone, html_safe};
 use domain::audit::Action;
 use domain::outbox::{EVENT_TYPES, EventType};
 use domain::page::{Page, PageRequest};
 use domain::roles::Permission;
 use domain::webhooks::{
-    self, CappedCount, Delivery, DeliveryFilter, DeliveryOrigin, DeliveryState, Subscription,
-    SubscriptionState,
+    self, CappedCount, Delivery, DeliveryFilter, DeliveryState, Subscription, SubscriptionState,
 };
 use domain::{Error, Result};
 use foundation::id::SubscriptionId;
@@ -288,9 +287,4 @@ async fn test(request: DashboardRequest, Path(subscription): Path<String>, form:
     request.commit_once(&form, write, Action::WebhookTested, subscription, &delivery.event_type).await?;
     let text = format!("Sending a test event of type {}.", delivery.event_type);
     request.redirect_with(&path(&subscription), &Flash::success(text))
-}
-
-/// Renders why the delivery was created, unless it is for a new event.
-fn origin(delivery: &Delivery) -> Option<ui::Badge<'static>> {
-    (delivery.origin != DeliveryOrigin::Event).then(|| ui::badge(Tone::Quiet, delivery.origin.as_str()))
 }
