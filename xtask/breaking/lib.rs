@@ -10,6 +10,7 @@ mod advice;
 mod base;
 mod bundle;
 mod catalog;
+mod changelog_file;
 mod command_line;
 mod compare;
 mod config;

@@ -70,6 +70,11 @@ pub(crate) fn check(
     violations.into_iter().map(to_finding).collect()
 }
 
+/// Returns the version of a document, or an empty string if it has none.
+pub(crate) fn version(document: &OpenApiDocument) -> String {
+    version_of(&document.root).map(|(version, _)| version).unwrap_or_default()
+}
+
 /// Returns the version of a document and its position.
 fn version_of(root: &Node) -> Option<(String, Span)> {
     let entry = root.get("info")?.entry("version")?;

@@ -93,7 +93,9 @@ enum XtaskCommand {
     Breaking(breaking::BreakingArgs),
     /// Print all changes of the contract that are visible to clients, in groups.
     Changelog(breaking::BreakingArgs),
-    /// Copy a contract to openapi/released, the base of the breaking-change gate. Fails if clients would break.
+    /// Copy a contract to openapi/released, the base of the breaking-change gate, and add its changes to openapi/CHANGELOG.md.
+    ///
+    /// Fails if clients would break, or if the contract changed and its version did not increase.
     ReleaseContract(breaking::ReleaseArgs),
     /// Test the API with clients from third-party generators, or lint the contract with third-party linters.
     Clients(clients::ClientsArgs),

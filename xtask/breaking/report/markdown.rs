@@ -1,6 +1,8 @@
 //! Markdown for a comment or a release note.
 
+use super::super::compare::AffectedOperation;
 use super::super::finding::Finding;
+use super::super::policies::VERSION_RULES;
 use super::{ComparisonResult, affected_operations, groups, summary};
 
 pub(super) fn breaking_changes(result: &ComparisonResult, findings: &[&Finding]) -> String {
@@ -44,6 +46,43 @@ pub(super) fn changelog(result: &ComparisonResult) -> String {
         }
     }
     text
+}
+
+/// Renders the changes of a release, with a line for each change and operation, under headings of level 3. Findings about the
+/// version are left out.
+pub(super) fn release(result: &ComparisonResult) -> String {
+    let mut sections = Vec::new();
+    for (heading, findings) in groups(result) {
+        let findings = findings.into_iter().filter(|finding| !VERSION_RULES.contains(&finding.id.as_str()));
+        let lines: Vec<String> = findings.flat_map(release_lines).collect();
+        if !lines.is_empty() {
+            sections.push(format!("### {heading}\n\n{}\n", lines.concat()));
+        }
+    }
+    if sections.is_empty() {
+        return "### Changed\n\n- Only descriptions and examples changed.\n".to_owned();
+    }
+    sections.join("\n")
+}
+
+/// Returns the lines of a finding in the changes of a release: the change and, unless it is harmless, what clients must adapt.
+fn release_lines(finding: &Finding) -> Vec<String> {
+    let change = escape(&finding.message);
+    let mut advice = escape(&finding.impact);
+    if finding.id.ends_with("deprecated-with-sunset") {
+        advice += "Stop using it before this day.";
+    }
+    let end = if advice.is_empty() { ".\n".to_owned() } else { format!(". {advice}\n") };
+    let line = |affected: &AffectedOperation| {
+        let place = affected.path.strip_prefix(&affected.operation).unwrap_or(&affected.path);
+        let place = place.strip_prefix(" -> ").unwrap_or(place).trim_start();
+        let place = if place.is_empty() { String::new() } else { format!(" ({})", code(place)) };
+        format!("- {}: {change}{place}{end}", code(&affected.operation))
+    };
+    match finding.operations.as_slice() {
+        [] => vec![format!("- {change}{end}")],
+        operations => operations.iter().map(line).collect(),
+    }
 }
 
 /// Formats the path in the description of affected operations as code, without the number of further operations.

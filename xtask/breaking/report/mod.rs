@@ -101,6 +101,11 @@ pub(crate) fn changelog(result: &ComparisonResult, format: ReportFormat) -> Stri
     }
 }
 
+/// Renders the changes of a release for the file `CHANGELOG.md`.
+pub(crate) fn release(result: &ComparisonResult) -> String {
+    plain_lines(&markdown::release(result))
+}
+
 /// The first findings of each kind, for formats that people read.
 struct Selection<'a> {
     shown: Vec<&'a Finding>,
