@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 4251e3935954f77b5c4510dd6cac602474fff4f84f705674b6f45528b7f193e3), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 fc3cb01bca4666bd05440267a34435794ab1ba78e80a6c1ad514e5529f63234e), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `analytics`.
 

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 4251e3935954f77b5c4510dd6cac602474fff4f84f705674b6f45528b7f193e3), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 fc3cb01bca4666bd05440267a34435794ab1ba78e80a6c1ad514e5529f63234e), do not edit. Run `cargo xtask codegen`.
 
 //! The text of the contract, in the formats that the server serves.
 
@@ -6,10 +6,10 @@
 pub const TITLE: &str = "Creator Platform API";
 
 /// The version of the contract.
-pub const VERSION: &str = "1.0.0";
+pub const VERSION: &str = "1.1.0";
 
 /// The SHA-256 digest of the contract's text, in hexadecimal.
-pub const SHA256: &str = "4251e3935954f77b5c4510dd6cac602474fff4f84f705674b6f45528b7f193e3";
+pub const SHA256: &str = "fc3cb01bca4666bd05440267a34435794ab1ba78e80a6c1ad514e5529f63234e";
 
 /// The original contract: OpenAPI 3.1 in YAML.
 pub const YAML: &str = include_str!("../../../openapi/v1.yaml");
