@@ -110,6 +110,11 @@ fn with_changed_value(base: &OpenApiDocument, pointer: &str) -> OpenApiDocument 
     }
 }
 
+fn is_required_flag_of_path_parameter(contract: &Value, pointer: &str) -> bool {
+    let parameter = pointer.strip_suffix("/required").and_then(|parameter| contract.pointer(parameter));
+    parameter.is_some_and(|parameter| parameter["in"] == "path")
+}
+
 #[test]
 fn every_change_of_a_value_that_affects_clients_is_found() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../openapi/v1.yaml");
@@ -120,7 +125,7 @@ fn every_change_of_a_value_that_affects_clients_is_found() {
     let mut pointers = Vec::new();
     collect_pointers(&contract, "", false, &mut pointers);
     // `required` of a path parameter has no effect.
-    pointers.retain(|pointer| pointer != "/paths/~1api~1v1~1courses~1{id}/get/parameters/0/required");
+    pointers.retain(|pointer| !is_required_flag_of_path_parameter(&contract, pointer));
     let stride = stride();
     let tested: Vec<&String> = pointers.iter().skip(first_index(&text, stride)).step_by(stride).collect();
     assert!(
