@@ -1,6 +1,7 @@
 //! The data of the scenes: a workspace with a year of demo data, API keys, logged requests, webhooks and refunds.
 
-use domain::roles::Role;
+use domain::roles::{Role, Roles};
+use domain::users;
 use feed::{ApplyOptions, demo};
 use reqwest::Method;
 use serde_json::json;
@@ -58,6 +59,12 @@ impl SceneData {
         demo::load(&app.app, ApplyOptions::default()).await.expect("the demo is applied");
         let workspace = app.workspace(demo::WORKSPACE).await;
         let owner = workspace.owner_browser().await;
+        // The platform names another owner in the demo data.
+        let write = app.begin_write().await;
+        let member = users::by_email_in(&write, workspace.id, "owner@demo.example").await.unwrap();
+        let member = member.expect("a member").id;
+        users::set_roles(&write, workspace.id, member, Roles::OWNER).await.expect("the roles are set");
+        write.commit().await.expect("the commit succeeds");
         create_keys(&owner).await;
         send_requests(&workspace).await;
         let webhooks = create_webhooks(&workspace, &owner).await;
