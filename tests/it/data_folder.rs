@@ -36,6 +36,7 @@ const COMMANDS: &[(&str, WithoutFolder)] = &[
     ("users link --workspace acme --email o@acme.example", Fails),
     ("users list --workspace acme", Fails),
     ("users remove --workspace acme --email o@acme.example", Fails),
+    ("users set-role --workspace acme --email o@acme.example --role viewer", Fails),
     ("keys create --workspace acme --name CRM --scope all", Fails),
     ("keys list --workspace acme", Fails),
     ("keys revoke key_01khdps1znf0yt63fefph15bgz", Fails),

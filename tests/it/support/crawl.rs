@@ -54,7 +54,8 @@ impl Crawl {
             if response.status == 303 {
                 continue;
             }
-            let page = html(&response.assert_status(200));
+            assert_eq!(response.status, 200, "{address}: {response:?}");
+            let page = html(&response);
             for link in links(&page) {
                 crawl.actions.insert(PageAction::new(false, &link, Vec::new()));
                 queue.push_back(link);
