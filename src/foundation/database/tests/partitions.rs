@@ -111,12 +111,12 @@ async fn a_partition_in_use_is_dropped_later() {
     let reader = database.snapshot().await.unwrap();
     reader.execute_unprepared("SELECT count(*) FROM webhook_attempts").await.unwrap();
     // Returns although the reader still uses the partition: the tries and pauses of two partitions take 2.6 seconds.
-    let end = NOON_MS + DAY_MS;
-    let dropping = database.drop_partitions(TABLE, &at(end), 0);
+    let end = at(NOON_MS + DAY_MS);
+    let dropping = database.drop_partitions(TABLE, &end, 0);
     tokio::time::timeout(Duration::from_secs(60), dropping).await.expect("the drop ends").unwrap();
     assert_eq!(day_partitions(&database).await.len(), 3);
     reader.rollback().await.unwrap();
-    database.drop_partitions(TABLE, &at(end), 0).await.unwrap();
+    database.drop_partitions(TABLE, &end, 0).await.unwrap();
     assert_eq!(day_partitions(&database).await, ["webhook_attempts_2035_03_02"]);
 }
 
