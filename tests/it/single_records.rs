@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use domain::requests::RequestFilter;
 use reqwest::Method;
+use sea_orm::{ConnectionTrait, TransactionTrait};
 use serde_json::{Value, json};
 
 use crate::support::conformance::assert_error;
-use crate::support::{TestApp, TestKey, TestResponse, TestWorkspace, send};
+use crate::support::{TestApp, TestKey, TestResponse, TestWorkspace, send, skip, wait_until};
 
 const STUDENTS: &str = "/api/v1/students";
 const ORDERS: &str = "/api/v1/orders";
@@ -100,6 +101,35 @@ async fn a_change_of_a_record_changes_its_etag() {
         assert_ne!(after.header("etag"), tag, "{path}");
         assert_eq!(after.json()["updated_at"], json!(format!("{:.3}", app.clock.now())));
     }
+}
+
+#[tokio::test]
+async fn an_order_is_read_consistently_while_its_refunds_change() {
+    let app = TestApp::start().await;
+    if !app.uses_postgres() {
+        return skip("PostgreSQL only: the lock of a table stops a reader between two queries");
+    }
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:orders").await;
+    let (_, order) = create_student_and_order(&workspace).await;
+    workspace.change("order.refund", json!({"order": "o1", "amount": 900})).await;
+    let before = read(&key, &order).await;
+    assert_eq!((&before["refunded_amount"], &before["refunds"][0]["amount"]), (&json!(900), &json!(900)));
+
+    let other = sea_orm::Database::connect(app.database_url()).await.expect("a connection");
+    let write = other.begin().await.expect("a transaction");
+    write
+        .execute_unprepared("LOCK TABLE refunds IN ACCESS EXCLUSIVE MODE")
+        .await
+        .expect("the table is locked");
+    let delete_refunds = async {
+        wait_until("the request waits for the table", async || app.has_blocked_session().await).await;
+        let statements = "DELETE FROM refunds; UPDATE orders SET refunded_amount = 0";
+        write.execute_unprepared(statements).await.expect("the statements succeed");
+        write.commit().await.expect("the commit succeeds");
+    };
+    let (during, ()) = tokio::join!(read(&key, &order), delete_refunds);
+    assert_eq!(during, before);
 }
 
 #[tokio::test]

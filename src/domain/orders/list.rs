@@ -87,15 +87,16 @@ pub async fn search_end(
         .map(Position::from_parts))
 }
 
-/// Returns an order with its items, refunds and entitlements.
+/// Returns an order with its items, refunds and entitlements, read in one snapshot.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) if the workspace has no such order.
 pub async fn get(app: &App, workspace: WorkspaceId, order: OrderId) -> Result<Order> {
-    let conn = app.db.read();
-    let row = orders::in_workspace(workspace.uuid()).by_id(conn, order.uuid()).await?;
+    let snapshot = app.db.snapshot().await?;
+    let row = orders::in_workspace(workspace.uuid()).by_id(&snapshot, order.uuid()).await?;
     let rows = row.into_iter().collect();
-    let orders = with_details(conn, workspace, rows, app.clock.now_ms()).await?;
+    let orders = with_details(&snapshot, workspace, rows, app.clock.now_ms()).await?;
+    snapshot.rollback().await?;
     orders.into_iter().next().ok_or_else(|| not_found::<OrderIdKind>(order))
 }
 

@@ -91,15 +91,16 @@ pub async fn search_end(
         .map(Position::from_parts))
 }
 
-/// Returns a student with the complete enrollment history.
+/// Returns a student with the complete enrollment history, read in one snapshot.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) if the workspace has no such student.
 pub async fn get(app: &App, workspace: WorkspaceId, student: StudentId) -> Result<Student> {
-    let conn = app.db.read();
-    let row = students::in_workspace(workspace.uuid()).by_id(conn, student.uuid()).await?;
+    let snapshot = app.db.snapshot().await?;
+    let row = students::in_workspace(workspace.uuid()).by_id(&snapshot, student.uuid()).await?;
     let rows = row.into_iter().collect();
-    let students = with_history(conn, workspace, rows, app.clock.now_ms()).await?;
+    let students = with_history(&snapshot, workspace, rows, app.clock.now_ms()).await?;
+    snapshot.rollback().await?;
     students.into_iter().next().ok_or_else(|| not_found::<StudentIdKind>(student))
 }
 
