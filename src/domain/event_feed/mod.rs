@@ -41,7 +41,7 @@ const MARGIN_MS: i64 = 60 * 60 * 1000;
 /// Minimum age at which events are deleted, in milliseconds. It is one margin more than the age at which a position expires, because
 /// the feed measures that age from the horizon if it is earlier than the current time, as while a write runs.
 pub const MIN_STORED_MS: i64 = RETENTION_DAYS * DAY_MS + 2 * MARGIN_MS;
-/// How long a reader waits for a permit to read its first page.
+/// How long a reader waits for a permit to read its first page, unless it waits longer for an event.
 const MAX_PERMIT_WAIT: Duration = Duration::from_secs(2);
 /// Size of the bodies of a page after which it ends, in bytes.
 const MAX_PAGE_BYTES: usize = 4 << 20;
@@ -144,7 +144,8 @@ pub enum FeedOutcome {
 /// Returns [`Error::Invalid`] when the position or the time is in the future, and [`Error::Internal`] when a query fails.
 pub async fn read(app: &App, request: &FeedRequest) -> Result<FeedOutcome> {
     let deadline = Instant::now() + request.wait;
-    let permit = tokio::time::timeout(MAX_PERMIT_WAIT, app.event_tail().read_permit()).await;
+    let permit_wait = request.wait.max(MAX_PERMIT_WAIT);
+    let permit = tokio::time::timeout(permit_wait, app.event_tail().read_permit()).await;
     let Ok(permit) = permit else { return Ok(FeedOutcome::Busy) };
     let horizon_ms = app.db.horizon(&app.clock).await?;
     let start_ms = horizon_ms.min(app.clock.now_ms()) - RETENTION_DAYS * DAY_MS;
