@@ -330,6 +330,7 @@ async fn run_load(imports: usize) {
     }
     assert_eq!(other_errors, Vec::<String>::new());
     assert_eq!((forms.1 + calls.1, deadlocks), (expired_waits.len(), 0));
+    assert!(expired_waits.len() * 5 <= forms.0 + calls.0, "too many requests waited in vain");
     assert!(forms.0 > 0 && calls.0 > 0 && changes > 0);
     assert_invariants(&program).await;
 }

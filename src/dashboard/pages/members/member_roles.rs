@@ -88,7 +88,7 @@ async fn change(request: DashboardRequest, Path(member): Path<String>, form: For
             let detail = format!("{}: {roles}", member.email);
             request.commit(write, Action::RolesChanged, member.id, &detail).await?;
             let text = format!("{} now has these roles: {roles}.", member.email);
-            // The user may have given up the role that the list's forms need, but can still read the list.
+            // Every role may read the list, also that of an owner who is no longer one.
             request.redirect_with(MEMBERS, &Flash::success(text))
         }
     }
