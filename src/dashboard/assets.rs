@@ -27,6 +27,8 @@ struct Asset {
 pub(crate) struct AssetUrls {
     /// The style sheet.
     pub style: &'static str,
+    /// The theme, applied before the page is shown.
+    pub theme: &'static str,
     /// htmx, for partial updates.
     pub htmx: &'static str,
     /// Local times, copy buttons, double submissions, and live updates.
@@ -35,19 +37,29 @@ pub(crate) struct AssetUrls {
     pub icon: &'static str,
 }
 
-static ASSETS: LazyLock<[Asset; 4]> = LazyLock::new(|| {
+/// The visual tokens that the documentation also uses, and the rules of the dashboard.
+const STYLE: &str = concat!(include_str!("../ui/tokens.css"), include_str!("static/style.css"));
+
+static ASSETS: LazyLock<[Asset; 5]> = LazyLock::new(|| {
     [
-        Asset::new("style.css", "text/css; charset=utf-8", include_bytes!("static/style.css")),
+        Asset::new("style.css", "text/css; charset=utf-8", STYLE.as_bytes()),
+        Asset::new("theme.js", "text/javascript; charset=utf-8", include_bytes!("../ui/theme.js")),
         Asset::new("htmx.js", "text/javascript; charset=utf-8", include_bytes!("static/htmx.min.js")),
         Asset::new("script.js", "text/javascript; charset=utf-8", include_bytes!("static/script.js")),
-        Asset::new(ICON, "image/svg+xml", include_bytes!("static/icon.svg")),
+        Asset::new(ICON, "image/svg+xml", include_bytes!("../ui/icon.svg")),
     ]
 });
 
 /// The URLs of all static files.
 pub(crate) static ASSET_URLS: LazyLock<AssetUrls> = LazyLock::new(|| {
     let url = |name| asset(name).url.as_str();
-    AssetUrls { style: url("style.css"), htmx: url("htmx.js"), script: url("script.js"), icon: url(ICON) }
+    AssetUrls {
+        style: url("style.css"),
+        theme: url("theme.js"),
+        htmx: url("htmx.js"),
+        script: url("script.js"),
+        icon: url(ICON),
+    }
 });
 
 impl Asset {

@@ -7,9 +7,9 @@ use std::time::Duration;
 use poem::Response;
 use poem::http::StatusCode;
 
-use super::page;
 use domain::app::App;
 use foundation::database::SchemaState;
+use web::public_response;
 use webhooks::Progress;
 
 /// The timeout for the response of the database.
@@ -21,7 +21,7 @@ const MAX_TICK_AGE: Duration = Duration::from_secs(10);
 
 /// Returns the response of `/healthz`.
 pub(super) fn alive() -> Response {
-    page::plain(StatusCode::OK, "ok\n")
+    public_response::plain(StatusCode::OK, "ok\n")
 }
 
 /// Decides whether a process is ready. Clones share the state.
@@ -72,7 +72,7 @@ impl Readiness {
             Ok(Ok((true, SchemaState::Current))) if !self.delivery_makes_progress() => {
                 unready("the delivery loop makes no progress\n")
             }
-            Ok(Ok((true, SchemaState::Current))) => page::plain(StatusCode::OK, "ready\n"),
+            Ok(Ok((true, SchemaState::Current))) => public_response::plain(StatusCode::OK, "ready\n"),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "the database is not available");
                 unready("the database is not available\n")
@@ -88,5 +88,5 @@ impl Readiness {
 }
 
 fn unready(reason: &'static str) -> Response {
-    page::plain(StatusCode::SERVICE_UNAVAILABLE, reason)
+    public_response::plain(StatusCode::SERVICE_UNAVAILABLE, reason)
 }

@@ -9,12 +9,12 @@ use poem::Response;
 use poem::http::header;
 use tokio::sync::Mutex;
 
-use super::page;
 use domain::app::App;
 use domain::webhooks::{self, QueueStatus};
 use foundation::database::PoolStatus;
 use foundation::telemetry::metrics as recorder;
 use sea_orm::DbBackend;
+use web::public_response;
 
 /// How long the gauges of the database are reused. The cost of counting grows with the length of the queue.
 const MAX_AGE: Duration = Duration::from_secs(1);
@@ -47,7 +47,7 @@ impl MetricsPage {
             .content_type("text/plain; version=0.0.4; charset=utf-8")
             .header(header::CACHE_CONTROL, "no-store")
             .body(recorder::render());
-        page::with_security_headers(response, "default-src 'none'")
+        public_response::with_security_headers(response, "default-src 'none'")
     }
 }
 

@@ -3,14 +3,10 @@
 //! Also accepts connections and runs the maintenance jobs.
 
 mod connections;
-mod docs;
-mod errors_page;
-mod guide;
 mod health;
 mod maintenance;
 mod metrics;
 mod monitoring;
-mod page;
 mod platform;
 mod rejection;
 mod router;
@@ -41,7 +37,9 @@ use foundation::id::RequestId;
 use foundation::secret::MasterKeys;
 use foundation::telemetry::metrics::ProcessKind;
 use maintenance::MaintenanceContext;
+use portal::{Portal, PortalOptions};
 use rate_limit::LimitStore;
+use secrecy::SecretString;
 use web::layer::RequestLayer;
 
 pub use connections::{ConnectionLimits, Timeouts};
@@ -72,6 +70,7 @@ impl Server {
         // First, since the other parts record metrics.
         let monitoring = Monitoring::new(app.clone(), ProcessKind::Server);
         let settings = Settings::new(&app.config, local_url)?;
+        let portal_options = PortalOptions { base_url: settings.public_url.clone() };
         let shutdown = Shutdown {
             drain: drain_time(&app.config.server),
             accepts_while_draining: true,
@@ -91,7 +90,8 @@ impl Server {
             V1(Handlers { app: request_app }),
         )?;
         let platform = Arc::new(PlatformPipeline::new(&maintenance.app, Arc::clone(&api_state))?);
-        let mut router = router::RootRouter::new(monitoring, pipeline, &operations::CONTRACT, dashboard);
+        let portal = Portal::new(&[&operations::CONTRACT], portal_options);
+        let mut router = router::RootRouter::new(monitoring, pipeline, dashboard, portal);
         router.set_platform(Arc::clone(&platform));
         let platform_listener = None;
         Ok(Self { maintenance, api_state, router, platform, platform_listener, shutdown, limits })
@@ -111,6 +111,12 @@ impl Server {
         let pipeline = RequestPipeline::new(self.api_state.for_contract(contract), contract, api)?;
         self.router.add(contract, pipeline);
         Ok(self)
+    }
+
+    /// Offers this API key on the page of the reference, to readers on this machine.
+    pub fn with_demo_key(mut self, key: SecretString) -> Self {
+        self.router.set_demo_key(key);
+        self
     }
 
     /// Serves the Platform API on this listener only.

@@ -9,9 +9,10 @@ use poem::{Endpoint, Request, Response};
 use tokio::net::TcpListener;
 
 use super::health::{self, Readiness};
-use super::{connections, layer, metrics, page, rejection};
+use super::{connections, layer, metrics, rejection};
 use domain::app::App;
 use foundation::telemetry::metrics::{self as recorder, ProcessKind};
+use web::public_response;
 use webhooks::Progress;
 
 /// How often the metrics are aggregated, in addition to each request for them.
@@ -85,9 +86,9 @@ impl Endpoint for Monitoring {
         if let Some(response) = rejection::response(&request) {
             return Ok(response);
         }
-        if !page::is_read(request.method()) {
-            return Ok(page::method_not_allowed());
+        if !public_response::is_read(request.method()) {
+            return Ok(public_response::method_not_allowed());
         }
-        Ok(self.page(request.uri().path()).await.unwrap_or_else(page::worker_not_found))
+        Ok(self.page(request.uri().path()).await.unwrap_or_else(public_response::worker_not_found))
     }
 }

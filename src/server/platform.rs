@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use poem::{Endpoint, Request, Response};
 
-use super::{page, rejection};
+use super::rejection;
 use api::platform::PlatformPipeline;
+use web::public_response;
 
 /// Returns whether the Platform API serves this path, which has no leading slashes.
 pub(super) fn serves(path: &str) -> bool {
@@ -22,6 +23,6 @@ impl Endpoint for PlatformRouter {
         if serves(request.uri().path().trim_start_matches('/')) {
             return self.0.call(request).await;
         }
-        Ok(rejection::response(&request).unwrap_or_else(page::not_found))
+        Ok(rejection::response(&request).unwrap_or_else(public_response::not_found))
     }
 }

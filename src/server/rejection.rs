@@ -2,7 +2,7 @@
 
 use poem::{Request, Response};
 
-use super::page;
+use web::public_response;
 use web::rejection::Rejection;
 use web::request_context::LogSubject;
 
@@ -15,5 +15,5 @@ pub(super) fn response(request: &Request) -> Option<Response> {
     if rejection != Rejection::BUSY {
         web::request_context::of(request).set_log_subject(LogSubject::Rejected { reason: message });
     }
-    Some(page::plain(status, message))
+    Some(public_response::plain(status, message))
 }

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use poem::http::{HeaderValue, StatusCode, header};
 use poem::{Endpoint, Request, Response};
 
 use super::health::Readiness;
 use super::monitoring::Monitoring;
-use super::{docs, errors_page, guide, page, platform, rejection};
+use super::{platform, rejection};
 use api::middleware::RequestPipeline;
 use api::platform::{PlatformPipeline, generated};
 use contract_runtime::contract::Contract;
 use dashboard::Dashboard;
+use portal::Portal;
+use secrecy::SecretString;
+use web::public_response;
 
 /// Routes requests by their paths.
 pub(super) struct RootRouter {
@@ -22,7 +24,7 @@ pub(super) struct RootRouter {
     /// `None` if the Platform API has an address of its own.
     platform: Option<Arc<PlatformPipeline>>,
     dashboard: Dashboard,
-    docs: docs::Docs,
+    portal: Portal,
     monitoring: Monitoring,
 }
 
@@ -30,28 +32,33 @@ impl RootRouter {
     pub(super) fn new(
         monitoring: Monitoring,
         api: RequestPipeline,
-        contract: &'static Contract,
         dashboard: Dashboard,
+        portal: Portal,
     ) -> Self {
-        let docs = docs::Docs::new(contract);
-        Self { api, other_versions: Vec::new(), platform: None, dashboard, docs, monitoring }
+        Self { api, other_versions: Vec::new(), platform: None, dashboard, portal, monitoring }
     }
 
     /// Adds the Platform API and its documentation.
     pub(super) fn set_platform(&mut self, platform: Arc<PlatformPipeline>) {
         self.platform = Some(platform);
-        self.docs.add(&generated::operations::CONTRACT);
+        self.portal.add(&generated::operations::CONTRACT);
     }
 
     /// Removes the Platform API, but not its documentation.
     pub(super) fn remove_platform(&mut self) {
         self.platform = None;
+        self.portal.set_elsewhere(&generated::operations::CONTRACT);
     }
 
     /// Adds another version of the API.
     pub(super) fn add(&mut self, contract: &'static Contract, api: RequestPipeline) {
         self.other_versions.push((format!("api/{}/", contract.name), api));
-        self.docs.add(contract);
+        self.portal.add(contract);
+    }
+
+    /// Offers this API key on the page of the reference, to readers on this machine.
+    pub(super) fn set_demo_key(&mut self, key: SecretString) {
+        self.portal.set_demo_key(key);
     }
 
     /// Returns the state of `/readyz`.
@@ -64,10 +71,10 @@ impl RootRouter {
         if dashboard::serves(request.uri().path()) {
             // Boxed, so that the future of an API request does not include the future of a page.
             Box::pin(self.dashboard.call(request)).await
-        } else if page::is_read(request.method()) {
+        } else if public_response::is_read(request.method()) {
             Ok(self.public(&request).await)
         } else {
-            Ok(page::method_not_allowed())
+            Ok(public_response::method_not_allowed())
         }
     }
 
@@ -78,21 +85,9 @@ impl RootRouter {
             return response;
         }
         match path {
-            "/" => redirect("/docs/"),
-            "/docs" => redirect("/docs/"),
+            "/" => self.portal.redirect_home(),
             "/favicon.ico" => dashboard::icon(),
-            "/docs/errors" => page::html(errors_page::HTML.clone()),
-            "/docs/webhooks" => page::html(guide::HTML.clone()),
-            "/docs/platform" => page::html(guide::PLATFORM_HTML.clone()),
-            "/docs/webhooks/vectors.json" => page::json(guide::VECTORS),
-            "/docs/page.css" => page::style(),
-            path => match path.strip_prefix("/docs/") {
-                Some(file) => self.docs.swagger(file),
-                None => match path.strip_prefix("/openapi/").and_then(|file| self.docs.document(file)) {
-                    Some(document) => document.response(request),
-                    None => page::not_found(),
-                },
-            },
+            _ => self.portal.response(request).unwrap_or_else(public_response::not_found),
         }
     }
 }
@@ -115,10 +110,4 @@ impl Endpoint for RootRouter {
             None => self.page(request).await,
         }
     }
-}
-
-fn redirect(to: &'static str) -> Response {
-    let mut response = Response::builder().status(StatusCode::PERMANENT_REDIRECT).finish();
-    response.headers_mut().insert(header::LOCATION, HeaderValue::from_static(to));
-    response
 }

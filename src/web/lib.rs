@@ -8,6 +8,7 @@ pub mod compress;
 pub mod etag;
 pub mod layer;
 pub mod panics;
+pub mod public_response;
 pub mod rejection;
 pub mod request_context;
 mod request_id;

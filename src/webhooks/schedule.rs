@@ -73,7 +73,7 @@ mod tests {
         let delays: Vec<String> = DELIVERY_RETRY_DELAYS_MS.iter().map(in_words).collect();
         let (last, others) = delays.split_last().unwrap();
         let statement = format!("is retried after {} and {last}", others.join(", "));
-        for text in [include_str!("../../openapi/v1.yaml"), include_str!("../server/guide/guide.html")] {
+        for text in [include_str!("../../openapi/v1.yaml"), include_str!("../portal/guides/webhooks.md")] {
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             let statements = text.matches("is retried after").count();
             assert!(statements > 0 && statements == text.matches(&statement).count(), "{statement}");

@@ -14,20 +14,30 @@ use crate::support::{TestApp, TestResponse};
 
 /// The maximum time that a test waits for the server.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// The largest file that the server serves without a key.
-const LARGE_FILE: &str = "/docs/swagger-ui-bundle.js";
 
 fn address(app: &TestApp) -> SocketAddr {
     app.base_url.trim_start_matches("http://").parse().expect("an address")
 }
 
-/// Opens a connection with a receive buffer of 4 KiB and sends this number of requests for a large file, without
-/// reading.
-async fn send_without_reading(app: &TestApp, requests: usize) -> TcpStream {
+/// Returns the path of the largest file that the server serves without a key: the script of Swagger UI.
+async fn large_file(app: &TestApp) -> String {
+    let page = String::from_utf8(app.get("/docs/reference").await.assert_status(200).body).expect("UTF-8");
+    let (before, _) = page.split_once("/swagger-ui-bundle.js\"").expect("the page loads Swagger UI");
+    let (_, folder) = before.rsplit_once('"').expect("a URL");
+    format!("{folder}/swagger-ui-bundle.js")
+}
+
+/// Opens a connection and requests more than fits into the buffers of the sockets, without reading.
+async fn send_without_reading(app: &TestApp) -> TcpStream {
+    send(app, "/openapi/v1.json", 20).await
+}
+
+/// Opens a connection with a receive buffer of 4 KiB and sends this number of requests for a file.
+async fn send(app: &TestApp, file: &str, requests: usize) -> TcpStream {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.set_recv_buffer_size(4096).expect("a small buffer");
     let mut stream = socket.connect(address(app)).await.expect("the server listens");
-    let request = format!("GET {LARGE_FILE} HTTP/1.1\r\nHost: api\r\n\r\n").repeat(requests);
+    let request = format!("GET {file} HTTP/1.1\r\nHost: api\r\n\r\n").repeat(requests);
     stream.write_all(request.as_bytes()).await.expect("the requests are sent");
     stream
 }
@@ -56,7 +66,7 @@ async fn a_client_that_does_not_read_is_disconnected() {
         limits.timeouts.write = Duration::from_millis(300);
     })
     .await;
-    let mut stream = send_without_reading(&app, 20).await;
+    let mut stream = send_without_reading(&app).await;
     assert_eq!(request_once(&app, "/docs/").await.status, 500, "the only connection is in use");
     assert!(wait_until_served(&app).await > Duration::from_millis(100));
     // The bytes sent before can be read; then the connection is closed.
@@ -74,7 +84,7 @@ async fn a_client_that_reads_a_byte_at_a_time_is_disconnected() {
         limits.timeouts.write = Duration::from_millis(300);
     })
     .await;
-    let mut stream = send_without_reading(&app, 20).await;
+    let mut stream = send_without_reading(&app).await;
     let read_slowly = async {
         let mut byte = [0];
         let mut pause = tokio::time::interval(Duration::from_millis(20));
@@ -94,8 +104,10 @@ async fn a_client_that_reads_slowly_gets_everything() {
     let app =
         TestApp::start_with_connection_limits(|limits| limits.timeouts.write = Duration::from_millis(500))
             .await;
-    let expected_length = app.get(LARGE_FILE).await.assert_status(200).body.len();
-    let mut stream = send_without_reading(&app, 1).await;
+    let file = large_file(&app).await;
+    let expected_length = app.get(&file).await.assert_status(200).body.len();
+    assert!(expected_length > 1_000_000, "{expected_length} bytes fit into the buffers of the sockets");
+    let mut stream = send(&app, &file, 1).await;
     let (mut received, mut buffer) = (0, vec![0; 64 * 1024]);
     let mut pause = tokio::time::interval(Duration::from_millis(5));
     while received < expected_length {
@@ -109,7 +121,7 @@ async fn a_client_that_reads_slowly_gets_everything() {
 #[tokio::test]
 async fn beyond_the_limit_only_health_checks_are_answered() {
     let app = TestApp::start_with(&[("max_connections_per_address", "2")]).await;
-    let open = [send_without_reading(&app, 1).await, send_without_reading(&app, 1).await];
+    let open = [send_without_reading(&app).await, send_without_reading(&app).await];
     for path in ["/healthz", "/readyz", "/metrics"] {
         let response = request_once(&app, path).await.assert_status(200);
         assert_eq!(response.header("connection"), "close");
@@ -141,7 +153,7 @@ async fn beyond_the_limit_only_health_checks_are_answered() {
 #[tokio::test]
 async fn beyond_the_limit_a_connection_answers_one_request() {
     let app = TestApp::start_with_connection_limits(|limits| limits.total = 1).await;
-    let _open = send_without_reading(&app, 1).await;
+    let _open = send_without_reading(&app).await;
     let request = "GET /healthz HTTP/1.1\r\nHost: api\r\n\r\n".repeat(3);
     let received = app.exchange(request.as_bytes(), false).await;
     assert!(received.is_closed);
@@ -160,9 +172,9 @@ async fn a_trusted_proxy_can_open_more_connections_than_a_client() {
     let settings = [("max_connections_per_address", "1"), ("trusted_proxies", "127.0.0.1")];
     let app = TestApp::start_with(&settings).await;
     let _open = [
-        send_without_reading(&app, 1).await,
-        send_without_reading(&app, 1).await,
-        send_without_reading(&app, 1).await,
+        send_without_reading(&app).await,
+        send_without_reading(&app).await,
+        send_without_reading(&app).await,
     ];
     request_once(&app, "/docs/").await.assert_status(200);
 }
@@ -175,7 +187,7 @@ async fn silent_connections_do_not_block_health_checks() {
         limits.overflow_head_timeout = Duration::from_secs(60);
     })
     .await;
-    let _open = send_without_reading(&app, 1).await;
+    let _open = send_without_reading(&app).await;
     let mut silent = Vec::new();
     for round in 0..10 {
         for _ in 0..5 {
@@ -201,7 +213,7 @@ async fn beyond_the_overflow_limit_a_connection_is_closed_immediately() {
         limits.overflow_head_timeout = TIMEOUT * 10;
     })
     .await;
-    let _open = send_without_reading(&app, 1).await;
+    let _open = send_without_reading(&app).await;
     // A connection that has sent nothing keeps the only overflow slot, because it may become a health check.
     let mut silent = TcpStream::connect(address(&app)).await.expect("the server listens");
     let mut second = TcpStream::connect(address(&app)).await.expect("the server listens");
@@ -226,7 +238,7 @@ async fn beyond_the_limit_a_silent_connection_is_closed_after_a_short_timeout() 
         limits.overflow_head_timeout = Duration::from_millis(100);
     })
     .await;
-    let _open = send_without_reading(&app, 1).await;
+    let _open = send_without_reading(&app).await;
     let mut silent = TcpStream::connect(address(&app)).await.expect("the server listens");
     let ended =
         tokio::time::timeout(TIMEOUT, silent.read(&mut [0])).await.expect("the connection is closed in time");

@@ -35,7 +35,7 @@ async fn send_without_reading(from: Ipv4Addr, to: SocketAddr) -> Option<TcpStrea
     socket.set_recv_buffer_size(2048).ok()?;
     socket.bind(SocketAddr::new(IpAddr::V4(from), 0)).ok()?;
     let mut stream = socket.connect(to).await.ok()?;
-    let requests = "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: api\r\n\r\n".repeat(50);
+    let requests = "GET /openapi/v1.json HTTP/1.1\r\nHost: api\r\n\r\n".repeat(50);
     let _ = tokio::time::timeout(Duration::from_secs(1), stream.write_all(requests.as_bytes())).await;
     Some(stream)
 }

@@ -245,7 +245,7 @@ async fn static_files_are_cached_for_a_year_under_their_digest() {
     let page = html(&app.get("/login").await);
     let file_path = regex::Regex::new("/dashboard/static/[0-9a-f]{16}/[a-z.]+").unwrap();
     let files: Vec<&str> = file_path.find_iter(&page).map(|file| file.as_str()).collect();
-    assert_eq!(files.len(), 4, "{page}");
+    assert_eq!(files.len(), 5, "{page}");
     let mut bytes = 0;
     for file in files {
         let compressed = send(app.request(Method::GET, file).header("accept-encoding", "br")).await;

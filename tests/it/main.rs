@@ -68,6 +68,7 @@ mod pagination;
 mod password_reset;
 mod paths;
 mod platform;
+mod portal;
 #[path = "../fleet/ports.rs"]
 mod ports;
 mod postgres_backup;

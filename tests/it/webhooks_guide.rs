@@ -100,7 +100,7 @@ async fn the_samples_of_the_guide_verify_the_test_vectors() {
     let (html, folder) = guide().await;
     let folder = folder.path();
     // A unit test in the folder of this sample compiles and runs it.
-    assert_eq!(sample(&html, "verify.rs"), include_str!("../../src/server/guide/verify.rs"));
+    assert_eq!(sample(&html, "verify.rs"), include_str!("../../src/portal/guides/verify.rs"));
 
     if let Some(stdout) = run(folder, "python3", &["-c", PYTHON]).await {
         assert_all_vectors_run(&stdout);
@@ -195,7 +195,7 @@ fn add_field_paths(value: &Value, path: &str, paths: &mut BTreeSet<String>) {
 }
 
 #[tokio::test]
-async fn the_guide_documents_exactly_the_fields_that_are_delivered() {
+async fn the_event_catalog_documents_exactly_the_fields_that_are_delivered() {
     let app = TestApp::start_with_local_webhooks().await;
     let workspace = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
@@ -215,15 +215,13 @@ async fn the_guide_documents_exactly_the_fields_that_are_delivered() {
     }
     assert!(delivered.keys().eq(BTreeSet::from_iter(EVENT_TYPES)), "{:?}", delivered.keys());
 
-    let html = guide().await.0;
-    let row = Regex::new("<tr><td><code>([^<]+)</code></td>").expect("a pattern");
+    let row = Regex::new("<tr id=\"field-data[^\"]*\"><td[^>]*><a [^>]*><code>data\\.([^<]+)</code>")
+        .expect("a pattern");
     let mut differences = Vec::new();
     for (event_type, fields) in &delivered {
-        let heading = format!("<h3 id=\"{event_type}\">");
-        let (_, section) =
-            html.split_once(&heading).unwrap_or_else(|| panic!("the guide has no section {event_type}"));
-        let section = section.split("<h").next().expect("a section");
-        let documented: BTreeSet<String> = row.captures_iter(section).map(|row| row[1].to_owned()).collect();
+        let page = app.get(&format!("/docs/events/{event_type}")).await.assert_status(200);
+        let html = String::from_utf8(page.body).expect("UTF-8");
+        let documented: BTreeSet<String> = row.captures_iter(&html).map(|row| row[1].to_owned()).collect();
         let undocumented: Vec<&String> = fields.difference(&documented).collect();
         // An order has no refunds when it is paid.
         let is_always_empty = |path: &String| event_type == "order.paid" && path.starts_with("refunds[].");

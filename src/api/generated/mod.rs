@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 fc3cb01bca4666bd05440267a34435794ab1ba78e80a6c1ad514e5529f63234e), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 83f534f540c514447c3256038a2b9ed16c009eed81e18030f911946034d8d0f8), do not edit. Run `cargo xtask codegen`.
 
 //! Creator Platform API: code generated from the contract.
 

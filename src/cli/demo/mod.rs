@@ -59,9 +59,12 @@ pub(super) async fn run(
         .extend(LOOPBACK.iter().filter_map(|network| network.parse::<Network>().ok()));
     let app = start::open_migrated_app(config).await?;
     let master = master_key::load(&app, KeyUse::Server, DataFolder::MayBeCreated).await?;
-    let server = serve::build_server(&app, &master, address)?;
+    let mut server = serve::build_server(&app, &master, address)?;
     load_data(&app).await?;
     let secret = ensure_key(&app, &data_dir).await?;
+    if address.ip().is_loopback() && app.config.server.public_url.is_none() {
+        server = server.with_demo_key(secret.clone());
+    }
     let login = login::ensure(&app, &data_dir).await?;
     let webhook = webhook::ensure(&app, &master, &data_dir, address).await?;
     let listener = serve::listen(socket, "--listen")?;
@@ -198,7 +201,7 @@ The demo is ready.
   Send event  curl -H 'Authorization: Bearer {secret}' --json '{{\"email\": \"ada-'$(date +%s%N)$RANDOM'@example.com\"}}' '{url}/api/v1/students'
   Workspace   {workspace}
   Command     {command}
-  Swagger UI  {url}/docs (click Authorize and paste the key)
+  Docs        {url}/docs (guides, events, and a reference that sends requests)
   Webhooks    {receiver_url} prints each event below; {url}/docs/webhooks describes how to write a receiver
   Data        {data}; the next run uses the same data
   Stop        Ctrl-C

@@ -17,7 +17,7 @@ use super::window::Window;
 use crate::support::TestApp;
 
 /// Widths of a phone and a desktop screen, in pixels.
-const WIDTHS: [u32; 2] = [390, 1440];
+pub const WIDTHS: [u32; 2] = [390, 1440];
 
 #[tokio::test]
 async fn every_page_passes_axe_on_phone_and_desktop_in_light_and_dark() {
@@ -61,7 +61,7 @@ async fn tour(app: &TestApp, data: &SceneData, scenes: &[Scene], folder: &Path) 
 }
 
 /// Returns a violation if the page scrolls horizontally.
-async fn horizontal_overflow(window: &Window) -> Option<String> {
+pub async fn horizontal_overflow(window: &Window) -> Option<String> {
     let excess_width = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
     let pixels = window.run(excess_width, Vec::new()).await.as_i64().expect("pixels");
     (pixels > 0).then(|| format!("the page is {pixels} px wider than the screen"))

@@ -23,6 +23,9 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// The interval between two checks of an expected state.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
+/// The beginnings of the paths of files that pages load.
+const FILES: [&str; 4] = ["/dashboard/static/", "/docs/static/", "/docs/search.json", "/openapi/"];
+
 /// A browser window that opens pages of one server. Dropping it closes the browser.
 pub struct Window {
     client: Client,
@@ -50,8 +53,13 @@ impl WebDriverCompatibleCommand for DriverCommand {
 impl Window {
     /// Opens a window in a new browser.
     pub async fn open(app: &TestApp) -> Self {
+        Self::open_at(&app.base_url).await
+    }
+
+    /// Opens a window in a new browser, for the server with this URL.
+    pub async fn open_at(base_url: &str) -> Self {
         let (chromium, client) = Chromium::start().await;
-        let window = Self { client, base_url: app.base_url.clone(), _chromium: chromium };
+        let window = Self { client, base_url: base_url.to_owned(), _chromium: chromium };
         window.devtools("Emulation.setFocusEmulationEnabled", json!({"enabled": true})).await;
         window
     }
@@ -59,6 +67,12 @@ impl Window {
     /// Opens this path and waits until the page is loaded.
     pub async fn open_path(&self, path: &str) {
         self.client.goto(&format!("{}{path}", self.base_url)).await.expect("the page is loaded");
+    }
+
+    /// Opens this path and waits until the page contains this text.
+    pub async fn open_page(&self, path: &str, text: &str) {
+        self.open_path(path).await;
+        self.wait_for_text(text).await;
     }
 
     /// Goes back to the previous page.
@@ -179,6 +193,15 @@ impl Window {
         value.unwrap_or_else(|error| panic!("{body:.200}: {error}"))
     }
 
+    /// Waits until this JavaScript expression is true.
+    pub async fn wait_for(&self, expression: &str) {
+        let body = format!("return Boolean({expression})");
+        self.wait_until(expression, async || {
+            self.try_run(&body, Vec::new()).await.is_ok_and(|value| value == true)
+        })
+        .await;
+    }
+
     /// Sends a command to the browser's developer tools.
     pub async fn devtools(&self, command: &str, params: Value) -> Value {
         self.send_command("goog/cdp/execute", json!({"cmd": command, "params": params})).await
@@ -233,12 +256,13 @@ impl Window {
     }
 
     /// Returns the entries of the console since the last call: script errors, policy violations and warnings. Omits
-    /// entries about pages with a 4xx status, which tests request on purpose.
+    /// entries about pages and API calls with a 4xx status, which tests request on purpose. Files must exist.
     pub async fn console(&self) -> Vec<String> {
         let entries = self.send_command("se/log", json!({"type": "browser"})).await;
         let entries = entries.as_array().cloned().unwrap_or_default();
         let is_page_status = |text: &str| {
-            text.contains("the server responded with a status of 4") && !text.contains("/dashboard/static/")
+            text.contains("the server responded with a status of 4")
+                && !FILES.iter().any(|path| text.contains(path))
         };
         let texts = entries.iter().map(|entry| format!("{} {}", entry["level"], entry["message"]));
         texts.filter(|text| !is_page_status(text)).collect()

@@ -10,11 +10,16 @@ use tokio::process::Command;
 use crate::support::program::TestProgram;
 use crate::support::{TestApp, sample, send, skip};
 
-/// Returns the text of the code blocks of a page.
+/// Returns the text of the code blocks of a page, without those that are files.
 fn blocks(html: &str) -> Vec<String> {
-    let after_openings = html.split("<pre><code>").skip(1);
-    let block = |rest: &str| rest.split("</code></pre>").next().expect("a block ends").to_owned();
-    let unescape = |text: String| text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    let after_openings = html.split("<pre tabindex=\"0\"><code class=\"").skip(1);
+    let block = |rest: &str| {
+        let (_, code) = rest.split_once("\">").expect("a block has a language");
+        code.split("</code></pre>").next().expect("a block ends").trim_end().to_owned()
+    };
+    let unescape = |text: String| {
+        text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+    };
     after_openings.map(block).map(unescape).collect()
 }
 

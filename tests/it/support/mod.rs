@@ -83,8 +83,10 @@ pub fn error_message<T>(outcome: Result<T>) -> String {
 
 /// Returns the code sample with this name from a guide.
 pub fn sample(html: &str, name: &str) -> String {
-    let opening = format!("<pre id=\"{name}\"><code>");
+    let opening = format!("<pre id=\"{name}\" ");
     let (_, after_opening) = html.split_once(&opening).unwrap_or_else(|| panic!("no sample {name}"));
+    let (_, after_opening) = after_opening.split_once("<code class=\"").expect("the code has a language");
+    let (_, after_opening) = after_opening.split_once("\">").expect("the code begins");
     let (text, _) = after_opening.split_once("</code></pre>").expect("a sample ends");
     assert!(!text.contains(['<', '>', '"']), "the sample {name} is not escaped");
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")

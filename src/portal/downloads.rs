@@ -1,0 +1,32 @@
+//! The contract documents under `/openapi/`, byte for byte.
+
+use contract_runtime::contract::{Contract, JSON};
+use web::public_response::FILE_POLICY;
+
+use super::document::Document;
+
+/// The contract documents, by file name.
+#[derive(Debug, Default)]
+pub(crate) struct Downloads(Vec<(String, Document)>);
+
+impl Downloads {
+    /// Adds the documents of a contract.
+    pub(crate) fn add(&mut self, contract: &'static Contract) {
+        let texts = [contract.yaml, contract.json, contract.json_3_0];
+        for (file, text) in file_names(contract).into_iter().zip(texts) {
+            let media_type = if file.ends_with(".yaml") { "application/yaml; charset=utf-8" } else { JSON };
+            self.0.push((file, Document::new(media_type, FILE_POLICY, text)));
+        }
+    }
+
+    /// Returns the document with this file name.
+    pub(crate) fn get(&self, file: &str) -> Option<&Document> {
+        self.0.iter().find(|(name, _)| name == file).map(|(_, document)| document)
+    }
+}
+
+/// Returns the names of a contract's documents: YAML, JSON, and OpenAPI 3.0 as JSON.
+pub(crate) fn file_names(contract: &Contract) -> [String; 3] {
+    let name = contract.name;
+    [format!("{name}.yaml"), format!("{name}.json"), format!("{name}.openapi-3.0.json")]
+}
