@@ -22,7 +22,7 @@ pub struct DemoServer {
 }
 
 impl DemoServer {
-    /// Builds the server and starts it with demo data, on a free port.
+    /// Builds the server and starts it with demo data and a high quota, on a free port.
     ///
     /// # Errors
     /// Returns an error when the server does not compile, or exits before it is ready.
@@ -35,7 +35,8 @@ impl DemoServer {
         let data = tempfile::tempdir().context("cannot create a folder for the demo data")?;
         let program = workspace.join("target/debug/creator-api");
         let mut child = Command::new(&program)
-            .args(["demo", "--listen", "127.0.0.1:0", "--data-dir"])
+            .args(["demo", "--listen", "127.0.0.1:0", "--default-per-minute", "100000"])
+            .args(["--default-per-day", "100000", "--data-dir"])
             .arg(data.path())
             .current_dir(data.path())
             .stdout(Stdio::piped())

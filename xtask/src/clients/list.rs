@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::toolchain::Tool;
-use super::{ClientJob, JobContext, run_quietly};
+use super::{ClientJob, JobContext, run_quietly, snippets};
 
-const NODE: Tool = Tool::System("node", "nodejs");
+pub(super) const NODE: Tool = Tool::System("node", "nodejs");
 const JAVA: Tool = Tool::System("java", "default-jre-headless");
 const PYTHON: Tool = Tool::Python("python");
 const OPENAPI_TYPESCRIPT: Tool = Tool::Node("openapi-typescript");
@@ -61,6 +61,12 @@ pub const JOBS: &[ClientJob] = &[
         description: "a Rust client that progenitor's macro generates from the 3.0 document",
         tools: &[CARGO, CURL],
         run: progenitor,
+    },
+    ClientJob {
+        name: "snippets",
+        description: "the samples of the documentation in seven languages",
+        tools: snippets::TOOLS,
+        run: snippets::run,
     },
 ];
 

@@ -7,6 +7,7 @@
 mod demo_server;
 mod lint;
 mod list;
+mod snippets;
 mod toolchain;
 
 use std::path::Path;
