@@ -58,6 +58,8 @@ pub mod users;
 pub mod webhook_attempts;
 pub mod webhook_deliveries;
 pub mod webhook_fanouts;
+pub mod webhook_keys;
+pub mod webhook_rates;
 pub mod webhook_replays;
 pub mod webhook_secrets;
 pub mod webhook_subscriptions;

@@ -1,14 +1,14 @@
-//! Webhook subscriptions: the endpoint's URL, the event types, and the endpoint's health.
+//! Webhook subscriptions: the endpoint's URL, the event types, the delivery controls, and the endpoint's health.
 //!
 //! Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
     DbBackend, QueryOrder, QueryResult, QuerySelect,
-    sea_query::{Expr, LockType},
+    sea_query::{Expr, ExprTrait as _, Func, LockType},
 };
 
-use crate::{Connection, InWorkspace, StringList, row_cache, scope, statement, table};
+use crate::{Connection, InWorkspace, StringList, StringMap, row_cache, scope, statement, table};
 
 /// Whether a subscription's deliveries are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -55,15 +55,59 @@ table::declare!(
         pub created_at: i64,
         /// When it was last changed.
         pub updated_at: i64,
+        /// The conditions that events must meet, one per line; `None` without conditions.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub filters: Option<String>,
+        /// The names of its custom request headers, with their encrypted values in hexadecimal.
+        pub headers: Option<StringMap>,
+        /// The maximum number of deliveries per second. A row of [`webhook_rates`](crate::webhook_rates) exists if it is set.
+        pub rate: Option<i32>,
+        /// Whether its requests also have an Ed25519 signature.
+        pub ed25519: bool,
+        /// When attempts began to fail. Unlike `failing_since`, only a success clears it.
+        pub outage_since: Option<i64>,
+        /// When the most recent outage with dead deliveries ended.
+        pub recovered_at: Option<i64>,
+        /// Dead deliveries created at or after this time are offered for a replay; `None` without an offer.
+        pub offered_from: Option<i64>,
     }
 );
 scope::workspace_table!();
+
+/// A subscription to an event, with what decides about its delivery.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subscriber {
+    /// The subscription.
+    pub id: Uuid,
+    /// Whether deliveries are sent.
+    pub state: StoredSubscriptionState,
+    /// Whether it has a rate.
+    pub has_rate: bool,
+    /// Its conditions; see [`Model::filters`].
+    pub filters: Option<String>,
+}
+
+/// Where and how to send the deliveries of a subscription.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// The subscription.
+    pub id: Uuid,
+    /// The workspace.
+    pub workspace_id: Uuid,
+    /// The URL.
+    pub url: String,
+    /// The custom request headers; see [`Model::headers`].
+    pub headers: Option<StringMap>,
+    /// Whether its requests also have an Ed25519 signature.
+    pub ed25519: bool,
+}
 
 /// Selects the first $3 subscriptions in the workspace $1 to events of type $2. Each row also contains the number of
 /// all such subscriptions, counted up to one more than $3.
 const SUBSCRIBED_TO: &str = "
 SELECT s.id, s.state, (SELECT count(*) FROM
-    (SELECT 1 FROM webhook_topics WHERE workspace_id = $1 AND event_type = $2 LIMIT $3 + 1) AS counted)
+    (SELECT 1 FROM webhook_topics WHERE workspace_id = $1 AND event_type = $2 LIMIT $3 + 1) AS counted),
+    s.rate, s.filters
 FROM (SELECT subscription_id FROM webhook_topics WHERE workspace_id = $1 AND event_type = $2
       ORDER BY subscription_id LIMIT $3) AS subscribed
 JOIN webhook_subscriptions AS s ON s.id = subscribed.subscription_id
@@ -87,7 +131,7 @@ impl InWorkspace<Entity> {
         statement::count(conn, self.select().filter(Column::DeletedAt.is_null())).await
     }
 
-    /// Returns the ids and states of the first subscriptions to events of this type, ordered by id and up to the limit.
+    /// Returns the first subscriptions to events of this type, ordered by id and up to the limit.
     /// The second value is true when there are more.
     ///
     /// On PostgreSQL, locks them against deletion until the transaction ends, so that a delivery to each can be
@@ -100,7 +144,7 @@ impl InWorkspace<Entity> {
         conn: &C,
         event_type: &str,
         limit: usize,
-    ) -> Result<(Vec<(Uuid, StoredSubscriptionState)>, bool), DbErr> {
+    ) -> Result<(Vec<Subscriber>, bool), DbErr> {
         let entry = (self.workspace(), event_type.to_owned(), limit);
         if let Some(cached) = row_cache::read(conn, |tables| tables.subscribed.get(&entry).cloned()) {
             return Ok(cached);
@@ -114,33 +158,45 @@ impl InWorkspace<Entity> {
         let rows = conn.query_without_flush(statement::raw(conn, &sql, values)).await?;
         // The count can include a subscription that is missing in the rows because it was deleted concurrently.
         let count: i64 = rows.first().map_or(Ok(0), |row| row.try_get_by_index(2))?;
-        let row = |row: &QueryResult| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?));
+        let row = |row: &QueryResult| {
+            let has_rate = row.try_get_by_index::<Option<i32>>(3)?.is_some();
+            let (id, state) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
+            Ok(Subscriber { id, state, has_rate, filters: row.try_get_by_index(4)? })
+        };
         let subscribed = (rows.iter().map(row).collect::<Result<Vec<_>, DbErr>>()?, count > limit);
         row_cache::read(conn, |tables| tables.subscribed.insert(entry, subscribed.clone()));
         Ok(subscribed)
     }
 
-    /// Returns the ids and states of these subscriptions, and locks them against deletion as
+    /// Returns these subscriptions, and locks them against deletion as
     /// [`subscribed_to`](Self::subscribed_to) does. Omits deleted subscriptions.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn states<C: ConnectionTrait>(
+    pub async fn subscribers<C: ConnectionTrait>(
         self,
         conn: &C,
         ids: &[Uuid],
-    ) -> Result<Vec<(Uuid, StoredSubscriptionState)>, DbErr> {
+    ) -> Result<Vec<Subscriber>, DbErr> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
         let rows = self
             .select_workspace_unindexed()
             .select_only()
-            .columns([Column::Id, Column::State])
+            .columns([Column::Id, Column::State, Column::Rate, Column::Filters])
             .filter(Column::Id.is_in(statement::padded(ids)))
             .filter(Column::DeletedAt.is_null())
             .lock(LockType::KeyShare);
-        rows.into_tuple().all(conn).await
+        let rows: Vec<(Uuid, StoredSubscriptionState, Option<i32>, Option<String>)> =
+            rows.into_tuple().all(conn).await?;
+        let subscriber = |(id, state, rate, filters): (_, _, Option<i32>, _)| Subscriber {
+            id,
+            state,
+            has_rate: rate.is_some(),
+            filters,
+        };
+        Ok(rows.into_iter().map(subscriber).collect())
     }
 }
 
@@ -166,23 +222,27 @@ pub async fn lock_many<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<Vec
     statement::all(conn, scope::locked(rows)).await
 }
 
-/// Returns the ids and URLs of these subscriptions, in any workspace. Omits subscriptions that are not enabled.
+/// Returns the endpoints of these subscriptions, in any workspace. Omits subscriptions that are not enabled.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
-pub async fn enabled_urls<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<Vec<(Uuid, String)>, DbErr> {
+pub async fn enabled_endpoints<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<Vec<Endpoint>, DbErr> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
     let rows = Entity::find()
         .select_only()
-        .columns([Column::Id, Column::Url])
+        .columns([Column::Id, Column::WorkspaceId, Column::Url, Column::Headers, Column::Ed25519])
         .filter(Column::Id.is_in(statement::padded(ids)))
         .filter(Column::State.eq(StoredSubscriptionState::Enabled));
-    rows.into_tuple().all(conn).await
+    let rows: Vec<(Uuid, Uuid, String, Option<StringMap>, bool)> = rows.into_tuple().all(conn).await?;
+    let endpoint =
+        |(id, workspace_id, url, headers, ed25519)| Endpoint { id, workspace_id, url, headers, ed25519 };
+    Ok(rows.into_iter().map(endpoint).collect())
 }
 
-/// Sets the time since which attempts fail, unless it is already set. Returns true when this call set it.
+/// Sets the time since which attempts fail, unless it is already set, and the beginning of the outage. Returns true when
+/// this call set it.
 ///
 /// A transaction that changes the health of several subscriptions must do so in the order of their ids, and before it
 /// changes their deliveries, to avoid deadlocks.
@@ -192,13 +252,17 @@ pub async fn enabled_urls<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<
 pub async fn set_failing<C: ConnectionTrait>(conn: &C, id: Uuid, since: i64) -> Result<bool, DbErr> {
     let update = Entity::update_many()
         .col_expr(Column::FailingSince, Expr::value(since))
+        .col_expr(
+            Column::OutageSince,
+            Func::coalesce([Expr::col(Column::OutageSince), Expr::value(since)]).into(),
+        )
         .filter(Column::Id.eq(id))
         .filter(Column::FailingSince.is_null());
     Ok(update.exec(conn).await?.rows_affected > 0)
 }
 
-/// Clears the time since which attempts fail and the time of the warning, after a success. Returns true when attempts
-/// had failed.
+/// Clears the time since which attempts fail, the beginning of the outage and the time of the warning, after a success.
+/// Returns true when attempts had failed.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
@@ -206,8 +270,9 @@ pub async fn clear_failing<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<boo
     let update = Entity::update_many()
         .col_expr(Column::FailingSince, Expr::value(None::<i64>))
         .col_expr(Column::WarnedAt, Expr::value(None::<i64>))
+        .col_expr(Column::OutageSince, Expr::value(None::<i64>))
         .filter(Column::Id.eq(id))
-        .filter(Column::FailingSince.is_not_null());
+        .filter(Column::FailingSince.is_not_null().or(Column::OutageSince.is_not_null()));
     Ok(update.exec(conn).await?.rows_affected > 0)
 }
 
@@ -247,4 +312,34 @@ pub async fn disable<C: ConnectionTrait>(conn: &C, id: Uuid, at: i64) -> Result<
 pub async fn deleted<C: ConnectionTrait>(conn: &C) -> Result<Vec<Model>, DbErr> {
     statement::all(conn, Entity::find().filter(Column::DeletedAt.is_not_null()).order_by_asc(Column::Id))
         .await
+}
+
+/// Returns up to `limit` subscriptions of all workspaces that have custom headers, with ids greater than `after`, by id.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn with_headers<C: ConnectionTrait>(
+    conn: &C,
+    after: Uuid,
+    limit: u64,
+) -> Result<Vec<Model>, DbErr> {
+    let page = Entity::find().filter(Column::Id.gt(after)).filter(Column::Headers.is_not_null());
+    statement::all(conn, page.order_by_asc(Column::Id).limit(limit)).await
+}
+
+/// Replaces the custom headers of a subscription if they are still `current`. Returns whether they were.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn replace_headers<C: ConnectionTrait>(
+    conn: &C,
+    id: Uuid,
+    current: StringMap,
+    new: StringMap,
+) -> Result<bool, DbErr> {
+    let update = Entity::update_many()
+        .col_expr(Column::Headers, Expr::value(new))
+        .filter(Column::Id.eq(id))
+        .filter(Column::Headers.eq(current));
+    Ok(update.exec(conn).await?.rows_affected > 0)
 }

@@ -10,6 +10,7 @@ mod backfill;
 mod definition;
 mod m0037_initial;
 mod m0038_roles;
+mod m0039_delivery_controls;
 mod migrator;
 mod records;
 
@@ -18,4 +19,5 @@ pub use migrator::{MigrationStatus, Migrator, OutOfOrder, StepOutcome, apply_ste
 pub use records::record;
 
 /// All migrations, oldest first.
-pub const MIGRATIONS: &[Migration] = &[m0037_initial::MIGRATION, m0038_roles::MIGRATION];
+pub const MIGRATIONS: &[Migration] =
+    &[m0037_initial::MIGRATION, m0038_roles::MIGRATION, m0039_delivery_controls::MIGRATION];

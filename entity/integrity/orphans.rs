@@ -97,6 +97,13 @@ pub const REFERENCES: &[Reference] = &[
         parent: "webhook_subscriptions",
     },
     Reference {
+        table: "webhook_rates",
+        key: "subscription_id",
+        column: "subscription_id",
+        parent: "webhook_subscriptions",
+    },
+    Reference { table: "webhook_keys", key: "id", column: "workspace_id", parent: "workspaces" },
+    Reference {
         table: "webhook_deliveries",
         key: "id",
         column: "subscription_id",

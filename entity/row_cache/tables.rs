@@ -6,7 +6,7 @@ use sea_orm::{ColumnTrait, DbBackend, DbErr, EntityTrait, QueryFilter, QueryTrai
 use uuid::Uuid;
 
 use super::rows::{PendingStatement, TableRows, pending_new_rows};
-use crate::webhook_subscriptions::StoredSubscriptionState;
+use crate::webhook_subscriptions::Subscriber;
 use crate::{
     certificates, courses, enrollments, entitlements, lesson_completions, lessons, live_sessions,
     order_items, orders, refunds, statement, student_tags, students,
@@ -81,8 +81,8 @@ pub struct CachedTables {
     pub(crate) subscribed: HashMap<(Uuid, String, usize), Subscribed>,
 }
 
-/// The ids and states of subscriptions, and whether there are more.
-pub(crate) type Subscribed = (Vec<(Uuid, StoredSubscriptionState)>, bool);
+/// Subscriptions to an event, and whether there are more.
+pub(crate) type Subscribed = (Vec<Subscriber>, bool);
 
 impl CachedTables {
     /// Returns the statements that write the new and changed rows, in the order of their foreign keys.

@@ -5,13 +5,20 @@
 //! workspace from one subscription to the next. Their cost therefore does not grow with the number of pending
 //! deliveries. A workspace with a [`WorkspaceAllowance`] whose limit is 0 costs one step, regardless of the number of
 //! its subscriptions.
+//!
+//! A subscription with a rate is claimed only as far as its [rate](crate::webhook_rates) allows, and claims are counted
+//! when they are leased. A claim locks the rates and skips those that another claim has locked. It never waits for them,
+//! and the other claim leases what the rate allows.
+
+use std::collections::BTreeMap;
 
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{Model, StoredDeliveryOrigin};
-use crate::statement;
+use crate::webhook_subscriptions::Endpoint;
+use crate::{statement, webhook_rates};
 
 /// A claim of due deliveries: its limits, and the lease that the claimed deliveries get. Times are in milliseconds
 /// since the epoch.
@@ -46,7 +53,7 @@ pub struct WorkspaceAllowance {
     pub last_subscription: Option<Uuid>,
 }
 
-/// A claimed delivery, with the event's body and the subscription's URL. Both are empty if it is
+/// A claimed delivery, with the event's body and the subscription's endpoint. Without both if it is
 /// [pre-leased](Self::pre_leased).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimedDelivery {
@@ -62,8 +69,10 @@ pub struct ClaimedDelivery {
     pub event_type: String,
     /// The exact bytes of the event's body.
     pub body: Vec<u8>,
-    /// The subscription's URL.
-    pub url: String,
+    /// The subscription's endpoint.
+    pub endpoint: Option<Endpoint>,
+    /// The subscription's rate, in deliveries per second.
+    pub rate: Option<i32>,
     /// Attempts made so far.
     pub attempts: i32,
     /// Why the delivery was created.
@@ -166,8 +175,13 @@ fn queue_head(limit: &str) -> String {
     )
 }
 
-/// The common table expressions `ready`, the enabled subscriptions with due deliveries, and `workspace_limits`, the
-/// limits of their workspaces.
+/// The condition for a rate `r` that allows a delivery at the time $1, in milliseconds.
+const ALLOWED: &str = "r.next_at_us <= $1 * 1000 + (r.burst - 1) * r.interval_us";
+
+/// Returns the common table expressions `due`, the enabled subscriptions with due deliveries; `rates`, the number of
+/// deliveries that the rates of some of them allow now; `ready`, those that can be claimed, with this number; and
+/// `workspace_limits`, the limits of their workspaces. `least` is the function that returns the smaller of two numbers,
+/// and `lock` the clause that locks rates.
 ///
 /// `per_subscription` is the maximum number of deliveries considered for one subscription. The limit $3 is divided
 /// equally among the workspaces, and the part of a workspace equally among its subscriptions. 4 is added, so that a
@@ -175,24 +189,36 @@ fn queue_head(limit: &str) -> String {
 ///
 /// To check that a subscription has a due delivery, a subquery with an order and a limit looks up one index entry. The
 /// planner would turn `EXISTS` into a join that reads all due deliveries.
-const READY: &str = "ready (workspace_id, id) AS MATERIALIZED (
-    SELECT p.workspace_id, s.id FROM pending_subscriptions AS p CROSS JOIN webhook_subscriptions AS s
+fn ready(least: &str, lock: &str) -> String {
+    format!("due (workspace_id, id, rate) AS MATERIALIZED (
+    SELECT p.workspace_id, s.id, s.rate FROM pending_subscriptions AS p CROSS JOIN webhook_subscriptions AS s
     WHERE s.id = p.subscription_id AND s.state = 0
       AND (SELECT 1 FROM webhook_deliveries AS d WHERE d.state = 0 AND d.next_attempt_at <= $1 AND d.subscription_id = s.id
            ORDER BY d.next_attempt_at LIMIT 1) = 1
+),
+rates (subscription_id, allowed) AS MATERIALIZED (
+    SELECT r.subscription_id, {least}(r.burst, ($1 * 1000 + r.burst * r.interval_us - r.next_at_us) / r.interval_us)
+    FROM due CROSS JOIN webhook_rates AS r
+    WHERE due.rate IS NOT NULL AND r.subscription_id = due.id AND {ALLOWED} {lock}
+),
+ready (workspace_id, id, allowed) AS MATERIALIZED (
+    SELECT due.workspace_id, due.id, rates.allowed
+    FROM due LEFT JOIN rates ON rates.subscription_id = due.id
+    WHERE due.rate IS NULL OR rates.allowed > 0
 ),
 workspace_limits (workspace_id, claim_limit, last_subscription, per_subscription) AS MATERIALIZED (
     SELECT r.workspace_id, coalesce(a.claim_limit, $6), a.last_subscription,
         4 + $3 / (count(*) * (SELECT count(DISTINCT workspace_id) FROM ready))
     FROM ready AS r LEFT JOIN allowances AS a ON a.workspace_id = r.workspace_id
     GROUP BY r.workspace_id, a.claim_limit, a.last_subscription
-)";
+)")
+}
 
 /// The common table expression `chosen`: the deliveries to lease. It chooses among the `claimable` deliveries the first
 /// of each workspace, then the second of each workspace, and so on. Within a workspace, it orders the first delivery of
 /// each subscription before the second of each subscription, and so on.
-const CHOSEN: &str = "by_subscription (workspace_id, subscription_id, id, subscription_position) AS (
-    SELECT workspace_id, subscription_id, id,
+const CHOSEN: &str = "by_subscription (workspace_id, subscription_id, allowed, id, subscription_position) AS (
+    SELECT workspace_id, subscription_id, allowed, id,
         row_number() OVER (PARTITION BY subscription_id ORDER BY next_attempt_at, id) FROM claimable
 ),
 by_workspace (workspace_id, id, claim_limit, workspace_position) AS (
@@ -201,6 +227,7 @@ by_workspace (workspace_id, id, claim_limit, workspace_position) AS (
             ORDER BY b.subscription_position, (b.subscription_id > l.last_subscription) DESC, b.subscription_id)
     FROM by_subscription AS b JOIN workspace_limits AS l ON l.workspace_id = b.workspace_id
     WHERE b.subscription_position <= l.per_subscription
+        AND (b.allowed IS NULL OR b.subscription_position <= b.allowed)
 ),
 chosen (id, workspace_position) AS MATERIALIZED (
     SELECT id, workspace_position FROM by_workspace WHERE workspace_position <= claim_limit
@@ -219,7 +246,7 @@ fn postgres_query() -> String {
     let pending_subscriptions = pending_subscriptions_sql(DbBackend::Postgres, "$5");
     let queue_heads = |limit: &str, comparison: &str| {
         format!(
-            "SELECT s.workspace_id, s.id AS subscription_id, head.id, head.next_attempt_at
+            "SELECT s.workspace_id, s.id AS subscription_id, s.allowed, head.id, head.next_attempt_at
             FROM ready AS s JOIN workspace_limits AS l ON l.workspace_id = s.workspace_id
                 CROSS JOIN LATERAL ({queue_head}) AS head
             WHERE l.per_subscription {comparison} {SHORT_HEAD}",
@@ -227,9 +254,10 @@ fn postgres_query() -> String {
         )
     };
     let (short_heads, long_heads) = (queue_heads(SHORT_HEAD, "<="), queue_heads("$3", ">"));
+    let ready = ready("least", "FOR UPDATE OF r SKIP LOCKED");
     format!(
         "{pending_subscriptions},
-{READY},
+{ready},
 claimable AS ({short_heads} UNION ALL {long_heads}),
 {CHOSEN},
 locked AS MATERIALIZED (
@@ -240,7 +268,7 @@ UPDATE webhook_deliveries AS d SET lease_token = $7, lease_until = $8
 FROM locked, webhook_subscriptions AS s, events AS e
 WHERE d.id = locked.id AND s.id = d.subscription_id AND e.id = d.event_id
 RETURNING d.id, d.workspace_id, d.subscription_id, d.event_id, d.event_type, e.body, s.url, d.attempts, d.origin,
-    d.created_at, e.traceparent, locked.workspace_position"
+    d.created_at, e.traceparent, locked.workspace_position, s.headers, s.ed25519, s.rate"
     )
 }
 
@@ -249,7 +277,7 @@ fn sqlite_query() -> String {
     let pending_subscriptions = pending_subscriptions_sql(DbBackend::Sqlite, "$5");
     let queue_heads = |limit: &str, comparison: &str| {
         format!(
-            "SELECT s.workspace_id, s.id AS subscription_id, d.id, d.next_attempt_at
+            "SELECT s.workspace_id, s.id AS subscription_id, s.allowed, d.id, d.next_attempt_at
             FROM ready AS s JOIN workspace_limits AS l ON l.workspace_id = s.workspace_id
                 CROSS JOIN webhook_deliveries AS d
             WHERE d.id IN (SELECT id FROM ({queue_head}) AS head) AND l.per_subscription {comparison} {SHORT_HEAD}",
@@ -257,13 +285,14 @@ fn sqlite_query() -> String {
         )
     };
     let (short_heads, long_heads) = (queue_heads(SHORT_HEAD, "<="), queue_heads("$3", ">"));
+    let ready = ready("min", "");
     format!(
         "{pending_subscriptions},
-{READY},
-claimable (workspace_id, subscription_id, id, next_attempt_at) AS ({short_heads} UNION ALL {long_heads}),
+{ready},
+claimable (workspace_id, subscription_id, allowed, id, next_attempt_at) AS ({short_heads} UNION ALL {long_heads}),
 {CHOSEN}
 SELECT d.id, d.workspace_id, d.subscription_id, d.event_id, d.event_type, e.body, s.url, d.attempts, d.origin,
-    d.created_at, e.traceparent, chosen.workspace_position
+    d.created_at, e.traceparent, chosen.workspace_position, s.headers, s.ed25519, s.rate
 FROM chosen CROSS JOIN webhook_deliveries AS d CROSS JOIN webhook_subscriptions AS s CROSS JOIN events AS e
 WHERE d.id = chosen.id AND s.id = d.subscription_id AND e.id = d.event_id"
     )
@@ -320,13 +349,18 @@ impl ClaimQuery<'_> {
             let [token, until] = [self.lease_token.into(), self.lease_until.into()];
             statement::execute(conn, SQLITE_LEASE, [token, until, ids.into()]).await?;
         }
+        let mut with_rate = BTreeMap::new();
+        for delivery in claimed.iter().filter(|delivery| delivery.rate.is_some()) {
+            *with_rate.entry(delivery.subscription_id).or_default() += 1;
+        }
+        webhook_rates::advance(conn, self.now, &with_rate).await?;
         Ok(claimed)
     }
 }
 
 impl ClaimedDelivery {
-    /// Converts a pre-leased delivery, which was committed under the lease of a worker and needs no claim. The body and
-    /// URL are empty: the body is passed separately, and the URL is read later. `traceparent` is that of the event.
+    /// Converts a pre-leased delivery, which was committed under the lease of a worker and needs no claim. The body is
+    /// passed separately, and the endpoint is read later. `traceparent` is that of the event.
     pub fn pre_leased(delivery: Model, traceparent: Option<String>) -> Self {
         Self {
             id: delivery.id,
@@ -335,7 +369,8 @@ impl ClaimedDelivery {
             event_id: delivery.event_id,
             event_type: delivery.event_type,
             body: Vec::new(),
-            url: String::new(),
+            endpoint: None,
+            rate: None,
             attempts: delivery.attempts,
             origin: delivery.origin,
             created_at: delivery.created_at,
@@ -345,14 +380,23 @@ impl ClaimedDelivery {
     }
 
     fn from_row(row: &QueryResult) -> Result<Self, DbErr> {
+        let (workspace_id, subscription_id) = (row.try_get_by_index(1)?, row.try_get_by_index(2)?);
+        let endpoint = Endpoint {
+            id: subscription_id,
+            workspace_id,
+            url: row.try_get_by_index(6)?,
+            headers: row.try_get_by_index(12)?,
+            ed25519: row.try_get_by_index(13)?,
+        };
         Ok(Self {
             id: row.try_get_by_index(0)?,
-            workspace_id: row.try_get_by_index(1)?,
-            subscription_id: row.try_get_by_index(2)?,
+            workspace_id,
+            subscription_id,
             event_id: row.try_get_by_index(3)?,
             event_type: row.try_get_by_index(4)?,
             body: row.try_get_by_index(5)?,
-            url: row.try_get_by_index(6)?,
+            endpoint: Some(endpoint),
+            rate: row.try_get_by_index(14)?,
             attempts: row.try_get_by_index(7)?,
             origin: row.try_get_by_index(8)?,
             created_at: row.try_get_by_index(9)?,

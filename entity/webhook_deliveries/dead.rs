@@ -2,7 +2,7 @@
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
-    Condition, Select,
+    Condition, Order, QueryOrder, QuerySelect, Select,
     sea_query::{Expr, ExprTrait},
 };
 
@@ -79,6 +79,30 @@ impl InWorkspace<Entity> {
         keyset
             .position_at(conn, dead.filter(keyset.span_condition(Column::CreatedAt, created)), row_number)
             .await
+    }
+
+    /// Returns when the oldest and the newest were created of the deliveries to a subscription that were created at or
+    /// after `created` and became dead at or after `settled`. `None` if there are none.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn died_since<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        subscription: Uuid,
+        (created, settled): (i64, i64),
+    ) -> Result<Option<(i64, i64)>, DbErr> {
+        let filter = DeadRowFilter { subscription: Some(subscription), ..DeadRowFilter::default() };
+        let first = |order| {
+            let dead = self
+                .select_dead(&filter, Condition::all().add(Column::CreatedAt.gte(created)))
+                .filter(statement::unindexed(Column::SettledAt.gte(settled)))
+                .select_only()
+                .column(Column::CreatedAt)
+                .order_by(Column::CreatedAt, order);
+            dead.into_tuple::<i64>().one(conn)
+        };
+        Ok(first(Order::Asc).await?.zip(first(Order::Desc).await?))
     }
 
     /// Selects dead deliveries. Two partial indexes contain the dead deliveries, one ordered by subscription and one by

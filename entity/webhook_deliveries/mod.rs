@@ -298,6 +298,22 @@ pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Mode
     statement::one(conn, Entity::find_by_id(id)).await
 }
 
+/// Returns whether an event created a delivery to a subscription at or after `since`.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn has_event_since<C: ConnectionTrait>(
+    conn: &C,
+    subscription: Uuid,
+    since: i64,
+) -> Result<bool, DbErr> {
+    let sql =
+        "SELECT 1 FROM webhook_deliveries WHERE subscription_id = $1 AND created_at >= $2 AND origin = 0
+        ORDER BY created_at DESC LIMIT 1";
+    let values = [subscription.into(), since.into()];
+    Ok(conn.query_one_raw(statement::raw(conn, sql, values)).await?.is_some())
+}
+
 /// Returns whether a subscription has deliveries, in any state.
 ///
 /// # Errors

@@ -143,9 +143,12 @@ pub async fn release_deliveries<C: ConnectionTrait>(conn: &C, leased: &[(Uuid, U
     statement::execute(conn, &sql, [rows.into()]).await
 }
 
-/// Returns the earliest due time among the pending deliveries of enabled subscriptions; `None` if there are none. A
-/// time in the past shows how far the queue is behind. Ignores deliveries with a valid lease and deliveries of the
-/// excluded workspaces.
+/// Returns the earliest time at which a pending delivery of an enabled subscription can be sent; `None` if there are
+/// none. A time in the past shows how far the queue is behind. Ignores deliveries with a valid lease and deliveries of
+/// the excluded workspaces.
+///
+/// That is when a delivery is due or, for a subscription with a rate, when the rate allows half of its burst if that is
+/// later. Workers would otherwise poll for every single delivery of a high rate.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
@@ -160,10 +163,16 @@ pub async fn earliest_due_at<C: ConnectionTrait>(
     let excluded = serde_json::Value::from_iter(excluded).to_string();
     let sql = format!(
         "{pending_subscriptions}
-        SELECT min((SELECT d.next_attempt_at FROM webhook_deliveries AS d
-                    WHERE d.state = 0 AND d.subscription_id = s.id AND {UNLEASED} ORDER BY d.next_attempt_at LIMIT 1))
-        FROM pending_subscriptions AS p CROSS JOIN webhook_subscriptions AS s
-        WHERE s.id = p.subscription_id AND s.state = 0"
+        SELECT min(CASE WHEN allowed_at > due_at THEN allowed_at ELSE due_at END) FROM (
+            SELECT (SELECT d.next_attempt_at FROM webhook_deliveries AS d
+                    WHERE d.state = 0 AND d.subscription_id = s.id AND {UNLEASED} ORDER BY d.next_attempt_at LIMIT 1) AS due_at,
+                CASE WHEN s.rate IS NOT NULL THEN
+                    (SELECT (r.next_at_us - r.burst / 2 * r.interval_us + 999) / 1000
+                     FROM webhook_rates AS r WHERE r.subscription_id = s.id)
+                END AS allowed_at
+            FROM pending_subscriptions AS p CROSS JOIN webhook_subscriptions AS s
+            WHERE s.id = p.subscription_id AND s.state = 0
+        ) AS first_due"
     );
     let row = conn.query_one_raw(statement::raw(conn, &sql, [now.into(), excluded.into()])).await?;
     row.map_or(Ok(None), |row| row.try_get_by_index(0))

@@ -10,6 +10,7 @@ use super::v1::{enum_map, id_string, optional_id_string};
 use domain::certificates::Certificate;
 use domain::enrollments::EnrollmentSnapshot;
 use domain::live_sessions::{LiveSession, LiveSessionStatus};
+use domain::outbox::filters::FieldValue;
 use domain::outbox::{Event, EventEnvelope, OrderRefunded, StudentUpdated};
 use domain::recordings::Recording;
 use domain::students::{DeletedStudent, StudentSummary};
@@ -37,6 +38,27 @@ pub fn example(event_type: &str, id: EventId, at: Timestamp, workspace: Workspac
     body["test"] = true.into();
     // The conversion to the generated type and back restores the order of the contract's fields.
     serde_json::to_vec(&serde_json::from_value::<contract::Event>(body).ok()?).ok()
+}
+
+/// Reads fields in the data of an encoded event: one value for each JSON pointer. `AppParts::read_fields` is set to this
+/// function.
+pub fn read_fields(body: &[u8], pointers: &[&str]) -> Vec<FieldValue> {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    pointers.iter().map(|pointer| field_value(body["data"].pointer(pointer))).collect()
+}
+
+fn field_value(value: Option<&Value>) -> FieldValue {
+    match value {
+        None => FieldValue::Missing,
+        Some(Value::Null) => FieldValue::Null,
+        Some(Value::Bool(value)) => FieldValue::Boolean(*value),
+        Some(Value::Number(number)) => number.as_i64().map_or(FieldValue::Object, FieldValue::Integer),
+        Some(Value::String(text)) => FieldValue::Text(text.clone()),
+        Some(Value::Array(items)) => {
+            FieldValue::List(items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect())
+        }
+        Some(Value::Object(_)) => FieldValue::Object,
+    }
 }
 
 macro_rules! convert_events {

@@ -9,6 +9,8 @@ mod contract_tests;
 mod cursor;
 mod envelope;
 pub mod error;
+#[cfg(test)]
+mod event_filter_tests;
 pub mod events;
 pub mod generated;
 mod idempotency;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use sea_orm::DbBackend;
 
-use api::events::{encode, example};
+use api::events::{encode, example, read_fields};
 use domain::app::{App, AppParts};
 use domain::keys::PrincipalCache;
 use domain::processes::{self, Roles};
@@ -189,6 +189,7 @@ pub(super) fn build_app(config: Config, db: Database) -> App {
         ids: Ids::default(),
         encode,
         example,
+        read_fields,
         principals: PrincipalCache::default(),
     };
     App::new(db, parts)

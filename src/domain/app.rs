@@ -8,6 +8,7 @@ use crate::courses::catalog::CatalogEpochs;
 use crate::event_feed::EventTail;
 use crate::idempotency::DeferredReleases;
 use crate::keys::PrincipalCache;
+use crate::outbox::filters::FieldReader;
 use crate::outbox::{EventEncoder, ExampleEncoder, FastPath};
 use crate::passwords::Passwords;
 use crate::platform_tokens::{KnownTokens, TokenUses};
@@ -53,6 +54,8 @@ pub struct AppParts {
     pub encode: EventEncoder,
     /// Encodes the contract's example of an event, which a test of a subscription sends.
     pub example: ExampleEncoder,
+    /// Reads fields of an encoded event, for filters.
+    pub read_fields: FieldReader,
     /// The cache of recently used API keys, and which keys exist.
     pub principals: PrincipalCache,
 }

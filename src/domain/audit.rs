@@ -67,6 +67,9 @@ actions! {
     OrderRefunded = "order.refund", "Refunded an order";
     WebhookCreated = "webhook.create", "Created a webhook";
     WebhookEdited = "webhook.edit", "Updated a webhook";
+    WebhookControlsChanged = "webhook.controls", "Changed the delivery controls of a webhook";
+    SigningKeyRotated = "webhook.signing_key", "Rotated the signing key of webhooks";
+    OfferDismissed = "webhook.dismiss", "Dismissed the offer to replay dead letters";
     WebhookPaused = "webhook.pause", "Paused a webhook";
     WebhookEnabled = "webhook.enable", "Enabled a webhook";
     WebhookDropped = "webhook.drop", "Dropped held deliveries";

@@ -75,6 +75,7 @@ fn with_example_ids(app: &App) -> anyhow::Result<App> {
         ids: Ids::default().fix(course).fix(student).fix(order),
         encode: app.encode,
         example: app.example,
+        read_fields: app.read_fields,
         principals: PrincipalCache::default(),
     };
     Ok(App::new(app.db.clone(), parts))

@@ -58,6 +58,7 @@ id_kinds! {
     EventId, Event, "evt", "an event";
     SubscriptionId, Subscription, "whs", "a webhook subscription";
     SecretId, Secret, "whk", "a webhook secret";
+    SigningKeyId, SigningKey, "wsk", "a webhook signing key";
     DeliveryId, Delivery, "dlv", "a delivery";
     AttemptId, Attempt, "att", "an attempt";
     ReplayId, Replay, "rpl", "a replay";

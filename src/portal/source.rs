@@ -61,6 +61,9 @@ static WEBHOOKS: Guide = Guide {
         ("{{verify.rs}}", include_str!("guides/verify.rs")),
         ("{{verify.go}}", include_str!("guides/verify.go")),
         ("{{receiver.py}}", include_str!("guides/receiver.py")),
+        ("{{verify_ed25519.py}}", include_str!("guides/verify_ed25519.py")),
+        ("{{verify_ed25519.mjs}}", include_str!("guides/verify_ed25519.mjs")),
+        ("{{verify_ed25519.go}}", include_str!("guides/verify_ed25519.go")),
     ],
 };
 

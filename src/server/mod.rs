@@ -4,6 +4,7 @@
 
 mod connections;
 mod health;
+mod key_sets;
 mod maintenance;
 mod metrics;
 mod monitoring;
@@ -36,6 +37,7 @@ use foundation::config::ServerConfig;
 use foundation::id::RequestId;
 use foundation::secret::MasterKeys;
 use foundation::telemetry::metrics::ProcessKind;
+use key_sets::KeySets;
 use maintenance::MaintenanceContext;
 use portal::{Portal, PortalOptions};
 use rate_limit::LimitStore;
@@ -83,6 +85,7 @@ impl Server {
         let dashboard = Dashboard::new(request_app.clone(), master, limit_store.clone(), operation_ids);
         let api_state =
             ApiState::new(request_app.clone(), settings, master, limit_store, &operations::CONTRACT);
+        let key_sets = KeySets::new(request_app.clone());
         let maintenance = MaintenanceContext { app, limiter: Arc::clone(&api_state.limiter) };
         let pipeline = RequestPipeline::new(
             Arc::clone(&api_state),
@@ -91,7 +94,7 @@ impl Server {
         )?;
         let platform = Arc::new(PlatformPipeline::new(&maintenance.app, Arc::clone(&api_state))?);
         let portal = Portal::new(&[&operations::CONTRACT], portal_options);
-        let mut router = router::RootRouter::new(monitoring, pipeline, dashboard, portal);
+        let mut router = router::RootRouter::new(monitoring, pipeline, dashboard, key_sets, portal);
         router.set_platform(Arc::clone(&platform));
         let platform_listener = None;
         Ok(Self { maintenance, api_state, router, platform, platform_listener, shutdown, limits })

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use poem::{Endpoint, Request, Response};
 
 use super::health::Readiness;
+use super::key_sets::KeySets;
 use super::monitoring::Monitoring;
 use super::{platform, rejection};
 use api::middleware::RequestPipeline;
@@ -24,6 +25,7 @@ pub(super) struct RootRouter {
     /// `None` if the Platform API has an address of its own.
     platform: Option<Arc<PlatformPipeline>>,
     dashboard: Dashboard,
+    key_sets: KeySets,
     portal: Portal,
     monitoring: Monitoring,
 }
@@ -33,9 +35,10 @@ impl RootRouter {
         monitoring: Monitoring,
         api: RequestPipeline,
         dashboard: Dashboard,
+        key_sets: KeySets,
         portal: Portal,
     ) -> Self {
-        Self { api, other_versions: Vec::new(), platform: None, dashboard, portal, monitoring }
+        Self { api, other_versions: Vec::new(), platform: None, dashboard, key_sets, portal, monitoring }
     }
 
     /// Adds the Platform API and its documentation.
@@ -83,6 +86,9 @@ impl RootRouter {
         let path = request.uri().path();
         if let Some(response) = self.monitoring.page(path).await {
             return response;
+        }
+        if let Some(path) = path.strip_prefix("/webhooks/") {
+            return self.key_sets.response(path).await;
         }
         match path {
             "/" => self.portal.redirect_home(),

@@ -100,6 +100,8 @@ async fn send(
         delivery_id: &delivery_id.to_string(),
         body: leased.body.clone(),
         keys: &target.keys,
+        ed25519_keys: &target.ed25519_keys,
+        custom_headers: &target.headers,
         now: now_ms.div_euclid(1000),
         timeout: ATTEMPT_TIMEOUT,
         traceparent: request_span.as_ref().map(Span::traceparent),

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use entity::webhook_deliveries::queue::{ClaimQuery, ClaimedDelivery, WorkspaceAllowance};
+use entity::webhook_rates;
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -23,13 +25,13 @@ pub(super) const MAX_PER_CLAIM: usize = 256;
 /// A delivery under a lease of this worker. No other worker sends it until the lease expires.
 #[derive(Debug)]
 pub(super) struct LeasedDelivery {
-    /// The delivery. Its `url` and `body` are empty: their contents were moved to `target` and to the field below.
+    /// The delivery. Without its endpoint and body: they were moved to `target` and to the field below.
     pub(super) delivery: ClaimedDelivery,
     /// The exact bytes of the event's body.
     pub(super) body: Bytes,
     /// The lease. All deliveries of one claim share it.
     pub(super) lease: Arc<Lease>,
-    /// The URL and the signing keys.
+    /// The URL, the signing keys and the custom headers.
     pub(super) target: Arc<Target>,
 }
 
@@ -77,6 +79,8 @@ pub(super) struct RoundRobin {
     last_workspace: Option<Uuid>,
     /// The most recently claimed subscription of each workspace.
     last_subscriptions: HashMap<Uuid, Uuid>,
+    /// When the rates of claimed subscriptions allow more deliveries.
+    rate_pauses: HashMap<Uuid, Instant>,
 }
 
 impl RoundRobin {
@@ -114,10 +118,17 @@ impl RoundRobin {
         }
         let subscriptions = claimed.iter().map(|delivery| (delivery.workspace_id, delivery.subscription_id));
         self.last_subscriptions.extend(subscriptions);
-        let take_url =
-            |delivery: &mut ClaimedDelivery| (delivery.subscription_id, std::mem::take(&mut delivery.url));
-        let urls = claimed.iter_mut().map(take_url).collect();
-        let targets = build_targets(write.conn(), seal, urls, now, read_at).await?;
+        for delivery in &claimed {
+            if let Some(rate) = delivery.rate {
+                let pause_ms = webhook_rates::Model::new(delivery.subscription_id, rate.into()).pause_ms();
+                let pause = Duration::from_millis(u64::try_from(pause_ms)?);
+                self.rate_pauses.insert(delivery.subscription_id, read_at + pause);
+            }
+        }
+        let take_endpoint =
+            |delivery: &mut ClaimedDelivery| Some((delivery.subscription_id, delivery.endpoint.take()?));
+        let endpoints = claimed.iter_mut().filter_map(take_endpoint).collect();
+        let targets = build_targets(write.conn(), seal, endpoints, now, read_at).await?;
         let lease = Arc::new(lease);
         let leased = |mut delivery: ClaimedDelivery| {
             let body = std::mem::take(&mut delivery.body).into();
@@ -125,6 +136,17 @@ impl RoundRobin {
             LeasedDelivery { delivery, body, lease: Arc::clone(&lease), target }
         };
         Ok(claimed.into_iter().map(leased).collect())
+    }
+
+    /// Returns until when the rate of a subscription allows no further deliveries, as far as this worker has used it.
+    pub(super) fn rate_pause(&self, subscription: Uuid, now: Instant) -> Option<Instant> {
+        self.rate_pauses.get(&subscription).copied().filter(|until| *until > now)
+    }
+
+    /// Returns when the first of these pauses ends. Forgets those that have ended.
+    pub(super) fn first_rate_pause(&mut self, now: Instant) -> Option<Instant> {
+        self.rate_pauses.retain(|_, until| *until > now);
+        self.rate_pauses.values().min().copied()
     }
 
     /// Returns an allowance, which is the limit and the position of the round-robin, for each workspace that has an

@@ -2,16 +2,19 @@
 //!
 //! The first failed attempt sets `failing_since`, and any success clears it. The first attempt that fails 3 days or
 //! more after `failing_since` causes a warning to the owner. An attempt that fails 7 days or more after
-//! `failing_since` disables the subscription. The mail is queued in the same transaction.
+//! `failing_since` disables the subscription. The first success after an outage in which deliveries died offers the owner
+//! to replay them. The mail is queued in the same transaction.
 
 use entity::webhook_subscriptions::{self as rows, Model, StoredSubscriptionState};
 use entity::workspaces;
+use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::attempt::CompletedAttempt;
 use super::outbound::DeliveryVerdict;
 use super::schedule::{DISABLE_AFTER_MS, WARN_AFTER_MS};
 use domain::app::App;
+use domain::webhooks::recovery;
 use domain::{email, webhooks};
 use foundation::clock::from_ms;
 use foundation::database::Write;
@@ -21,8 +24,8 @@ use mail::Message;
 /// What a batch of attempts shows about one subscription.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct HealthSignals {
-    /// At least one attempt succeeded.
-    succeeded: bool,
+    /// When the last successful attempt ended, in milliseconds since the epoch. `None` if none succeeded.
+    succeeded_ms: Option<i64>,
     /// When the first and the last failed attempt after the most recent success ended, in milliseconds since the epoch.
     /// `None` if no attempt failed after it.
     failures: Option<(i64, i64)>,
@@ -34,7 +37,7 @@ impl HealthSignals {
         let mut signals = Self::default();
         for attempt in attempts {
             if attempt.outcome.verdict() == DeliveryVerdict::Delivered {
-                signals = Self { succeeded: true, failures: None };
+                signals = Self { succeeded_ms: Some(attempt.ended_ms()), failures: None };
             } else {
                 let first = signals.failures.map_or(attempt.ended_ms(), |(first, _)| first);
                 signals.failures = Some((first, attempt.ended_ms()));
@@ -75,11 +78,14 @@ pub(super) async fn record(
         let mut attempts: Vec<&CompletedAttempt> = attempts.iter().filter(is_counted).copied().collect();
         attempts.sort_by_key(|attempt| attempt.ended_ms());
         let signals = HealthSignals::of(&attempts);
-        if signals.succeeded && subscription.failing_since.is_some() {
-            rows::clear_failing(write.conn(), subscription.id).await?;
+        if let Some(ended_ms) = signals.succeeded_ms
+            && (subscription.failing_since.is_some() || subscription.outage_since.is_some())
+            && let Some(since) = recovery::end_outage(write, subscription, ended_ms).await?
+        {
+            notify_of_recovery(app, write, subscription, since).await?;
         }
         let Some((first_failure, last_failure)) = signals.failures else { continue };
-        let recorded_since = subscription.failing_since.filter(|_| !signals.succeeded);
+        let recorded_since = subscription.failing_since.filter(|_| signals.succeeded_ms.is_none());
         if recorded_since.is_none() {
             rows::set_failing(write.conn(), subscription.id, first_failure).await?;
         }
@@ -118,13 +124,11 @@ async fn warn_or_disable(
     let name = workspace.name;
     let message = if disables {
         tracing::warn!(subscription.id = %subscription, "webhook subscription disabled after failing for 7 days");
-        let server = app.config.server.url_for_links();
-        let page = server.map(|server| format!("{server}/dashboard/developer/webhooks/{subscription}"));
         Message::WebhookDisabled {
             workspace: name,
             subscription,
             url,
-            page,
+            page: page(app, subscription),
             failing_since: since,
             last_error,
         }
@@ -143,6 +147,35 @@ async fn warn_or_disable(
     let recipient = email::mailbox(&workspace.owner_email);
     mail::queue::enqueue(write, &app.ids, workspace_id, &recipient, &message).await?;
     Ok(())
+}
+
+/// Queues the mail to the owner about an endpoint that succeeds again after an outage since this time, in which deliveries died.
+async fn notify_of_recovery(
+    app: &App,
+    write: &mut Write,
+    row: &Model,
+    since: Timestamp,
+) -> anyhow::Result<()> {
+    let Some(workspace) = workspaces::by_id(write.conn(), row.workspace_id).await? else { return Ok(()) };
+    let subscription = SubscriptionId::from_uuid(row.id);
+    let (url, page) = (row.url.clone(), page(app, subscription));
+    let message = Message::WebhookRecovered {
+        workspace: workspace.name,
+        subscription,
+        url,
+        page,
+        failing_since: since,
+    };
+    let workspace_id = WorkspaceId::from_uuid(row.workspace_id);
+    mail::queue::enqueue(write, &app.ids, workspace_id, &email::mailbox(&workspace.owner_email), &message)
+        .await?;
+    Ok(())
+}
+
+/// Returns the dashboard page of a subscription, if the server's URL is known.
+fn page(app: &App, subscription: SubscriptionId) -> Option<String> {
+    let server = app.config.server.url_for_links();
+    server.map(|server| format!("{server}/dashboard/developer/webhooks/{subscription}"))
 }
 
 /// Describes an attempt's error for the owner: the HTTP status, or the code of the failure.

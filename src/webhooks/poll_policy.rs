@@ -150,6 +150,11 @@ impl PollPolicy {
         is_due
     }
 
+    /// Polls at this time at the latest, because the rate of a subscription then allows more deliveries.
+    pub(super) fn poll_at(&mut self, at: Instant) {
+        self.next_poll_at = self.next_poll_at.min(at);
+    }
+
     /// Records a poll that claimed `claimed` of at most `limit` deliveries. At least one was claimed, or the limit was
     /// 0.
     pub(super) fn record_claim(&mut self, limit: usize, claimed: usize, now: Instant) {

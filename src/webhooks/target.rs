@@ -1,4 +1,4 @@
-//! The target of a subscription's deliveries: its URL and its signing keys.
+//! The target of a subscription's deliveries: its URL, its signing keys and its custom request headers.
 //!
 //! A target is read once for all deliveries that are sent together. It is reused only briefly, since a user may pause
 //! the subscription, edit its URL or revoke a secret in the meantime.
@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use entity::webhook_subscriptions::{self, Model as Subscription};
+use entity::webhook_subscriptions::{self, Endpoint, Model as Subscription};
+use hyper::header::{HeaderName, HeaderValue};
 use sea_orm::ConnectionTrait;
 use secrecy::ExposeSecret as _;
 use tokio::time::Instant;
@@ -16,13 +17,14 @@ use uuid::Uuid;
 
 use super::sign::SigningKey;
 use domain::app::App;
-use domain::webhooks;
+use domain::webhooks::{self, headers, signing_keys};
+use foundation::id::SubscriptionId;
 use foundation::secret::Seal;
 
 /// How long a target is used after it was read.
 const TIME_TO_LIVE: Duration = Duration::from_millis(250);
 
-/// The URL and the signing keys of one subscription.
+/// The URL, the signing keys and the custom headers of one subscription.
 #[derive(Debug)]
 pub(super) struct Target {
     /// The URL as it is stored.
@@ -31,6 +33,10 @@ pub(super) struct Target {
     pub(super) url: Option<Url>,
     /// The keys of the unexpired secrets, newest first; empty when none can be decrypted.
     pub(super) keys: Vec<SigningKey>,
+    /// The workspace's Ed25519 keys, newest first; empty unless the subscription has Ed25519 signatures.
+    pub(super) ed25519_keys: Vec<ed25519_dalek::SigningKey>,
+    /// The custom request headers.
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     /// When it was read.
     read_at: Instant,
 }
@@ -38,7 +44,14 @@ pub(super) struct Target {
 impl Target {
     /// Returns a target without a URL, for a delivery that must not be sent.
     pub(super) fn empty() -> Arc<Self> {
-        Arc::new(Self { stored_url: String::new(), url: None, keys: Vec::new(), read_at: Instant::now() })
+        Arc::new(Self {
+            stored_url: String::new(),
+            url: None,
+            keys: Vec::new(),
+            ed25519_keys: Vec::new(),
+            headers: Vec::new(),
+            read_at: Instant::now(),
+        })
     }
 
     /// Returns whether the target's URL equals the URL of this subscription row.
@@ -59,28 +72,64 @@ fn is_fresh(read_at: Instant) -> bool {
 /// Targets by subscription.
 pub(super) type Targets = HashMap<Uuid, Arc<Target>>;
 
-/// Builds the targets of subscriptions from their URLs. Reads the secrets that have not expired at `now_ms`, in
-/// milliseconds since the epoch. `read_at` is a time before the URLs were read.
+/// Builds the targets of subscriptions from their endpoints. Reads the secrets that have not expired at `now_ms`, in
+/// milliseconds since the epoch, and the Ed25519 keys of workspaces only if an endpoint uses them. `read_at` is a time
+/// before the endpoints were read.
 ///
 /// # Errors
-/// Returns an error when the query of the secrets fails.
+/// Returns an error when a query of the secrets or keys fails.
 pub(super) async fn build_targets(
     conn: &impl ConnectionTrait,
     seal: &Seal,
-    urls: HashMap<Uuid, String>,
+    endpoints: HashMap<Uuid, Endpoint>,
     now_ms: i64,
     read_at: Instant,
 ) -> anyhow::Result<Targets> {
-    let mut subscriptions: Vec<Uuid> = urls.keys().copied().collect();
+    let mut subscriptions: Vec<Uuid> = endpoints.keys().copied().collect();
     subscriptions.sort_unstable();
+    let with_ed25519 = endpoints.values().filter(|endpoint| endpoint.ed25519);
+    let mut workspaces: Vec<Uuid> = with_ed25519.map(|endpoint| endpoint.workspace_id).collect();
+    workspaces.sort_unstable();
+    workspaces.dedup();
+    let ed25519_keys = signing_keys::signing(conn, seal, &workspaces, now_ms).await?;
     let mut secrets = webhooks::active_secrets(conn, seal, &subscriptions, now_ms).await?;
-    let mut build_target = |id: Uuid, stored_url: String| {
+    let mut build_target = |id: Uuid, endpoint: Endpoint| {
         // An invalid secret is skipped. If no key remains, nothing is sent, and the attempt fails with `no_secret`.
         let secrets = secrets.remove(&id).unwrap_or_default();
-        let keys = secrets.iter().filter_map(|secret| SigningKey::new(secret.expose_secret()).ok()).collect();
-        Arc::new(Target { url: Url::parse(&stored_url).ok(), stored_url, keys, read_at })
+        let mut keys: Vec<SigningKey> =
+            secrets.iter().filter_map(|secret| SigningKey::new(secret.expose_secret()).ok()).collect();
+        let ed25519_keys = match ed25519_keys.get(&endpoint.workspace_id).filter(|_| endpoint.ed25519) {
+            Some(Ok(keys)) => keys.clone(),
+            None => Vec::new(),
+            // The receiver may rely on this signature, or on the headers below. Without them, nothing is sent, either.
+            Some(Err(_)) => {
+                keys.clear();
+                Vec::new()
+            }
+        };
+        let headers = decrypt_headers(seal, &endpoint).unwrap_or_else(|| {
+            keys.clear();
+            Vec::new()
+        });
+        let url = Url::parse(&endpoint.url).ok();
+        Arc::new(Target { url, stored_url: endpoint.url, keys, ed25519_keys, headers, read_at })
     };
-    Ok(urls.into_iter().map(|(id, url)| (id, build_target(id, url))).collect())
+    Ok(endpoints.into_iter().map(|(id, endpoint)| (id, build_target(id, endpoint))).collect())
+}
+
+/// Decrypts the custom headers of an endpoint. Returns `None` if that fails. The log contains a warning.
+fn decrypt_headers(seal: &Seal, endpoint: &Endpoint) -> Option<Vec<(HeaderName, HeaderValue)>> {
+    let Some(stored) = &endpoint.headers else { return Some(Vec::new()) };
+    let decrypted = headers::decrypt(seal, endpoint.id, stored).inspect_err(|error| {
+        let subscription = SubscriptionId::from_uuid(endpoint.id);
+        tracing::warn!(subscription.id = %subscription, %error, "the headers of a webhook cannot be decrypted");
+    });
+    let header = |(name, value): (String, secrecy::SecretString)| {
+        let mut value = HeaderValue::try_from(value.expose_secret()).ok()?;
+        value.set_sensitive(true);
+        Some((HeaderName::try_from(name).ok()?, value))
+    };
+    decrypted.ok()?.into_iter().map(header).collect()
 }
 
 /// Reads the targets of these subscriptions. Those that are not enabled are omitted.
@@ -95,8 +144,9 @@ pub(super) async fn read_targets(
     subscriptions.sort_unstable();
     subscriptions.dedup();
     let read_at = Instant::now();
-    let urls = webhook_subscriptions::enabled_urls(app.db.read(), &subscriptions).await?;
-    build_targets(app.db.read(), seal, urls.into_iter().collect(), app.clock.now_ms(), read_at).await
+    let endpoints = webhook_subscriptions::enabled_endpoints(app.db.read(), &subscriptions).await?;
+    let endpoints = endpoints.into_iter().map(|endpoint| (endpoint.id, endpoint)).collect();
+    build_targets(app.db.read(), seal, endpoints, app.clock.now_ms(), read_at).await
 }
 
 /// The most recent read of one subscription's target: its time, and the target or `None` if the subscription was not

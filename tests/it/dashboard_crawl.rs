@@ -2,8 +2,10 @@
 //! connection, and text of users is always escaped.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use domain::roles::{Role, Roles};
+use domain::webhooks::controls::ControlsChange;
 use regex::Regex;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -23,6 +25,7 @@ const FORMS_WITHOUT_IDS: &[&str] = &[
     "/sign-in",
     "/dashboard/developer/keys/new",
     "/dashboard/developer/webhooks/new",
+    "/dashboard/developer/webhooks/signing-keys",
     "/dashboard/settings/leave",
     "/dashboard/settings/people",
     "/dashboard/settings/sessions/end-others",
@@ -39,6 +42,21 @@ fn absent_id(prefix: &str) -> String {
     format!("{prefix}_01h2xcejqtf2nbrexx3vqjhp41")
 }
 
+/// Creates a subscription with Ed25519 signatures whose endpoint has recovered, so that a replay of what died is offered.
+async fn recovered_subscription(app: &TestApp, workspace: &TestWorkspace<'_>) {
+    let endpoint = Endpoint::start().await;
+    endpoint.respond_with([404, 404]);
+    let subscription = workspace.subscribe_endpoint(&endpoint, &["student.created"]).await;
+    let change = ControlsChange { ed25519: Some(true), ..Default::default() };
+    subscription.change(change).await.expect("signatures can be added");
+    for student in ["first", "second", "third"] {
+        workspace.student(student).await;
+        app.deliver_due().await;
+        app.clock.advance(Duration::from_mins(10));
+    }
+    subscription.pause().await;
+}
+
 /// Creates a workspace that contains every kind of record. Its owner has two sessions, and is a user of a second
 /// workspace.
 async fn workspace_with_everything<'a>(
@@ -47,6 +65,7 @@ async fn workspace_with_everything<'a>(
     [name, second]: [&'static str; 2],
 ) -> (TestWorkspace<'a>, Browser<'a>) {
     let workspace = app.workspace(name).await;
+    recovered_subscription(app, &workspace).await;
     workspace.subscribe_endpoint(endpoint, &["student.created"]).await;
     workspace.subscribe_endpoint(endpoint, &["student.deleted"]).await.pause().await;
     workspace.course("ink", 2).await;

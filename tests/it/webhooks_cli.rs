@@ -385,3 +385,35 @@ async fn a_delivery_is_shown_with_the_request_and_response_of_each_attempt() {
 async fn list_as_json_unmasked(program: &TestProgram, args: &[&str]) -> Value {
     serde_json::from_str(&program.run(&[args, &["--json"]].concat()).await.stdout).expect("JSON")
 }
+
+#[tokio::test]
+async fn controls_are_shown_masked_and_changed_and_keys_are_rotated() {
+    let program = program_with_workspace().await;
+    let (id, _) = subscribe(&program).await;
+    let headers = program.app.folder().join("headers");
+    std::fs::write(&headers, "Authorization: Bearer s3cr3t\n").expect("a file");
+    let headers = headers.display().to_string();
+    let filter = "student.created /metadata/plan eq pro";
+    let args = ["--filter", filter, "--headers-from", &headers, "--rate", "10", "--ed25519", "true"];
+    let changed = run(&program, &[&["controls", &id], &args[..]].concat()).await;
+    assert_snapshot!(changed.stdout.replace(&id, "SUBSCRIPTION"), @r"
+    subscription  SUBSCRIPTION
+    filter        student.created /metadata/plan eq pro
+    header        authorization: ****
+    rate          10 per second
+    ed25519       true
+    ");
+    assert_snapshot!(run(&program, &["controls", &id, "--dry-run"]).await.stdout, @r"
+    EVENT            EXAMINED  MATCHED
+    student.created  0         0
+    ");
+    let invalid = program.run(&["webhooks", "controls", &id, "--rate", "0"]).await;
+    assert!(invalid.stderr.contains("rate: must be a number from 1 to 1000"), "{invalid:?}");
+    let cleared = run(&program, &["controls", &id, "--no-filter", "--rate", "none", "--no-headers"]).await;
+    assert!(cleared.stdout.contains("rate          none"), "{cleared:?}");
+
+    let rotated = run(&program, &["rotate-signing-key", "--workspace", "acme", "--immediately"]).await;
+    let keys = list_as_json(&program, &["webhooks", "signing-keys", "--workspace", "acme"]).await;
+    assert_eq!(keys.as_array().map(Vec::len), Some(1), "{keys}");
+    assert_eq!(keys[0]["public_key"].as_str(), Some(rotated.stdout.trim_end()));
+}

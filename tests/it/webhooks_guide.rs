@@ -66,7 +66,9 @@ async fn guide() -> (String, tempfile::TempDir) {
     assert!(vectors.body == TEST_VECTORS.as_bytes());
 
     let folder = tempfile::tempdir().expect("a folder");
-    for name in ["verify.py", "verify.ts", "verify.rs", "verify.go", "receiver.py"] {
+    let ed25519 = ["verify_ed25519.py", "verify_ed25519.mjs", "verify_ed25519.go"];
+    for name in ["verify.py", "verify.ts", "verify.rs", "verify.go", "receiver.py"].into_iter().chain(ed25519)
+    {
         std::fs::write(folder.path().join(name), sample(&html, name)).expect("a file");
     }
     std::fs::write(folder.path().join("vectors.json"), &vectors.body).expect("a file");
@@ -124,6 +126,66 @@ async fn the_samples_of_the_guide_verify_the_test_vectors() {
     }
 }
 
+/// Runs the samples for Ed25519 with a published signature, and with a changed body.
+const PYTHON_ED25519: &str = "\
+import json
+try:
+    from verify_ed25519 import verify
+    key, headers, body, now = json.load(open('ed25519.json'))
+    assert verify(key, headers, body.encode(), now) and not verify(key, headers, body.encode() + b' ', now)
+    assert not verify(key, headers, body.encode(), now + 301)
+except ImportError:
+    print('missing')
+";
+const NODE_ED25519: &str = "\
+import { readFileSync } from 'node:fs';
+import { verify } from './verify_ed25519.mjs';
+const [key, headers, body, now] = JSON.parse(readFileSync('ed25519.json', 'utf8'));
+const results = [verify(key, headers, Buffer.from(body), now), verify(key, headers, Buffer.from(body + ' '), now)];
+if (String([...results, verify(key, headers, Buffer.from(body), now + 301)]) !== 'true,false,false') throw results;
+";
+const GO_ED25519: &str = "\
+package webhooks
+import (\"encoding/json\"; \"net/http\"; \"os\"; \"testing\")
+func TestEd25519(t *testing.T) {
+	text, _ := os.ReadFile(\"ed25519.json\")
+	var key, body string
+	var now int64
+	headers := map[string]string{}
+	if err := json.Unmarshal(text, &[]any{&key, &headers, &body, &now}); err != nil { t.Fatal(err) }
+	header := http.Header{}
+	for name, value := range headers { header.Set(name, value) }
+	if !VerifyEd25519(key, header, []byte(body), now) { t.Fatal(\"valid\") }
+	if VerifyEd25519(key, header, []byte(body+\" \"), now) { t.Fatal(\"changed\") }
+	if VerifyEd25519(key, header, []byte(body), now+301) { t.Fatal(\"old\") }
+}
+";
+
+#[tokio::test]
+async fn the_samples_of_the_guide_verify_ed25519_signatures() {
+    let (_, folder) = guide().await;
+    let folder = folder.path();
+    // The signature is the one of the specification of Standard Webhooks.
+    let headers = json!({
+        "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        "webhook-timestamp": "1614265330",
+        "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4= \
+            v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==",
+    });
+    let key = "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=";
+    let vector = json!([key, headers, r#"{"test": 2432232314}"#, 1_614_265_330]);
+    std::fs::write(folder.join("ed25519.json"), vector.to_string()).expect("a file");
+    if run(folder, "python3", &["-c", PYTHON_ED25519]).await.is_some_and(|stdout| stdout.contains("missing"))
+    {
+        skip("the Python package cryptography is not installed");
+    }
+    std::fs::write(folder.join("run.mjs"), NODE_ED25519).expect("a file");
+    run(folder, "node", &["run.mjs"]).await;
+    std::fs::write(folder.join("ed25519_test.go"), GO_ED25519).expect("a file");
+    std::fs::write(folder.join("go.mod"), "module webhooks\n\ngo 1.18\n").expect("a file");
+    run(folder, "go", &["test", "."]).await;
+}
+
 #[tokio::test]
 async fn the_receiver_of_the_guide_accepts_our_requests() {
     const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -162,6 +224,8 @@ async fn the_receiver_of_the_guide_accepts_our_requests() {
             delivery_id: "dlv_one",
             body: Bytes::from(body),
             keys: &keys,
+            ed25519_keys: &[],
+            custom_headers: &[],
             now,
             timeout: ATTEMPT_TIMEOUT,
             traceparent: None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use api::events::{encode, example};
+use api::events::{encode, example, read_fields};
 use creator_api::server::Server;
 use domain::FieldUpdate;
 use domain::app::{App, AppParts};
@@ -57,6 +57,7 @@ impl TestServer {
             ids: Ids::default(),
             encode,
             example,
+            read_fields,
             principals: PrincipalCache::default(),
         };
         let app = App::new(db, parts);

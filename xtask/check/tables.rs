@@ -247,6 +247,8 @@ fn entities() -> DatabaseSchema {
         webhook_attempts,
         webhook_deliveries,
         webhook_fanouts,
+        webhook_keys,
+        webhook_rates,
         webhook_replays,
         webhook_secrets,
         webhook_subscriptions,

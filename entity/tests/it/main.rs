@@ -10,6 +10,7 @@ mod once;
 mod outcomes;
 mod plans;
 mod queue;
+mod rates;
 mod requests;
 mod rollups;
 mod search;

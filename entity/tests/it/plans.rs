@@ -218,10 +218,15 @@ async fn insert_history(database: &DatabaseConnection) {
     for table in tables {
         run(database, &format!("ALTER TABLE {table} SET (autovacuum_enabled = off)")).await;
     }
+    // Every other subscription has a rate. Most rates belong to subscriptions without deliveries.
     let sql = format!(
-        "INSERT INTO webhook_subscriptions (id, workspace_id, url, event_types, state, created_at, updated_at)
-        SELECT {subscription}, {workspace}, 'https://example.com', '[\"order.paid\"]', 0, 1, 1
+        "INSERT INTO webhook_subscriptions (id, workspace_id, url, event_types, state, created_at, updated_at, rate)
+        SELECT {subscription}, {workspace}, 'https://example.com', '[\"order.paid\"]', 0, 1, 1, CASE n % 2 WHEN 0 THEN 1000 END
         FROM generate_series(1, {SUBSCRIPTIONS}) AS n;
+        SET session_replication_role = replica;
+        INSERT INTO webhook_rates (subscription_id, interval_us, burst, next_at_us)
+        SELECT {subscription}, 1000, 100, 0 FROM generate_series(1, 20000) AS n WHERE n % 2 = 0;
+        SET session_replication_role = DEFAULT;
         INSERT INTO events (id, workspace_id, type, created_at, body)
         SELECT {event}, {workspace}, 'order.paid', n, '{{}}' FROM generate_series(1, 1000) AS n"
     );

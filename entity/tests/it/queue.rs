@@ -18,7 +18,7 @@ use crate::support::{OURS, THEIRS, databases, id};
 use crate::webhooks::{delivery, event, insert_subscriptions_and_event, subscription};
 
 /// Returns a claim of up to 10 deliveries for 30 ms. Up to three deliveries of a subscription can be in flight.
-fn claim(token: u128, now: i64) -> ClaimQuery<'static> {
+pub(crate) fn claim(token: u128, now: i64) -> ClaimQuery<'static> {
     ClaimQuery {
         now,
         lease_until: now + 30,
@@ -42,7 +42,7 @@ fn settlement(delivery: u128, token: u128, transition: DeliveryTransition) -> Se
     }
 }
 
-fn numbers(claimed: &[ClaimedDelivery]) -> Vec<u128> {
+pub(crate) fn numbers(claimed: &[ClaimedDelivery]) -> Vec<u128> {
     claimed.iter().map(|delivery| delivery.id.as_u128()).collect()
 }
 
@@ -52,7 +52,7 @@ async fn row(database: &DatabaseConnection, number: u128) -> webhook_deliveries:
 
 /// Inserts deliveries 101 to 105 of subscription 1, which are due at the times 1 to 5, and deliveries 201 and 202 of
 /// subscription 2, which are due at the times 1 and 2.
-async fn insert_two_queues(database: &DatabaseConnection) {
+pub(crate) async fn insert_two_queues(database: &DatabaseConnection) {
     insert_subscriptions_and_event(database).await;
     let first = (101..106).map(|number| delivery(number, 1, number as i64 - 100));
     let second = (201..203).map(|number| delivery(number, 2, number as i64 - 200));
@@ -91,8 +91,8 @@ async fn claims_alternate_between_subscriptions_up_to_the_in_flight_limit_and_th
         assert_eq!(numbers(&first), [201, 101, 202], "the claim begins with subscription 2");
         let stored = &first[1];
         assert_eq!(
-            (stored.url.as_str(), stored.body.as_slice()),
-            ("https://example.com/1", event(500).body.as_slice())
+            (stored.endpoint.as_ref().map(|endpoint| endpoint.url.as_str()), stored.body.as_slice()),
+            (Some("https://example.com/1"), event(500).body.as_slice())
         );
         assert_eq!(
             (stored.event_id, stored.event_type.as_str(), stored.attempts),

@@ -4,7 +4,7 @@
 use entity::webhook_deliveries::{
     DeadRowFilter, DeliveryRowFilter, StoredDeliveryOrigin, StoredDeliveryState,
 };
-use entity::webhook_subscriptions::StoredSubscriptionState;
+use entity::webhook_subscriptions::{StoredSubscriptionState, Subscriber};
 use entity::{
     InWorkspace, Keyset, Set, SpanMs, StringList, StringMap, events, webhook_attempts, webhook_deliveries,
     webhook_fanouts, webhook_replays, webhook_secrets, webhook_subscriptions, webhook_topics,
@@ -28,6 +28,13 @@ pub(crate) fn subscription(number: u128) -> webhook_subscriptions::Model {
         deleted_at: None,
         created_at: 1,
         updated_at: 2,
+        filters: None,
+        headers: None,
+        rate: None,
+        ed25519: false,
+        outage_since: None,
+        recovered_at: None,
+        offered_from: None,
     }
 }
 
@@ -96,6 +103,13 @@ async fn every_webhook_row_is_stored_unchanged() {
             failing_since: Some(3),
             warned_at: Some(4),
             disabled_at: Some(5),
+            filters: Some("order.paid /id exists".to_owned()),
+            headers: Some(StringMap([("x-a".to_owned(), "00".to_owned())].into())),
+            rate: Some(7),
+            ed25519: true,
+            outage_since: Some(8),
+            recovered_at: Some(9),
+            offered_from: Some(10),
             ..subscription(1)
         };
         assert_stored_in_workspace::<webhook_subscriptions::Entity>(database, 1, changed).await;
@@ -159,14 +173,28 @@ async fn the_subscriptions_to_an_event_are_found() {
         webhook_topics::insert(&database, OURS, id(2), &owned(&["order.paid"])).await.unwrap();
         webhook_subscriptions::disable(&database, id(2), 9).await.unwrap();
         let ours = webhook_subscriptions::in_workspace(OURS);
+        let change = webhook_subscriptions::ActiveModel {
+            rate: Set(Some(5)),
+            filters: Set(Some("order.paid /id exists".to_owned())),
+            ..Default::default()
+        };
+        assert!(ours.update(&database, id(2), change).await.unwrap());
+        let first =
+            Subscriber { id: id(1), state: StoredSubscriptionState::Enabled, has_rate: false, filters: None };
+        let second = Subscriber {
+            id: id(2),
+            state: StoredSubscriptionState::Disabled,
+            has_rate: true,
+            filters: Some("order.paid /id exists".to_owned()),
+        };
         let mut paid = ours.subscribed_to(&database, "order.paid", 9).await.unwrap().0;
-        paid.sort_by_key(|(subscription, _)| *subscription);
-        assert_eq!(
-            paid,
-            [(id(1), StoredSubscriptionState::Enabled), (id(2), StoredSubscriptionState::Disabled)]
-        );
+        paid.sort_by_key(|subscriber| subscriber.id);
+        assert_eq!(paid, [first.clone(), second.clone()]);
+        let mut by_id = ours.subscribers(&database, &[id(1), id(2)]).await.unwrap();
+        by_id.sort_by_key(|subscriber| subscriber.id);
+        assert_eq!(by_id, [first.clone(), second]);
         let refunded = ours.subscribed_to(&database, "order.refunded", 9).await.unwrap().0;
-        assert_eq!(refunded, [(id(1), StoredSubscriptionState::Enabled)]);
+        assert_eq!(refunded, [first]);
         assert_eq!(ours.subscribed_to(&database, "student.created", 9).await.unwrap().0, []);
         let (first, has_more) = ours.subscribed_to(&database, "order.paid", 1).await.unwrap();
         assert_eq!((first.len(), has_more), (1, true));

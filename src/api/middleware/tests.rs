@@ -14,7 +14,7 @@ use poem_openapi::registry::{MetaApi, Registry};
 use secrecy::ExposeSecret;
 
 use super::RequestPipeline;
-use crate::events::{encode, example};
+use crate::events::{encode, example, read_fields};
 use crate::generated::adapter::V1;
 use crate::generated::operations;
 use crate::response_cache::ResponseLookup;
@@ -104,6 +104,7 @@ async fn app(folder: &tempfile::TempDir, clock: Clock) -> App {
             ids: Ids::default(),
             encode,
             example,
+            read_fields,
             principals: PrincipalCache::default(),
         },
     )

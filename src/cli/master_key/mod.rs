@@ -97,11 +97,11 @@ fn running(processes: usize, singular: &str, plural: &str) -> String {
 fn unreadable(values: &[master_key::UnreadableValue]) -> CommandError {
     let mut message = format!(
         "{} secrets cannot be decrypted with any of the keys, so the previous key is still needed; add the key that they were \
-         encrypted with, or replace each with `creator-api webhooks rotate SUBSCRIPTION --overlap 0s`, then repeat this command",
+         encrypted with, or replace each with the command below, then repeat this command",
         values.len()
     );
     for value in values.iter().take(MAX_LISTED) {
-        message += &format!("\n{value}");
+        message += &format!("\n{value}; `{}`", value.command);
     }
     CommandError::new(message)
 }

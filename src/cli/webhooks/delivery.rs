@@ -34,10 +34,14 @@ pub(super) async fn show(app: &App, args: &DeliveryArgs) -> Result<(), CommandEr
         result => result?,
     };
     let detail = webhooks::delivery_detail(app, workspace, args.delivery).await?;
-    match args.json {
-        true => output::print(output::json_text(&detail_json(&detail))),
-        false => output::print(detail_text(&detail).trim_end()),
+    if args.json {
+        return output::print(output::json_text(&detail_json(&detail)));
     }
+    let subscription = webhooks::get(app, workspace, detail.delivery.subscription).await?;
+    if detail.delivery.waits_for_rate(&subscription, app.clock.now()) {
+        output::eprint("the delivery waits because of the rate of its subscription");
+    }
+    output::print(detail_text(&detail).trim_end())
 }
 
 fn detail_json(detail: &DeliveryDetail) -> Value {

@@ -2,6 +2,7 @@
 //!
 //! Operators can access every workspace, so subscriptions and deliveries are specified by id only.
 
+mod controls;
 mod deliveries;
 mod delivery;
 mod replay;
@@ -54,6 +55,19 @@ pub(super) enum WebhooksCommand {
     },
     /// Change the URL or the event types of a subscription
     Edit(subscriptions::EditSubscriptionArgs),
+    /// Show or change the delivery controls of a subscription: filter, headers, rate and Ed25519 signatures
+    Controls(controls::ControlsArgs),
+    /// List the public keys of a workspace that verify Ed25519 signatures
+    SigningKeys {
+        /// Key of the workspace, such as `acme`; `workspaces list` shows it
+        #[arg(long, value_name = "KEY")]
+        workspace: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Rotate the Ed25519 key of a workspace; the new public key is printed to stdout
+    RotateSigningKey(controls::RotateSigningKeyArgs),
     /// Pause a subscription; its deliveries are held until it is enabled again
     Pause {
         /// Id of the subscription
@@ -84,6 +98,11 @@ pub(super) async fn run(config: Config, command: WebhooksCommand) -> Result<Comm
             subscriptions::test(&app, subscription, event_type.as_deref()).await?;
         }
         WebhooksCommand::Edit(args) => subscriptions::edit(&app, args).await?,
+        WebhooksCommand::Controls(args) => controls::run(&app, args).await?,
+        WebhooksCommand::SigningKeys { workspace, json } => {
+            controls::list_keys(&app, &workspace, json).await?
+        }
+        WebhooksCommand::RotateSigningKey(args) => controls::rotate_key(&app, &args).await?,
         WebhooksCommand::Pause { subscription } => subscriptions::pause(&app, subscription).await?,
         WebhooksCommand::Enable(args) => subscriptions::enable(&app, &args).await?,
         WebhooksCommand::Delete { subscription } => subscriptions::delete(&app, subscription).await?,

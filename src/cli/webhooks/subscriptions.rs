@@ -1,5 +1,7 @@
 //! Creates, edits, lists, tests, pauses, enables and deletes subscriptions, and rotates their secrets.
 
+use std::time::Duration;
+
 use jiff::Span;
 use jiff::tz::TimeZone;
 use secrecy::ExposeSecret;
@@ -123,7 +125,7 @@ fn expand_all(event_types: Vec<String>) -> Vec<String> {
 }
 
 /// Returns the seal that encrypts webhook secrets.
-async fn seal(app: &App) -> Result<Seal, CommandError> {
+pub(super) async fn seal(app: &App) -> Result<Seal, CommandError> {
     Ok(Seal::new(
         &master_key::load(app, KeyUse::Command, DataFolder::MustExist).await?,
         Purpose::WebhookSecrets,
@@ -153,6 +155,10 @@ fn to_json(subscription: &Subscription) -> serde_json::Value {
         "url": subscription.url,
         "event_types": subscription.event_types,
         "state": subscription.state.as_str(),
+        "filter": subscription.filter.lines().collect::<Vec<_>>(),
+        "headers": subscription.header_names,
+        "rate": subscription.rate,
+        "ed25519": subscription.ed25519,
         "failing_since": subscription.failing_since.map(output::format_time),
         "disabled_at": subscription.disabled_at.map(output::format_time),
         "created_at": output::format_time(subscription.created_at),
@@ -161,13 +167,7 @@ fn to_json(subscription: &Subscription) -> serde_json::Value {
 }
 
 pub(super) async fn rotate(app: &App, args: &RotateSecretArgs) -> Result<(), CommandError> {
-    let now = app.clock.now();
-    let overlap = match now.to_zoned(TimeZone::UTC).checked_add(args.overlap) {
-        Ok(end) if end.timestamp() >= now => end.timestamp().duration_since(now).unsigned_abs(),
-        _ => {
-            return Err(CommandError::usage("--overlap: expected a duration from 0s to 7d, such as 24h"));
-        }
-    };
+    let overlap = parse_overlap(app, args.overlap)?;
     let subscription = find(app, args.subscription).await?;
     let seal = seal(app).await?;
     let mut write = app.begin_write().await?;
@@ -191,6 +191,15 @@ pub(super) async fn rotate(app: &App, args: &RotateSecretArgs) -> Result<(), Com
     }
     output::eprint("the secret on stdout cannot be shown again");
     Ok(())
+}
+
+/// Converts the value of `--overlap`.
+pub(super) fn parse_overlap(app: &App, overlap: Span) -> Result<Duration, CommandError> {
+    let now = app.clock.now();
+    match now.to_zoned(TimeZone::UTC).checked_add(overlap) {
+        Ok(end) if end.timestamp() >= now => Ok(end.timestamp().duration_since(now).unsigned_abs()),
+        _ => Err(CommandError::usage("--overlap: expected a duration from 0s to 7d, such as 24h")),
+    }
 }
 
 pub(super) async fn test(

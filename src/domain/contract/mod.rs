@@ -135,6 +135,288 @@ impl EventType {
     }
 }
 
+/// The kind of a field in the data of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldKind {
+    /// `true` or `false`.
+    Boolean,
+    /// An integer.
+    Integer,
+    /// A string, except for timestamps.
+    Text,
+    /// A timestamp.
+    Timestamp,
+    /// A list of strings.
+    TextList,
+    /// An object with arbitrary keys and strings as values.
+    TextMap,
+    /// Any other list.
+    List,
+    /// Any other value.
+    Object,
+}
+
+impl EventType {
+    /// Returns the fields of the event's data: the JSON pointer and the kind of each. Contains the fields of objects,
+    /// but not those of objects in lists.
+    pub const fn fields(self) -> &'static [(&'static str, FieldKind)] {
+        match self {
+            Self::StudentCreated => {
+                &[
+                    ("/id", FieldKind::Text),
+                    ("/email", FieldKind::Text),
+                    ("/name", FieldKind::Text),
+                    ("/external_id", FieldKind::Text),
+                    ("/tags", FieldKind::TextList),
+                    ("/metadata", FieldKind::TextMap),
+                    ("/progress", FieldKind::Object),
+                    ("/progress/enrollments_total", FieldKind::Integer),
+                    ("/progress/enrollments_active", FieldKind::Integer),
+                    ("/progress/enrollments_completed", FieldKind::Integer),
+                    ("/progress/average_percent_complete", FieldKind::Integer),
+                    ("/progress/last_activity_at", FieldKind::Timestamp),
+                    ("/created_at", FieldKind::Timestamp),
+                    ("/updated_at", FieldKind::Timestamp),
+                ]
+            }
+            Self::StudentUpdated => {
+                &[
+                    ("/id", FieldKind::Text),
+                    ("/email", FieldKind::Text),
+                    ("/name", FieldKind::Text),
+                    ("/external_id", FieldKind::Text),
+                    ("/tags", FieldKind::TextList),
+                    ("/metadata", FieldKind::TextMap),
+                    ("/progress", FieldKind::Object),
+                    ("/progress/enrollments_total", FieldKind::Integer),
+                    ("/progress/enrollments_active", FieldKind::Integer),
+                    ("/progress/enrollments_completed", FieldKind::Integer),
+                    ("/progress/average_percent_complete", FieldKind::Integer),
+                    ("/progress/last_activity_at", FieldKind::Timestamp),
+                    ("/created_at", FieldKind::Timestamp),
+                    ("/updated_at", FieldKind::Timestamp),
+                    ("/changed", FieldKind::TextList),
+                ]
+            }
+            Self::StudentDeleted => {
+                &[
+                    ("/id", FieldKind::Text),
+                    ("/email", FieldKind::Text),
+                    ("/external_id", FieldKind::Text),
+                    ("/deleted_at", FieldKind::Timestamp),
+                ]
+            }
+            Self::EnrollmentCreated => {
+                &[
+                    ("/id", FieldKind::Text),
+                    ("/studentId", FieldKind::Text),
+                    ("/courseId", FieldKind::Text),
+                    ("/status", FieldKind::Text),
+                    ("/source", FieldKind::Text),
+                    ("/order_id", FieldKind::Text),
+                    ("/progress", FieldKind::Object),
+                    ("/progress/percent_complete", FieldKind::Integer),
+                    ("/progress/completed_lessons", FieldKind::Integer),
+                    ("/progress/total_lessons", FieldKind::Integer),
+                    ("/progress/last_activity_at", FieldKind::Timestamp),
+                    ("/enrolled_at", FieldKind::Timestamp),
+                    ("/expires_at", FieldKind::Timestamp),
+                    ("/completed_at", FieldKind::Timestamp),
+                    ("/revoked_at", FieldKind::Timestamp),
+                    ("/created_at", FieldKind::Timestamp),
+                    ("/updated_at", FieldKind::Timestamp),
+                    ("/student", FieldKind::Object),
+                    ("/student/id", FieldKind::Text),
+                    ("/student/email", FieldKind::Text),
+                    ("/student/name", FieldKind::Text),
+                    ("/course", FieldKind::Object),
+                    ("/course/id", FieldKind::Text),
+                    ("/course/slug", FieldKind::Text),
+                    ("/course/title", FieldKind::Text),
+                ]
+            }
+            Self::EnrollmentRevoked => {
+                &[
+                    ("/id", FieldKind::Text),
+                    ("/studentId", FieldKind::Text),
+                    ("/courseId", FieldKind::Text),
+                    ("/status", FieldKind::Text),
+                    ("/source", FieldKind::Text),
+                    ("/order_id", FieldKind::Text),
+                    ("/progress", FieldKind::Object),
+                    ("/progress/percent_complete", FieldKind::Integer),
+                    ("/progress/completed_lessons", FieldKind::Integer),
+                    ("/progress/total_lessons", FieldKind::Integer),
+                    ("/progress/last_activity_at", FieldKind::Timestamp),
+                    ("/enrolled_at", FieldKind::Timestamp),
+                    ("/expires_at", FieldKind::Timestamp),
+                    ("/completed_at", FieldKind::Timestamp),
+                    ("/revoked_at", FieldKind::Timestamp),
+                    ("/created_at", FieldKind::Timestamp),
+                    ("/updated_at", FieldKind::Timestamp),
+                    ("/student", FieldKind::Object),
+                    ("/student/id", FieldKind::Text),
+                    ("/student/email", FieldKind::Text),
+                    ("/student/name", FieldKind::Text),
+                    ("/course", FieldKind::Object),
+                    ("/course/id", FieldKind::Text),
+                    ("/course/slug", FieldKind::Text),
+                    ("/course/title", FieldKind::Text),
+                ]
+            }
+            Self::OrderPaid => {
+                &[
+                    ("/id", FieldKind::Text),
+                    ("/number", FieldKind::Text),
+                    ("/studentId", FieldKind::Text),
+                    ("/customer", FieldKind::Object),
+                    ("/customer/email", FieldKind::Text),
+                    ("/customer/name", FieldKind::Text),
+                    ("/status", FieldKind::Text),
+                    ("/currency", FieldKind::Text),
+                    ("/subtotal_amount", FieldKind::Integer),
+                    ("/discount_amount", FieldKind::Integer),
+                    ("/tax_amount", FieldKind::Integer),
+                    ("/total_amount", FieldKind::Integer),
+                    ("/refunded_amount", FieldKind::Integer),
+                    ("/items", FieldKind::List),
+                    ("/receipt", FieldKind::Object),
+                    ("/receipt/number", FieldKind::Text),
+                    ("/receipt/url", FieldKind::Text),
+                    ("/receipt/issued_at", FieldKind::Timestamp),
+                    ("/refunds", FieldKind::List),
+                    ("/entitlements", FieldKind::List),
+                    ("/paid_at", FieldKind::Timestamp),
+                    ("/created_at", FieldKind::Timestamp),
+                    ("/updated_at", FieldKind::Timestamp),
+                ]
+            }
+            Self::OrderRefunded => {
+                &[
+                    ("/id", FieldKind::Text),
+                    ("/number", FieldKind::Text),
+                    ("/studentId", FieldKind::Text),
+                    ("/customer", FieldKind::Object),
+                    ("/customer/email", FieldKind::Text),
+                    ("/customer/name", FieldKind::Text),
+                    ("/status", FieldKind::Text),
+                    ("/currency", FieldKind::Text),
+                    ("/subtotal_amount", FieldKind::Integer),
+                    ("/discount_amount", FieldKind::Integer),
+                    ("/tax_amount", FieldKind::Integer),
+                    ("/total_amount", FieldKind::Integer),
+                    ("/refunded_amount", FieldKind::Integer),
+                    ("/items", FieldKind::List),
+                    ("/receipt", FieldKind::Object),
+                    ("/receipt/number", FieldKind::Text),
+                    ("/receipt/url", FieldKind::Text),
+                    ("/receipt/issued_at", FieldKind::Timestamp),
+                    ("/refunds", FieldKind::List),
+                    ("/entitlements", FieldKind::List),
+                    ("/paid_at", FieldKind::Timestamp),
+                    ("/created_at", FieldKind::Timestamp),
+                    ("/updated_at", FieldKind::Timestamp),
+                    ("/refund", FieldKind::Object),
+                    ("/refund/id", FieldKind::Text),
+                    ("/refund/amount", FieldKind::Integer),
+                    ("/refund/reason", FieldKind::Text),
+                    ("/refund/created_at", FieldKind::Timestamp),
+                ]
+            }
+            Self::CoursePublished => {
+                &[
+                    ("/id", FieldKind::Text),
+                    ("/slug", FieldKind::Text),
+                    ("/title", FieldKind::Text),
+                    ("/description", FieldKind::Text),
+                    ("/language", FieldKind::Text),
+                    ("/status", FieldKind::Text),
+                    ("/image_url", FieldKind::Text),
+                    ("/url", FieldKind::Text),
+                    ("/price", FieldKind::Object),
+                    ("/price/amount", FieldKind::Integer),
+                    ("/price/currency", FieldKind::Text),
+                    ("/module_count", FieldKind::Integer),
+                    ("/lesson_count", FieldKind::Integer),
+                    ("/duration_seconds", FieldKind::Integer),
+                    ("/published_at", FieldKind::Timestamp),
+                    ("/created_at", FieldKind::Timestamp),
+                    ("/updated_at", FieldKind::Timestamp),
+                ]
+            }
+            Self::CourseArchived => {
+                &[
+                    ("/id", FieldKind::Text),
+                    ("/slug", FieldKind::Text),
+                    ("/title", FieldKind::Text),
+                    ("/description", FieldKind::Text),
+                    ("/language", FieldKind::Text),
+                    ("/status", FieldKind::Text),
+                    ("/image_url", FieldKind::Text),
+                    ("/url", FieldKind::Text),
+                    ("/price", FieldKind::Object),
+                    ("/price/amount", FieldKind::Integer),
+                    ("/price/currency", FieldKind::Text),
+                    ("/module_count", FieldKind::Integer),
+                    ("/lesson_count", FieldKind::Integer),
+                    ("/duration_seconds", FieldKind::Integer),
+                    ("/published_at", FieldKind::Timestamp),
+                    ("/created_at", FieldKind::Timestamp),
+                    ("/updated_at", FieldKind::Timestamp),
+                ]
+            }
+            Self::LiveSessionStarted => {
+                &[
+                    ("/id", FieldKind::Text),
+                    ("/courseId", FieldKind::Text),
+                    ("/title", FieldKind::Text),
+                    ("/status", FieldKind::Text),
+                    ("/scheduled_at", FieldKind::Timestamp),
+                    ("/started_at", FieldKind::Timestamp),
+                    ("/ended_at", FieldKind::Timestamp),
+                    ("/duration_seconds", FieldKind::Integer),
+                ]
+            }
+            Self::LiveSessionEnded => {
+                &[
+                    ("/id", FieldKind::Text),
+                    ("/courseId", FieldKind::Text),
+                    ("/title", FieldKind::Text),
+                    ("/status", FieldKind::Text),
+                    ("/scheduled_at", FieldKind::Timestamp),
+                    ("/started_at", FieldKind::Timestamp),
+                    ("/ended_at", FieldKind::Timestamp),
+                    ("/duration_seconds", FieldKind::Integer),
+                ]
+            }
+            Self::RecordingReady => {
+                &[
+                    ("/id", FieldKind::Text),
+                    ("/live_session_id", FieldKind::Text),
+                    ("/courseId", FieldKind::Text),
+                    ("/title", FieldKind::Text),
+                    ("/duration_seconds", FieldKind::Integer),
+                    ("/size_bytes", FieldKind::Integer),
+                    ("/content_type", FieldKind::Text),
+                    ("/created_at", FieldKind::Timestamp),
+                ]
+            }
+            Self::CertificateIssued => {
+                &[
+                    ("/id", FieldKind::Text),
+                    ("/number", FieldKind::Text),
+                    ("/studentId", FieldKind::Text),
+                    ("/courseId", FieldKind::Text),
+                    ("/enrollment_id", FieldKind::Text),
+                    ("/recipient_name", FieldKind::Text),
+                    ("/issued_at", FieldKind::Timestamp),
+                    ("/verification_url", FieldKind::Text),
+                ]
+            }
+        }
+    }
+}
+
 /// Type of content of a lesson.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LessonType {

@@ -111,8 +111,8 @@ pub async fn secrets(app: &App, keys: &MasterKeys) -> Result<Report> {
             id: value.id.to_string(),
             problem: value.problem,
             remedy: format!(
-                "add the key that it was encrypted with, or replace the secret with `creator-api webhooks rotate {} --overlap 0s`",
-                value.subscription
+                "add the key that it was encrypted with, or replace the secret with `{}`",
+                value.command
             ),
         });
     }

@@ -4,14 +4,13 @@
 //! deliveries in small transactions, so that other writes do not wait long. Each transaction writes a batch and removes
 //! its subscriptions from the stored ids, so that no delivery is lost or written twice.
 
-use std::collections::HashMap;
-
 use entity::webhook_deliveries::{self, Model};
 use entity::webhook_fanouts;
-use entity::webhook_subscriptions::{self, StoredSubscriptionState};
+use entity::webhook_subscriptions::{self, StoredSubscriptionState, Subscriber};
 use sea_orm::DbBackend;
 use uuid::Uuid;
 
+use super::filters;
 use crate::Result;
 use crate::app::App;
 use foundation::clock::from_ms;
@@ -34,8 +33,8 @@ pub(super) fn batch_size(app: &App) -> usize {
 /// continues with another workspace. Returns false when no fan-out is pending, and true even when another process is
 /// writing the one that was found.
 ///
-/// The deliveries are due from the time at which the event was written. A subscription that was deleted in the meantime
-/// gets none. The delivery of a subscription that is paused or disabled is held.
+/// The deliveries are due from the time at which the event was written. A subscription that was deleted in the meantime,
+/// or whose filter the event does not meet, gets none. The delivery of a subscription that is paused or disabled is held.
 ///
 /// # Errors
 /// Returns [`crate::Error::Internal`] when a query fails. Then nothing is written.
@@ -54,13 +53,17 @@ pub async fn fan_out(app: &App, last_workspace: &mut Option<Uuid>) -> Result<boo
     let batch_size = batch_size(app);
     let batch = row.first_subscriptions(batch_size);
     let subscriptions = webhook_subscriptions::in_workspace(workspace);
-    let states: HashMap<Uuid, StoredSubscriptionState> =
-        subscriptions.states(write.conn(), &batch).await?.into_iter().collect();
+    let mut subscribers = subscriptions.subscribers(write.conn(), &batch).await?;
+    match &event {
+        Some(event) => filters::retain_matching(app, event, &mut subscribers),
+        None => subscribers.clear(),
+    }
+    subscribers.sort_unstable_by_key(|subscriber| subscriber.id);
     let now = write.now_ms();
-    let (mut rows, mut queued) = (Vec::with_capacity(batch.len()), Vec::new());
-    for subscription in batch {
-        let (Some(event), Some(state)) = (&event, states.get(&subscription)) else { continue };
-        let is_enabled = *state == StoredSubscriptionState::Enabled;
+    let (mut rows, mut queued) = (Vec::with_capacity(subscribers.len()), Vec::new());
+    for Subscriber { id: subscription, state, .. } in subscribers {
+        let Some(event) = &event else { continue };
+        let is_enabled = state == StoredSubscriptionState::Enabled;
         let id = app.ids.next::<Delivery>(from_ms(now)).uuid();
         let next_attempt_at = is_enabled.then_some(row.due_at);
         rows.push(Model { next_attempt_at, ..Model::new(id, subscription, event, is_enabled, now) });

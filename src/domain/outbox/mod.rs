@@ -7,6 +7,7 @@ mod append;
 mod deliveries;
 mod fanout;
 mod fast_path;
+pub mod filters;
 pub mod remote_wakes;
 mod slots;
 mod wake_signal;
@@ -22,7 +23,7 @@ use crate::recordings::Recording;
 use crate::students::{DeletedStudent, StudentSummary};
 use foundation::id::{EventId, WorkspaceId};
 
-pub use super::contract::EventType;
+pub use super::contract::{EventType, FieldKind};
 pub use append::append;
 pub use fanout::fan_out;
 pub use fast_path::{FastPath, FastPathPermit, MAX_PRE_LEASED_PER_SUBSCRIPTION, PreLeasedDelivery};

@@ -247,6 +247,7 @@ pub(super) fn delivery(row: Model, attempts: Vec<Attempt>) -> Delivery {
             delivery_rows::StoredDeliveryState::Held => DeliveryState::Held,
         },
         next_attempt_at: row.next_attempt_at.map(from_ms),
+        is_leased: row.lease_token.is_some(),
         created_at: from_ms(row.created_at),
         settled_at: row.settled_at.map(from_ms),
         attempts,

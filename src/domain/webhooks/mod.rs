@@ -1,17 +1,21 @@
-//! Webhooks: subscriptions, their secrets, and the deliveries that users view and send again.
+//! Webhooks: subscriptions, their secrets and delivery controls, and the deliveries that users view and send again.
 //!
 //! Never sends anything: a due delivery is a row in the queue, and the worker claims it. A delivery is settled once it
 //! is delivered or dead, and unsettled while it is pending or held.
 
 mod capped_count;
+pub mod controls;
 mod deliveries;
 mod delivery_detail;
+pub mod headers;
 mod outcomes;
 mod queue;
+pub mod recovery;
 pub mod replays;
 mod resend;
 mod row;
 mod secrets;
+pub mod signing_keys;
 mod state;
 mod subscriptions;
 mod url;
@@ -72,8 +76,18 @@ pub struct Subscription {
     pub disabled_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
-    /// When its URL, event types or state last changed.
+    /// When its URL, event types, state or delivery controls last changed.
     pub updated_at: Timestamp,
+    /// The conditions that events must meet, one per line; empty without conditions. See [`crate::outbox::filters`].
+    pub filter: String,
+    /// The names of its custom request headers, in lower case.
+    pub header_names: Vec<String>,
+    /// The maximum number of deliveries per second, if it has one.
+    pub rate: Option<i32>,
+    /// Whether its requests also have an Ed25519 signature.
+    pub ed25519: bool,
+    /// The offer to replay what died during an outage, if there is one.
+    pub offer: Option<recovery::Offer>,
 }
 
 /// A subscription to be created.
@@ -166,12 +180,24 @@ pub struct Delivery {
     pub state: DeliveryState,
     /// When the next attempt is due. `None` unless it is pending.
     pub next_attempt_at: Option<Timestamp>,
+    /// Whether a worker has leased it to send it. The lease of a worker that was killed may have expired.
+    pub is_leased: bool,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it became delivered or dead. `None` before that.
     pub settled_at: Option<Timestamp>,
     /// The attempts of the last 30 days, in order.
     pub attempts: Vec<Attempt>,
+}
+
+impl Delivery {
+    /// Returns whether it waits only because of the rate of its subscription: it is due, and not being sent.
+    pub fn waits_for_rate(&self, subscription: &Subscription, now: Timestamp) -> bool {
+        subscription.rate.is_some()
+            && subscription.state == SubscriptionState::Enabled
+            && !self.is_leased
+            && self.next_attempt_at.is_some_and(|at| at <= now)
+    }
 }
 
 /// One attempt at a delivery.

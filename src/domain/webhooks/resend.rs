@@ -161,8 +161,12 @@ pub(super) async fn insert_copies(
     subscriptions.sort_unstable();
     subscriptions.dedup();
     let in_workspace = webhook_subscriptions::in_workspace(workspace.uuid());
-    let states: HashMap<Uuid, StoredSubscriptionState> =
-        in_workspace.states(write.conn(), &subscriptions).await?.into_iter().collect();
+    let states: HashMap<Uuid, StoredSubscriptionState> = in_workspace
+        .subscribers(write.conn(), &subscriptions)
+        .await?
+        .into_iter()
+        .map(|row| (row.id, row.state))
+        .collect();
     let now = write.now_ms();
     let new_row = |(row, origin): (Model, StoredDeliveryOrigin)| {
         // A deleted subscription has no state. Its deliveries are deleted too, so nothing is sent again.

@@ -4,7 +4,7 @@ use entity::webhook_subscriptions::{self, Model, StoredSubscriptionState};
 
 use super::super::Result;
 use super::super::records::{id, not_found};
-use super::{Subscription, SubscriptionState};
+use super::{Subscription, SubscriptionState, recovery};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{Subscription as SubscriptionIdKind, SubscriptionId, WorkspaceId};
@@ -28,6 +28,7 @@ pub(super) const fn is_undeleted(row: &Model) -> bool {
 
 /// Converts a row to a subscription.
 pub(super) fn subscription(row: Model) -> Subscription {
+    let offer = recovery::offer(&row);
     Subscription {
         id: id(row.id),
         workspace: id(row.workspace_id),
@@ -42,5 +43,10 @@ pub(super) fn subscription(row: Model) -> Subscription {
         disabled_at: row.disabled_at.map(from_ms),
         created_at: from_ms(row.created_at),
         updated_at: from_ms(row.updated_at),
+        offer,
+        filter: row.filters.unwrap_or_default(),
+        header_names: row.headers.map(|headers| headers.0.into_keys().collect()).unwrap_or_default(),
+        rate: row.rate,
+        ed25519: row.ed25519,
     }
 }

@@ -6,7 +6,7 @@
 
 use entity::webhook_deliveries::hold;
 use entity::webhook_subscriptions::{self, ActiveModel, Model, StoredSubscriptionState};
-use entity::{NotSet, Set, webhook_deliveries, webhook_fanouts};
+use entity::{Set, webhook_deliveries, webhook_fanouts};
 
 use super::super::audit::{self, Action, Actor};
 use super::super::{Error, Result, WriteOutcome};
@@ -226,17 +226,12 @@ pub async fn align_deliveries(app: &App) -> Result<bool> {
 async fn save(write: &Write, row: &mut Model) -> Result<()> {
     row.updated_at = write.recorded_ms();
     let changes = ActiveModel {
-        id: NotSet,
-        workspace_id: NotSet,
-        url: NotSet,
-        event_types: NotSet,
         state: Set(row.state),
         failing_since: Set(row.failing_since),
         warned_at: Set(row.warned_at),
         disabled_at: Set(row.disabled_at),
-        deleted_at: NotSet,
-        created_at: NotSet,
         updated_at: Set(row.updated_at),
+        ..Default::default()
     };
     webhook_subscriptions::in_workspace(row.workspace_id).update(write.conn(), row.id, changes).await?;
     Ok(())

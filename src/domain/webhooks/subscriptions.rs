@@ -51,6 +51,13 @@ pub async fn create(
         deleted_at: None,
         created_at: write.now_ms(),
         updated_at: write.recorded_ms(),
+        filters: None,
+        headers: None,
+        rate: None,
+        ed25519: false,
+        outage_since: None,
+        recovered_at: None,
+        offered_from: None,
     };
     webhook_subscriptions::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
     webhook_topics::insert(write.conn(), workspace.uuid(), row.id, &event_types).await?;

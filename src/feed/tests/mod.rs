@@ -64,6 +64,7 @@ impl FeedFixture {
                 ids: Ids::default(),
                 encode: |envelope| format!("{envelope:?}").into_bytes(),
                 example: |_, _, _, _| None,
+                read_fields: |_, pointers| vec![domain::outbox::filters::FieldValue::Missing; pointers.len()],
                 principals: Default::default(),
             },
         );

@@ -43,8 +43,9 @@ pub enum Purpose {
     /// Replaces account names by digests where sign-in attempts are counted, for 15 minutes. With another first key, the count
     /// of each account starts again.
     SignInAttempts,
-    /// Encrypts the signing secrets of webhooks, in `webhook_secrets.ciphertext`. They are encrypted again when the key is
-    /// rotated.
+    /// Encrypts the signing secrets of webhooks in `webhook_secrets.ciphertext`, their private keys in
+    /// `webhook_keys.ciphertext`, and their custom request headers in `webhook_subscriptions.headers`. All are encrypted again
+    /// when the key is rotated.
     WebhookSecrets,
 }
 

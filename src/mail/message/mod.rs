@@ -67,6 +67,19 @@ pub enum Message {
         /// Why the last attempt failed.
         last_error: String,
     },
+    /// Notifies the owner that a subscription succeeds again after an outage in which deliveries died.
+    WebhookRecovered {
+        /// The workspace's name.
+        workspace: String,
+        /// The subscription.
+        subscription: SubscriptionId,
+        /// The endpoint.
+        url: String,
+        /// The dashboard page of the subscription, if the server's URL is known.
+        page: Option<String>,
+        /// When the first of the failed attempts ended.
+        failing_since: Timestamp,
+    },
 }
 
 /// A rendered message.
@@ -107,6 +120,7 @@ impl Message {
             Self::AccessGranted { .. } => "access_given",
             Self::WebhookFailing { .. } => "webhook_failing",
             Self::WebhookDisabled { .. } => "webhook_disabled",
+            Self::WebhookRecovered { .. } => "webhook_recovered",
         }
     }
 
@@ -186,8 +200,40 @@ impl Message {
                     &[Paragraph(intro.into()), Fields(&fields), Paragraph(remedy.into()), action],
                 )
             }
+            Self::WebhookRecovered { workspace, subscription, url, page, failing_since } => {
+                render_recovered(workspace, *subscription, url, page.as_deref(), *failing_since)
+            }
         }
     }
+}
+
+/// Renders [`Message::WebhookRecovered`].
+fn render_recovered(
+    workspace: &str,
+    subscription: SubscriptionId,
+    url: &str,
+    page: Option<&str>,
+    failing_since: Timestamp,
+) -> RenderedMessage {
+    let intro = format!(
+        "A webhook endpoint of the {} workspace accepts events again. Attempts had failed since {}. Deliveries that failed \
+         permanently since then are not sent automatically.",
+        single_line(workspace),
+        format_time(failing_since)
+    );
+    let id = subscription.to_string();
+    let fields = [("Webhook ID", &*id), ("Endpoint", url)];
+    let command = format!("creator-api webhooks replay --all --subscription {id}");
+    let (remedy, action) = match page {
+        Some(page) => ("You can replay them on the page of the webhook:", Link(page)),
+        None => (
+            "You can replay them on the page of the webhook in the dashboard, or ask the operator of this server to run the \
+             command below.",
+            Command(&command),
+        ),
+    };
+    let subject = format!("Webhook endpoint on {} has recovered", host(url));
+    render_message(subject, &[Paragraph(intro.into()), Fields(&fields), Paragraph(remedy.into()), action])
 }
 
 /// Returns the values that both webhook messages contain, with their names.

@@ -78,6 +78,18 @@ fn a_disabled_subscription_links_to_the_page_that_enables_it() {
 }
 
 #[test]
+fn a_recovered_subscription_links_to_the_page_that_replays_dead_letters() {
+    let recovered = |page: Option<&str>| Message::WebhookRecovered {
+        workspace: "Acme School".to_owned(),
+        subscription: SubscriptionId::from_uuid(Uuid::from_u128(7)),
+        url: "https://hooks.acme.example/creator?tenant=1&x=y".to_owned(),
+        page: page.map(str::to_owned),
+        failing_since: "2026-03-02T10:00:30Z".parse().unwrap(),
+    };
+    insta::assert_snapshot!(formatted(&recovered(Some(PAGE))) + &recovered(None).render().text);
+}
+
+#[test]
 fn without_a_known_page_a_command_enables_the_subscription() {
     insta::assert_snapshot!(disabled(None).render().text);
 }

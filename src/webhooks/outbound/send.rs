@@ -21,6 +21,7 @@ use super::client::{HttpClient, WebhookClient};
 use super::failure::{self, AttemptFailure};
 use super::{resolver, retry_after};
 use crate::sign::{self, SigningKey};
+use domain::webhooks::headers::MASK;
 use foundation::telemetry::activity::inherit_activity;
 
 /// Maximum number of bytes of a response's body that are read and stored, without decoding.
@@ -48,6 +49,10 @@ pub struct WebhookRequest<'a> {
     pub body: Bytes,
     /// The keys of the unexpired secrets, newest first.
     pub keys: &'a [SigningKey],
+    /// The Ed25519 keys that also sign, newest first.
+    pub ed25519_keys: &'a [ed25519_dalek::SigningKey],
+    /// The custom headers of the subscription. Their values are stored nowhere.
+    pub custom_headers: &'a [(HeaderName, HeaderValue)],
     /// When this attempt is made, in Unix seconds.
     pub now: i64,
     /// The time limit of the attempt: [`ATTEMPT_TIMEOUT`], except in tests.
@@ -59,7 +64,8 @@ pub struct WebhookRequest<'a> {
 /// The outcome of an attempt.
 #[derive(Debug, Clone)]
 pub struct AttemptOutcome {
-    /// The headers of the request, without those that the client adds. Empty if no request was created.
+    /// The headers of the request, without those that the client adds, and with masked values of custom ones. Empty if no
+    /// request was created.
     pub request_headers: BTreeMap<String, String>,
     /// The response, or why there is none.
     pub result: Result<EndpointResponse, AttemptFailure>,
@@ -107,8 +113,12 @@ impl AttemptOutcome {
 /// behaves.
 pub async fn send(client: &WebhookClient, request: WebhookRequest<'_>) -> AttemptOutcome {
     let ends_at = Instant::now() + request.timeout;
-    let headers = headers(&request);
-    let request_headers = to_strings(&headers);
+    let mut headers = headers(&request);
+    let mut request_headers = to_strings(&headers);
+    for (name, value) in request.custom_headers {
+        headers.insert(name, value.clone());
+        request_headers.insert(name.as_str().to_owned(), MASK.to_owned());
+    }
     let WebhookRequest { workspace, now, .. } = request;
     let result = match prepare(client, &request, headers) {
         Ok((http_client, http_request)) => {
@@ -196,7 +206,7 @@ async fn read_response(response: Response<Incoming>, now: i64, ends_at: Instant)
 }
 
 /// Returns exactly the headers of the contract and of Standard Webhooks, and `traceparent` if the trace is recorded.
-/// `Accept`, `Host` and `Content-Length` are added later.
+/// Custom headers, `Accept`, `Host` and `Content-Length` are added later.
 fn headers(request: &WebhookRequest<'_>) -> HeaderMap {
     const SIGNATURE: HeaderName = HeaderName::from_static("x-svc-signature");
     const EVENT: HeaderName = HeaderName::from_static("x-svc-event");
@@ -208,7 +218,7 @@ fn headers(request: &WebhookRequest<'_>) -> HeaderMap {
 
     const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-    let WebhookRequest { event_id, event_type, delivery_id, body, keys, now, .. } = request;
+    let WebhookRequest { event_id, event_type, delivery_id, body, keys, ed25519_keys, now, .. } = request;
     let mut headers = HeaderMap::with_capacity(12);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(USER_AGENT, AGENT);
@@ -218,7 +228,7 @@ fn headers(request: &WebhookRequest<'_>) -> HeaderMap {
         (EVENT, (*event_type).to_owned()),
         (DELIVERY, (*delivery_id).to_owned()),
         (ID, (*event_id).to_owned()),
-        (STANDARD_SIGNATURE, sign::standard_signature(keys, event_id, *now, body)),
+        (STANDARD_SIGNATURE, sign::standard_signature(keys, ed25519_keys, event_id, *now, body)),
     ] {
         // Ids, types and signatures are ASCII. A value that is not a valid header is omitted, so that it cannot inject
         // one.

@@ -1,5 +1,5 @@
 //! Signs webhooks in two header formats: an HMAC over the time and the exact bytes of the body, and an HMAC that also
-//! covers the event id (Standard Webhooks).
+//! covers the event id (Standard Webhooks), to which Ed25519 signatures of the same content can be added.
 //!
 //! Defines the format of a secret and of both signature headers. Never reads a clock.
 
@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use ed25519_dalek::Signer as _;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use secrecy::zeroize::Zeroizing;
 use sha2::Sha256;
@@ -65,10 +66,17 @@ pub fn svc_signature(keys: &[SigningKey], unix_seconds: i64, body: &[u8]) -> Str
 }
 
 /// Returns the value of `webhook-signature`: for each key, in the order of `keys`, `v1,` and the base64 of the
-/// HMAC-SHA256 of the event id, dot, Unix seconds, dot and body, separated by spaces (Standard Webhooks 1.0).
-pub fn standard_signature(keys: &[SigningKey], id: &str, unix_seconds: i64, body: &[u8]) -> String {
+/// HMAC-SHA256 of the event id, dot, Unix seconds, dot and body, separated by spaces (Standard Webhooks 1.0). Then the same
+/// with `v1a,` and the signature for each Ed25519 key.
+pub fn standard_signature(
+    keys: &[SigningKey],
+    ed25519_keys: &[ed25519_dalek::SigningKey],
+    id: &str,
+    unix_seconds: i64,
+    body: &[u8],
+) -> String {
     let timestamp = unix_seconds.to_string();
-    let mut header = String::with_capacity(keys.len() * 48);
+    let mut header = String::with_capacity(keys.len() * 48 + ed25519_keys.len() * 93);
     for key in keys {
         let mut mac = key.decoded.clone();
         for part in [id.as_bytes(), b".", timestamp.as_bytes(), b".", body] {
@@ -76,6 +84,13 @@ pub fn standard_signature(keys: &[SigningKey], id: &str, unix_seconds: i64, body
         }
         header.push_str(if header.is_empty() { "v1," } else { " v1," });
         STANDARD.encode_string(mac.finalize().into_bytes(), &mut header);
+    }
+    if !ed25519_keys.is_empty() {
+        let content = [id.as_bytes(), b".", timestamp.as_bytes(), b".", body].concat();
+        for key in ed25519_keys {
+            header.push_str(if header.is_empty() { "v1a," } else { " v1a," });
+            STANDARD.encode_string(key.sign(&content).to_bytes(), &mut header);
+        }
     }
     header
 }

@@ -27,7 +27,7 @@ fn signatures_match_the_published_vectors() {
         let keys = if is_rotation { keys(&[NEW_SECRET, OLD_SECRET]) } else { keys(&[OLD_SECRET]) };
         let (body, timestamp) = (text("body").as_bytes(), text("webhook_timestamp").parse().unwrap());
         assert_eq!(svc_signature(&keys, timestamp, body), text("x_svc_signature"), "{vector}");
-        let standard = standard_signature(&keys, text("webhook_id"), timestamp, body);
+        let standard = standard_signature(&keys, &[], text("webhook_id"), timestamp, body);
         assert_eq!(standard, text("webhook_signature"), "{vector}");
         checked += 1;
     }
@@ -48,6 +48,26 @@ fn the_examples_of_the_contract_are_among_the_vectors() {
     for example in examples {
         assert!(TEST_VECTORS.contains(&format!("\"{example}\"")), "{example}");
     }
+}
+
+#[test]
+fn ed25519_signatures_match_the_published_vector_beside_the_same_hmac() {
+    let pair = STANDARD
+        .decode("6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==")
+        .unwrap();
+    let key = ed25519_dalek::SigningKey::from_keypair_bytes(pair.as_slice().try_into().unwrap()).unwrap();
+    let sign = |keys: &[SigningKey], ed25519_keys: &[ed25519_dalek::SigningKey]| {
+        let (id, body) = ("msg_p5jXN8AQM9LWM0D4loKWxJek", br#"{"test": 2432232314}"#);
+        standard_signature(keys, ed25519_keys, id, 1_614_265_330, body)
+    };
+    let published =
+        "v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==";
+    assert_eq!(sign(&[], std::slice::from_ref(&key)), published);
+    // Also published, with the same content.
+    let keys = keys(&["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]);
+    let hmac = sign(&keys, &[]);
+    assert_eq!(hmac, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    assert_eq!(sign(&keys, &[key.clone(), key]), format!("{hmac} {published} {published}"));
 }
 
 fn is_signature(example: &&str) -> bool {
@@ -94,7 +114,7 @@ proptest! {
         let secrets = [new, old].map(|bytes| format!("{SECRET_PREFIX}{}", STANDARD.encode(bytes)));
         // The library compares the timestamp with the system clock.
         let now = foundation::clock::Clock::system().now_ms() / 1000;
-        let signature = standard_signature(&keys(&[&secrets[0], &secrets[1]]), &id, now, body.as_bytes());
+        let signature = standard_signature(&keys(&[&secrets[0], &secrets[1]]), &[], &id, now, body.as_bytes());
         let mut headers = hyper::header::HeaderMap::new();
         headers.insert("webhook-id", id.parse().unwrap());
         headers.insert("webhook-timestamp", now.into());

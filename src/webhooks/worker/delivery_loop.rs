@@ -107,7 +107,13 @@ impl DeliveryLoop {
         }
         for (workspace, subscription) in wakes.subscriptions {
             // A full workspace is polled again once it has capacity.
-            if !self.full_workspaces.contains(&workspace) {
+            if self.full_workspaces.contains(&workspace) {
+                continue;
+            }
+            // A subscription whose rate is used up is polled when its rate allows more.
+            if let Some(until) = self.round_robin.rate_pause(subscription, now) {
+                self.poll_policy.poll_at(until);
+            } else {
                 self.poll_policy.wake_for(subscription, self.in_flight.count_of(subscription), now);
             }
         }
@@ -199,6 +205,9 @@ impl DeliveryLoop {
         if should_poll {
             let unseen = if concurrent { completed } else { Vec::new() };
             self.update_poll_policy((limit, in_flight_limit), claimed, &unseen).await?;
+            if let Some(until) = self.round_robin.first_rate_pause(Instant::now()) {
+                self.poll_policy.poll_at(until);
+            }
         }
         Ok(())
     }

@@ -54,6 +54,7 @@ impl EventSource {
                 ids: Ids::default(),
                 encode: api::events::encode,
                 example: api::events::example,
+                read_fields: api::events::read_fields,
                 principals: PrincipalCache::default(),
             },
         );

@@ -163,6 +163,8 @@ fn webhooks(data: &SceneData) -> Vec<Scene> {
         scene(SceneUser::Owner, "webhook-rotate", format!("{working}/rotate")),
         scene(SceneUser::Owner, "webhook-delete", format!("{working}/delete")),
         scene(SceneUser::Owner, "webhook-enable", format!("{}/enable", data.webhooks.paused)),
+        scene(SceneUser::Owner, "webhook-delivery", format!("{working}/delivery")),
+        scene(SceneUser::Owner, "signing-keys", format!("{list}/signing-keys")),
         scene(SceneUser::Owner, "delivery", data.webhooks.delivery.as_str()).then([ExpandDetails]),
         scene(SceneUser::Owner, "dead-letters", dead.as_str()),
         scene(SceneUser::Owner, "dead-letters-replay", format!("{dead}/replay")),

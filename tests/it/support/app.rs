@@ -292,6 +292,7 @@ async fn app(database: &TestDatabase, clock: &Clock, config: Config) -> App {
             ids: Ids::default(),
             encode: api::events::encode,
             example: api::events::example,
+            read_fields: api::events::read_fields,
             principals: PrincipalCache::default(),
         },
     )

@@ -40,7 +40,7 @@ use serde_json::Value;
 pub use app::{TestApp, client_builder};
 pub use browser::Browser;
 pub use delaying_relay::DelayingRelay;
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, ReceivedRequest};
 pub use key::{TestKey, send, well_formed_unknown_key, well_formed_unknown_secret};
 pub use otlp::{OtlpReceiver, ReceivedSpan, tree};
 pub use postgres_pair::PostgresPair;

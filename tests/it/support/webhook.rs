@@ -1,12 +1,14 @@
 //! Creates webhook subscriptions that a test can change, and sends their deliveries on demand.
 
 use ::webhooks::{Worker, maintenance};
+use domain::Result;
+use domain::webhooks::controls::{self, ControlsChange};
 use domain::webhooks::{self, Delivery, HeldAction, NewSubscription, Subscription};
 use entity::webhook_deliveries::queue::ClaimQuery;
 use foundation::id::SubscriptionId;
 use secrecy::ExposeSecret;
 
-use super::{Endpoint, TestApp, TestWorkspace};
+use super::{Endpoint, TestApp, TestWorkspace, in_transaction};
 
 /// A subscription of a test's workspace.
 pub struct TestSubscription<'a> {
@@ -64,6 +66,15 @@ impl TestSubscription<'_> {
             .await
             .expect("enabling succeeds");
         write.commit().await.expect("the commit succeeds");
+    }
+
+    /// Changes its delivery controls.
+    pub async fn change(&self, change: ControlsChange) -> Result<()> {
+        let (app, workspace) = (self.workspace.app, self.workspace.id);
+        let outcome = in_transaction(app, async |write| {
+            controls::change(&app.app, write, &app.seal(), workspace, self.id, change).await
+        });
+        outcome.await.map(drop)
     }
 
     /// Pauses the subscription.

@@ -85,6 +85,8 @@ async fn send_for(workspace: Uuid, client: &WebhookClient, url: &Url, timeout: D
         delivery_id: "dlv_01khx04p3afx28x09cxt9qyanb",
         body: Bytes::from_static(BODY.as_bytes()),
         keys: &keys,
+        ed25519_keys: &[],
+        custom_headers: &[],
         now: 1_767_225_600,
         timeout,
         traceparent: None,

@@ -38,6 +38,8 @@ struct DeliveryPage {
     frame: Frame,
     subscription: Subscription,
     delivery: Delivery,
+    /// Whether it waits only because of the rate of the subscription.
+    waits_for_rate: bool,
     /// The delivery that this one resends or replays.
     original: Option<DeliveryId>,
     /// The deliveries that resend or replay this one.
@@ -132,6 +134,7 @@ async fn show(
     let attempts = delivery.attempts.iter().cloned().zip(messages);
     request.show(&DeliveryPage {
         frame: request.frame(Section::Webhooks, "Delivery"),
+        waits_for_rate: delivery.waits_for_rate(&subscription, request.app().clock.now()),
         subscription,
         original,
         resends,

@@ -4,6 +4,7 @@ use askama::Template;
 use poem::handler;
 
 use super::outcomes::SuccessRate;
+use super::signing_keys::SIGNING_KEYS;
 use super::{DEAD_LETTERS, LIST, event_types, format_count, path, subscription_badge};
 use crate::frame::{Frame, Section};
 use crate::request::{DashboardRequest, PageResponse};

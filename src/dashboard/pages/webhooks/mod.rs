@@ -3,6 +3,7 @@
 //! A secret is shown only once, in the response to the form that created the subscription or rotated the secret.
 
 mod body;
+mod controls;
 mod dead_letters;
 mod delivery;
 mod edit;
@@ -13,6 +14,7 @@ mod new;
 mod outcomes;
 mod replay;
 mod rotate;
+mod signing_keys;
 mod state;
 mod subscription;
 
@@ -35,6 +37,8 @@ pub(super) fn routes(route: RouteTable) -> RouteTable {
     let route = new::routes(route);
     let route = dead_letters::routes(route);
     let route = replay::routes(route);
+    let route = signing_keys::routes(route);
+    let route = controls::routes(route);
     let route = subscription::routes(route);
     let route = state::routes(route);
     let route = edit::routes(route);

@@ -1,6 +1,7 @@
 //! One subscription: its state, the outcomes of its deliveries, and the list of deliveries, which updates itself.
 
 use askama::Template;
+use jiff::Timestamp;
 use poem::handler;
 use poem::web::Path;
 
@@ -25,7 +26,7 @@ use domain::outbox::{EVENT_TYPES, EventType};
 use domain::page::{Page, PageRequest};
 use domain::roles::Permission;
 use domain::webhooks::{
-    self, CappedCount, Delivery, DeliveryFilter, DeliveryState, Subscription, SubscriptionState,
+    self, CappedCount, Delivery, DeliveryFilter, DeliveryState, Subscription, SubscriptionState, controls,
 };
 use domain::{Error, Result};
 use foundation::id::SubscriptionId;
@@ -56,6 +57,8 @@ struct SubscriptionPage {
     errors: FormErrors,
     table: DeliveryTable,
     pager: ui::Pager,
+    /// Whether the filter of the subscription has matched no event for 30 days.
+    matched_nothing: bool,
     /// The path of the list with its filter.
     path: String,
     /// Whether the list updates itself.
@@ -157,11 +160,20 @@ impl HealthNotice<'_> {
 #[template(path = "webhooks/deliveries.html")]
 struct DeliveryTable {
     zone: PageZone,
+    subscription: Subscription,
+    now: Timestamp,
     /// Whether the user may open a delivery.
     has_links: bool,
     deliveries: Vec<Delivery>,
     /// The heading and text of an empty table.
     empty_state: (&'static str, &'static str),
+}
+
+impl DeliveryTable {
+    /// Returns whether a delivery waits only because of the rate of the subscription.
+    fn waits_for_rate(&self, delivery: &Delivery) -> bool {
+        delivery.waits_for_rate(&self.subscription, self.now)
+    }
 }
 
 #[handler]
@@ -189,17 +201,20 @@ async fn show(request: DashboardRequest, Path(subscription): Path<String>, query
         after,
         search_end,
     );
+    let subscription = webhooks::get(request.app(), request.workspace(), subscription).await?;
     let update = LiveUpdate {
         can_manage: request.viewer().roles.allow(Permission::ManageWebhooks),
-        subscription: webhooks::get(request.app(), request.workspace(), subscription).await?,
-        unsettled: webhooks::count_unsettled(request.app(), request.workspace(), subscription).await?,
+        unsettled: webhooks::count_unsettled(request.app(), request.workspace(), subscription.id).await?,
         table: DeliveryTable {
             zone: request.zone().clone(),
+            subscription: subscription.clone(),
+            now: request.app().clock.now(),
             has_links: request.viewer().roles.allow(Permission::ReadMessages),
             empty_state: empty_state(&query, &errors, &pager),
             deliveries: found.items,
         },
         pager,
+        subscription,
     };
     if request.is_partial() {
         return request.show(&update);
@@ -223,6 +238,7 @@ async fn full_page(
         rate: SuccessRate::new(&outcomes.last(RATE_HOURS)),
         chart: outcomes_chart(&outcomes, request.zone()),
         // A full search takes long, and is not repeated periodically.
+        matched_nothing: controls::matched_nothing(request.app(), &subscription).await?,
         is_live: query.after().is_none() && errors.is_empty() && !query.is_full_search(),
         path,
         subscription,

@@ -1,21 +1,21 @@
 //! Encrypts all stored secrets with the first master key.
 
+mod tables;
+
 use std::fmt;
 
-use entity::{server_state, webhook_secrets};
-use foundation::id::SubscriptionId;
-use foundation::secret::{MasterKeys, Purpose, Resealed, Seal};
+use entity::server_state;
+use foundation::secret::{MasterKeys, Purpose, Seal};
 use uuid::Uuid;
 
 use super::{CURRENT, KeyState, NEXT, PREVIOUS};
 use crate::Result;
 use crate::app::App;
 
+use tables::{EncryptedTable, Resealed};
+
 /// Maximum number of values that one transaction encrypts.
 const BATCH: u64 = 100;
-
-/// The table and the column with encrypted secrets.
-const TABLE: &str = "webhook_secrets";
 
 /// The number of values of a table that were encrypted with the new key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,16 +35,18 @@ pub struct UnreadableValue {
     pub table: &'static str,
     /// The id of the row.
     pub id: Uuid,
-    /// The subscription that the secret belongs to.
-    pub subscription: SubscriptionId,
+    /// What it belongs to, such as `subscription whs_...`.
+    pub owner: String,
+    /// The command that replaces it.
+    pub command: String,
     /// Why it cannot be decrypted.
     pub problem: String,
 }
 
 impl fmt::Display for UnreadableValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { table, id, subscription, problem } = self;
-        write!(f, "{table} {id} (subscription {subscription}): {problem}")
+        let Self { table, id, owner, problem, .. } = self;
+        write!(f, "{table} {id} ({owner}): {problem}")
     }
 }
 
@@ -67,7 +69,7 @@ pub async fn rotate(app: &App, keys: &MasterKeys) -> Result<Rotation> {
     for purpose in Purpose::ALL {
         match purpose {
             Purpose::Cursor | Purpose::Fingerprint | Purpose::KnownDevices | Purpose::SignInAttempts => {}
-            Purpose::WebhookSecrets => rotate_webhook_secrets(app, keys, &mut rotation).await?,
+            Purpose::WebhookSecrets => rotate_webhook_values(app, keys, &mut rotation).await?,
         }
     }
     Ok(rotation)
@@ -90,42 +92,46 @@ pub struct EncryptedValues {
 /// Returns [`crate::Error::Internal`] when a query fails.
 pub async fn encrypted_values(app: &App, keys: &MasterKeys) -> Result<EncryptedValues> {
     let seal = Seal::new(keys, Purpose::WebhookSecrets);
-    let (mut values, mut after) = (EncryptedValues::default(), Uuid::nil());
-    loop {
-        let rows = webhook_secrets::page(app.db.read(), after, BATCH).await?;
-        let Some(last) = rows.last() else { return Ok(values) };
-        after = last.id;
-        for row in &rows {
-            values.count += 1;
-            match seal.uses_first_key(&row.ciphertext, row.subscription_id.as_bytes()) {
-                Ok(true) => {}
-                Ok(false) => values.with_other_keys += 1,
-                Err(problem) => {
-                    values.unreadable.extend(unreadable_value(row, &problem, app.clock.now_ms()));
+    let mut values = EncryptedValues::default();
+    for table in EncryptedTable::ALL {
+        let mut after = Uuid::nil();
+        loop {
+            let rows = table.page(app.db.read(), after).await?;
+            let Some(last) = rows.last() else { break };
+            after = last.id;
+            for row in &rows {
+                values.count += 1;
+                match row.reseal(&seal) {
+                    Ok(Resealed::Unchanged) => {}
+                    Ok(_) => values.with_other_keys += 1,
+                    Err(problem) => values.unreadable.extend(row.unreadable(&problem, app.clock.now_ms())),
                 }
             }
         }
     }
+    Ok(values)
 }
 
-async fn rotate_webhook_secrets(app: &App, keys: &MasterKeys, rotation: &mut Rotation) -> Result<()> {
+async fn rotate_webhook_values(app: &App, keys: &MasterKeys, rotation: &mut Rotation) -> Result<()> {
     let seal = Seal::new(keys, Purpose::WebhookSecrets);
-    let mut counts = Reencrypted { table: TABLE, ..Reencrypted::default() };
     let state = KeyState::read(app.db.read()).await?;
-    let mut after = Uuid::nil();
-    loop {
-        let write = app.begin_write().await?;
-        let last = reencrypt(&write, &seal, after, &mut counts, &mut rotation.unreadable).await?;
-        write.commit().await?;
-        match last {
-            Some(last) => after = last,
-            None => break,
+    for table in EncryptedTable::ALL {
+        let mut counts = Reencrypted { table: table.name(), ..Reencrypted::default() };
+        let mut after = Uuid::nil();
+        loop {
+            let write = app.begin_write().await?;
+            let last = reencrypt(&write, &seal, table, after, &mut counts, &mut rotation.unreadable).await?;
+            write.commit().await?;
+            match last {
+                Some(last) => after = last,
+                None => break,
+            }
         }
+        rotation.tables.push(counts);
     }
     if rotation.unreadable.is_empty() {
-        finish(app, &seal, &state, &mut counts, &mut rotation.unreadable).await?;
+        finish(app, &seal, &state, rotation).await?;
     }
-    rotation.tables.push(counts);
     Ok(())
 }
 
@@ -134,24 +140,24 @@ async fn rotate_webhook_secrets(app: &App, keys: &MasterKeys, rotation: &mut Rot
 ///
 /// # Errors
 /// Returns [`crate::Error::Internal`] when a statement fails, or when another rotation has changed the state in the meantime.
-async fn finish(
-    app: &App,
-    seal: &Seal,
-    state: &KeyState,
-    counts: &mut Reencrypted,
-    unreadable: &mut Vec<UnreadableValue>,
-) -> Result<()> {
+async fn finish(app: &App, seal: &Seal, state: &KeyState, rotation: &mut Rotation) -> Result<()> {
     let write = app.begin_write().await?;
     // Waits for writes that encrypted a value, so that the last pages below contain it. Later ones wait until the commit.
     server_state::get_for_update(write.conn(), CURRENT).await?;
     if KeyState::read(write.conn()).await? != *state {
         return Err(anyhow::anyhow!("another rotation changed the current key; run the command again").into());
     }
-    let (mut after, mut later) = (Uuid::nil(), Reencrypted::default());
-    while let Some(last) = reencrypt(&write, seal, after, &mut later, unreadable).await? {
-        after = last;
+    let mut later = Vec::new();
+    for table in EncryptedTable::ALL {
+        let (mut after, mut counts) = (Uuid::nil(), Reencrypted::default());
+        while let Some(last) =
+            reencrypt(&write, seal, table, after, &mut counts, &mut rotation.unreadable).await?
+        {
+            after = last;
+        }
+        later.push(counts.changed);
     }
-    if !unreadable.is_empty() {
+    if !rotation.unreadable.is_empty() {
         return Ok(write.rollback().await?);
     }
     server_state::put(write.conn(), CURRENT, seal.fingerprint()).await?;
@@ -160,46 +166,28 @@ async fn finish(
         server_state::put(write.conn(), PREVIOUS, previous).await?;
     }
     write.commit().await?;
-    counts.changed += later.changed;
+    rotation.tables.iter_mut().zip(later).for_each(|(counts, changed)| counts.changed += changed);
     Ok(())
 }
 
-/// Encrypts the next batch of secrets with the first key. Returns the id of its last row, or `None` after the last batch.
+/// Encrypts the next batch of secrets of a table with the first key. Returns the id of its last row, or `None` after the last
+/// batch.
 async fn reencrypt(
     write: &foundation::database::Write,
     seal: &Seal,
+    table: EncryptedTable,
     after: Uuid,
     counts: &mut Reencrypted,
     unreadable: &mut Vec<UnreadableValue>,
 ) -> Result<Option<Uuid>> {
-    let rows = webhook_secrets::page(write.conn(), after, BATCH).await?;
+    let rows = table.page(write.conn(), after).await?;
     for row in &rows {
-        match seal.reseal(&row.ciphertext, row.subscription_id.as_bytes()) {
+        match row.reseal(seal) {
             Ok(Resealed::Unchanged) => counts.unchanged += 1,
-            Ok(Resealed::New(new)) => {
-                let current = row.ciphertext.clone();
-                // A row that another rotation has changed or that was deleted needs no change.
-                let replaced =
-                    webhook_secrets::replace_ciphertext(write.conn(), row.id, current, new).await?;
-                counts.changed += u64::from(replaced);
-            }
-            Err(problem) => unreadable.extend(unreadable_value(row, &problem, write.now_ms())),
+            // A row that another rotation has changed or that was deleted needs no change.
+            Ok(resealed) => counts.changed += u64::from(row.replace(write.conn(), resealed).await?),
+            Err(problem) => unreadable.extend(row.unreadable(&problem, write.now_ms())),
         }
     }
     Ok(rows.last().map(|row| row.id))
-}
-
-/// Describes a secret that cannot be decrypted. Returns `None` if it has expired.
-fn unreadable_value(
-    row: &webhook_secrets::Model,
-    problem: &foundation::secret::SealError,
-    now_ms: i64,
-) -> Option<UnreadableValue> {
-    let expired = row.expires_at.is_some_and(|at| at <= now_ms);
-    (!expired).then(|| UnreadableValue {
-        table: TABLE,
-        id: row.id,
-        subscription: SubscriptionId::from_uuid(row.subscription_id),
-        problem: problem.to_string(),
-    })
 }
