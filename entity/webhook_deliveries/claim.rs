@@ -8,7 +8,8 @@
 //!
 //! A subscription with a rate is claimed only as far as its [rate](crate::webhook_rates) allows, and claims are counted
 //! when they are leased. A claim locks the rates and skips those that another claim has locked. It never waits for them,
-//! and the other claim leases what the rate allows.
+//! and the other claim leases what the rate allows. Such a subscription has at most [`MAX_LEASED_WITH_RATE`] leased
+//! deliveries, so that each is sent soon after it was counted, even to an endpoint that hangs.
 
 use std::collections::BTreeMap;
 
@@ -19,6 +20,10 @@ use uuid::Uuid;
 use super::{Model, StoredDeliveryOrigin};
 use crate::webhook_subscriptions::Endpoint;
 use crate::{statement, webhook_rates};
+
+/// Maximum number of leased deliveries of a subscription with a rate, over all workers. A worker must be able to send as
+/// many at once. Those that wait for an endpoint that hangs would otherwise be sent at once when it recovers.
+pub const MAX_LEASED_WITH_RATE: i64 = 64;
 
 /// A claim of due deliveries: its limits, and the lease that the claimed deliveries get. Times are in milliseconds
 /// since the epoch.
@@ -161,27 +166,24 @@ const STILL_PENDING: &str = "d.state + 0 = 0";
 pub(super) const UNLEASED: &str = "(lease_until IS NULL OR lease_until <= $1)";
 
 /// Returns the query for the deliveries of the subscription `s` that may be claimed. It reads the first due deliveries
-/// of the subscription, as many as the in-flight limit $2, and selects up to `limit` of them that are not in flight.
+/// of the subscription, as many as its in-flight limit, and selects up to `limit` of them that are not in flight.
 ///
 /// No index contains the lease, so that claiming or releasing a delivery writes only its row. The query must therefore
 /// read rows and not only index entries, but the in-flight limit bounds their number.
-fn queue_head(limit: &str) -> String {
+fn queue_head(in_flight_limit: &str, limit: &str) -> String {
     format!(
         "SELECT id, next_attempt_at FROM (
             SELECT d.id, d.next_attempt_at, d.lease_until FROM webhook_deliveries AS d
-            WHERE {DUE} AND d.subscription_id = s.id ORDER BY d.next_attempt_at, d.id LIMIT $2
+            WHERE {DUE} AND d.subscription_id = s.id ORDER BY d.next_attempt_at, d.id LIMIT {in_flight_limit}
         ) AS first_due
         WHERE {UNLEASED} ORDER BY next_attempt_at, id LIMIT {limit}"
     )
 }
 
-/// The condition for a rate `r` that allows a delivery at the time $1, in milliseconds.
-const ALLOWED: &str = "r.next_at_us <= $1 * 1000 + (r.burst - 1) * r.interval_us";
-
 /// Returns the common table expressions `due`, the enabled subscriptions with due deliveries; `rates`, the number of
 /// deliveries that the rates of some of them allow now; `ready`, those that can be claimed, with this number; and
 /// `workspace_limits`, the limits of their workspaces. `least` is the function that returns the smaller of two numbers,
-/// and `lock` the clause that locks rates.
+/// and `lock` the clause that locks rates. A rate without a row in `webhook_rates` allows one delivery.
 ///
 /// `per_subscription` is the maximum number of deliveries considered for one subscription. The limit $3 is divided
 /// equally among the workspaces, and the part of a workspace equally among its subscriptions. 4 is added, so that a
@@ -190,6 +192,7 @@ const ALLOWED: &str = "r.next_at_us <= $1 * 1000 + (r.burst - 1) * r.interval_us
 /// To check that a subscription has a due delivery, a subquery with an order and a limit looks up one index entry. The
 /// planner would turn `EXISTS` into a join that reads all due deliveries.
 fn ready(least: &str, lock: &str) -> String {
+    let allowed = webhook_rates::allowed_sql(least);
     format!("due (workspace_id, id, rate) AS MATERIALIZED (
     SELECT p.workspace_id, s.id, s.rate FROM pending_subscriptions AS p CROSS JOIN webhook_subscriptions AS s
     WHERE s.id = p.subscription_id AND s.state = 0
@@ -197,14 +200,14 @@ fn ready(least: &str, lock: &str) -> String {
            ORDER BY d.next_attempt_at LIMIT 1) = 1
 ),
 rates (subscription_id, allowed) AS MATERIALIZED (
-    SELECT r.subscription_id, {least}(r.burst, ($1 * 1000 + r.burst * r.interval_us - r.next_at_us) / r.interval_us)
-    FROM due CROSS JOIN webhook_rates AS r
-    WHERE due.rate IS NOT NULL AND r.subscription_id = due.id AND {ALLOWED} {lock}
+    SELECT r.subscription_id, {allowed} FROM due CROSS JOIN webhook_rates AS r
+    WHERE due.rate IS NOT NULL AND r.subscription_id = due.id AND {allowed} > 0 {lock}
 ),
 ready (workspace_id, id, allowed) AS MATERIALIZED (
-    SELECT due.workspace_id, due.id, rates.allowed
+    SELECT due.workspace_id, due.id, CASE WHEN due.rate IS NOT NULL THEN coalesce(rates.allowed, 1) END
     FROM due LEFT JOIN rates ON rates.subscription_id = due.id
     WHERE due.rate IS NULL OR rates.allowed > 0
+        OR (SELECT r.burst FROM webhook_rates AS r WHERE r.subscription_id = due.id) IS NULL
 ),
 workspace_limits (workspace_id, claim_limit, last_subscription, per_subscription) AS MATERIALIZED (
     SELECT r.workspace_id, coalesce(a.claim_limit, $6), a.last_subscription,
@@ -238,27 +241,39 @@ chosen (id, workspace_position) AS MATERIALIZED (
 /// workspaces or subscriptions. For other workspaces, the limit is $3. A limit cannot refer to a column of the query.
 const SHORT_HEAD: &str = "8";
 
+/// Returns the query for the claimable deliveries: the union of the queries that `select` returns for a [`queue_head`]
+/// and a condition on the subscription `s` and the limits `l` of its workspace. A subscription meets one condition.
+fn queue_heads(least: &str, select: impl Fn(&str, &str) -> String) -> String {
+    let with_rate = format!("{least}($2, {MAX_LEASED_WITH_RATE})");
+    let mut queries = Vec::new();
+    for (rate, in_flight_limit) in [("s.allowed IS NULL", "$2"), ("s.allowed IS NOT NULL", &*with_rate)] {
+        for (comparison, limit) in [("<=", SHORT_HEAD), (">", "$3")] {
+            let condition = format!("{rate} AND l.per_subscription {comparison} {SHORT_HEAD}");
+            queries.push(select(&queue_head(in_flight_limit, limit), &condition));
+        }
+    }
+    queries.join(" UNION ALL ")
+}
+
 /// Returns the statement that chooses and leases deliveries.
 ///
 /// `chosen` takes no locks, and `locked` skips rows that other workers have locked. Two workers that claim at the same
 /// time choose the same rows, but each row is leased by only one of them.
 fn postgres_query() -> String {
     let pending_subscriptions = pending_subscriptions_sql(DbBackend::Postgres, "$5");
-    let queue_heads = |limit: &str, comparison: &str| {
+    let claimable = queue_heads("least", |queue_head, condition| {
         format!(
             "SELECT s.workspace_id, s.id AS subscription_id, s.allowed, head.id, head.next_attempt_at
             FROM ready AS s JOIN workspace_limits AS l ON l.workspace_id = s.workspace_id
                 CROSS JOIN LATERAL ({queue_head}) AS head
-            WHERE l.per_subscription {comparison} {SHORT_HEAD}",
-            queue_head = queue_head(limit)
+            WHERE {condition}"
         )
-    };
-    let (short_heads, long_heads) = (queue_heads(SHORT_HEAD, "<="), queue_heads("$3", ">"));
+    });
     let ready = ready("least", "FOR UPDATE OF r SKIP LOCKED");
     format!(
         "{pending_subscriptions},
 {ready},
-claimable AS ({short_heads} UNION ALL {long_heads}),
+claimable AS ({claimable}),
 {CHOSEN},
 locked AS MATERIALIZED (
     SELECT d.id, chosen.workspace_position FROM chosen CROSS JOIN webhook_deliveries AS d
@@ -275,21 +290,19 @@ RETURNING d.id, d.workspace_id, d.subscription_id, d.event_id, d.event_type, e.b
 /// Returns the statement that chooses deliveries; [`SQLITE_LEASE`] then leases them.
 fn sqlite_query() -> String {
     let pending_subscriptions = pending_subscriptions_sql(DbBackend::Sqlite, "$5");
-    let queue_heads = |limit: &str, comparison: &str| {
+    let claimable = queue_heads("min", |queue_head, condition| {
         format!(
             "SELECT s.workspace_id, s.id AS subscription_id, s.allowed, d.id, d.next_attempt_at
             FROM ready AS s JOIN workspace_limits AS l ON l.workspace_id = s.workspace_id
                 CROSS JOIN webhook_deliveries AS d
-            WHERE d.id IN (SELECT id FROM ({queue_head}) AS head) AND l.per_subscription {comparison} {SHORT_HEAD}",
-            queue_head = queue_head(limit)
+            WHERE d.id IN (SELECT id FROM ({queue_head}) AS head) AND {condition}"
         )
-    };
-    let (short_heads, long_heads) = (queue_heads(SHORT_HEAD, "<="), queue_heads("$3", ">"));
+    });
     let ready = ready("min", "");
     format!(
         "{pending_subscriptions},
 {ready},
-claimable (workspace_id, subscription_id, allowed, id, next_attempt_at) AS ({short_heads} UNION ALL {long_heads}),
+claimable (workspace_id, subscription_id, allowed, id, next_attempt_at) AS ({claimable}),
 {CHOSEN}
 SELECT d.id, d.workspace_id, d.subscription_id, d.event_id, d.event_type, e.body, s.url, d.attempts, d.origin,
     d.created_at, e.traceparent, chosen.workspace_position, s.headers, s.ed25519, s.rate
@@ -350,8 +363,9 @@ impl ClaimQuery<'_> {
             statement::execute(conn, SQLITE_LEASE, [token, until, ids.into()]).await?;
         }
         let mut with_rate = BTreeMap::new();
-        for delivery in claimed.iter().filter(|delivery| delivery.rate.is_some()) {
-            *with_rate.entry(delivery.subscription_id).or_default() += 1;
+        for delivery in &claimed {
+            let Some(rate) = delivery.rate else { continue };
+            with_rate.entry(delivery.subscription_id).or_insert((i64::from(rate), 0)).1 += 1;
         }
         webhook_rates::advance(conn, self.now, &with_rate).await?;
         Ok(claimed)

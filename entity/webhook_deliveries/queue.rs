@@ -12,8 +12,9 @@ use uuid::Uuid;
 use super::StoredDeliveryState;
 use super::claim::{UNLEASED, pending_subscriptions_sql};
 use crate::statement;
+use crate::webhook_rates::IS_TOO_FAR_AHEAD;
 
-pub use super::claim::{ClaimQuery, ClaimedDelivery, WorkspaceAllowance};
+pub use super::claim::{ClaimQuery, ClaimedDelivery, MAX_LEASED_WITH_RATE, WorkspaceAllowance};
 
 /// The next state of a delivery after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,7 +169,7 @@ pub async fn earliest_due_at<C: ConnectionTrait>(
                     WHERE d.state = 0 AND d.subscription_id = s.id AND {UNLEASED} ORDER BY d.next_attempt_at LIMIT 1) AS due_at,
                 CASE WHEN s.rate IS NOT NULL THEN
                     (SELECT (r.next_at_us - r.burst / 2 * r.interval_us + 999) / 1000
-                     FROM webhook_rates AS r WHERE r.subscription_id = s.id)
+                     FROM webhook_rates AS r WHERE r.subscription_id = s.id AND NOT ({IS_TOO_FAR_AHEAD}))
                 END AS allowed_at
             FROM pending_subscriptions AS p CROSS JOIN webhook_subscriptions AS s
             WHERE s.id = p.subscription_id AND s.state = 0

@@ -17,7 +17,7 @@ use foundation::database::Write;
 use foundation::secret::Seal;
 
 /// Claims lease deliveries of a subscription only up to this number in flight, in all workers together. A worker sends
-/// only some of them at a time; the others wait.
+/// only some of them at a time; the others wait. Fewer are leased for a subscription with a rate.
 pub(super) const MAX_PER_SUBSCRIPTION: usize = 256;
 /// Maximum number of deliveries claimed by one transaction.
 pub(super) const MAX_PER_CLAIM: usize = 256;

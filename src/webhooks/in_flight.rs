@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use entity::webhook_deliveries::queue::MAX_LEASED_WITH_RATE;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinSet;
@@ -34,6 +35,10 @@ const EXHAUSTED_PAUSE: Duration = Duration::from_secs(1);
 const _: () = assert!(
     MAX_PRE_LEASED_PER_SUBSCRIPTION <= MAX_REQUESTS_PER_ENDPOINT,
     "pre-leased deliveries must be sent at once, well before their lease expires"
+);
+const _: () = assert!(
+    MAX_LEASED_WITH_RATE as usize <= MAX_REQUESTS_PER_ENDPOINT,
+    "deliveries that a rate has counted must be sent at once"
 );
 
 /// The in-flight set of a worker. Clones share it.
