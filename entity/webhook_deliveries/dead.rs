@@ -2,7 +2,7 @@
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
-    Condition, Order, QueryOrder, QuerySelect, Select,
+    Condition, QuerySelect, Select,
     sea_query::{Expr, ExprTrait},
 };
 
@@ -81,8 +81,8 @@ impl InWorkspace<Entity> {
             .await
     }
 
-    /// Returns when the oldest and the newest were created of the deliveries to a subscription that were created at or
-    /// after `created` and became dead at or after `settled`. `None` if there are none.
+    /// Returns when the oldest was created and when the last died of the deliveries to a subscription that were created at
+    /// or after `created`, became dead at or after `settled`, and were not replayed. `None` if there are none.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -92,17 +92,16 @@ impl InWorkspace<Entity> {
         subscription: Uuid,
         (created, settled): (i64, i64),
     ) -> Result<Option<(i64, i64)>, DbErr> {
-        let filter = DeadRowFilter { subscription: Some(subscription), ..DeadRowFilter::default() };
-        let first = |order| {
-            let dead = self
-                .select_dead(&filter, Condition::all().add(Column::CreatedAt.gte(created)))
-                .filter(statement::unindexed(Column::SettledAt.gte(settled)))
-                .select_only()
-                .column(Column::CreatedAt)
-                .order_by(Column::CreatedAt, order);
-            dead.into_tuple::<i64>().one(conn)
-        };
-        Ok(first(Order::Asc).await?.zip(first(Order::Desc).await?))
+        let filter =
+            DeadRowFilter { subscription: Some(subscription), unreplayed: true, ..DeadRowFilter::default() };
+        let dead = self
+            .select_dead(&filter, Condition::all().add(Column::CreatedAt.gte(created)))
+            .filter(statement::unindexed(Column::SettledAt.gte(settled)))
+            .select_only()
+            .column_as(Column::CreatedAt.min(), "oldest")
+            .column_as(Column::SettledAt.max(), "last");
+        let row = dead.into_tuple::<(Option<i64>, Option<i64>)>().one(conn).await?;
+        Ok(row.and_then(|(oldest, last)| oldest.zip(last)))
     }
 
     /// Selects dead deliveries. Two partial indexes contain the dead deliveries, one ordered by subscription and one by

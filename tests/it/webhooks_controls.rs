@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use domain::Error;
 use domain::outbox::fan_out;
+use domain::webhooks::DeliveryState;
 use domain::webhooks::controls::ControlsChange;
 use domain::webhooks::headers::MASK;
 use entity::webhook_subscriptions;
@@ -205,10 +206,10 @@ async fn a_recovered_endpoint_offers_once_to_replay_what_died() {
         acme.upsert_student(&format!("student-{number}")).await;
         app.deliver_due().await;
     };
-    // An endpoint that refuses a single event had no outage.
+    // An endpoint that refuses a single event had no outage, however long it is before the next one.
     endpoint.respond_with([404]);
     deliver(0).await;
-    deliver(1).await;
+    deliver(60).await;
     assert!(app.mails().await.is_empty());
 
     endpoint.respond_with([404, 404]);
@@ -248,12 +249,43 @@ async fn a_recovered_endpoint_offers_once_to_replay_what_died() {
     assert_eq!(again.header("location"), subscription.path());
 
     // The next outage causes another mail.
-    endpoint.respond_with([410]);
+    endpoint.respond_with([410, 410]);
     deliver(60).await;
+    deliver(10).await;
     deliver(10).await;
     assert_eq!(app.mails().await.len(), 2);
     owner.submit(&subscription.path(), &offer, &[("answer", "dismiss")]).await.assert_status(303);
     assert_eq!(subscription.reload().await.offer, None);
+    let entries = audit_entries(&acme).await.len();
+    owner.submit(&subscription.path(), &offer, &[("answer", "dismiss")]).await.assert_status(303);
+    assert_eq!(audit_entries(&acme).await.len(), entries, "the offer was dismissed already");
+}
+
+#[tokio::test]
+async fn dead_letters_that_were_replayed_during_the_outage_are_not_offered() {
+    let app = TestApp::start_with_local_webhooks().await;
+    if runs_elsewhere(&app) {
+        return;
+    }
+    let acme = app.workspace("acme").await;
+    let endpoint = Endpoint::start().await;
+    let subscription = acme.subscribe_endpoint(&endpoint, CREATED).await;
+    endpoint.respond_with([404, 404]);
+    for student in ["ada", "grace"] {
+        app.clock.advance(Duration::from_mins(10));
+        acme.upsert_student(student).await;
+        app.deliver_due().await;
+    }
+    let deliveries = subscription.deliveries().await;
+    let dead: Vec<_> = deliveries.iter().map(|delivery| delivery.id).collect();
+    assert!(deliveries.iter().all(|delivery| delivery.state == DeliveryState::Dead), "{deliveries:?}");
+    let replay = async |write: &mut foundation::database::Write| {
+        domain::webhooks::replay_chosen(&app.app, write, acme.id, &dead).await
+    };
+    in_transaction(&app, replay).await.expect("a replay");
+    app.clock.advance(Duration::from_mins(10));
+    app.deliver_due().await;
+    assert_eq!((app.mails().await.len(), subscription.reload().await.offer), (0, None));
 }
 
 #[tokio::test]

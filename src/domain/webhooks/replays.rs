@@ -111,11 +111,8 @@ pub async fn start_unless_running(
     preview: &ReplayPreview,
 ) -> Result<ReplayStart> {
     let (workspace, filter) = (preview.workspace.uuid(), &preview.filter);
-    let subscriptions = webhook_subscriptions::in_workspace(workspace);
-    let ids: Vec<Uuid> = subscriptions.list(write.conn()).await?.iter().map(|row| row.id).collect();
     // Concurrent calls wait for this lock, and then see the new replay.
-    let subscriptions = webhook_subscriptions::in_workspace(workspace);
-    subscriptions.lock_many(write.conn(), &ids).await?;
+    lock_subscriptions(write, preview.workspace).await?;
     let has_same_filter = |row: &Model| {
         let created = SpanMs { from: row.from_ms, until: row.to_ms };
         row.subscription_id == filter.subscription
@@ -127,6 +124,17 @@ pub async fn start_unless_running(
         Some(running) => ReplayStart::AlreadyRunning(replay(running)),
         None => ReplayStart::Started(start(app, write, preview).await?),
     })
+}
+
+/// Locks all subscriptions of a workspace until the write ends.
+///
+/// # Errors
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
+pub(super) async fn lock_subscriptions(write: &Write, workspace: WorkspaceId) -> Result<()> {
+    let subscriptions = || webhook_subscriptions::in_workspace(workspace.uuid());
+    let ids: Vec<Uuid> = subscriptions().list(write.conn()).await?.iter().map(|row| row.id).collect();
+    subscriptions().lock_many(write.conn(), &ids).await?;
+    Ok(())
 }
 
 /// Returns a replay. Without a workspace, for the operator's commands, finds it in any workspace.

@@ -146,28 +146,32 @@ async fn answer_offer(
 ) -> PageResponse {
     let id: SubscriptionId = subscription.parse()?;
     let (app, workspace) = (request.app(), request.workspace());
+    let closed = Flash::info("The dead letters were replayed already, or the offer was dismissed.");
     if form.text("answer") != "replay" {
+        let Some(offer) = webhooks::get(app, workspace, id).await?.offer else {
+            return request.redirect_with(&path(&id), &closed);
+        };
         let mut write = request.begin_write().await?;
-        recovery::dismiss(&mut write, workspace, id).await?;
+        if !recovery::dismiss(&mut write, workspace, id, offer.from).await? {
+            return request.redirect_with(&path(&id), &closed);
+        }
         request.commit(write, Action::OfferDismissed, id, "").await?;
         return request.redirect_with(&path(&id), &Flash::info("The dead letters were not replayed."));
     }
     let preview = match recovery::preview(app, workspace, id).await {
         Ok(preview) => preview,
-        Err(Error::Invalid(_)) => {
-            let text = "The dead letters were replayed already, or the offer was dismissed.";
-            return request.redirect_with(&path(&id), &Flash::info(text));
-        }
+        Err(Error::Invalid(_)) => return request.redirect_with(&path(&id), &closed),
         Err(error) => return Err(error.into()),
     };
     let mut write = request.begin_write().await?;
-    match recovery::accept(app, &mut write, workspace, id, &preview).await? {
-        ReplayStart::Started(replay) => {
+    match recovery::accept(app, &mut write, workspace, &preview).await? {
+        None => request.redirect_with(&path(&id), &closed),
+        Some(ReplayStart::Started(replay)) => {
             let detail = format!("{} after the recovery of {id}", ui::number(replay.total));
             request.commit_once(&form, write, Action::ReplayStarted, replay.id, &detail).await?;
             request.redirect_with(&replay_path(&replay.id), &Flash::success("Replay started."))
         }
-        ReplayStart::AlreadyRunning(replay) => {
+        Some(ReplayStart::AlreadyRunning(replay)) => {
             request.redirect_with(&replay_path(&replay.id), &Flash::info("This replay is already running."))
         }
     }
