@@ -58,15 +58,14 @@ impl InWorkspace<Entity> {
         statement::all(conn, page).await
     }
 
-    /// Returns up to `limit` events of these types that happened at or after `from`, newest first, except for test events.
-    /// Starts after the position (the creation time and id of an event), if there is one.
+    /// Returns up to `limit` events that happened at or after `from`, newest first, including test events. Starts after
+    /// the position (the creation time and id of an event), if there is one.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
     pub async fn newest<C: ConnectionTrait>(
         self,
         conn: &C,
-        event_types: &[String],
         from: i64,
         position: Option<(i64, Uuid)>,
         limit: u64,
@@ -79,8 +78,6 @@ impl InWorkspace<Entity> {
             .select()
             .filter(Column::CreatedAt.gte(from))
             .filter(Condition::all().add_option(position))
-            .filter(statement::unindexed(Column::EventType.is_in(event_types)))
-            .filter(Column::IsTest.eq(false))
             .order_by_desc(Column::CreatedAt)
             .order_by_desc(Column::Id)
             .limit(limit);

@@ -17,7 +17,7 @@ use domain::WriteOutcome;
 use domain::app::App;
 use domain::audit::{Action, Actor};
 use domain::outbox::EVENT_TYPES;
-use domain::webhooks::{self, HeldAction, NewSubscription, Subscription, SubscriptionChange};
+use domain::webhooks::{self, HeldAction, NewSubscription, Subscription, SubscriptionChange, controls};
 use foundation::config::{ENDPOINT_SETTINGS, flags};
 use foundation::id::SubscriptionId;
 use foundation::secret::{Purpose, Seal};
@@ -108,7 +108,8 @@ pub(super) async fn edit(app: &App, args: EditSubscriptionArgs) -> Result<(), Co
     let WriteOutcome { record: edited, changed } =
         webhooks::edit(app, &mut write, subscription.workspace, subscription.id, change).await?;
     if changed {
-        audited::commit(app, write, subscription.workspace, (Action::WebhookEdited, edited.id, &edited.url))
+        let detail = controls::describe_edit(&subscription, &edited);
+        audited::commit(app, write, subscription.workspace, (Action::WebhookEdited, edited.id, &detail))
             .await?;
     }
     output::eprint(format_args!("{} to {}: {}", edited.id, edited.url, edited.event_types.join(" ")));

@@ -26,8 +26,8 @@ use foundation::secret::Seal;
 
 /// The rates that a subscription can have, in deliveries per second.
 const RATES: std::ops::RangeInclusive<i32> = 1..=1_000;
-/// Maximum number of events that a dry run examines.
-const MAX_EXAMINED: usize = 10_000;
+/// Maximum number of events that a dry run reads, of all types.
+const MAX_READ: usize = 10_000;
 /// Number of events that a dry run reads at a time.
 const PAGE: u64 = 500;
 /// Maximum number of examples of a dry run.
@@ -114,14 +114,11 @@ pub async fn change(
 
 /// Describes a change of the delivery controls for the audit log, without the values of headers.
 pub fn describe(subscription: &Subscription) -> String {
-    let conditions = subscription.filter.lines().count();
+    let conditions = count_conditions(subscription.filter.lines().count());
     let headers = subscription.header_names.join(" ");
     let rate = subscription.rate.map_or_else(|| "none".to_owned(), |rate| format!("{rate}/s"));
     let ed25519 = if subscription.ed25519 { "yes" } else { "no" };
-    format!(
-        "{conditions} conditions, headers: {headers}, rate: {rate}, Ed25519: {ed25519}, {}",
-        subscription.url
-    )
+    format!("{conditions}, headers: {headers}, rate: {rate}, Ed25519: {ed25519}, {}", subscription.url)
 }
 
 /// Validates a filter of a subscription to these event types, and returns its stored form.
@@ -133,8 +130,9 @@ fn normalize(text: &str, event_types: &[String], errors: &mut FieldErrors) -> St
             return String::new();
         }
     };
-    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let event_type = line.split_whitespace().next().unwrap_or_default();
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    for (index, condition) in lines.filter_map(|(index, line)| Some((index, Condition::parse(line).ok()?))) {
+        let event_type = condition.event_type.as_str();
         if event_types.iter().all(|known| known != event_type) {
             let message =
                 format!("the subscription does not receive `{event_type}`; add this event type first");
@@ -142,6 +140,28 @@ fn normalize(text: &str, event_types: &[String], errors: &mut FieldErrors) -> St
         }
     }
     filter
+}
+
+/// Removes the conditions on other event types than these from a stored filter.
+pub(super) fn retain_event_types(filter: &str, event_types: &[String]) -> String {
+    let is_kept = |line: &&str| {
+        let condition = Condition::parse(line);
+        condition.is_ok_and(|condition| event_types.iter().any(|name| name == condition.event_type.as_str()))
+    };
+    filter.lines().filter(is_kept).collect::<Vec<_>>().join("\n")
+}
+
+/// Describes a change of the URL or the event types for the audit log. `before` is the subscription before it.
+pub fn describe_edit(before: &Subscription, edited: &Subscription) -> String {
+    let removed = before.filter.lines().count().saturating_sub(edited.filter.lines().count());
+    match removed {
+        0 => edited.url.clone(),
+        _ => format!("{}, removed {} on removed event types", edited.url, count_conditions(removed)),
+    }
+}
+
+fn count_conditions(count: usize) -> String {
+    format!("{count} condition{}", if count == 1 { "" } else { "s" })
 }
 
 fn add_lines(errors: &mut FieldErrors, field: &str, invalid: Vec<(usize, String)>) {
@@ -155,7 +175,7 @@ fn add_lines(errors: &mut FieldErrors, field: &str, invalid: Vec<(usize, String)
 pub struct DryRun {
     /// The number of events that were examined, and the number of those that match, by event type.
     pub counts: Vec<(String, u64, u64)>,
-    /// Whether all events of the last 30 days were examined. Otherwise only the newest were.
+    /// Whether all events of the last 30 days were read. Otherwise only the newest 10,000 were, of all types.
     pub is_complete: bool,
     /// The newest events that match.
     pub examples: Vec<DryRunExample>,
@@ -182,9 +202,23 @@ impl DryRun {
     pub fn examined(&self) -> u64 {
         self.counts.iter().map(|(_, examined, _)| examined).sum()
     }
+
+    /// Counts an examined event, and adds it to the examples if it is one of the first that match.
+    fn count(&mut self, row: &events::Model, is_match: bool) {
+        let count = self.counts.iter_mut().find(|(name, _, _)| *name == row.event_type);
+        count.into_iter().for_each(|(_, examined, matched)| {
+            *examined += 1;
+            *matched += u64::from(is_match);
+        });
+        if is_match && self.examples.len() < MAX_EXAMPLES {
+            let (event, event_type) = (id(row.id), row.event_type.clone());
+            self.examples.push(DryRunExample { event, event_type, created_at: from_ms(row.created_at) });
+        }
+    }
 }
 
-/// Evaluates a filter for the newest 10,000 events of the last 30 days that the subscription's event types include.
+/// Evaluates a filter for the events of the last 30 days that the subscription's event types include. Reads the newest
+/// 10,000 events of the workspace, so that an event type that is rare does not make it slow.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) for a missing subscription, and
@@ -204,28 +238,16 @@ pub async fn dry_run(
     let counts = event_types.iter().map(|name| (name.clone(), 0, 0)).collect();
     let mut dry_run = DryRun { counts, ..DryRun::default() };
     let from = app.clock.now_ms() - RETENTION_DAYS * DAY_MS;
-    let (mut position, mut examined) = (None, 0);
-    while examined < MAX_EXAMINED {
-        let rows = events::in_workspace(workspace.uuid());
-        let rows = rows.newest(app.db.read(), &event_types, from, position, PAGE).await?;
+    let (mut position, mut read) = (None, 0);
+    while read < MAX_READ {
+        let rows = events::in_workspace(workspace.uuid()).newest(app.db.read(), from, position, PAGE).await?;
         position = rows.last().map(|row| (row.created_at, row.id));
-        examined += rows.len();
-        for row in &rows {
-            let lists = conditions.get(&*row.event_type).map_or(&[][..], std::slice::from_ref);
+        read += rows.len();
+        for row in rows.iter().filter(|row| !row.is_test) {
+            let Some(conditions) = conditions.get(&*row.event_type) else { continue };
+            let lists = std::slice::from_ref(conditions);
             let is_match = filters::evaluate(app, &row.body, lists).into_iter().all(|holds| holds);
-            let count = dry_run.counts.iter_mut().find(|(name, _, _)| *name == row.event_type);
-            count.into_iter().for_each(|count| {
-                count.1 += 1;
-                count.2 += u64::from(is_match);
-            });
-            if is_match && dry_run.examples.len() < MAX_EXAMPLES {
-                let (event, event_type) = (id(row.id), row.event_type.clone());
-                dry_run.examples.push(DryRunExample {
-                    event,
-                    event_type,
-                    created_at: from_ms(row.created_at),
-                });
-            }
+            dry_run.count(row, is_match);
         }
         if u64::try_from(rows.len()).is_ok_and(|count| count < PAGE) {
             dry_run.is_complete = true;

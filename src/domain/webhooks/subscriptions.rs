@@ -7,6 +7,7 @@ use secrecy::SecretString;
 use super::super::field_errors::FieldErrors;
 use super::super::records::{new_uuid, not_found};
 use super::super::{Error, Result, WriteOutcome};
+use super::controls::retain_event_types;
 use super::row::{is_undeleted, lock, subscription};
 use super::{NewSubscription, Subscription, SubscriptionChange, secrets, url};
 use crate::app::App;
@@ -84,7 +85,8 @@ async fn check_limit(app: &App, write: &Write, workspace: WorkspaceId) -> Result
 }
 
 /// Changes a subscription's URL or event types when the write commits. A new URL also receives the
-/// unsettled deliveries, and clears `failing_since`. Does nothing if the subscription already has the requested values.
+/// unsettled deliveries, and clears `failing_since`. Without an event type, the subscription also loses the conditions of its
+/// filter on this type. Does nothing if the subscription already has the requested values.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) for a missing subscription, and
@@ -109,6 +111,12 @@ pub async fn edit(
         webhook_topics::replace(write.conn(), workspace.uuid(), row.id, &event_types).await?;
         row.event_types = StringList(event_types);
         changes.event_types = Set(row.event_types.clone());
+        // A later change of the filter would be refused because of conditions on other event types.
+        let filter = row.filters.as_deref().map(|filter| retain_event_types(filter, &row.event_types.0));
+        if row.filters != filter {
+            row.filters = filter.filter(|filter| !filter.is_empty());
+            changes.filters = Set(row.filters.clone());
+        }
     }
     if row == before {
         return Ok(WriteOutcome::unchanged(subscription(row)));

@@ -14,7 +14,7 @@ use crate::routes::{RouteTable, get};
 use crate::ui;
 use domain::audit::Action;
 use domain::roles::Permission;
-use domain::webhooks::{self, Subscription, SubscriptionChange};
+use domain::webhooks::{self, Subscription, SubscriptionChange, controls};
 use domain::{Error, WriteOutcome};
 use foundation::id::SubscriptionId;
 
@@ -91,6 +91,7 @@ async fn edit(request: DashboardRequest, Path(subscription): Path<String>, form:
     if !changed {
         return request.redirect_with(&path(&subscription), &Flash::info("No changes."));
     }
-    request.commit(write, Action::WebhookEdited, subscription, &edited.url).await?;
+    let detail = controls::describe_edit(&current, &edited);
+    request.commit(write, Action::WebhookEdited, subscription, &detail).await?;
     request.redirect_with(&path(&subscription), &Flash::success("Webhook updated."))
 }
