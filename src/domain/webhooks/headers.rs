@@ -89,7 +89,11 @@ fn parse(line: &str) -> std::result::Result<(String, String), String> {
             "the name of a header must have 1 to {MAX_NAME_BYTES} letters, digits and hyphens, without spaces"
         ));
     }
-    if RESERVED.contains(&&*name) || RESERVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+    // Some servers, such as those with CGI, do not distinguish underscores from hyphens.
+    let hyphenated = name.replace('_', "-");
+    let is_reserved = RESERVED.contains(&&*hyphenated)
+        || RESERVED_PREFIXES.iter().any(|prefix| hyphenated.starts_with(prefix));
+    if is_reserved {
         return Err(format!("`{name}` is reserved: this server or the connection sets it; use another name"));
     }
     if value.is_empty() || value.len() > MAX_VALUE_BYTES {
@@ -162,6 +166,9 @@ mod tests {
             ("Content-Type: secret", "`content-type` is reserved"),
             ("X-SVC-Anything: secret", "`x-svc-anything` is reserved"),
             ("Webhook-Id: secret", "`webhook-id` is reserved"),
+            ("webhook_signature: secret", "`webhook_signature` is reserved"),
+            ("X_SVC-Signature: secret", "`x_svc-signature` is reserved"),
+            ("content_type: secret", "`content_type` is reserved"),
             ("TraceParent: secret", "`traceparent` is reserved"),
             ("tracestate: secret", "`tracestate` is reserved"),
             ("User-Agent: secret", "`user-agent` is reserved"),
