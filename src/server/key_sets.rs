@@ -5,11 +5,13 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use poem::http::{StatusCode, header};
 use poem::{Body, Response};
 use serde_json::json;
+use tokio::time::timeout;
 
 use domain::app::App;
 use domain::webhooks::signing_keys::{self, CACHE_SECONDS, PublicKey};
@@ -19,8 +21,10 @@ use web::public_response;
 /// How long a key set is served after it was read. Keys are published longer than this and the cache of receivers
 /// together before they sign.
 const TTL_MS: i64 = 10_000;
-/// Maximum number of workspaces with a cached key set. Beyond it, all entries are removed.
+/// Maximum number of workspaces with a cached key set. Beyond it, the entry that expires first is removed.
 const MAX_WORKSPACES: usize = 1_024;
+/// How long a request waits for the reads of other requests. Then it gets a 503.
+const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// Serves key sets.
 pub(super) struct KeySets {
@@ -40,7 +44,8 @@ impl KeySets {
         let workspace = path.strip_suffix("/jwks.json").and_then(|workspace| workspace.parse().ok());
         let Some(workspace) = workspace else { return public_response::not_found() };
         match self.key_set(workspace).await {
-            Ok(body) => {
+            Ok(None) => unavailable(),
+            Ok(Some(body)) => {
                 let response = Response::builder()
                     .content_type("application/jwk-set+json")
                     .header(header::CACHE_CONTROL, format!("public, max-age={CACHE_SECONDS}"));
@@ -51,31 +56,26 @@ impl KeySets {
             }
             Err(error) => {
                 tracing::warn!(%error, "reading the public keys of webhooks failed");
-                public_response::plain(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    "The keys cannot be read now. Try again.\n",
-                )
+                unavailable()
             }
         }
     }
 
-    async fn key_set(&self, workspace: WorkspaceId) -> domain::Result<Bytes> {
+    /// Returns the key set of a workspace, or `None` if the reads of others take too long.
+    async fn key_set(&self, workspace: WorkspaceId) -> domain::Result<Option<Bytes>> {
         if let Some(body) = self.cached(workspace) {
-            return Ok(body);
+            return Ok(Some(body));
         }
-        let _reading = self.reading.lock().await;
+        let Ok(_reading) = timeout(MAX_WAIT, self.reading.lock()).await else { return Ok(None) };
         if let Some(body) = self.cached(workspace) {
-            return Ok(body);
+            return Ok(Some(body));
         }
         let key = |key: &PublicKey| json!({"kty": "OKP", "crv": "Ed25519", "x": key.x(), "kid": key.id.to_string(), "alg": "EdDSA", "use": "sig"});
         let keys: Vec<_> = signing_keys::list(&self.app, workspace).await?.iter().map(key).collect();
         let body = Bytes::from(json!({ "keys": keys }).to_string());
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        if cached.len() >= MAX_WORKSPACES {
-            cached.clear();
-        }
-        cached.insert(workspace, (self.app.clock.now_ms() + TTL_MS, body.clone()));
-        Ok(body)
+        insert(&mut cached, workspace, (self.app.clock.now_ms() + TTL_MS, body.clone()));
+        Ok(Some(body))
     }
 
     fn cached(&self, workspace: WorkspaceId) -> Option<Bytes> {
@@ -83,4 +83,17 @@ impl KeySets {
         let (until, body) = cached.get(&workspace)?;
         (*until > self.app.clock.now_ms()).then(|| body.clone())
     }
+}
+
+/// Caches a key set. Removes the entry that expires first if there are too many.
+fn insert(cached: &mut HashMap<WorkspaceId, (i64, Bytes)>, workspace: WorkspaceId, entry: (i64, Bytes)) {
+    cached.insert(workspace, entry);
+    if cached.len() > MAX_WORKSPACES {
+        let first = cached.iter().min_by_key(|(_, (until, _))| *until).map(|(workspace, _)| *workspace);
+        first.and_then(|workspace| cached.remove(&workspace));
+    }
+}
+
+fn unavailable() -> Response {
+    public_response::plain(StatusCode::SERVICE_UNAVAILABLE, "The keys cannot be read now. Try again.\n")
 }
