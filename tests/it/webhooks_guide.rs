@@ -134,6 +134,8 @@ try:
     key, headers, body, now = json.load(open('ed25519.json'))
     assert verify(key, headers, body.encode(), now) and not verify(key, headers, body.encode() + b' ', now)
     assert not verify(key, headers, body.encode(), now + 301)
+    assert not verify(key, {**headers, 'webhook-timestamp': '\u{b2}'}, body.encode(), now)
+    assert not verify(key, {**headers, 'webhook-signature': 'v1a'}, body.encode(), now)
 except ImportError:
     print('missing')
 ";
@@ -142,7 +144,9 @@ import { readFileSync } from 'node:fs';
 import { verify } from './verify_ed25519.mjs';
 const [key, headers, body, now] = JSON.parse(readFileSync('ed25519.json', 'utf8'));
 const results = [verify(key, headers, Buffer.from(body), now), verify(key, headers, Buffer.from(body + ' '), now)];
-if (String([...results, verify(key, headers, Buffer.from(body), now + 301)]) !== 'true,false,false') throw results;
+results.push(verify(key, headers, Buffer.from(body), now + 301));
+results.push(verify(key, { ...headers, 'webhook-signature': 'v1a' }, Buffer.from(body), now));
+if (String(results) !== 'true,false,false,false') throw results;
 ";
 const GO_ED25519: &str = "\
 package webhooks

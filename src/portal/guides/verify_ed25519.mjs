@@ -11,7 +11,7 @@ export function verify(publicKey, headers, body, now = Date.now() / 1000) {
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
   const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
   return signatures.split(' ').some((part) => {
-    const [version, signature] = part.split(',');
+    const [version, signature = ''] = part.split(',');
     return version === 'v1a' && verifySignature(null, signed, key, Buffer.from(signature, 'base64'));
   });
 }
