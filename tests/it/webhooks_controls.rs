@@ -318,6 +318,7 @@ async fn the_form_shows_a_dry_run_and_errors_and_saves() {
         page.contains(filter) && page.contains("5 per second") && page.contains("HMAC and Ed25519"),
         "{page}"
     );
+    assert!(page.contains("Ed25519 signatures begin in 6 minutes"), "{page}");
     let nothing = "No event of the last 30 days has met this filter";
     assert!(!page.contains(nothing), "{page}");
     app.clock.advance(Duration::from_hours(31 * 24));
@@ -334,6 +335,28 @@ async fn the_form_shows_a_dry_run_and_errors_and_saves() {
         "{audited:?}"
     );
     let changed =
-        "Changed the delivery controls of a webhook 1 conditions, headers: , rate: 5/s, Ed25519: yes";
+        "Changed the delivery controls of a webhook 1 condition, headers: , rate: 5/s, Ed25519: yes";
     assert!(audited.iter().any(|entry| entry.contains(changed)), "{audited:?}");
+}
+
+#[tokio::test]
+async fn a_removed_event_type_takes_its_conditions_with_it() {
+    let app = TestApp::start_with_local_webhooks().await;
+    if runs_elsewhere(&app) {
+        return;
+    }
+    let (acme, endpoint) = (app.workspace("acme").await, Endpoint::start().await);
+    let subscription = acme.subscribe_endpoint(&endpoint, &["student.created", "student.updated"]).await;
+    let kept = "student.created /id exists";
+    subscription.set_filter(&format!("student.updated /id exists\n{kept}")).await;
+    let browser = acme.owner_browser().await;
+    let form = format!("{}/edit", subscription.path());
+    let fields = [("url", &*endpoint.url()), ("which", "some"), ("event_types", "student.created")];
+    browser.submit(&form, &form, &fields).await.assert_status(303);
+    assert_eq!(subscription.reload().await.filter, kept);
+    let audited = audit_entries(&acme).await;
+    assert!(audited[0].ends_with("removed 1 condition on removed event types"), "{audited:?}");
+    // The form can be saved again. A quoted event type is the same type.
+    subscription.set_filter("\"student.created\" /id exists").await;
+    assert_eq!(subscription.reload().await.filter, kept);
 }

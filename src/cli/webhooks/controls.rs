@@ -167,7 +167,7 @@ async fn dry_run(
         output::eprint(format_args!("example: {} {} {at}", example.event, example.event_type));
     }
     if !dry_run.is_complete {
-        output::eprint("only the newest 10,000 events of the last 30 days were examined");
+        output::eprint("only the newest 10,000 events of the workspace were examined");
     }
     Ok(())
 }
@@ -188,7 +188,7 @@ pub(super) async fn list_keys(app: &App, workspace: &str, json: bool) -> Result<
         return output::print_json(keys.collect());
     }
     let rows = keys.iter().map(|key| {
-        let until = until(key).unwrap_or_else(|| "rotated".to_owned());
+        let until = until(key).unwrap_or_else(|| "until rotated".to_owned());
         [key.id.to_string(), key.text(), output::format_time(key.signs_from), until]
     });
     output::print_table(["ID", "PUBLIC KEY", "SIGNS FROM", "SIGNS UNTIL"], &Vec::from_iter(rows))

@@ -18,7 +18,7 @@ use domain::outbox::filters::noun;
 use domain::roles::Permission;
 use domain::webhooks::controls::{self, ControlsChange, DryRun};
 use domain::webhooks::headers::MASK;
-use domain::webhooks::{self, ReplayStart, Subscription, recovery};
+use domain::webhooks::{self, ReplayStart, Subscription, recovery, signing_keys};
 use domain::{Error, WriteOutcome};
 use foundation::id::SubscriptionId;
 
@@ -114,13 +114,32 @@ async fn submit(request: DashboardRequest, Path(subscription): Path<String>, for
         Ok(WriteOutcome { record, .. }) => {
             let detail = controls::describe(&record);
             request.commit(write, Action::WebhookControlsChanged, id, &detail).await?;
-            request.redirect_with(&path(&id), &Flash::success("Delivery updated."))
+            let mut text = "Delivery updated.".to_owned();
+            if record.ed25519 && !subscription.ed25519 {
+                text.push_str(&signatures_begin(&request).await?);
+            }
+            request.redirect_with(&path(&id), &Flash::success(text))
         }
         Err(error) => {
             drop(write);
             show_outcome(&request, subscription, form, Err(error))
         }
     }
+}
+
+/// Returns a sentence that says when the Ed25519 signatures of the workspace begin; empty if a key signs already.
+async fn signatures_begin(request: &DashboardRequest) -> domain::Result<String> {
+    let keys = signing_keys::list(request.app(), request.workspace()).await?;
+    let now = request.app().clock.now();
+    let usable = keys.iter().filter(|key| key.signs_until.is_none_or(|until| until > now));
+    let Some(from) = usable.map(|key| key.signs_from).min().filter(|from| *from > now) else {
+        return Ok(String::new());
+    };
+    let minutes = (from.as_second() - now.as_second() + 59) / 60;
+    Ok(format!(
+        " Ed25519 signatures begin in {minutes} minute{}, when receivers can know the public key.",
+        if minutes == 1 { "" } else { "s" }
+    ))
 }
 
 /// Renders the form again, with the result of a dry run or with errors.

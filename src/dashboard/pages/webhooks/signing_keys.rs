@@ -96,7 +96,11 @@ async fn rotate(request: DashboardRequest, form: Form) -> PageResponse {
     match rotated {
         Ok(key) => {
             request.commit_once(&form, write, Action::SigningKeyRotated, key.id, &key.text()).await?;
-            request.redirect_with(SIGNING_KEYS, &Flash::success("The new public key is published."))
+            let text = match replacement {
+                Replacement::Overlap(_) => "The new public key is published. It signs in 6 minutes.",
+                Replacement::Immediate => "The new public key is published. It signs now.",
+            };
+            request.redirect_with(SIGNING_KEYS, &Flash::success(text))
         }
         Err(Error::Invalid(errors)) => {
             drop(write);
