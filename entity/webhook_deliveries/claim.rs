@@ -35,7 +35,8 @@ pub struct ClaimQuery<'a> {
     pub lease_until: i64,
     /// A unique token that identifies the lease.
     pub lease_token: Uuid,
-    /// Maximum number of deliveries of one subscription in flight, including those that are already in flight.
+    /// Maximum number of deliveries of one subscription in flight, including those that are already in flight. At most
+    /// [`MAX_LEASED_WITH_RATE`] for a subscription with a rate.
     pub max_in_flight_per_subscription: i64,
     /// Maximum number of deliveries claimed from each workspace that is not in `allowances`.
     pub per_workspace: i64,
