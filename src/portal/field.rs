@@ -164,7 +164,7 @@ pub(crate) fn constraints(schema: &Json) -> Vec<String> {
         sentences.push(format!("One of {}.", values.join(", ")));
     }
     if schema["x-extensible-enum"].is_true() {
-        sentences.push("More values can be added.".to_owned());
+        sentences.push("Extensible: new values may be added.".to_owned());
     }
     let ranges = [
         ("minimum", "maximum", ""),
@@ -230,7 +230,7 @@ mod tests {
         );
         assert_eq!(
             of(r#"{"enum":["a","b"],"x-extensible-enum":true}"#),
-            "One of `a`, `b`. More values can be added."
+            "One of `a`, `b`. Extensible: new values may be added."
         );
         assert_eq!(
             of(r#"{"maxProperties":50,"additionalProperties":{"maxLength":5}}"#),

@@ -12,7 +12,7 @@ use web::public_response::FILE_POLICY;
 use super::block;
 use super::contract_text::ContractText;
 use super::document::Document;
-use super::field::first_sentence;
+use super::field::{first_sentence, one_line};
 use super::page::{self, Frame, PageLink, TextPage};
 use super::references::References;
 use super::source::{self, PageSource};
@@ -101,8 +101,7 @@ impl Page {
 
 /// Returns the first sentence of a text without the marks of Markdown.
 fn plain(text: &str) -> String {
-    let line = text.split("\n\n").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
-    first_sentence(&line).replace(['`', '*'], "")
+    first_sentence(&one_line(text.split("\n\n").next().unwrap_or_default())).replace(['`', '*'], "")
 }
 
 impl Site {

@@ -96,7 +96,7 @@ async fn an_operation_shows_its_scope_parameters_and_statuses() {
     }
     let object = text(&app, "/docs/objects/Enrollment").await;
     assert!(
-        object.contains("More values can be added.") && object.contains("id=\"field-status\""),
+        object.contains("Extensible: new values may be added.") && object.contains("id=\"field-status\""),
         "{object}"
     );
 }

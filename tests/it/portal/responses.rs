@@ -1,5 +1,7 @@
 //! Headers, statuses and sizes of responses, and malformed input.
 
+use std::collections::BTreeSet;
+
 use reqwest::Method;
 
 use super::{page_paths, text};
@@ -87,11 +89,19 @@ async fn an_unknown_page_is_a_page_with_a_search() {
 #[tokio::test]
 async fn pages_are_small() {
     let app = TestApp::start().await;
-    let mut first = compressed(&app, "/docs").await.body.len();
     let home = text(&app, "/docs").await;
+    let mut first = compressed(&app, "/docs").await.body.len();
     let file = regex::Regex::new("\"(/docs/static/[^\"]+\\.[a-z]+)\"").expect("a pattern");
-    for file in file.captures_iter(&home) {
-        first += app.get(&file[1]).await.assert_status(200).body.len();
+    let import = regex::Regex::new("from ?\"\\./([^\"]+)\"").expect("a pattern");
+    let mut files: BTreeSet<String> = file.captures_iter(&home).map(|found| found[1].to_owned()).collect();
+    let mut waiting: Vec<String> = files.iter().cloned().collect();
+    while let Some(path) = waiting.pop() {
+        let script = app.get(&path).await.assert_status(200).body;
+        let script = String::from_utf8_lossy(&script);
+        first += compressed(&app, &path).await.body.len();
+        let folder = path.rsplit_once('/').expect("a folder").0;
+        let imports = import.captures_iter(&script).map(|found| format!("{folder}/{}", &found[1]));
+        waiting.extend(imports.filter(|path| files.insert(path.clone())));
     }
     assert!(first < 60_000, "the first page has {first} bytes");
     for path in page_paths(&app).await {
