@@ -48,6 +48,9 @@ pub struct EventsArgs {
     /// Additional subscriptions whose endpoints never respond
     #[arg(long, default_value_t = 0)]
     hung: u32,
+    /// Give each of the subscriptions a filter that all events meet
+    #[arg(long)]
+    filtered: bool,
     /// Events per second [default: as fast as webhooks arrive]
     #[arg(long)]
     rate: Option<u32>,
@@ -100,7 +103,10 @@ pub async fn run(args: &EventsArgs) -> Result<()> {
     let permits = args.rate.is_none().then(|| Arc::new(Semaphore::new(0)));
     let receiver = BenchReceiver::start(permits.clone())?;
     for _ in 0..args.subscriptions {
-        source.subscribe(receiver.url()).await?;
+        let subscription = source.subscribe(receiver.url()).await?;
+        if args.filtered {
+            source.set_filter(subscription).await?;
+        }
     }
     for _ in 0..args.hung {
         source.subscribe(receiver::start_hung_endpoint()?).await?;
@@ -137,6 +143,8 @@ pub struct EventsRun {
     pub subscriptions: u32,
     /// The number of additional subscriptions whose endpoints never respond.
     pub hung: u32,
+    /// Whether each subscription has a filter that all events meet.
+    pub filtered: bool,
     /// Events per second; `None` commits as fast as webhooks arrive.
     pub rate: Option<u32>,
     /// The length of the measured window.
@@ -154,6 +162,9 @@ impl EventsRun {
         command.arg("events").arg("--folder").arg(site.folder()).args(["--url", site.url()]);
         command.args(["--workspace", workspace, "--seconds", &self.window.as_secs_f64().to_string()]);
         command.args(["--subscriptions", &self.subscriptions.to_string(), "--hung", &self.hung.to_string()]);
+        if self.filtered {
+            command.arg("--filtered");
+        }
         match self.rate {
             Some(rate) => command.args(["--rate", &rate.to_string()]),
             None => command.args(["--events-per-transaction", EVENTS_PER_TRANSACTION]),

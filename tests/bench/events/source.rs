@@ -8,18 +8,24 @@ use domain::app::{App, AppParts};
 use domain::keys::PrincipalCache;
 use domain::outbox::{self, Event};
 use domain::students::{StudentProgress, StudentSummary};
+use domain::webhooks::controls::{self, ControlsChange};
 use domain::webhooks::{self, NewSubscription};
 use domain::workspaces;
 use foundation::clock::Clock;
 use foundation::config::Config;
 use foundation::database::{Database, DatabaseOptions, DatabaseSource};
-use foundation::id::{Ids, WorkspaceId};
+use foundation::id::{Ids, SubscriptionId, WorkspaceId};
 use foundation::secret::{MasterKeys, Purpose, Seal};
 
 use super::receiver::EVENT_MARKER;
 
 /// The event type of all subscriptions.
 const EVENT_TYPE: &str = "student.created";
+
+/// A filter that all events meet.
+const FILTER: &str = "student.created /email starts_with event-
+student.created /tags contains spring
+student.created /name in \"A Student\", \"Another Student\"";
 
 /// A workspace of a site in which events are committed.
 pub struct EventSource {
@@ -70,10 +76,23 @@ impl EventSource {
     ///
     /// # Errors
     /// Returns an error when the URL is rejected.
-    pub async fn subscribe(&self, url: String) -> Result<()> {
+    pub async fn subscribe(&self, url: String) -> Result<SubscriptionId> {
         let subscription = NewSubscription { url, event_types: vec![EVENT_TYPE.to_owned()] };
         let mut write = self.app.begin_write().await?;
-        webhooks::create(&self.app, &mut write, &self.seal, self.workspace, subscription).await?;
+        let (created, _) =
+            webhooks::create(&self.app, &mut write, &self.seal, self.workspace, subscription).await?;
+        write.commit().await?;
+        Ok(created.id)
+    }
+
+    /// Gives a subscription a filter with conditions of three kinds, which all events of this source meet.
+    ///
+    /// # Errors
+    /// Returns an error when the database fails.
+    pub async fn set_filter(&self, subscription: SubscriptionId) -> Result<()> {
+        let change = ControlsChange { filter: Some(FILTER.to_owned()), ..ControlsChange::default() };
+        let mut write = self.app.begin_write().await?;
+        controls::change(&self.app, &mut write, &self.seal, self.workspace, subscription, change).await?;
         Ok(write.commit().await?)
     }
 

@@ -26,7 +26,13 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
     let mut machine = MachineSpeed::start(bench).await?;
     for (subscriptions, peer_rate, [sqlite_goal, postgres_goal]) in LOADS {
         let target = if subscriptions == 1 { "1 subscription" } else { "10 subscriptions" };
-        let run = EventsRun { subscriptions, hung: 0, rate: Some(EVENTS_PER_SECOND), window: bench.window() };
+        let run = EventsRun {
+            subscriptions,
+            hung: 0,
+            filtered: false,
+            rate: Some(EVENTS_PER_SECOND),
+            window: bench.window(),
+        };
         let steady = run.run_on(&site, &format!("steady-{subscriptions}")).await?;
         let speed = machine.mean_since_last().await?;
         let name =

@@ -24,7 +24,8 @@ pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
     let kind = site.kind;
     let site = BenchSite::new(bench, kind, "hung").await?;
     let window = WINDOW.max(bench.window());
-    let alone = EventsRun { subscriptions: 1, hung: 0, rate: Some(EVENTS_PER_SECOND), window };
+    let alone =
+        EventsRun { subscriptions: 1, hung: 0, filtered: false, rate: Some(EVENTS_PER_SECOND), window };
     let with_hung_endpoints = EventsRun { hung: HUNG_ENDPOINTS, ..alone }.run_on(&site, "beside").await?;
     let alone = alone.run_on(&site, "alone").await?;
     let row = ResultRow::new(

@@ -18,6 +18,7 @@ mod backlog;
 mod catalog;
 mod create;
 mod events;
+mod filters;
 mod guessing;
 mod hung;
 mod import;
@@ -53,6 +54,7 @@ pub const ALL: &[Scenario] = &[
     Scenario { name: traces::NAME, run: |bench, site| Box::pin(traces::run(bench, site)) },
     Scenario { name: import::NAME, run: |bench, site| Box::pin(import::run(bench, site)) },
     Scenario { name: events::NAME, run: |bench, site| Box::pin(events::run(bench, site)) },
+    Scenario { name: filters::NAME, run: |bench, site| Box::pin(filters::run(bench, site)) },
     Scenario { name: backlog::NAME, run: |bench, site| Box::pin(backlog::run(bench, site)) },
     Scenario { name: hung::NAME, run: |bench, site| Box::pin(hung::run(bench, site)) },
     Scenario { name: tenants::NAME, run: |bench, site| Box::pin(tenants::run(bench, site)) },

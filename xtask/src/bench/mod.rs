@@ -31,6 +31,7 @@ const LOAD_SCENARIOS: &[(&str, &str)] = &[
     ("traces", "getCourse and createStudent with traces at 10 % and at 100 %, compared with no traces"),
     ("import", "importChanges with 27,000 mixed changes, into an empty database"),
     ("events", "event delivery from commit to receipt, at a steady rate and at full rate"),
+    ("filters", "full rate to 50 subscriptions with a filter, compared with no filters"),
     ("backlog", "delivery of a long queue, compared with a plain HTTP client"),
     ("hung", "delivery to a healthy endpoint while twenty others hang"),
     ("tenants", "one workspace while another has many hanging endpoints"),
