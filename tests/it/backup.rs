@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use crate::support::program::{CommandOutput, TestProgram};
-use crate::support::skip;
+use crate::support::{Endpoint, skip, wait_until};
 
 /// A program with a workspace, an API key and a backup.
 struct BackedUp {
@@ -175,6 +175,49 @@ async fn restored_deliveries_can_be_held() {
         let subscriptions: Value = serde_json::from_str(&listed.stdout).unwrap();
         assert_eq!(subscriptions[0]["state"], state, "{subscriptions}");
     }
+}
+
+#[tokio::test]
+async fn restored_subscriptions_keep_their_delivery_controls() {
+    let Some(backed_up) = BackedUp::new().await else { return };
+    let (program, endpoint) = (&backed_up.program, Endpoint::start().await);
+    let run = async |args: &[&str]| {
+        let mut command = program.command(args);
+        command.env("CREATOR_API_WEBHOOK_ALLOW", "127.0.0.0/8");
+        let output = program.run_command(command).await;
+        assert_eq!(output.code, Some(0), "{output:?}");
+        output.stdout
+    };
+    let url = endpoint.url();
+    run(&["webhooks", "create", "--workspace", "acme", "--url", &url, "--event", "student.created"]).await;
+    let listed: Value =
+        serde_json::from_str(&run(&["webhooks", "list", "--workspace", "acme", "--json"]).await).unwrap();
+    let id = listed[0]["id"].as_str().unwrap();
+    let header = "X-Team: s3cr3t: value";
+    run(&["webhooks", "controls", id, "--header", header, "--rate", "5", "--ed25519", "true"]).await;
+    let shown = [&["webhooks", "controls", id][..], &["webhooks", "signing-keys", "--workspace", "acme"]];
+    let before = [run(shown[0]).await, run(shown[1]).await];
+    assert!(before[0].contains("x-team: ****") && before[1].contains("wsk_"), "{before:?}");
+    fs::remove_file(&backed_up.file).unwrap();
+    run(&["backup", "backup.db"]).await;
+    assert!(!fs::read(&backed_up.file).unwrap().windows(6).any(|bytes| bytes == b"s3cr3t"), "it is sealed");
+
+    let folder = backed_up.folder_with_key();
+    let restored = backed_up.restore(folder.path(), &[]).await;
+    assert_eq!(restored.code, Some(0), "{restored:?}");
+    for (args, before) in shown.into_iter().zip(before) {
+        let after = program.run_command(backed_up.command(folder.path(), args)).await;
+        assert_eq!(after.stdout, before, "{after:?}");
+    }
+    let mut serve = backed_up.command(folder.path(), &["serve"]);
+    serve.env("CREATOR_API_LISTEN", "127.0.0.1:0").env("CREATOR_API_WEBHOOK_ALLOW", "127.0.0.0/8");
+    let server = program.start_server(serve).await;
+    let key = server.key(&program.app, &backed_up.secret);
+    key.post("/api/v1/students", json!({"email": "cleo@example.com"})).await.assert_status(201);
+    wait_until("the delivery arrived", async || !endpoint.requests().is_empty()).await;
+    let request = endpoint.requests().remove(0);
+    assert_eq!(request.header("x-team"), "s3cr3t: value");
+    assert_eq!(server.stop().await, Some(0));
 }
 
 #[tokio::test]
