@@ -43,6 +43,8 @@ use site::Site;
 pub struct PortalOptions {
     /// The URL of the server for clients, without a trailing slash. Links begin with its path, since a proxy removes it from requests.
     pub base_url: String,
+    /// The name of the contract whose operations are served at another address.
+    pub elsewhere: Option<&'static str>,
 }
 
 /// The documentation of the contracts of a server.
@@ -78,9 +80,9 @@ impl Portal {
         self.contracts.push(contract);
     }
 
-    /// Declares that the operations of this contract are served at another address.
+    /// Declares that the operations of this contract are served at another address. Call it before the first request.
     pub fn set_elsewhere(&mut self, contract: &'static Contract) {
-        self.reference.set_elsewhere(contract);
+        self.options.elsewhere = Some(contract.name);
     }
 
     /// Offers this API key on the page of the reference, to readers on the machine of the server.

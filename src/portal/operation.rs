@@ -30,13 +30,20 @@ fn scope_suffix(operation: &Operation) -> String {
     operation.scope.map(|scope| format!(", scope {scope}")).unwrap_or_default()
 }
 
-/// Returns the parts of the page of an operation.
-pub(crate) fn blocks(contract: &ContractText, id: &str) -> Vec<Block> {
+/// Returns the parts of the page of an operation. With `is_elsewhere`, it is served at another address than the page.
+pub(crate) fn blocks(contract: &ContractText, id: &str, is_elsewhere: bool) -> Vec<Block> {
     let Some((operation, json)) = contract.operations().find(|(operation, _)| operation.id == id) else {
         return Vec::new();
     };
     let mut blocks = vec![Block::Text(introduction(contract, operation, json))];
     blocks.push(Block::Text("## Sample".to_owned()));
+    if is_elsewhere {
+        let title = contract.contract.title;
+        let text = format!(
+            "The {title} of this server has its own address. Put it in place of this server's address."
+        );
+        blocks.push(Block::Text(text));
+    }
     blocks.push(Block::Sample(sample(contract, operation, json)));
     let parameters = parameter_rows(contract, json);
     if !parameters.is_empty() {

@@ -6,7 +6,6 @@
 use std::sync::OnceLock;
 
 use askama::Template;
-use contract_runtime::contract::Contract;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use poem::http::{StatusCode, header};
 use poem::{Request, Response};
@@ -30,8 +29,6 @@ pub(crate) struct Reference {
     /// The pages, in the order of the contracts.
     documents: Vec<OnceLock<Document>>,
     demo_key: Option<SecretString>,
-    /// The name of the contract that this server does not serve.
-    elsewhere: Option<&'static str>,
 }
 
 /// The page of one contract.
@@ -67,11 +64,6 @@ impl Reference {
     /// Adds the page of another contract.
     pub(crate) fn add(&mut self) {
         self.documents.push(OnceLock::new());
-    }
-
-    /// Declares that the operations of this contract are served at another address.
-    pub(crate) fn set_elsewhere(&mut self, contract: &'static Contract) {
-        self.elsewhere = Some(contract.name);
     }
 
     /// Offers this key of the first contract to readers on this machine.
@@ -114,7 +106,7 @@ impl Reference {
         let guides = site.pages.iter().filter(|page| is_guide(&page.source));
         let guides = guides.map(|page| PageLink { title: &page.title, path: &page.path }).collect();
         let frame = Frame { summary, is_wide: true, ..Frame::new(site, &title, &text.reference) };
-        let is_elsewhere = self.elsewhere == Some(text.contract.name);
+        let is_elsewhere = site.elsewhere == Some(text.contract.name);
         let page = ReferencePage { frame, text, summary, guides, tags: tags(text), demo_key, is_elsewhere };
         page.render().unwrap_or_else(|error| unreachable!("a template writes to memory: {error}"))
     }

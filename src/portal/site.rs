@@ -24,6 +24,8 @@ pub(crate) struct Site {
     pub base_url: String,
     /// The path of `base_url`, with which all links begin.
     pub prefix: String,
+    /// The name of the contract whose operations are served at another address.
+    pub elsewhere: Option<&'static str>,
     /// The title of the first contract.
     pub title: String,
     /// The version of the first contract.
@@ -113,6 +115,7 @@ impl Site {
         let mut site = Self {
             base_url: options.base_url.trim_end_matches('/').to_owned(),
             prefix: page::path_prefix(&options.base_url).to_owned(),
+            elsewhere: options.elsewhere,
             title: contracts.first().map(|text| text.contract.title.to_owned()).unwrap_or_default(),
             version: contracts.first().map(|text| text.version().to_owned()).unwrap_or_default(),
             downloads: downloads.map(|file| format!("/openapi/{file}")).collect(),

@@ -183,7 +183,10 @@ pub(crate) fn blocks(site: &Site, page: &Page) -> Vec<Block> {
         }
         PageSource::Guide(guide) => vec![Block::Text(guide_text(site, guide))],
         PageSource::Operations(at) => operation::list(contract(at)),
-        PageSource::Operation { contract: at, id } => operation::blocks(contract(at), id),
+        PageSource::Operation { contract: at, id } => {
+            let contract = contract(at);
+            operation::blocks(contract, id, site.elsewhere == Some(contract.contract.name))
+        }
         PageSource::Events(at) => event::list(contract(at)),
         PageSource::Event { contract: at, event_type } => event::blocks(contract(at), event_type),
         PageSource::Objects(at) => object::list(contract(at)),

@@ -72,7 +72,7 @@ impl Server {
         // First, since the other parts record metrics.
         let monitoring = Monitoring::new(app.clone(), ProcessKind::Server);
         let settings = Settings::new(&app.config, local_url)?;
-        let portal_options = PortalOptions { base_url: settings.public_url.clone() };
+        let portal_options = PortalOptions { base_url: settings.public_url.clone(), elsewhere: None };
         let shutdown = Shutdown {
             drain: drain_time(&app.config.server),
             accepts_while_draining: true,

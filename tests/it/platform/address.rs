@@ -26,6 +26,13 @@ async fn the_platform_api_can_have_an_address_of_its_own() {
     for path in ["/api/v1/courses", "/dashboard", "/docs/"] {
         get(platform_url, path).await.assert_status(404);
     }
+    for (operation, is_elsewhere) in
+        [("platform/operations/listEvents", true), ("operations/listCourses", false)]
+    {
+        let page = get(&server.base_url, &format!("/docs/{operation}")).await.assert_status(200);
+        let page = String::from_utf8_lossy(&page.body).into_owned();
+        assert_eq!(page.contains("of this server has its own address"), is_elsewhere, "{operation}");
+    }
     server.wait_for_log("platform_token.id=ptk_").await;
     assert_eq!(server.stop().await, Some(0));
 }
