@@ -7,6 +7,7 @@ pub mod config;
 pub mod data_folder;
 pub mod database;
 pub mod id;
+pub mod outbound;
 pub mod secret;
 pub mod telemetry;
 pub mod tls;

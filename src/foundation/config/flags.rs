@@ -8,7 +8,8 @@ use super::source::{DEFAULT_FILE, FILE_FLAG, FILE_VARIABLE};
 /// The headings of the settings that every command accepts.
 pub(super) const COMMON_SETTINGS: &[&str] = &["Data", "Database", "Log"];
 /// The headings of the settings of the commands that start a server: `serve` and `demo`.
-pub const SERVER_SETTINGS: &[&str] = &["Server", "Limits", "Webhooks", "Mail", "Deprecation of v1"];
+pub const SERVER_SETTINGS: &[&str] =
+    &["Server", "Sign-in", "Limits", "Webhooks", "Mail", "Deprecation of v1"];
 /// The heading of the settings of the commands that validate endpoint URLs.
 pub const ENDPOINT_SETTINGS: &[&str] = &["Webhooks"];
 /// The keys and the heading of the settings of the commands that create password links: the server's URL, and mail.

@@ -14,6 +14,7 @@ mod network;
 mod raw_settings;
 mod server;
 mod settings;
+mod sign_in;
 mod source;
 mod value;
 
@@ -29,8 +30,9 @@ pub use network::Network;
 pub use raw_settings::RawSettings;
 pub use settings::{
     Config, DatabaseConfig, DeprecationConfig, LimitsConfig, LogConfig, MailConfig, ServerConfig,
-    StorageConfig, WebhooksConfig, WorkerConfig,
+    SignInConfig, StorageConfig, WebhooksConfig, WorkerConfig,
 };
+pub use sign_in::{ClientSecret, IssuerUrl, SingleLine};
 pub use value::{HexSecret, WebUrl};
 
 use std::ffi::OsString;
@@ -73,6 +75,7 @@ impl Config {
         if let Some(config) = &config {
             config.database.check(settings);
             config.deprecation.check(settings);
+            config.sign_in.check(&config.server, settings);
         }
         match config {
             Some(config) if settings.errors.is_empty() => Ok(config),

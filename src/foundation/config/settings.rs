@@ -13,6 +13,7 @@ use super::log::{LogFilter, LogFormat};
 use super::mail::SmtpUrl;
 use super::network::Network;
 use super::raw_settings::RawSettings;
+use super::sign_in::{ClientSecret, IssuerUrl, SingleLine};
 use super::value::{HexSecret, SettingValue, TomlType, WebUrl};
 
 /// The declaration of one setting.
@@ -172,6 +173,29 @@ settings! {
         /// Whether to keep a log of the requests that use an API key for seven days and show it in the dashboard: on or
         /// off. Requests are counted in either case.
         request_log: bool = Some("on"), "CREATOR_API_REQUEST_LOG", "ON_OR_OFF";
+    }
+
+    /// Signing in to the dashboard: passwords, and an OpenID Connect provider.
+    sign_in: SignInConfig, "Sign-in" {
+        /// Whether members can sign in with a password: on or off. `off` requires `--oidc-issuer`.
+        password_sign_in: bool = Some("on"), "CREATOR_API_PASSWORD_SIGN_IN", "ON_OR_OFF";
+        /// Issuer URL of an OpenID Connect provider with which members can sign in. The provider must allow the redirect to
+        /// `/sign-in/provider/callback` of this server.
+        oidc_issuer: Option<IssuerUrl> = None, "CREATOR_API_OIDC_ISSUER", "URL";
+        /// Id of this server at the OpenID Connect provider
+        oidc_client_id: Option<SingleLine> = None, "CREATOR_API_OIDC_CLIENT_ID", "ID";
+        /// Secret of this server at the OpenID Connect provider. By default, this server is a public client, which PKCE alone
+        /// protects.
+        oidc_client_secret: Option<ClientSecret> = None, "CREATOR_API_OIDC_CLIENT_SECRET", "SECRET";
+        /// Name of the OpenID Connect provider on the sign-in page
+        oidc_name: SingleLine = Some("single sign-on"), "CREATOR_API_OIDC_NAME", "NAME";
+        /// Domains of the email addresses with which members can sign in with the provider, such as
+        /// `example.com,example.org`. By default, all.
+        oidc_email_domains: Vec<SingleLine> = None, "CREATOR_API_OIDC_EMAIL_DOMAINS", "DOMAIN,...";
+        /// Networks in which the OpenID Connect provider can be reached in addition to public addresses, in CIDR notation,
+        /// such as `10.0.0.0/8,::1`. Addresses in these networks are reached over `https` or `http`, public addresses over
+        /// `https` only.
+        oidc_allow: Vec<Network> = None, "CREATOR_API_OIDC_ALLOW", "CIDR,...";
     }
 
     /// Rate limits: where requests are counted, and the default quota of API keys.

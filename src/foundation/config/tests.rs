@@ -196,6 +196,23 @@ fn a_sunset_less_than_six_months_after_the_deprecation_is_rejected() {
 }
 
 #[test]
+fn a_provider_needs_an_id_and_a_url_to_come_back_to() {
+    let issuer = ("oidc_issuer", "https://accounts.example.com");
+    assert!(read(&[issuer, ("oidc_client_id", "dashboard")], &[], "").is_ok());
+    insta::assert_snapshot!(
+        errors(&[issuer, ("listen", "0.0.0.0:80")], &[("CREATOR_API_PASSWORD_SIGN_IN", "off")], ""),
+        @r"
+    --oidc-issuer: `oidc_issuer` requires `oidc_client_id`; set both or neither
+    --oidc-issuer: `oidc_issuer` requires `public_url`, to which the provider sends the browser back; set it to the URL of this server
+    "
+    );
+    insta::assert_snapshot!(
+        errors(&[], &[("CREATOR_API_PASSWORD_SIGN_IN", "off")], ""),
+        @"CREATOR_API_PASSWORD_SIGN_IN: without passwords, `oidc_issuer` is required, since nobody could sign in; set it, or set `password_sign_in` to on"
+    );
+}
+
+#[test]
 fn a_list_is_written_with_commas_or_as_an_array() {
     let file = "webhook_allow = [\"127.0.0.0/8\", \"::1\"]\n";
     for (flags, file) in [(&[("webhook_allow", "127.0.0.0/8, ::1")][..], ""), (&[], file)] {
