@@ -32,6 +32,12 @@ table::declare!(
         pub created_at: i64,
         /// When it was most recently used. Written at intervals, so the value may lag behind.
         pub seen_at: i64,
+        /// When the user last proved their identity, by signing in or by confirming it.
+        pub authenticated_at: i64,
+        /// Whether the user entered a code of their second factor.
+        pub has_second_factor: bool,
+        /// Whether the user signed in with an OpenID Connect provider.
+        pub uses_provider: bool,
     }
 );
 scope::workspace_table!();

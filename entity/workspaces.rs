@@ -29,6 +29,8 @@ table::declare!(
         pub created_at: i64,
         /// When it was last changed, in milliseconds since the epoch.
         pub updated_at: i64,
+        /// Whether members who sign in with a password or a link need a second factor.
+        pub requires_second_factor: bool,
     }
 );
 

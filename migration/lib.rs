@@ -11,6 +11,7 @@ mod definition;
 mod m0037_initial;
 mod m0038_roles;
 mod m0039_delivery_controls;
+mod m0050_people;
 mod migrator;
 mod records;
 
@@ -19,5 +20,9 @@ pub use migrator::{MigrationStatus, Migrator, OutOfOrder, StepOutcome, apply_ste
 pub use records::record;
 
 /// All migrations, oldest first.
-pub const MIGRATIONS: &[Migration] =
-    &[m0037_initial::MIGRATION, m0038_roles::MIGRATION, m0039_delivery_controls::MIGRATION];
+pub const MIGRATIONS: &[Migration] = &[
+    m0037_initial::MIGRATION,
+    m0038_roles::MIGRATION,
+    m0039_delivery_controls::MIGRATION,
+    m0050_people::MIGRATION,
+];

@@ -118,6 +118,7 @@ pub const REFERENCES: &[Reference] = &[
     Reference { table: "sessions", key: "id", column: "user_id", parent: "users" },
     Reference { table: "password_links", key: "id", column: "workspace_id", parent: "workspaces" },
     Reference { table: "password_links", key: "id", column: "user_id", parent: "users" },
+    Reference { table: "recovery_codes", key: "person_id", column: "person_id", parent: "people" },
     Reference { table: "audit_entries", key: "id", column: "workspace_id", parent: "workspaces" },
 ];
 

@@ -78,7 +78,7 @@ enum Command {
     /// Create and list workspaces; set their quotas and owners
     #[command(subcommand)]
     Workspaces(workspaces::WorkspacesCommand),
-    /// Add, list and remove members of workspaces; create password links
+    /// Add, list and remove members of workspaces; create password links; reset second factors
     #[command(subcommand)]
     Users(users::UsersCommand),
     /// Create, list and revoke API keys; set their quotas

@@ -1,4 +1,5 @@
-//! `creator-api users`: adds, lists and removes members of workspaces, sets their roles, and creates password links.
+//! `creator-api users`: adds, lists and removes members of workspaces, sets their roles, creates password links, and resets second
+//! factors.
 
 use serde_json::json;
 
@@ -8,8 +9,9 @@ use super::workspaces::find;
 use super::{access_links, audited, output};
 use domain::app::App;
 use domain::audit::{self, Action, Actor};
+use domain::people;
 use domain::roles::{Role, Roles};
-use domain::users::{self, RoleChange, User, UserRemoval};
+use domain::users::{self, AccountEvent, RoleChange, User, UserRemoval};
 use domain::workspaces::Workspace;
 use foundation::config::{Config, LINK_SETTINGS, flags};
 use foundation::database::Write;
@@ -42,6 +44,27 @@ pub(super) enum UsersCommand {
         /// Role of the member: owner, developer, manager or viewer; repeat the flag for several
         #[arg(long = "role", value_name = "ROLE", required = true)]
         roles: Vec<Role>,
+    },
+    /// Remove the second factor of a member who has lost it, in all of their workspaces, and end their sessions
+    ///
+    /// Verify first who asks for it: from then on, the password alone signs the member in. The audit log contains an entry. If
+    /// their workspace requires a second factor, they set up a new one at the next sign-in.
+    ResetSecondFactor {
+        /// Key of the workspace, such as `acme`; `workspaces list` shows it
+        #[arg(long, value_name = "KEY")]
+        workspace: String,
+        /// Email address of the member
+        #[arg(long)]
+        email: String,
+    },
+    /// Unlink the account with which a member signs in with single sign-on; the next one with their email address is linked
+    UnlinkProvider {
+        /// Key of the workspace, such as `acme`; `workspaces list` shows it
+        #[arg(long, value_name = "KEY")]
+        workspace: String,
+        /// Email address of the member
+        #[arg(long)]
+        email: String,
     },
     /// Remove a member from a workspace; their sessions and password links for it become invalid
     ///
@@ -86,6 +109,12 @@ pub(super) async fn run(config: Config, command: UsersCommand) -> Result<Command
         UsersCommand::SetRole { workspace, email, roles } => {
             set_roles(&app, &workspace, &email, roles.into_iter().collect()).await?
         }
+        UsersCommand::ResetSecondFactor { workspace, email } => {
+            reset_second_factor(&app, &workspace, &email).await?
+        }
+        UsersCommand::UnlinkProvider { workspace, email } => {
+            unlink_provider(&app, &workspace, &email).await?
+        }
         UsersCommand::Remove { workspace, email } => remove(&app, &workspace, &email).await?,
         UsersCommand::List { workspace, json } => list(&app, &workspace, json).await?,
     }
@@ -104,7 +133,9 @@ async fn add(app: &App, args: &UserArgs, roles: Roles) -> Result<(), CommandErro
     }
     let link = access_links::create(app, &mut write, &workspace, &added.record).await?;
     write.commit().await?;
-    output::print(link)?;
+    if let Some(link) = link {
+        output::print(link)?;
+    }
     access_links::explain(app);
     Ok(())
 }
@@ -113,7 +144,11 @@ async fn link(app: &App, args: &UserArgs) -> Result<(), CommandError> {
     let workspace = find(app, &args.workspace).await?;
     let mut write = app.begin_write().await?;
     let user = find_locked(&write, &workspace, &args.email).await?;
-    let link = access_links::create(app, &mut write, &workspace, &user).await?;
+    let Some(link) = access_links::create(app, &mut write, &workspace, &user).await? else {
+        return Err(CommandError::new(
+            "password sign-in is switched off (password_sign_in), so links would not work",
+        ));
+    };
     write.commit().await?;
     output::print(link)?;
     access_links::explain(app);
@@ -145,6 +180,35 @@ async fn set_roles(app: &App, workspace: &str, email: &str, roles: Roles) -> Res
             Ok(())
         }
     }
+}
+
+async fn reset_second_factor(app: &App, workspace: &str, email: &str) -> Result<(), CommandError> {
+    let workspace = find(app, workspace).await?;
+    let mut write = app.begin_write().await?;
+    let user = find_locked(&write, &workspace, email).await?;
+    if !people::reset_second_factor(&write, &user.email).await? {
+        return Err(CommandError::new(format!("{} has no second factor", user.email)));
+    }
+    let (event, operator) = (AccountEvent::SecondFactorRemoved, Actor::operator());
+    users::notify(app, &mut write, workspace.id, &user.email, event, &operator).await?;
+    audited::commit(app, write, workspace.id, (Action::SecondFactorRemoved, user.id, &user.email)).await?;
+    output::eprint(format_args!(
+        "removed the second factor of {}; their sessions and sign-in links are no longer valid",
+        user.email
+    ));
+    Ok(())
+}
+
+async fn unlink_provider(app: &App, workspace: &str, email: &str) -> Result<(), CommandError> {
+    let workspace = find(app, workspace).await?;
+    let write = app.begin_write().await?;
+    let user = find_locked(&write, &workspace, email).await?;
+    if !people::unlink_provider(&write, &user.email).await? {
+        return Err(CommandError::new(format!("{} has no linked account", user.email)));
+    }
+    audited::commit(app, write, workspace.id, (Action::ProviderUnlinked, user.id, &user.email)).await?;
+    output::eprint(format_args!("unlinked the account of {} for single sign-on", user.email));
+    Ok(())
 }
 
 async fn remove(app: &App, workspace: &str, email: &str) -> Result<(), CommandError> {

@@ -120,7 +120,12 @@ async fn create(app: &App, key: String, name: String, owner_email: String) -> Re
     output::eprint(format_args!(
         "created workspace `{key}`; `creator-api keys create --workspace {key}` creates an API key for it"
     ));
-    output::eprint(format_args!("{} can set a password for the dashboard at {link}", workspace.owner_email));
+    if let Some(link) = link {
+        output::eprint(format_args!(
+            "{} can set a password for the dashboard at {link}",
+            workspace.owner_email
+        ));
+    }
     access_links::explain(app);
     Ok(())
 }

@@ -18,6 +18,7 @@ use domain::roles::Roles;
 use domain::sessions::{self, Viewer};
 use domain::token;
 use foundation::secret::{Seal, SecretKey};
+use openid::Provider;
 use rate_limit::logins::Attempts;
 
 /// The header of a partial update with the time zone of its page.
@@ -36,6 +37,12 @@ pub(super) struct DashboardState {
     pub(super) device_key: SecretKey,
     /// The key that encrypts webhook secrets.
     pub(super) seal: Seal,
+    /// The key that encrypts the secrets of second factors.
+    pub(super) factor_seal: Seal,
+    /// The key that encrypts the state of a sign-in with several steps.
+    pub(super) step_seal: Seal,
+    /// The OpenID Connect provider, if there is one.
+    pub(super) provider: Option<Provider>,
 }
 
 /// The roles of the signed-in user, read after the form arrived. Attached to each request of a signed-in user.
@@ -56,6 +63,8 @@ pub(crate) struct BrowserContext {
     pub(super) link: Option<SecretString>,
     /// The cookie of a device that signed in before.
     pub(super) device: Option<String>,
+    /// The cookie with the state of a sign-in with several steps.
+    pub(super) steps: Option<String>,
     pub(super) ip_address: IpAddr,
     pub(super) user_agent: String,
     /// Whether cookies must be `Secure`.
@@ -109,6 +118,7 @@ impl BrowserContext {
             flash,
             link: cookies::read(headers, CookieKind::Link, secure).map(SecretString::from),
             device: cookies::read(headers, CookieKind::Device, secure),
+            steps: cookies::read(headers, CookieKind::Steps, secure),
             ip_address: web::request_context::of(request).client,
             user_agent: header_text(header::USER_AGENT),
             secure_cookies: secure,

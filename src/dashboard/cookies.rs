@@ -17,6 +17,8 @@ pub(crate) enum CookieKind {
     Link,
     /// Recognizes a device that signed in before.
     Device,
+    /// The state of a sign-in with several steps, encrypted.
+    Steps,
     /// The name of the browser's time zone. The script sets it.
     TimeZone,
     /// Set if pages show UTC instead of the browser's time zone.
@@ -37,6 +39,8 @@ impl CookieKind {
             (Self::Link, false) => "link",
             (Self::Device, true) => "__Host-device",
             (Self::Device, false) => "device",
+            (Self::Steps, true) => "__Host-steps",
+            (Self::Steps, false) => "steps",
             // Only the format of pages depends on these two.
             (Self::TimeZone, _) => "time-zone",
             (Self::ShowUtc, _) => "show-utc",
@@ -51,6 +55,7 @@ impl CookieKind {
             Self::Flash => Duration::minutes(5),
             Self::Link => Duration::minutes(30),
             Self::Device => Duration::days(180),
+            Self::Steps => Duration::minutes(10),
             Self::TimeZone | Self::ShowUtc => Duration::days(365),
         }
     }

@@ -3,7 +3,7 @@
 use askama::Template;
 use poem::Response;
 use poem::error::ResponseError;
-use poem::http::{HeaderValue, StatusCode, header};
+use poem::http::{HeaderName, HeaderValue, StatusCode, header};
 
 use super::context::BrowserContext;
 use super::frame::Frame;
@@ -12,6 +12,14 @@ use domain::error::NotFound;
 use domain::retry::Conflict;
 use domain::{Error, FieldError};
 use foundation::id::ParseIdError;
+
+/// The path of the page about the user's second factor.
+pub(crate) const SECURITY: &str = "/dashboard/settings/security";
+/// The path of the page on which the user confirms their identity.
+pub(crate) const CONFIRM: &str = "/dashboard/confirm";
+
+/// The header with which a response makes htmx load another page.
+const HX_REDIRECT: HeaderName = HeaderName::from_static("hx-redirect");
 
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +54,23 @@ pub(crate) enum PageError {
     /// The user's roles do not allow the action.
     #[error("not allowed by the user's roles")]
     Forbidden,
+    /// The workspace requires a second factor that the user has not used.
+    #[error("second factor required")]
+    SecondFactorRequired,
+    /// The user must confirm their identity first.
+    #[error("identity not confirmed recently")]
+    IdentityNotConfirmed {
+        /// The page to return to: path and query.
+        back: String,
+    },
+    /// The person could not sign in.
+    #[error("sign-in failed")]
+    SignInFailed {
+        /// The status of the response.
+        status: StatusCode,
+        /// The explanation for the person.
+        problem: String,
+    },
     /// Validation errors that do not belong to a field of the form.
     #[error("{}", .0.iter().map(FieldError::to_string).collect::<Vec<_>>().join("; "))]
     Invalid(Vec<FieldError>),
@@ -59,9 +84,13 @@ impl ResponseError for PageError {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
-            Self::UntrustedForm | Self::MissingCookie | Self::SessionEnded | Self::Forbidden => {
-                StatusCode::FORBIDDEN
-            }
+            Self::UntrustedForm
+            | Self::MissingCookie
+            | Self::SessionEnded
+            | Self::Forbidden
+            | Self::SecondFactorRequired
+            | Self::IdentityNotConfirmed { .. } => StatusCode::FORBIDDEN,
+            Self::SignInFailed { status, .. } => *status,
             Self::DuplicateForm => StatusCode::CONFLICT,
             Self::FormTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::IncompleteForm => StatusCode::REQUEST_TIMEOUT,
@@ -126,10 +155,16 @@ impl PageError {
         if matches!(self, Self::SessionEnded) && !is_form {
             return sign_in(context);
         }
-        let link = if context.viewer.is_some() {
-            ("/dashboard", "Go to the dashboard")
-        } else {
-            ("/login", "Sign in")
+        let next_step = self.next_step();
+        if let Some((path, _)) = &next_step
+            && !is_form
+        {
+            return redirect_or_reload(context, path);
+        }
+        let link = match &next_step {
+            Some((path, label)) => (path.as_str(), *label),
+            None if context.viewer.is_some() => ("/dashboard", "Go to the dashboard"),
+            None => ("/login", "Sign in"),
         };
         let (title, advice) = self.heading_and_advice();
         let errors: &[FieldError] = if let Self::Invalid(errors) = self { errors } else { &[] };
@@ -147,8 +182,20 @@ impl PageError {
         response
     }
 
+    /// Returns the page on which the user can do what is missing, and the label of its link.
+    fn next_step(&self) -> Option<(String, &'static str)> {
+        match self {
+            Self::SecondFactorRequired => Some((SECURITY.to_owned(), "Set up a second factor")),
+            Self::IdentityNotConfirmed { back } => {
+                let next: String = url::form_urlencoded::byte_serialize(back.as_bytes()).collect();
+                Some((format!("{CONFIRM}?next={next}"), "Confirm your identity"))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the heading and the advice.
-    fn heading_and_advice(&self) -> (&'static str, &'static str) {
+    fn heading_and_advice(&self) -> (&'static str, &str) {
         match self {
             Self::NotFound => (
                 "Page not found",
@@ -186,6 +233,16 @@ impl PageError {
                 "Your role does not allow this",
                 "No changes were made. Members with the role owner can give you another role (Settings, Members).",
             ),
+            Self::SignInFailed { problem, .. } => ("Sign-in failed", problem.as_str()),
+            Self::SecondFactorRequired => (
+                "Second factor required",
+                "No changes were made. This workspace requires a second factor from its members.",
+            ),
+            Self::IdentityNotConfirmed { .. } => (
+                "Confirm your identity",
+                "No changes were made, because you signed in more than 10 minutes ago. Confirm your identity, then submit the form \
+                 again.",
+            ),
             Self::Invalid(_) => {
                 ("Invalid request", "No changes were made. Go back and correct the following fields.")
             }
@@ -201,10 +258,15 @@ impl PageError {
 fn sign_in(context: &BrowserContext) -> Response {
     let next: String = url::form_urlencoded::byte_serialize(context.path.as_bytes()).collect();
     let to = if context.path == "/dashboard" { "/login".to_owned() } else { format!("/login?next={next}") };
+    redirect_or_reload(context, if context.is_partial { "/login" } else { &to })
+}
+
+/// Redirects to another page. A partial update makes the script load that page.
+fn redirect_or_reload(context: &BrowserContext, to: &str) -> Response {
     if context.is_partial {
         let mut response = Response::builder().status(StatusCode::NO_CONTENT).finish();
-        response.headers_mut().insert("hx-redirect", HeaderValue::from_static("/login"));
+        response.headers_mut().extend(HeaderValue::from_str(to).ok().map(|to| (HX_REDIRECT, to)));
         return response;
     }
-    redirect(&to).unwrap_or_else(|_| Response::builder().status(StatusCode::INTERNAL_SERVER_ERROR).finish())
+    redirect(to).unwrap_or_else(|_| Response::builder().status(StatusCode::INTERNAL_SERVER_ERROR).finish())
 }

@@ -21,6 +21,7 @@ mod position;
 mod query;
 mod request;
 mod routes;
+mod steps;
 mod time_span;
 mod ui;
 
@@ -33,6 +34,7 @@ pub use pipeline::Dashboard;
 pub fn serves(path: &str) -> bool {
     matches!(path, "/login" | "/logout" | "/reset-password" | "/set-password" | "/sign-in" | "/dashboard")
         || path.starts_with("/dashboard/")
+        || path.starts_with("/sign-in/")
 }
 
 /// Returns the icon of the server, for `/favicon.ico`.

@@ -20,10 +20,13 @@ use domain::app::App;
 use domain::retry::retry_on_conflict;
 use domain::roles::Roles;
 use domain::sessions;
+use foundation::config::SignInConfig;
 use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
 use foundation::secret::{MasterKeys, Purpose, Seal};
+use openid::{Provider, ProviderSettings};
 use rate_limit::LimitStore;
 use rate_limit::logins::Attempts;
+use secrecy::SecretString;
 use web::compress::Compressible;
 use web::panics::catch_panic;
 use web::request_context::LogSubject;
@@ -46,19 +49,34 @@ pub struct Dashboard {
 impl Dashboard {
     /// Creates the dashboard. Sign-in attempts are counted in the limit store. `operations` are the ids of the API's operations,
     /// by which the request log can be filtered.
+    ///
+    /// # Errors
+    /// Returns an error when TLS cannot be set up for the OpenID Connect provider.
     pub fn new(
         app: App,
         master: &MasterKeys,
         limit_store: LimitStore,
         operations: Vec<&'static str>,
-    ) -> Self {
+    ) -> anyhow::Result<Self> {
         let public_url = app.config.server.public_url.as_ref().and_then(|url| Url::parse(url.base()).ok());
         let seal = Seal::new(master, Purpose::WebhookSecrets);
+        let factor_seal = Seal::new(master, Purpose::SecondFactors);
+        let step_seal = Seal::new(master, Purpose::SignInSteps);
+        let provider = provider(&app.config.sign_in)?;
         let login_attempts = Attempts::new(limit_store, master.derive(Purpose::SignInAttempts));
         let device_key = master.derive(Purpose::KnownDevices);
-        let state =
-            Arc::new(DashboardState { app, operations, public_url, login_attempts, device_key, seal });
-        Self { state, pages: pages::routes().router() }
+        let state = Arc::new(DashboardState {
+            app,
+            operations,
+            public_url,
+            login_attempts,
+            device_key,
+            seal,
+            factor_seal,
+            step_seal,
+            provider,
+        });
+        Ok(Self { state, pages: pages::routes().router() })
     }
 
     /// Checks the request and calls its handler.
@@ -147,6 +165,20 @@ impl Dashboard {
         }
         response
     }
+}
+
+/// Returns the OpenID Connect provider of the configuration, if there is one. Does not contact it.
+fn provider(settings: &SignInConfig) -> anyhow::Result<Option<Provider>> {
+    let (Some(issuer), Some(client_id)) = (&settings.oidc_issuer, &settings.oidc_client_id) else {
+        return Ok(None);
+    };
+    let settings = ProviderSettings {
+        issuer: issuer.as_str().to_owned(),
+        client_id: client_id.as_str().to_owned(),
+        client_secret: settings.oidc_client_secret.as_ref().map(|secret| SecretString::from(secret.expose())),
+        allowed_networks: settings.oidc_allow.clone(),
+    };
+    Ok(Some(Provider::new(settings)?))
 }
 
 impl Endpoint for Dashboard {

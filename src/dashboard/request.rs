@@ -19,6 +19,7 @@ use domain::app::App;
 use domain::audit::{self, Action, Actor};
 use domain::roles::Permission;
 use domain::sessions::{self, Viewer};
+use domain::users::{self, AccountEvent};
 use domain::{Error, Result, token};
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
@@ -51,6 +52,24 @@ impl DashboardRequest {
     /// Returns the application state.
     pub(crate) fn app(&self) -> &App {
         self.context.app()
+    }
+
+    /// Returns the browser and the state that all requests share.
+    pub(crate) fn browser(&self) -> &BrowserContext {
+        &self.context
+    }
+
+    /// Checks that the user proved their identity recently. A form needs this before it shows a secret or changes members. `back`
+    /// is the page to return to.
+    ///
+    /// # Errors
+    /// Returns [`PageError::IdentityNotConfirmed`], which leads to the page that asks for the password.
+    pub(crate) fn require_recent_sign_in(&self, back: &str) -> std::result::Result<(), PageError> {
+        if self.viewer.is_recently_authenticated(self.app().clock.now()) {
+            Ok(())
+        } else {
+            Err(PageError::IdentityNotConfirmed { back: back.to_owned() })
+        }
     }
 
     /// Returns the ids of the API's operations, in the order of the contract.
@@ -153,6 +172,12 @@ impl DashboardRequest {
             return Err(PageError::DuplicateForm);
         }
         Ok(write.commit().await.map_err(Error::from)?)
+    }
+
+    /// Notifies the user by mail of an event of their account. Call it before [`commit`](Self::commit).
+    pub(crate) async fn notify(&self, write: &mut Write, event: AccountEvent) -> Result<()> {
+        let (workspace, address) = (self.workspace(), &self.viewer.email);
+        users::notify(self.app(), write, workspace, address, event, &self.actor()).await
     }
 
     /// Returns the user as the actor of audit log entries.

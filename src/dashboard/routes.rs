@@ -1,7 +1,7 @@
 //! The table of routes. The router is built from it, and tests compare it with the pages that they request.
 //!
 //! Every route states the permission that it requires, or that it is public. A member without the permission does not reach the
-//! handler.
+//! handler. Without the second factor that a workspace requires, only the routes that need [`Permission::UseAccount`] are open.
 //!
 //! The table wraps the routes of `poem`, which cannot be listed.
 
@@ -10,9 +10,10 @@ use poem::error::MethodNotAllowedError;
 use poem::http::Method;
 use poem::{Endpoint, IntoEndpoint, Request, Response, RouteMethod};
 
-use super::context::CurrentRoles;
+use super::context::{CurrentRoles, context};
 use super::error::PageError;
 use domain::roles::Permission;
+use domain::sessions::Viewer;
 
 /// The access to a route that visitors may use.
 pub(super) const PUBLIC: Option<Permission> = None;
@@ -74,6 +75,11 @@ impl MethodHandlers {
         let roles = request.extensions().get::<CurrentRoles>().ok_or(PageError::SessionEnded)?.0;
         if !roles.allow(*permission) {
             return Err(PageError::Forbidden);
+        }
+        let context = context(request)?;
+        let lacks_second_factor = context.viewer.as_ref().is_some_and(Viewer::lacks_second_factor);
+        if lacks_second_factor && *permission != Permission::UseAccount {
+            return Err(PageError::SecondFactorRequired);
         }
         request.extensions_mut().insert(*permission);
         Ok(())

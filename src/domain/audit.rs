@@ -43,6 +43,8 @@ macro_rules! actions {
 actions! {
     SignedIn = "session.begin", "Signed in";
     SignedInByLink = "session.link", "Signed in from the platform";
+    SignedInByProvider = "session.provider", "Signed in with single sign-on";
+    IdentityConfirmed = "session.confirm", "Confirmed their identity";
     SignedOut = "session.sign_out", "Signed out";
     WorkspaceLeft = "session.leave", "Switched to another workspace";
     WorkspaceEntered = "session.enter", "Switched from another workspace";
@@ -50,6 +52,13 @@ actions! {
     SessionsEnded = "session.end_others", "Signed out all other sessions";
     PasswordSet = "password.set", "Set a password";
     PasswordLinkCreated = "password.link", "Created a password link";
+    SecondFactorSetUp = "second_factor.set_up", "Set up a second factor";
+    SecondFactorRemoved = "second_factor.remove", "Removed a second factor";
+    RecoveryCodesCreated = "second_factor.codes", "Created new recovery codes";
+    RecoveryCodeUsed = "second_factor.recover", "Used a recovery code";
+    ProviderLinked = "provider.link", "Linked an account for single sign-on";
+    ProviderUnlinked = "provider.unlink", "Unlinked an account for single sign-on";
+    SecondFactorRequirement = "workspace.second_factor", "Changed whether members need a second factor";
     UserAdded = "user.add", "Added a member";
     UserInvited = "user.invite", "Invited a member";
     UserRemoved = "user.remove", "Removed a member";
@@ -205,7 +214,9 @@ pub async fn list(app: &App, workspace: WorkspaceId, page: PageRequest) -> Resul
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
 pub async fn last_sign_ins(app: &App, workspace: WorkspaceId) -> Result<HashMap<UserId, Timestamp>> {
-    let actions = [Action::SignedIn, Action::SignedInByLink, Action::WorkspaceEntered].map(Action::as_str);
+    let actions =
+        [Action::SignedIn, Action::SignedInByLink, Action::SignedInByProvider, Action::WorkspaceEntered];
+    let actions = actions.map(Action::as_str);
     let rows = audit_entries::in_workspace(workspace.uuid()).last_by_user(app.db.read(), &actions).await?;
     Ok(rows.into_iter().map(|(user, at)| (id(user), from_ms(at))).collect())
 }

@@ -42,6 +42,7 @@ pub mod live_sessions;
 pub mod master_key;
 pub mod orders;
 mod passwords;
+pub mod people;
 pub mod platform_tokens;
 pub mod processes;
 pub mod recordings;

@@ -5,7 +5,7 @@
 //! PostgreSQL locks row by row, so every transaction acquires its locks in this order, and rows of one kind by ascending id:
 //!
 //! 1. the records of applied changes, which are inserted first,
-//! 2. workspaces, then `users`, then the rows of a user: sessions, links and mails,
+//! 2. workspaces, then `users`, then people, then the rows of a user: sessions, links and mails,
 //! 3. courses: in shared mode to enroll students or record progress, exclusively to change a course or its lessons,
 //! 4. students, then the rows of a student: orders, enrollments, entitlements, certificates,
 //! 5. live sessions,

@@ -65,6 +65,7 @@ id_kinds! {
     KeyId, ApiKey, "key", "an API key";
     MailId, Mail, "mail", "a mail";
     UserId, User, "usr", "a user";
+    PersonId, Person, "per", "a person";
     SessionId, Session, "ses", "a session";
     LinkId, Link, "lnk", "a link";
     PlatformTokenId, PlatformToken, "ptk", "a platform token";

@@ -1,4 +1,5 @@
-//! Limits sign-in attempts and requests for password links, whether or not the account exists.
+//! Limits sign-in attempts, codes of second factors and of providers, and requests for password links, whether or not the account
+//! exists.
 //!
 //! An attempt counts for its client network, for its account on that network, and for its account. Strangers can therefore
 //! lock an account only from many networks, and only for strangers: a device that signed in to the account before has a count
@@ -32,6 +33,11 @@ const MAX_PER_ACCOUNT_AND_NETWORK: u32 = 10;
 const MAX_PER_ACCOUNT: u32 = 100;
 /// Maximum number of sign-in attempts per window and known device.
 const MAX_PER_DEVICE: u32 = 10;
+/// Maximum number of codes per window and account. Only who knows the password can use them up, and six digits need few attempts.
+const MAX_CODES_PER_ACCOUNT: u32 = 10;
+/// Maximum number of sign-ins with a provider per window and client network. Each sends a request to the provider. Nobody can guess
+/// the code of a provider, so an office behind one address gets more of them than of passwords.
+const MAX_PROVIDER_CODES_PER_NETWORK: u32 = 100;
 /// Maximum number of requests for password links per window and client network.
 const MAX_LINKS_PER_NETWORK: u32 = 10;
 /// Maximum number of password links that are mailed per window and account.
@@ -111,6 +117,30 @@ impl Attempts {
         self.acquire(clock, of_network, MAX_LINKS_PER_NETWORK).await?;
         let of_account = format!("password-link-account:{}", self.digest(account));
         Ok(self.acquire(clock, of_account, MAX_LINKS_PER_ACCOUNT).await.is_ok())
+    }
+
+    /// Admits and counts a code of a second factor. Codes count for their account only, whichever network they come from, and right
+    /// ones count, too.
+    ///
+    /// # Errors
+    /// Returns the number of seconds until the next code is allowed, at least 1.
+    pub async fn admit_code(&self, clock: &Clock, account: &str) -> Result<(), i64> {
+        self.acquire(clock, format!("second-factor:{}", self.digest(account)), MAX_CODES_PER_ACCOUNT).await
+    }
+
+    /// Returns whether the account was not yet notified of too many codes in this window, and counts the notice.
+    pub async fn admit_code_notice(&self, clock: &Clock, account: &str) -> bool {
+        let of_account = format!("second-factor-notice:{}", self.digest(account));
+        self.acquire(clock, of_account, 1).await.is_ok()
+    }
+
+    /// Admits and counts the return of a browser from a provider for single sign-on, before its code is exchanged.
+    ///
+    /// # Errors
+    /// Returns the number of seconds until the network can return again, at least 1.
+    pub async fn admit_provider_code(&self, clock: &Clock, client: IpAddr) -> Result<(), i64> {
+        let of_network = format!("provider-code:{}", network(client));
+        self.acquire(clock, of_network, MAX_PROVIDER_CODES_PER_NETWORK).await
     }
 
     /// Returns the subject that only attempts of the same device, or of the same network at the same account, count for.

@@ -82,7 +82,7 @@ impl Server {
         let request_app = app.for_requests();
         let limit_store = LimitStore::open(&app.config.limits, &app.db, &app.clock, app.process().servers())?;
         let operation_ids = operations::OPERATIONS.iter().map(|operation| operation.id).collect();
-        let dashboard = Dashboard::new(request_app.clone(), master, limit_store.clone(), operation_ids);
+        let dashboard = Dashboard::new(request_app.clone(), master, limit_store.clone(), operation_ids)?;
         let api_state =
             ApiState::new(request_app.clone(), settings, master, limit_store, &operations::CONTRACT);
         let key_sets = KeySets::new(request_app.clone());

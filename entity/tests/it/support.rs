@@ -54,6 +54,7 @@ pub(crate) fn workspace(id: Uuid, key: &str) -> workspaces::Model {
         per_day: None,
         created_at: 1,
         updated_at: 2,
+        requires_second_factor: false,
     }
 }
 

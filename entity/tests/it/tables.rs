@@ -233,6 +233,9 @@ fn a_session() -> sessions::Model {
         agent: "Browser".to_owned(),
         created_at: 1,
         seen_at: 2,
+        authenticated_at: 1,
+        has_second_factor: true,
+        uses_provider: false,
     }
 }
 

@@ -22,6 +22,7 @@ use domain::{Error, WriteOutcome};
 use foundation::id::KeyId;
 
 const LIST: &str = "/dashboard/developer";
+const NEW: &str = "/dashboard/developer/keys/new";
 
 /// Expiry options: days, or empty for never, and label.
 const EXPIRIES: &[(&str, &str)] =
@@ -30,10 +31,7 @@ const EXPIRIES: &[(&str, &str)] =
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
         .at(LIST, get(Permission::ReadWorkspace, list))
-        .at(
-            "/dashboard/developer/keys/new",
-            get(Permission::ManageKeys, new).post(Permission::ManageKeys, create),
-        )
+        .at(NEW, get(Permission::ManageKeys, new).post(Permission::ManageKeys, create))
         .at(
             "/dashboard/developer/keys/:key/revoke",
             get(Permission::ManageKeys, confirm_revoke).post(Permission::ManageKeys, revoke),
@@ -155,6 +153,7 @@ const fn scope_description(scope: Scope) -> &'static str {
 
 #[handler]
 async fn new(request: DashboardRequest) -> PageResponse {
+    request.require_recent_sign_in(NEW)?;
     request.show(&NewKeyPage::new(&request, Form::default(), FormErrors::default()))
 }
 
@@ -169,6 +168,7 @@ struct CreatedKeyPage<'a> {
 
 #[handler]
 async fn create(request: DashboardRequest, form: Form) -> PageResponse {
+    request.require_recent_sign_in(NEW)?;
     let mut errors = FormErrors::default();
     let key = parse(&request, &form, &mut errors);
     if !errors.is_empty() {

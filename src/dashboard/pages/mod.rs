@@ -1,5 +1,6 @@
 //! The pages of the dashboard, one module per section, and their routes.
 
+mod confirm_identity;
 mod courses;
 mod keys;
 mod logs;
@@ -7,9 +8,12 @@ mod members;
 mod orders;
 mod overview;
 mod reset_password;
+mod security;
 mod settings;
 mod sign_in;
+mod sign_in_code;
 mod sign_in_link;
+mod sign_in_provider;
 mod students;
 mod time_zone;
 mod webhooks;
@@ -20,7 +24,9 @@ use super::routes::RouteTable;
 /// Returns the routes of all pages.
 pub(super) fn routes() -> RouteTable {
     let route = sign_in::routes(RouteTable::new());
+    let route = sign_in_code::routes(route);
     let route = sign_in_link::routes(route);
+    let route = sign_in_provider::routes(route);
     let route = reset_password::routes(route);
     let route = overview::routes(route);
     let route = keys::routes(route);
@@ -32,5 +38,7 @@ pub(super) fn routes() -> RouteTable {
     let route = workspaces::routes(route);
     let route = time_zone::routes(route);
     let route = members::routes(route);
+    let route = confirm_identity::routes(route);
+    let route = security::routes(route);
     settings::routes(route)
 }

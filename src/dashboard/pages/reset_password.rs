@@ -30,6 +30,8 @@ struct ResetPage<'a> {
     frame: Frame,
     error: Option<&'a str>,
     email: &'a str,
+    /// Whether password sign-in is switched off.
+    is_off: bool,
     /// Whether the server can mail links.
     can_mail: bool,
     /// Whether mail is written to the data folder.
@@ -43,6 +45,7 @@ impl<'a> ResetPage<'a> {
             frame: request.frame("Reset your password"),
             error,
             email,
+            is_off: !config.sign_in.password_sign_in,
             can_mail: config.server.url_for_links().is_some(),
             has_mail_server: config.mail.smtp_url.is_some(),
         }
@@ -58,7 +61,7 @@ async fn reset_page(request: PublicRequest) -> PageResponse {
 async fn request_link(request: PublicRequest, form: Form) -> PageResponse {
     let (context, address) = (&request.0, form.text("email").trim());
     let page = ResetPage::new(&request, address, None);
-    if !page.can_mail {
+    if !page.can_mail || page.is_off {
         return html(StatusCode::UNPROCESSABLE_ENTITY, &page);
     }
     let (app, account) = (context.app(), email::comparison_key(address));

@@ -44,6 +44,8 @@ struct SettingsPage<'a> {
     roles: Roles,
     /// Whether the user can leave the workspace. The owner cannot.
     can_leave: bool,
+    /// Whether members can sign in with a password.
+    has_password_sign_in: bool,
     /// The number of members.
     member_count: usize,
     sessions: Vec<Session>,
@@ -74,6 +76,7 @@ async fn settings(request: DashboardRequest) -> PageResponse {
         ),
         roles: viewer.roles,
         can_leave: !email::is_same(&viewer.workspace.owner_email, &viewer.email),
+        has_password_sign_in: request.app().config.sign_in.password_sign_in,
         member_count: users::list(request.app(), request.workspace()).await?.len(),
         sessions: sessions::list(request.app(), viewer).await?,
         current: viewer.session,

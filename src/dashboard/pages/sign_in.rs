@@ -11,22 +11,26 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::context::{BrowserContext, PublicRequest};
 use crate::cookies::{self, CookieKind};
 use crate::device::{self, DeviceCookie};
+use crate::error::PageError;
 use crate::flash::Flash;
 use crate::form::{Form, FormErrors};
 use crate::frame::Frame;
 use crate::query::PageQuery;
 use crate::request::{PageResponse, html, redirect, redirect_with, signed_out};
 use crate::routes::{PUBLIC, RouteTable, get};
+use crate::steps::{self, PendingCode, Step};
 use crate::ui;
 use domain::audit::{self, Action, Actor};
-use domain::sessions::{self, SessionClient};
+use domain::sessions::{self, FirstFactor, SessionClient};
 use domain::users::{self, PasswordVersion, User, VerifiedUser};
-use domain::{Error, Result, email};
+use domain::{Error, Result, email, people};
 use foundation::database::Write;
 use rate_limit::logins::SignInAttempt;
 
 /// The page after signing in.
 pub(super) const HOME: &str = "/dashboard";
+/// Why nobody can sign in with a password.
+const PASSWORD_OFF: &str = "Password sign-in is switched off on this server.";
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
@@ -43,6 +47,53 @@ struct LoginPage<'a> {
     email: &'a str,
     /// The path to redirect to after signing in.
     next: &'a str,
+    /// Whether members can sign in with a password.
+    has_password: bool,
+    provider: Option<ProviderLink<'a>>,
+    /// The URL that signs the person out of the provider, after they signed out here.
+    sign_out_url: Option<String>,
+}
+
+/// The link that begins a sign-in with the OpenID Connect provider. Not a form, since forms must not lead to other servers.
+struct ProviderLink<'a> {
+    name: &'a str,
+    path: String,
+    /// Whether the provider responds.
+    is_available: bool,
+}
+
+/// Renders the sign-in page.
+async fn show_login(
+    request: &PublicRequest,
+    status: StatusCode,
+    error: Option<&str>,
+    (email, next): (&str, &str),
+    is_signed_out: bool,
+) -> PageResponse {
+    let context = &request.0;
+    let settings = &context.app().config.sign_in;
+    let (mut provider, mut sign_out_url) = (None, None);
+    if let Some(openid) = &context.state.provider {
+        let next: String = url::form_urlencoded::byte_serialize(next.as_bytes()).collect();
+        provider = Some(ProviderLink {
+            name: settings.oidc_name.as_str(),
+            path: format!("/sign-in/provider?next={next}"),
+            is_available: openid.is_available(&context.app().clock).await,
+        });
+        if is_signed_out {
+            sign_out_url = openid.sign_out_url(&format!("{}/login", context.base_url)).await;
+        }
+    }
+    let page = LoginPage {
+        frame: request.frame("Sign in"),
+        error,
+        email,
+        next,
+        has_password: settings.password_sign_in,
+        provider,
+        sign_out_url: sign_out_url.map(String::from),
+    };
+    html(status, &page)
 }
 
 #[handler]
@@ -51,18 +102,19 @@ async fn login_page(request: PublicRequest, query: PageQuery) -> PageResponse {
     if request.0.viewer.is_some() {
         return redirect(next);
     }
-    let page = LoginPage { frame: request.frame("Sign in"), error: None, email: "", next };
-    html(StatusCode::OK, &page)
+    let is_signed_out = query.non_empty("signed_out").is_some();
+    show_login(&request, StatusCode::OK, None, ("", next), is_signed_out).await
 }
 
 #[handler]
 async fn login(request: PublicRequest, form: Form) -> PageResponse {
     let (email, next) = (form.text("email").trim(), safe_next(form.text("next")));
     let context = &request.0;
-    let show_error = |status, error: &str| {
-        let page = LoginPage { frame: request.frame("Sign in"), error: Some(error), email, next };
-        html(status, &page)
-    };
+    let show_error =
+        async |status, error: &str| show_login(&request, status, Some(error), (email, next), false).await;
+    if !context.app().config.sign_in.password_sign_in {
+        return show_error(StatusCode::FORBIDDEN, PASSWORD_OFF).await;
+    }
     let account = email::comparison_key(email);
     let attempt = SignInAttempt {
         client: context.ip_address,
@@ -70,33 +122,43 @@ async fn login(request: PublicRequest, form: Form) -> PageResponse {
         device: known_device(context, email).await?,
     };
     if let Err(seconds) = context.state.login_attempts.admit(&context.app().clock, attempt).await {
-        return show_error(StatusCode::TOO_MANY_REQUESTS, &too_many_attempts(seconds));
+        return show_error(StatusCode::TOO_MANY_REQUESTS, &too_many_attempts(seconds)).await;
     }
     let password = SecretString::from(form.text("password"));
-    let verified = users::verify_login(context.app(), email, &password).await?;
-    let token = match &verified {
-        Some(verified) => start_session(context, verified).await?,
-        None => None,
+    let wrong = "Incorrect email or password.";
+    let Some(verified) = users::verify_login(context.app(), email, &password).await? else {
+        return show_error(StatusCode::UNPROCESSABLE_ENTITY, wrong).await;
     };
-    let (Some(verified), Some(token)) = (verified, token) else {
-        return show_error(StatusCode::UNPROCESSABLE_ENTITY, "Incorrect email or password.");
+    if people::has_second_factor(context.app(), email).await? {
+        context.state.login_attempts.reset(attempt);
+        return ask_for_code(context, &FirstFactor::Password(verified), next);
+    }
+    let Some(token) = start_session(context, &verified).await? else {
+        return show_error(StatusCode::UNPROCESSABLE_ENTITY, wrong).await;
     };
     context.state.login_attempts.reset(attempt);
-    // A known device keeps its id, so that its attempts count together.
-    let known = context.device.clone().filter(|_| attempt.device.is_some());
     let mut response = signed_in(context, &token, next)?;
-    set_device(context, &mut response, known, &verified.password_version())?;
+    set_device(context, &mut response, attempt.device.is_some(), &verified.password_version())?;
     Ok(response)
 }
 
-/// Sets the cookie by which the browser is recognized at its next attempt to sign in: the known one, or a new one.
-fn set_device(
+/// Leads a person who proved a first factor to the page that asks for a code.
+pub(super) fn ask_for_code(context: &BrowserContext, first: &FirstFactor, next: &str) -> PageResponse {
+    let mut response = redirect("/sign-in/code")?;
+    let step = Step::Code(PendingCode::new(first, next));
+    steps::set(context, &mut response, step).map_err(PageError::Internal)?;
+    Ok(response)
+}
+
+/// Sets the cookie by which the browser is recognized at its next attempt to sign in. A known device keeps its id, so that its
+/// attempts count together.
+pub(super) fn set_device(
     context: &BrowserContext,
     response: &mut Response,
-    known: Option<String>,
+    is_known: bool,
     version: &PasswordVersion,
 ) -> Result<()> {
-    let cookie = match known {
+    let cookie = match context.device.clone().filter(|_| is_known) {
         Some(cookie) => cookie,
         None => device::new_cookie(&context.state.device_key, version)?,
     };
@@ -105,7 +167,7 @@ fn set_device(
 }
 
 /// Returns the id of the browser if it signed in before with this email address and the current password.
-async fn known_device(context: &BrowserContext, email: &str) -> Result<Option<u128>> {
+pub(super) async fn known_device(context: &BrowserContext, email: &str) -> Result<Option<u128>> {
     let Some(cookie) = context.device.as_deref().and_then(DeviceCookie::decode) else { return Ok(None) };
     let version = users::password_version(context.app(), email).await?;
     Ok(version.and_then(|version| device::id(&context.state.device_key, &version, &cookie)))
@@ -150,6 +212,17 @@ pub(super) fn signed_in(context: &BrowserContext, token: &SecretString, next: &s
     cookies::set(response.headers_mut(), CookieKind::Session, context.secure_cookies, token.expose_secret());
     cookies::clear(response.headers_mut(), CookieKind::Visitor, context.secure_cookies);
     Ok(response)
+}
+
+/// Adds a flash message for the next page, which belongs to the session with this token.
+pub(super) fn set_flash(
+    context: &BrowserContext,
+    response: &mut Response,
+    token: &SecretString,
+    flash: &Flash,
+) {
+    let secure = context.secure_cookies;
+    cookies::set(response.headers_mut(), CookieKind::Flash, secure, &flash.sign(token));
 }
 
 pub(super) fn actor(context: &BrowserContext, user: &User) -> Actor {
@@ -204,7 +277,8 @@ async fn logout(request: PublicRequest) -> PageResponse {
         }
         write.commit().await.map_err(Error::from)?;
     }
-    let mut response = redirect("/login")?;
+    let uses_provider = context.viewer.as_ref().is_some_and(|viewer| viewer.proof.uses_provider);
+    let mut response = redirect(if uses_provider { "/login?signed_out=1" } else { "/login" })?;
     cookies::clear(response.headers_mut(), CookieKind::Session, context.secure_cookies);
     Ok(response)
 }
@@ -218,6 +292,8 @@ struct SetPasswordPage {
     errors: FormErrors,
     /// How long links are valid.
     hours: i64,
+    /// Whether password sign-in is switched off.
+    is_off: bool,
 }
 
 #[handler]
@@ -243,8 +319,13 @@ fn set_password_form(request: &PublicRequest, email: Option<String>, errors: For
         (Some(_), false) => StatusCode::UNPROCESSABLE_ENTITY,
         (Some(_), true) => StatusCode::OK,
     };
-    let page =
-        SetPasswordPage { frame: request.frame("Set a password"), email, errors, hours: users::LINK_HOURS };
+    let page = SetPasswordPage {
+        frame: request.frame("Set a password"),
+        email,
+        errors,
+        hours: users::LINK_HOURS,
+        is_off: !request.0.app().config.sign_in.password_sign_in,
+    };
     html(status, &page)
 }
 
@@ -273,7 +354,7 @@ async fn set_password(request: PublicRequest, form: Form) -> PageResponse {
             let mut response = after_setting_password(context, &user)?;
             // The link proves that the browser is the user's, as a sign-in does.
             if let Some(version) = users::password_version(context.app(), &user.email).await? {
-                set_device(context, &mut response, None, &version)?;
+                set_device(context, &mut response, false, &version)?;
             }
             cookies::clear(response.headers_mut(), CookieKind::Link, context.secure_cookies);
             Ok(response)

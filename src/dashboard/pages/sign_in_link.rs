@@ -1,13 +1,14 @@
 //! Signing in with a link from the platform.
 //!
 //! The link is used at once when a browser navigates to it. The person confirms first if the browser has a session of another
-//! person, or if the browser loads the page in advance or inside another page.
+//! person, or if the browser loads the page in advance or inside another page. A link counts as one factor: who has a second one is
+//! asked for its code.
 
 use askama::Template;
 use poem::http::StatusCode;
 use poem::{Request, handler};
 
-use super::sign_in::{HOME, actor, end_previous_session, signed_in};
+use super::sign_in::{HOME, actor, ask_for_code, end_previous_session, signed_in};
 use crate::context::{BrowserContext, PublicRequest};
 use crate::form::Form;
 use crate::frame::Frame;
@@ -15,10 +16,11 @@ use crate::query::PageQuery;
 use crate::request::{PageResponse, html};
 use crate::routes::{PUBLIC, RouteTable, get};
 use domain::audit::{self, Action};
+use domain::email;
 use domain::retry::retry_on_conflict;
-use domain::sessions::{SessionClient, Viewer};
-use domain::users;
-use domain::{Error, email};
+use domain::sessions::{FirstFactor, SessionClient, Viewer};
+use domain::users::{self, Redeemed, User};
+use secrecy::SecretString;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route.at("/sign-in", get(PUBLIC, sign_in_page).post(PUBLIC, sign_in))
@@ -76,26 +78,39 @@ async fn sign_in(request: PublicRequest, form: Form) -> PageResponse {
 async fn redeem(request: &PublicRequest, token: &str) -> PageResponse {
     let context = &request.0;
     match retry_on_conflict(|| start_session(context, token)).await? {
-        Some(session) => signed_in(context, &session, HOME),
+        Some(LinkOutcome::Started(session)) => signed_in(context, &session, HOME),
+        Some(LinkOutcome::NeedsCode(user)) => ask_for_code(context, &FirstFactor::Link(user), HOME),
         None => html(StatusCode::NOT_FOUND, &page_without_link(request)),
     }
 }
 
-/// Starts a session with a link, and returns the session's token. `None` if the link is not valid.
-async fn start_session(
-    context: &BrowserContext,
-    token: &str,
-) -> domain::Result<Option<secrecy::SecretString>> {
+/// The result of using a valid link.
+enum LinkOutcome {
+    /// The token of the new session.
+    Started(SecretString),
+    /// The user must enter a code of their second factor.
+    NeedsCode(User),
+}
+
+/// Uses a link, and starts a session unless the user has a second factor. `None` if the link is not valid.
+async fn start_session(context: &BrowserContext, token: &str) -> domain::Result<Option<LinkOutcome>> {
     let app = context.app();
     let mut write = app.begin_write().await?;
     let client = SessionClient { address: context.ip_address, agent: &context.user_agent };
     let redeemed = users::redeem_sign_in_link(app, &mut write, token, client).await?;
-    let Some((user, session, token)) = redeemed else { return Ok(None) };
+    let (user, session, token) = match redeemed {
+        None => return Ok(None),
+        Some(Redeemed::NeedsCode(user)) => {
+            write.commit().await?;
+            return Ok(Some(LinkOutcome::NeedsCode(user)));
+        }
+        Some(Redeemed::Started(user, session, token)) => (user, session, token),
+    };
     end_previous_session(context, &mut write).await?;
     let entry = (Action::SignedInByLink, session.to_string(), "");
     audit::append(app, &mut write, user.workspace, &actor(context, &user), entry).await?;
-    write.commit().await.map_err(Error::from)?;
-    Ok(Some(token))
+    write.commit().await?;
+    Ok(Some(LinkOutcome::Started(token)))
 }
 
 fn page_without_link(request: &PublicRequest) -> SignInLinkPage<'static> {

@@ -13,11 +13,13 @@ use domain::page::{MAX_SCANNED_ROWS, Position};
 
 mod fields;
 mod numbers;
+mod qr;
 mod time;
 mod user_agent;
 
 pub(crate) use fields::{FormChoice, error_sentence, field};
 pub(crate) use numbers::{Precision, count, duration, example_amount, minor_units, money, number, percent};
+pub(crate) use qr::qr_code;
 pub(crate) use time::{PageZone, Time};
 pub(crate) use user_agent::user_agent;
 

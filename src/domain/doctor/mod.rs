@@ -99,7 +99,7 @@ pub async fn secrets(app: &App, keys: &MasterKeys) -> Result<Report> {
         before.next.is_none() && after.next.is_none() && after.current == Some(keys.fingerprint());
     if with_other_keys > 0 && is_rotated {
         report.add(Finding {
-            table: "webhook_secrets".to_owned(),
+            table: String::new(),
             id: String::new(),
             problem: format!("{with_other_keys} values are not encrypted with the current key"),
             remedy: "run `creator-api master-key rotate` before you remove the other keys".to_owned(),

@@ -4,6 +4,7 @@ use entity::{mails, users};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::links::{add_requested_link, replace_link};
+use super::notices::recipient;
 use super::{LINK_HOURS, User, to_user};
 use crate::app::App;
 use crate::audit::{self, Action, Actor};
@@ -28,19 +29,24 @@ pub fn link_url(app: &App, token: &SecretString) -> String {
 }
 
 /// Queues a mail that notifies a user of their access. It links to a page to set a password, or to the sign-in page if
-/// the user has a password. Returns false and queues nothing when the server's URL is not known.
+/// the user has a password or password sign-in is switched off. Returns false and queues nothing when the server's URL is not known.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when a user without a password was removed in the meantime, and
 /// [`Error::Internal`](crate::Error::Internal) when a query or the operating system's random generator fails.
 pub async fn invite(app: &App, write: &mut Write, workspace: &Workspace, user: &User) -> Result<bool> {
-    if !user.has_password {
+    if !user.has_password && app.config.sign_in.password_sign_in {
         return mail_link(app, write, workspace, user).await;
     }
     let Some(server) = app.config.server.url_for_links() else { return Ok(false) };
-    let message =
-        Message::AccessGranted { workspace: workspace.name.clone(), url: format!("{server}/login") };
-    let recipient = recipient(write, user).await?;
+    let sign_in = &app.config.sign_in;
+    let provider = (!sign_in.password_sign_in).then(|| sign_in.oidc_name.as_str().to_owned());
+    let message = Message::AccessGranted {
+        workspace: workspace.name.clone(),
+        provider,
+        url: format!("{server}/login"),
+    };
+    let recipient = recipient(write, &user.email).await?;
     queue::enqueue(write, &app.ids, workspace.id, &recipient, &message).await?;
     Ok(true)
 }
@@ -73,7 +79,7 @@ pub async fn queue_link(
 ) -> Result<()> {
     let (workspace_name, url) = (workspace.name.clone(), link_url(app, token));
     let message = Message::SetPassword { workspace: workspace_name, url, hours: LINK_HOURS };
-    let recipient = recipient(write, user).await?;
+    let recipient = recipient(write, &user.email).await?;
     queue::enqueue(write, &app.ids, workspace.id, &recipient, &message).await?;
     Ok(())
 }
@@ -88,7 +94,8 @@ pub async fn queue_link(
 pub async fn mail_reset_link(app: &App, address: &str) -> Result<()> {
     let rows = users::by_email_folded(app.db.read(), &email::comparison_key(address)).await?;
     let Some(user) = rows.into_iter().next().map(to_user) else { return Ok(()) };
-    if !can_receive_mail(&user) || app.config.server.url_for_links().is_none() {
+    let can_send = app.config.sign_in.password_sign_in && app.config.server.url_for_links().is_some();
+    if !can_receive_mail(&user) || !can_send {
         return Ok(());
     }
     let mut write = app.begin_write().await?;
@@ -98,18 +105,10 @@ pub async fn mail_reset_link(app: &App, address: &str) -> Result<()> {
         result => result?,
     };
     let message = Message::ResetPassword { url: link_url(app, &token) };
-    let recipient = recipient(&write, &user).await?;
+    let recipient = recipient(&write, &user.email).await?;
     queue::enqueue(&mut write, &app.ids, user.workspace, &recipient, &message).await?;
     write.commit().await?;
     Ok(())
-}
-
-/// Returns the address to which the user's mail is sent: the spelling that was stored first, in any workspace. An address that
-/// is entered later cannot redirect the mail, even if its mail server delivers the two spellings to different mailboxes.
-async fn recipient(write: &Write, user: &User) -> Result<String> {
-    let rows = users::by_email_folded(write.conn(), &email::comparison_key(&user.email)).await?;
-    let oldest = rows.first().map_or(user.email.as_str(), |row| row.email.as_str());
-    Ok(email::mailbox(oldest).into_owned())
 }
 
 /// Queues a mail that notifies a new owner of their access, if a mail server is configured and the server's URL is
@@ -127,7 +126,7 @@ pub(crate) async fn notify_new_owner(
     if app.config.mail.smtp_url.is_none() || !invite(app, write, workspace, owner).await? {
         return Ok(());
     }
-    if owner.has_password {
+    if owner.has_password || !app.config.sign_in.password_sign_in {
         return Ok(());
     }
     let entry = (Action::PasswordLinkCreated, owner.id.to_string(), owner.email.as_str());

@@ -12,7 +12,8 @@ use entity::users::{self, ActiveModel};
 use entity::{Set, sessions, sign_in_links};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::{User, lock_rows, to_user};
+use super::notices::notify;
+use super::{AccountEvent, User, lock_rows, to_user};
 use crate::app::App;
 use crate::audit::{self, Action, Actor};
 use crate::records::{new_uuid, not_found};
@@ -78,12 +79,14 @@ async fn insert_link(app: &App, write: &mut Write, user: &User, is_requested: bo
 }
 
 /// Returns the user whose password a link sets. `None` when the link was used or replaced, has expired, or never
-/// existed.
+/// existed, or when password sign-in is switched off.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
 pub async fn by_link(app: &App, token: &str) -> Result<Option<User>> {
-    let Some(hash) = token::digest(token) else { return Ok(None) };
+    let Some(hash) = token::digest(token).filter(|_| app.config.sign_in.password_sign_in) else {
+        return Ok(None);
+    };
     let Some(link) = password_links::by_token_hash(app.db.read(), &hash).await? else { return Ok(None) };
     if link.expires_at <= app.clock.now_ms() {
         return Ok(None);
@@ -93,7 +96,7 @@ pub async fn by_link(app: &App, token: &str) -> Result<Option<User>> {
 }
 
 /// Sets the password of the user that this link belongs to, in all of the user's workspaces, and deletes all of the
-/// user's sessions, password links and sign-in links. Writes an audit log entry in the workspace of the link only, and none
+/// user's sessions, password links and sign-in links. Notifies the user by mail if the password replaces another one. Writes an audit log entry in the workspace of the link only, and none
 /// if the user requested the link; `actor` returns its actor from the user. Returns `None` when the link is not valid.
 ///
 /// # Errors
@@ -111,6 +114,11 @@ pub async fn set_password(
     let mut write = app.begin_write().await?;
     let rows = lock_rows(&write, &[&holder.email]).await?;
     let Some(link) = consume_link(&write, &holder, token).await? else { return Ok(None) };
+    let actor = actor(&holder);
+    if rows.iter().any(|row| row.password_hash.is_some()) {
+        let event = AccountEvent::PasswordChanged;
+        notify(app, &mut write, holder.workspace, &holder.email, event, &actor).await?;
+    }
     for row in rows {
         let changes = ActiveModel {
             password_hash: Set(Some(hash.clone())),
@@ -125,7 +133,7 @@ pub async fn set_password(
     // A requested link belongs to the person only. Its use is not an event of the workspace in which it is stored.
     if !link.is_requested {
         let entry = (Action::PasswordSet, holder.id.to_string(), holder.email.as_str());
-        audit::append(app, &mut write, holder.workspace, &actor(&holder), entry).await?;
+        audit::append(app, &mut write, holder.workspace, &actor, entry).await?;
     }
     write.commit().await?;
     Ok(Some(holder))

@@ -21,6 +21,7 @@ mod invitations;
 mod links;
 mod member_roles;
 mod members;
+mod notices;
 mod sign_in_links;
 
 use access::set_name;
@@ -32,10 +33,13 @@ pub use invitations::{
     queue_link,
 };
 pub use links::{LINK_HOURS, by_link, create_link, prune_links, set_password};
+pub use mail::message::AccountEvent;
 pub use member_roles::{RoleChange, is_owner, roles, set_roles};
 pub use members::{WorkspaceMember, list_members};
+pub use notices::notify;
 pub use sign_in_links::{
-    LinkHolder, SignInLink, by_sign_in_link, create_sign_in_link, prune_sign_in_links, redeem_sign_in_link,
+    LinkHolder, Redeemed, SignInLink, by_sign_in_link, create_sign_in_link, prune_sign_in_links,
+    redeem_sign_in_link,
 };
 
 /// A user of a workspace.
@@ -117,16 +121,37 @@ pub async fn password_version(app: &App, email: &str) -> Result<Option<PasswordV
 }
 
 /// Returns the user with this email address and password. `None` when either is wrong, or when the user has not set a
-/// password. Takes the same time in all of these cases.
+/// password. Takes the same time in all of these cases. Returns `None` for everybody if password sign-in is switched off.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when the query fails or the stored hash is malformed.
 pub async fn verify_login(app: &App, email: &str, password: &SecretString) -> Result<Option<VerifiedUser>> {
+    if !app.config.sign_in.password_sign_in {
+        return Ok(None);
+    }
     let rows = users::by_email_folded(app.db.read(), &email::comparison_key(email)).await?;
     let hash = rows.iter().find_map(|row| row.password_hash.clone());
     let is_correct = passwords::verify(app.passwords(), password, hash.clone()).await?;
     let oldest = rows.into_iter().next().filter(|_| is_correct);
     Ok(oldest.zip(hash).map(|(row, hash)| VerifiedUser { user: to_user(row), hash }))
+}
+
+/// Returns the user whose password was verified earlier, if it still has this version. `version` contains the bytes of a
+/// [`PasswordVersion`].
+///
+/// # Errors
+/// Returns [`Error::Internal`](super::Error::Internal) when the query fails.
+pub async fn verified_before(
+    app: &App,
+    workspace: WorkspaceId,
+    user: UserId,
+    version: &[u8],
+) -> Result<Option<VerifiedUser>> {
+    let row = users::in_workspace(workspace.uuid()).by_id(app.db.read(), user.uuid()).await?;
+    let Some(row) = row.filter(|_| app.config.sign_in.password_sign_in) else { return Ok(None) };
+    let Some(hash) = row.password_hash.clone() else { return Ok(None) };
+    let verified = VerifiedUser { user: to_user(row), hash };
+    Ok(Some(verified).filter(|verified| verified.password_version().as_bytes() == version))
 }
 
 /// Returns whether the user still has the verified password. Returns false if the user was removed. Locks the user's

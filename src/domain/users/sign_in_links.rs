@@ -11,9 +11,9 @@ use crate::app::App;
 use crate::audit::{self, Action, Actor};
 use crate::records::new_uuid;
 use crate::roles::Roles;
-use crate::sessions::{self, SessionClient};
+use crate::sessions::{self, Proof, SessionClient};
 use crate::workspaces::Workspace;
-use crate::{Result, token};
+use crate::{Result, people, token};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{Link, SessionId};
@@ -76,8 +76,16 @@ pub async fn create_sign_in_link(
     Ok(SignInLink { url, expires_at: from_ms(expires_ms) })
 }
 
-/// Uses a link and starts a session of its user. Returns the user, the session's id and its token, or `None` when the link was
-/// used, has expired or never existed, or its user was removed.
+/// The result of [`redeem_sign_in_link`].
+pub enum Redeemed {
+    /// A session of the user was started: its id and token.
+    Started(User, SessionId, SecretString),
+    /// The link counts as one factor, and the user has a second one: [`sessions::create_with_code`] starts the session.
+    NeedsCode(User),
+}
+
+/// Uses a link and starts a session of its user, unless the user has a second factor. Returns `None` when the link was used, has
+/// expired or never existed, or its user was removed.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a query or the operating system's random generator fails.
@@ -86,7 +94,7 @@ pub async fn redeem_sign_in_link(
     write: &mut Write,
     token: &str,
     client: SessionClient<'_>,
-) -> Result<Option<(User, SessionId, SecretString)>> {
+) -> Result<Option<Redeemed>> {
     let Some(hash) = token::digest(token) else { return Ok(None) };
     let Some(link) = sign_in_links::by_token_hash(write.conn(), &hash).await? else { return Ok(None) };
     // The lock waits for the removal of the user. Deleting the row decides which of several requests uses the link.
@@ -94,8 +102,11 @@ pub async fn redeem_sign_in_link(
     let is_used = !sign_in_links::in_workspace(link.workspace_id).delete(write.conn(), link.id).await?;
     let Some(row) = row.filter(|_| !is_used && link.expires_at > write.now_ms()) else { return Ok(None) };
     let user = to_user(row);
-    let (session, token) = sessions::create_for(app, write, &user, client).await?;
-    Ok(Some((user, session, token)))
+    if people::has_second_factor_in(write, &user.email).await? {
+        return Ok(Some(Redeemed::NeedsCode(user)));
+    }
+    let (session, token) = sessions::create_for(app, write, &user, client, Proof::default()).await?;
+    Ok(Some(Redeemed::Started(user, session, token)))
 }
 
 /// Returns the user of a link, without using it. `None` when the link is not valid.

@@ -13,7 +13,7 @@ use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{Workspace as WorkspaceIdKind, WorkspaceId};
 
-pub use write::{OwnershipTransfer, create, set_owner, set_quota, upsert};
+pub use write::{OwnershipTransfer, create, require_second_factor, set_owner, set_quota, upsert};
 
 /// A workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub struct Workspace {
     pub owner_email: String,
     /// The custom quota of the workspace.
     pub quota: Quota,
+    /// Whether members who sign in with a password or a link need a second factor.
+    pub requires_second_factor: bool,
     /// When the workspace was created.
     pub created_at: Timestamp,
     /// When the workspace was last updated.
@@ -116,6 +118,7 @@ pub(super) fn workspace(row: Model) -> Workspace {
         name: row.name,
         owner_email: row.owner_email,
         quota: Quota { per_minute: row.per_minute, per_day: row.per_day },
+        requires_second_factor: row.requires_second_factor,
         created_at: from_ms(row.created_at),
         updated_at: from_ms(row.updated_at),
     }

@@ -81,6 +81,7 @@ async fn insert(
         per_day: new.per_day.apply_to(None),
         created_at: at.as_millisecond(),
         updated_at: write.recorded_ms(),
+        requires_second_factor: false,
     };
     let inserted = workspaces::insert(write.conn(), row.clone()).await;
     inserted
@@ -178,6 +179,27 @@ pub async fn set_quota(
     Ok(WriteOutcome::changed(workspace(row)))
 }
 
+/// Sets whether members who sign in with a password or a link need a second factor. Members without one can then only set one up.
+/// Returns whether the setting was changed.
+///
+/// # Errors
+/// Returns [`Error::NotFound`] when the workspace does not exist.
+pub async fn require_second_factor(
+    app: &App,
+    write: &mut Write,
+    workspace_id: WorkspaceId,
+    is_required: bool,
+) -> Result<bool> {
+    let before = workspaces::lock(write.conn(), workspace_id.uuid()).await?;
+    let before = before.ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))?;
+    if before.requires_second_factor == is_required {
+        return Ok(false);
+    }
+    let mut row = Model { requires_second_factor: is_required, ..before.clone() };
+    save(app, write, &before, &mut row).await?;
+    Ok(true)
+}
+
 fn validate(upsert: &WorkspaceUpsert) -> Result<()> {
     let mut errors = FieldErrors::default();
     let is_allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
@@ -204,6 +226,7 @@ async fn save(app: &App, write: &mut Write, before: &Model, row: &mut Model) -> 
         per_day: Set(row.per_day),
         created_at: NotSet,
         updated_at: Set(row.updated_at),
+        requires_second_factor: Set(row.requires_second_factor),
     };
     workspaces::update(write.conn(), row.id, changes).await?;
     if (before.per_minute, before.per_day) != (row.per_minute, row.per_day) {

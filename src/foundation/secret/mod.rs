@@ -29,8 +29,8 @@ pub type SecretKey = SecretBox<[u8; 32]>;
 
 /// The purpose of a derived key. Each purpose has its own key.
 ///
-/// Nothing else depends on the master key: API keys, sessions, password links and the fingerprints of idempotent requests are
-/// stored as SHA-256 digests, passwords as Argon2 hashes, and the tokens of forms are authenticated with the session's token.
+/// Nothing else depends on the master key: API keys, sessions, password links, recovery codes and the fingerprints of idempotent
+/// requests are stored as SHA-256 digests, passwords as Argon2 hashes, and the tokens of forms are authenticated with the session's token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Authenticates list cursors. A cursor is valid while the server has the key that it was issued with.
@@ -43,6 +43,10 @@ pub enum Purpose {
     /// Replaces account names by digests where sign-in attempts are counted, for 15 minutes. With another first key, the count
     /// of each account starts again.
     SignInAttempts,
+    /// Encrypts the secrets of second factors, in `people.totp_secret`. They are encrypted again when the key is rotated.
+    SecondFactors,
+    /// Encrypts the cookies of a sign-in with several steps. With another key, the person starts again.
+    SignInSteps,
     /// Encrypts the signing secrets of webhooks in `webhook_secrets.ciphertext`, their private keys in
     /// `webhook_keys.ciphertext`, and their custom request headers in `webhook_subscriptions.headers`. All are encrypted again
     /// when the key is rotated.
@@ -51,8 +55,15 @@ pub enum Purpose {
 
 impl Purpose {
     /// All purposes.
-    pub const ALL: [Self; 5] =
-        [Self::Cursor, Self::Fingerprint, Self::KnownDevices, Self::SignInAttempts, Self::WebhookSecrets];
+    pub const ALL: [Self; 7] = [
+        Self::Cursor,
+        Self::Fingerprint,
+        Self::KnownDevices,
+        Self::SignInAttempts,
+        Self::SecondFactors,
+        Self::SignInSteps,
+        Self::WebhookSecrets,
+    ];
 
     /// Returns the HKDF label of this purpose. A label must not change, since that changes the derived key.
     fn label(self) -> &'static [u8] {
@@ -61,6 +72,8 @@ impl Purpose {
             Self::Fingerprint => b"creator-api/v1/fingerprint",
             Self::KnownDevices => b"creator-api/v1/known-devices",
             Self::SignInAttempts => b"creator-api/v1/sign-in-attempts",
+            Self::SecondFactors => b"creator-api/v1/second-factors",
+            Self::SignInSteps => b"creator-api/v1/sign-in-steps",
             Self::WebhookSecrets => b"creator-api/v1/webhook-secrets",
         }
     }

@@ -29,12 +29,27 @@ pub enum Message {
         /// The link, which works once.
         url: String,
     },
-    /// Notifies a user who already has a password that they have access to another workspace.
+    /// Notifies a user who needs no link to set a password that they have access to a workspace.
     AccessGranted {
         /// The workspace's name.
         workspace: String,
+        /// The name of the provider with which the user signs in; `None` if they sign in with their existing password.
+        provider: Option<String>,
         /// The sign-in page.
         url: String,
+    },
+    /// Notifies a person of an event of their account.
+    AccountEvent {
+        /// What happened.
+        event: AccountEvent,
+        /// Who did it, such as the email address of the person.
+        by: String,
+        /// The IP address of that person, if it is known.
+        address: Option<String>,
+        /// When it happened.
+        at: Timestamp,
+        /// The page to request a link to set a password; `None` if its URL is not known, or passwords are switched off.
+        url: Option<String>,
     },
     /// Warns the owner that all attempts of a subscription have failed for some days and that the subscription
     /// will be disabled.
@@ -82,6 +97,72 @@ pub enum Message {
     },
 }
 
+/// An event that a person is notified of, since it can be the work of somebody else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccountEvent {
+    /// The password was replaced.
+    PasswordChanged,
+    /// A second factor was set up.
+    SecondFactorSetUp,
+    /// The second factor was removed.
+    SecondFactorRemoved,
+    /// New recovery codes replaced the earlier ones.
+    RecoveryCodesCreated,
+    /// A recovery code was used.
+    RecoveryCodeUsed {
+        /// Number of unused recovery codes.
+        left: u64,
+    },
+    /// Too many codes of the second factor were entered after the password.
+    TooManyCodes,
+    /// An account at the provider for single sign-on was linked.
+    ProviderLinked,
+}
+
+impl AccountEvent {
+    /// Returns the subject line, and what it means.
+    fn texts(self) -> (&'static str, Cow<'static, str>) {
+        match self {
+            Self::PasswordChanged => (
+                "Your dashboard password was changed",
+                "The password of your dashboard account was changed, and all of your sessions have ended.".into(),
+            ),
+            Self::SecondFactorSetUp => (
+                "A second factor was set up for your dashboard account",
+                "A second factor was set up for your dashboard account. From now on, your password signs you in only with a \
+                 code of the authenticator app."
+                    .into(),
+            ),
+            Self::SecondFactorRemoved => (
+                "The second factor of your dashboard account was removed",
+                "The second factor of your dashboard account was removed. From now on, your password alone signs you in.".into(),
+            ),
+            Self::RecoveryCodesCreated => (
+                "New recovery codes for your dashboard account",
+                "New recovery codes were created for your dashboard account. Earlier ones are no longer valid.".into(),
+            ),
+            Self::RecoveryCodeUsed { left } => (
+                "A recovery code of your dashboard account was used",
+                format!(
+                    "A recovery code was used instead of a code of your authenticator app. You have {left} unused recovery \
+                     codes. You can create new ones in Settings, Second factor."
+                )
+                .into(),
+            ),
+            Self::TooManyCodes => (
+                "Sign-in attempts with wrong codes at your dashboard account",
+                "Somebody signed in with your password, or with a link of your platform, and then entered too many codes of your \
+                 second factor. No further codes are accepted for some minutes."
+                    .into(),
+            ),
+            Self::ProviderLinked => (
+                "Single sign-on was set up for your dashboard account",
+                "An account for single sign-on was linked to your dashboard account. From now on, it signs you in.".into(),
+            ),
+        }
+    }
+}
+
 /// A rendered message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenderedMessage {
@@ -118,6 +199,7 @@ impl Message {
             Self::SetPassword { .. } => "set_password",
             Self::ResetPassword { .. } => "password_reset",
             Self::AccessGranted { .. } => "access_given",
+            Self::AccountEvent { .. } => "account_event",
             Self::WebhookFailing { .. } => "webhook_failing",
             Self::WebhookDisabled { .. } => "webhook_disabled",
             Self::WebhookRecovered { .. } => "webhook_recovered",
@@ -145,15 +227,11 @@ impl Message {
                 let subject = "Reset your dashboard password".to_owned();
                 render_message(subject, &[Paragraph(intro.into()), Link(url), Paragraph(note.into())])
             }
-            Self::AccessGranted { workspace, url } => {
-                let intro = format!(
-                    "You now have access to the dashboard of the {} workspace. Sign in with your existing password:",
-                    single_line(workspace)
-                );
-                let note =
-                    "If you did not expect this email, you can leave the workspace under Settings, Members.";
-                let subject = "You have access to another workspace".to_owned();
-                render_message(subject, &[Paragraph(intro.into()), Link(url), Paragraph(note.into())])
+            Self::AccessGranted { workspace, provider, url } => {
+                render_access_granted(workspace, provider.as_deref(), url)
+            }
+            Self::AccountEvent { event, by, address, at, url } => {
+                render_account_event(*event, by, address.as_deref(), *at, url.as_deref())
             }
             Self::WebhookFailing { workspace, subscription, url, failing_since, disables_at, last_error } => {
                 let intro = format!(
@@ -205,6 +283,43 @@ impl Message {
             }
         }
     }
+}
+
+/// Renders [`Message::AccessGranted`].
+fn render_access_granted(workspace: &str, provider: Option<&str>, url: &str) -> RenderedMessage {
+    let intro = format!(
+        "You now have access to the dashboard of the {} workspace. Sign in with {}:",
+        single_line(workspace),
+        provider.unwrap_or("your existing password")
+    );
+    let note = "If you did not expect this email, you can leave the workspace under Settings, Members.";
+    let subject = match provider {
+        Some(_) => "You have access to a workspace".to_owned(),
+        None => "You have access to another workspace".to_owned(),
+    };
+    render_message(subject, &[Paragraph(intro.into()), Link(url), Paragraph(note.into())])
+}
+
+/// Renders [`Message::AccountEvent`].
+fn render_account_event(
+    event: AccountEvent,
+    by: &str,
+    address: Option<&str>,
+    at: Timestamp,
+    url: Option<&str>,
+) -> RenderedMessage {
+    let (subject, intro) = event.texts();
+    let time = format_time(at);
+    let mut fields = vec![("Time", &*time), ("By", by)];
+    fields.extend(address.map(|address| ("IP address", address)));
+    let ask = "If you did not expect this, tell the operator of this server";
+    let advice = match url {
+        Some(_) => format!("{ask}, and set a new password:"),
+        None => format!("{ask}."),
+    };
+    let mut blocks = vec![Paragraph(intro), Fields(&fields), Paragraph(advice.into())];
+    blocks.extend(url.map(Link));
+    render_message(subject.to_owned(), &blocks)
 }
 
 /// Renders [`Message::WebhookRecovered`].

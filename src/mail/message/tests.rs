@@ -52,14 +52,52 @@ fn a_requested_link_can_be_ignored() {
 fn an_invitation_to_another_workspace_refers_to_the_existing_password() {
     insta::assert_snapshot!(formatted(&Message::AccessGranted {
         workspace: "Acme School".to_owned(),
+        provider: None,
         url: "https://api.acme.example/login".to_owned(),
     }));
 }
 
 #[test]
+fn without_passwords_an_invitation_names_the_provider() {
+    let message = Message::AccessGranted {
+        workspace: "Acme School".to_owned(),
+        provider: Some("the school account".to_owned()),
+        url: "https://api.acme.example/login".to_owned(),
+    };
+    let RenderedMessage { subject, text, .. } = message.render();
+    assert_eq!(subject, "You have access to a workspace");
+    assert!(text.replace('\n', " ").contains("Sign in with the school account:"), "{text}");
+}
+
+#[test]
+fn an_event_of_an_account_has_a_time_and_an_origin() {
+    let message = |event, url: Option<&str>| Message::AccountEvent {
+        event,
+        by: "ada@acme.example".to_owned(),
+        address: url.map(|_| "203.0.113.7".to_owned()),
+        at: "2026-03-02T10:00:30Z".parse().unwrap(),
+        url: url.map(str::to_owned),
+    };
+    let events = [
+        AccountEvent::PasswordChanged,
+        AccountEvent::SecondFactorRemoved,
+        AccountEvent::RecoveryCodesCreated,
+        AccountEvent::RecoveryCodeUsed { left: 9 },
+        AccountEvent::TooManyCodes,
+        AccountEvent::ProviderLinked,
+    ];
+    let others = events.map(|event| {
+        let RenderedMessage { subject, text, .. } = message(event, None).render();
+        format!("{subject}\n\n{text}")
+    });
+    let set_up = message(AccountEvent::SecondFactorSetUp, Some("https://api.acme.example/reset-password"));
+    insta::assert_snapshot!(formatted(&set_up) + &others.join("\n"));
+}
+
+#[test]
 fn the_kinds_of_invitations_match_their_messages() {
     let link = Message::SetPassword { workspace: String::new(), url: String::new(), hours: 72 };
-    let access = Message::AccessGranted { workspace: String::new(), url: String::new() };
+    let access = Message::AccessGranted { workspace: String::new(), provider: None, url: String::new() };
     assert_eq!(Message::INVITATIONS, [link.kind(), access.kind()]);
 }
 

@@ -68,6 +68,7 @@ async fn show_form(request: DashboardRequest, Path(member): Path<String>) -> Pag
 
 #[handler]
 async fn change(request: DashboardRequest, Path(member): Path<String>, form: Form) -> PageResponse {
+    request.require_recent_sign_in(MEMBERS)?;
     let member: UserId = member.parse()?;
     let roles = selected(&form);
     let write = begin_locked(&request).await?;

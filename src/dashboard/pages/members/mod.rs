@@ -130,6 +130,7 @@ async fn mail_error(
 #[handler]
 async fn invite(request: DashboardRequest, form: Form) -> PageResponse {
     let email = form.text("email").trim();
+    request.require_recent_sign_in(MEMBERS)?;
     let roles = member_roles::selected(&form);
     match invite_member(&request, &form, email, roles).await? {
         Ok(member) => {
@@ -183,8 +184,13 @@ fn mail_status(request: &DashboardRequest) -> &'static str {
 
 #[handler]
 async fn link(request: DashboardRequest, Path(member): Path<String>, form: Form) -> PageResponse {
+    request.require_recent_sign_in(MEMBERS)?;
     let member: UserId = member.parse()?;
     let app = request.app();
+    if !app.config.sign_in.password_sign_in {
+        let text = "No link was sent, because password sign-in is switched off on this server.";
+        return request.redirect_with(MEMBERS, &Flash::info(text));
+    }
     let mut write = begin_locked(&request).await?;
     let member = users::get_in(&write, request.workspace(), member).await?;
     if let Some(reason) = mail_error(&request, &write, &member).await? {
@@ -230,6 +236,7 @@ async fn confirm_remove(request: DashboardRequest, Path(member): Path<String>) -
 
 #[handler]
 async fn remove(request: DashboardRequest, Path(member): Path<String>) -> PageResponse {
+    request.require_recent_sign_in(MEMBERS)?;
     remove_member(&request, member.parse()?).await
 }
 

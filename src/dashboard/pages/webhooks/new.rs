@@ -43,11 +43,13 @@ impl NewWebhookPage {
 
 #[handler]
 async fn new(request: DashboardRequest) -> PageResponse {
+    request.require_recent_sign_in(NEW)?;
     request.show(&NewWebhookPage::new(&request, Form::default(), FormErrors::default()))
 }
 
 #[handler]
 async fn create(request: DashboardRequest, form: Form) -> PageResponse {
+    request.require_recent_sign_in(NEW)?;
     let new_subscription =
         NewSubscription { url: form.text("url").trim().to_owned(), event_types: event_types::parse(&form) };
     let mut write = request.begin_write().await?;

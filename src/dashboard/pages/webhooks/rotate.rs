@@ -58,6 +58,7 @@ impl RotateSecretPage {
 async fn show_form(request: DashboardRequest, Path(subscription): Path<String>) -> PageResponse {
     let subscription: SubscriptionId = subscription.parse()?;
     let subscription = webhooks::get(request.app(), request.workspace(), subscription).await?;
+    request.require_recent_sign_in(&format!("{}/rotate", path(&subscription.id)))?;
     request.show(&RotateSecretPage::new(&request, subscription, Form::default(), FormErrors::default()))
 }
 
@@ -66,6 +67,7 @@ async fn rotate(request: DashboardRequest, Path(subscription): Path<String>, for
     let subscription: SubscriptionId = subscription.parse()?;
     let (app, workspace) = (request.app(), request.workspace());
     let subscription = webhooks::get(app, workspace, subscription).await?;
+    request.require_recent_sign_in(&format!("{}/rotate", path(&subscription.id)))?;
     let hours = form.text("overlap");
     let is_offered = OVERLAPS.iter().any(|(value, _)| *value == hours);
     let Some(hours) = hours.parse().ok().filter(|_| is_offered) else {

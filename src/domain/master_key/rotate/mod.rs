@@ -5,7 +5,7 @@ mod tables;
 use std::fmt;
 
 use entity::server_state;
-use foundation::secret::{MasterKeys, Purpose, Seal};
+use foundation::secret::{MasterKeys, Seal};
 use uuid::Uuid;
 
 use super::{CURRENT, KeyState, NEXT, PREVIOUS};
@@ -66,11 +66,20 @@ pub struct Rotation {
 /// Returns [`crate::Error::Internal`] when a statement fails. Values that were encrypted until then stay so.
 pub async fn rotate(app: &App, keys: &MasterKeys) -> Result<Rotation> {
     let mut rotation = Rotation::default();
-    for purpose in Purpose::ALL {
-        match purpose {
-            Purpose::Cursor | Purpose::Fingerprint | Purpose::KnownDevices | Purpose::SignInAttempts => {}
-            Purpose::WebhookSecrets => rotate_webhook_values(app, keys, &mut rotation).await?,
+    let state = KeyState::read(app.db.read()).await?;
+    for table in EncryptedTable::ALL {
+        let seal = Seal::new(keys, table.purpose());
+        let mut counts = Reencrypted { table: table.name(), ..Reencrypted::default() };
+        let mut after = Some(Uuid::nil());
+        while let Some(last) = after {
+            let write = app.begin_write().await?;
+            after = reencrypt(&write, &seal, table, last, &mut counts, &mut rotation.unreadable).await?;
+            write.commit().await?;
         }
+        rotation.tables.push(counts);
+    }
+    if rotation.unreadable.is_empty() {
+        finish(app, keys, &state, &mut rotation).await?;
     }
     Ok(rotation)
 }
@@ -91,9 +100,9 @@ pub struct EncryptedValues {
 /// # Errors
 /// Returns [`crate::Error::Internal`] when a query fails.
 pub async fn encrypted_values(app: &App, keys: &MasterKeys) -> Result<EncryptedValues> {
-    let seal = Seal::new(keys, Purpose::WebhookSecrets);
     let mut values = EncryptedValues::default();
     for table in EncryptedTable::ALL {
+        let seal = Seal::new(keys, table.purpose());
         let mut after = Uuid::nil();
         loop {
             let rows = table.page(app.db.read(), after).await?;
@@ -112,35 +121,12 @@ pub async fn encrypted_values(app: &App, keys: &MasterKeys) -> Result<EncryptedV
     Ok(values)
 }
 
-async fn rotate_webhook_values(app: &App, keys: &MasterKeys, rotation: &mut Rotation) -> Result<()> {
-    let seal = Seal::new(keys, Purpose::WebhookSecrets);
-    let state = KeyState::read(app.db.read()).await?;
-    for table in EncryptedTable::ALL {
-        let mut counts = Reencrypted { table: table.name(), ..Reencrypted::default() };
-        let mut after = Uuid::nil();
-        loop {
-            let write = app.begin_write().await?;
-            let last = reencrypt(&write, &seal, table, after, &mut counts, &mut rotation.unreadable).await?;
-            write.commit().await?;
-            match last {
-                Some(last) => after = last,
-                None => break,
-            }
-        }
-        rotation.tables.push(counts);
-    }
-    if rotation.unreadable.is_empty() {
-        finish(app, &seal, &state, rotation).await?;
-    }
-    Ok(())
-}
-
 /// Makes the first key the current one, and encrypts what was encrypted with the previous one in the meantime. Changes nothing if a
 /// value cannot be decrypted.
 ///
 /// # Errors
 /// Returns [`crate::Error::Internal`] when a statement fails, or when another rotation has changed the state in the meantime.
-async fn finish(app: &App, seal: &Seal, state: &KeyState, rotation: &mut Rotation) -> Result<()> {
+async fn finish(app: &App, keys: &MasterKeys, state: &KeyState, rotation: &mut Rotation) -> Result<()> {
     let write = app.begin_write().await?;
     // Waits for writes that encrypted a value, so that the last pages below contain it. Later ones wait until the commit.
     server_state::get_for_update(write.conn(), CURRENT).await?;
@@ -149,20 +135,20 @@ async fn finish(app: &App, seal: &Seal, state: &KeyState, rotation: &mut Rotatio
     }
     let mut later = Vec::new();
     for table in EncryptedTable::ALL {
-        let (mut after, mut counts) = (Uuid::nil(), Reencrypted::default());
-        while let Some(last) =
-            reencrypt(&write, seal, table, after, &mut counts, &mut rotation.unreadable).await?
-        {
-            after = last;
+        let seal = Seal::new(keys, table.purpose());
+        let (mut after, mut counts) = (Some(Uuid::nil()), Reencrypted::default());
+        while let Some(last) = after {
+            after = reencrypt(&write, &seal, table, last, &mut counts, &mut rotation.unreadable).await?;
         }
         later.push(counts.changed);
     }
     if !rotation.unreadable.is_empty() {
         return Ok(write.rollback().await?);
     }
-    server_state::put(write.conn(), CURRENT, seal.fingerprint()).await?;
+    let fingerprint = keys.fingerprint();
+    server_state::put(write.conn(), CURRENT, &fingerprint).await?;
     server_state::delete(write.conn(), NEXT).await?;
-    if let Some(previous) = state.current.as_ref().filter(|current| *current != seal.fingerprint()) {
+    if let Some(previous) = state.current.as_ref().filter(|current| **current != fingerprint) {
         server_state::put(write.conn(), PREVIOUS, previous).await?;
     }
     write.commit().await?;

@@ -1,8 +1,8 @@
 //! The tables with values that are encrypted with the master key.
 
-use entity::{StringMap, webhook_keys, webhook_secrets, webhook_subscriptions};
-use foundation::id::{SubscriptionId, WorkspaceId};
-use foundation::secret::{self, Seal, SealError};
+use entity::{StringMap, people, webhook_keys, webhook_secrets, webhook_subscriptions};
+use foundation::id::{PersonId, SubscriptionId, WorkspaceId};
+use foundation::secret::{self, Purpose, Seal, SealError};
 use sea_orm::{ConnectionTrait, DbErr};
 use uuid::Uuid;
 
@@ -18,6 +18,8 @@ pub(super) enum EncryptedTable {
     Keys,
     /// The custom request headers of subscriptions.
     Headers,
+    /// The second factors of people.
+    People,
 }
 
 /// A row with encrypted values.
@@ -31,6 +33,7 @@ enum EncryptedValues {
     Secret(webhook_secrets::Model),
     Key(webhook_keys::Model),
     Headers(Uuid, StringMap),
+    SecondFactor(people::Model, Vec<u8>),
 }
 
 /// The values of a row, encrypted with the first key.
@@ -45,7 +48,15 @@ pub(super) enum Resealed {
 
 impl EncryptedTable {
     /// All tables.
-    pub(super) const ALL: [Self; 3] = [Self::Secrets, Self::Keys, Self::Headers];
+    pub(super) const ALL: [Self; 4] = [Self::Secrets, Self::Keys, Self::Headers, Self::People];
+
+    /// Returns the purpose of the key that encrypts the values.
+    pub(super) const fn purpose(self) -> Purpose {
+        match self {
+            Self::Secrets | Self::Keys | Self::Headers => Purpose::WebhookSecrets,
+            Self::People => Purpose::SecondFactors,
+        }
+    }
 
     /// Returns the name of the table.
     pub(super) const fn name(self) -> &'static str {
@@ -53,6 +64,7 @@ impl EncryptedTable {
             Self::Secrets => "webhook_secrets",
             Self::Keys => "webhook_keys",
             Self::Headers => "webhook_subscriptions",
+            Self::People => "people",
         }
     }
 
@@ -82,6 +94,14 @@ impl EncryptedTable {
                 };
                 rows.into_iter().map(headers).collect()
             }
+            Self::People => {
+                let second_factor = |mut person: people::Model| {
+                    let sealed = person.totp_secret.take()?;
+                    Some(row(person.id, EncryptedValues::SecondFactor(person, sealed)))
+                };
+                let rows = people::page_with_secret(conn, after, BATCH).await?;
+                rows.into_iter().filter_map(second_factor).collect()
+            }
         })
     }
 }
@@ -95,6 +115,7 @@ impl EncryptedRow {
         let (ciphertext, owner) = match &self.values {
             EncryptedValues::Secret(row) => (&row.ciphertext, row.subscription_id),
             EncryptedValues::Key(row) => (&row.ciphertext, row.id),
+            EncryptedValues::SecondFactor(person, sealed) => (sealed, person.id),
             EncryptedValues::Headers(subscription, stored) => {
                 let new = headers::reseal(seal, *subscription, stored)?;
                 return Ok(new.map_or(Resealed::Unchanged, Resealed::Headers));
@@ -117,6 +138,9 @@ impl EncryptedRow {
             }
             (EncryptedValues::Key(row), Resealed::Bytes(new)) => {
                 webhook_keys::replace_ciphertext(conn, row.id, row.ciphertext.clone(), new).await
+            }
+            (EncryptedValues::SecondFactor(person, sealed), Resealed::Bytes(new)) => {
+                people::replace_secret(conn, person.id, sealed.clone(), new).await
             }
             (EncryptedValues::Headers(id, stored), Resealed::Headers(new)) => {
                 webhook_subscriptions::replace_headers(conn, *id, stored.clone(), new).await
@@ -150,6 +174,12 @@ impl EncryptedRow {
                     EncryptedTable::Headers,
                     (owner, format!("webhooks controls {id} --header 'NAME: VALUE'")),
                 )
+            }
+            EncryptedValues::SecondFactor(person, _) => {
+                let owner = format!("person {}", PersonId::from_uuid(person.id));
+                let command =
+                    format!("users reset-second-factor --workspace KEY --email {}", person.email_folded);
+                (None, EncryptedTable::People, (owner, command))
             }
         };
         let expired = expires_at.is_some_and(|at| at <= now_ms);

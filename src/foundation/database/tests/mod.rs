@@ -90,5 +90,6 @@ fn workspace(number: u128, key: &str) -> workspaces::Model {
         per_day: Some(5),
         created_at: 1,
         updated_at: 1,
+        requires_second_factor: false,
     }
 }

@@ -2,27 +2,33 @@
 //!
 //! A session expires 12 hours after its most recent user request, or 30 days after it was created. It ends earlier when
 //! the user signs out, ends it from another session, switches to another workspace, sets a new password or is removed
-//! from the workspace. Only [`create`] and [`switch_workspace`] return its token; the database stores a digest.
+//! from the workspace. Only the functions that create a session return its token; the database stores a digest.
+//!
+//! A session knows how its user proved their identity, and when they last did. Some forms require that this was recently, and a
+//! workspace can require a second factor.
 
 use std::net::IpAddr;
 
-use entity::sessions::{self, Model};
-use entity::{Connection, sign_in_links, users as user_rows, workspaces as workspace_rows};
+use entity::sessions::{self, ActiveModel, Model};
+use entity::{Connection, NotSet, Set, sign_in_links, users as user_rows, workspaces as workspace_rows};
 use jiff::Timestamp;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use uuid::Uuid;
 
-use super::records::{id, new_uuid, not_found};
-use super::roles::Roles;
-use super::users::{self, User, VerifiedUser};
-use super::workspaces::{self, Workspace};
-use super::{Result, email, token};
 use crate::app::App;
+use crate::records::{id, not_found};
+use crate::roles::Roles;
+use crate::users;
+use crate::workspaces::{self, Workspace};
+use crate::{Result, email, token};
 use foundation::clock::from_ms;
 use foundation::database::Write;
-use foundation::id::{
-    Session as SessionIdKind, SessionId, UserId, Workspace as WorkspaceIdKind, WorkspaceId,
-};
+use foundation::id::{Session as SessionIdKind, SessionId, UserId, WorkspaceId};
+
+mod create;
+
+pub(crate) use create::create_for;
+pub use create::{CodeSignIn, FirstFactor, create, create_with_code, create_with_provider, switch_workspace};
 
 const HOUR_MS: i64 = 3_600_000;
 /// A session expires this long after its most recent use, in milliseconds.
@@ -31,6 +37,8 @@ const IDLE_MS: i64 = 12 * HOUR_MS;
 const MAX_AGE_MS: i64 = 30 * 24 * HOUR_MS;
 /// Minimum time between two updates of `seen_at`, in milliseconds.
 const SEEN_RESOLUTION_MS: i64 = 60_000;
+/// How long a proof of identity counts as recent, in milliseconds.
+const RECENT_MS: i64 = 10 * 60_000;
 /// Maximum number of sessions listed per workspace.
 const MAX_LISTED: u64 = 100;
 
@@ -54,10 +62,36 @@ pub struct Viewer {
     pub email: String,
     /// The user's roles in the workspace, when the request began.
     pub roles: Roles,
+    /// How the user proved their identity.
+    pub proof: Proof,
+    /// When the user last proved it.
+    pub authenticated_at: Timestamp,
     /// The workspace of the session.
     pub workspace: Workspace,
     /// The user's other workspaces, which [`switch_workspace`] switches to. Empty for background requests.
     pub other_workspaces: Vec<Workspace>,
+}
+
+/// How a user proved their identity, besides a password or a link of the platform.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Proof {
+    /// With a code of the second factor.
+    pub has_second_factor: bool,
+    /// With an OpenID Connect provider, which decides about second factors itself.
+    pub uses_provider: bool,
+}
+
+impl Viewer {
+    /// Returns whether the workspace requires a second factor that the user has not used.
+    pub fn lacks_second_factor(&self) -> bool {
+        let Proof { has_second_factor, uses_provider } = self.proof;
+        self.workspace.requires_second_factor && !has_second_factor && !uses_provider
+    }
+
+    /// Returns whether the user proved their identity in the last ten minutes.
+    pub fn is_recently_authenticated(&self, now: Timestamp) -> bool {
+        now.as_millisecond() - self.authenticated_at.as_millisecond() < RECENT_MS
+    }
 }
 
 /// A session, as listed for its user.
@@ -77,76 +111,47 @@ pub struct Session {
     pub seen_at: Timestamp,
 }
 
-/// Creates a session and returns its id and token. Returns `None` when the user's password was changed after it was
-/// verified, because a password change ends all sessions, or when the user was removed from the workspace.
+/// Records whether the user has a second factor that they used in this session.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](super::Error::Internal) when a query or the operating system's random generator fails.
-pub async fn create(
-    app: &App,
-    write: &mut Write,
-    verified: &VerifiedUser,
-    client: SessionClient<'_>,
-) -> Result<Option<(SessionId, SecretString)>> {
-    if !users::is_password_unchanged(write, verified).await? {
-        return Ok(None);
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the session was ended in the meantime.
+pub(crate) async fn set_second_factor(write: &Write, viewer: &Viewer, has_second_factor: bool) -> Result<()> {
+    let changes = ActiveModel { has_second_factor: Set(has_second_factor), ..Default::default() };
+    update(write, viewer, changes).await
+}
+
+/// Records that the user has just proved their identity again. With `has_second_factor`, also with a code. Returns the new token of
+/// the session. The old one is no longer valid, so that who knows it gains nothing from the proof.
+///
+/// # Errors
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the session was ended in the meantime, and
+/// [`Error::Internal`](crate::Error::Internal) when a query or the operating system's random generator fails.
+pub async fn confirm(write: &Write, viewer: &Viewer, has_second_factor: bool) -> Result<SecretString> {
+    let (token, hash) = create::new_token()?;
+    let changes = ActiveModel {
+        token_hash: Set(hash),
+        authenticated_at: Set(write.now_ms()),
+        has_second_factor: if has_second_factor { Set(true) } else { NotSet },
+        ..Default::default()
+    };
+    update(write, viewer, changes).await?;
+    Ok(token)
+}
+
+async fn update(write: &Write, viewer: &Viewer, changes: ActiveModel) -> Result<()> {
+    let rows = sessions::in_workspace(viewer.workspace.id.uuid());
+    if rows.update(write.conn(), viewer.session.uuid(), changes).await? {
+        Ok(())
+    } else {
+        Err(not_found::<SessionIdKind>(viewer.session))
     }
-    create_for(app, write, &verified.user, client).await.map(Some)
-}
-
-/// Creates a session of a user whose row the caller has locked, and returns its id and token.
-pub(super) async fn create_for(
-    app: &App,
-    write: &mut Write,
-    user: &User,
-    client: SessionClient<'_>,
-) -> Result<(SessionId, SecretString)> {
-    let new = NewSession {
-        address: client.address.to_string(),
-        agent: client.agent.chars().filter(|c| !c.is_control()).take(300).collect(),
-        created_at: write.now_ms(),
-    };
-    insert(app, write, user, new).await
-}
-
-/// The values that [`switch_workspace`] copies from the replaced session to the new one.
-struct NewSession {
-    address: String,
-    agent: String,
-    /// In milliseconds since the epoch.
-    created_at: i64,
-}
-
-/// Inserts a session of this user with a new token.
-async fn insert(
-    app: &App,
-    write: &mut Write,
-    user: &User,
-    new: NewSession,
-) -> Result<(SessionId, SecretString)> {
-    let token = token::generate()?;
-    let hash =
-        token::digest(token.expose_secret()).ok_or_else(|| anyhow::anyhow!("the new token is malformed"))?;
-    let row = Model {
-        id: new_uuid::<SessionIdKind>(app, write),
-        workspace_id: user.workspace.uuid(),
-        user_id: user.id.uuid(),
-        token_hash: hash.to_vec(),
-        address: new.address,
-        agent: new.agent,
-        created_at: new.created_at,
-        seen_at: write.now_ms(),
-    };
-    let session = id(row.id);
-    sessions::in_workspace(user.workspace.uuid()).insert(write.conn(), row).await?;
-    Ok((session, token))
 }
 
 /// Returns the signed-in user of a session token, or `None` when the session is unknown, or has ended or expired.
 /// Background requests, such as a page polling for updates, do not extend the session (`is_user_request` is false).
 ///
 /// # Errors
-/// Returns [`Error::Internal`](super::Error::Internal) when a query fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
 pub async fn resume(app: &App, token: &str, is_user_request: bool) -> Result<Option<Viewer>> {
     let Some(hash) = token::digest(token) else { return Ok(None) };
     let Some(row) = sessions::by_token_hash(app.db.read(), &hash).await? else { return Ok(None) };
@@ -168,6 +173,8 @@ pub async fn resume(app: &App, token: &str, is_user_request: bool) -> Result<Opt
         session: id(row.id),
         user: user.id,
         roles: users::roles(&workspace, &user),
+        proof: proof(&row),
+        authenticated_at: from_ms(row.authenticated_at),
         email: user.email,
         workspace,
         other_workspaces,
@@ -187,39 +194,10 @@ async fn other_workspaces(app: &App, user: &user_rows::Model) -> Result<Vec<Work
     Ok(workspaces.into_iter().map(workspaces::workspace).collect())
 }
 
-/// Replaces a session with one in another workspace of the same user. The new session has a new token and keeps the
-/// address, user agent and creation time of the old one. The token and the form tokens of the old session are no longer
-/// valid.
-///
-/// # Errors
-/// Returns [`Error::NotFound`](super::Error::NotFound) when the user has no access to the workspace, or the session was ended
-/// in the meantime.
-pub async fn switch_workspace(
-    app: &App,
-    write: &mut Write,
-    viewer: &Viewer,
-    workspace_id: WorkspaceId,
-) -> Result<(User, SessionId, SecretString)> {
-    let users_in_workspace = user_rows::in_workspace(workspace_id.uuid());
-    let user_row =
-        users_in_workspace.by_email_folded(write.conn(), &email::comparison_key(&viewer.email)).await?;
-    let user_row = user_row.ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))?;
-    // The lock serializes this with a password change, which ends all sessions.
-    let user_row = users_in_workspace.lock(write.conn(), user_row.id).await?;
-    let user = user_row.map(users::to_user).ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))?;
-    let rows = sessions::in_workspace(viewer.workspace.id.uuid());
-    let old = rows.by_id(write.conn(), viewer.session.uuid()).await?;
-    let old = old.ok_or_else(|| not_found::<SessionIdKind>(viewer.session))?;
-    end_current(write, viewer).await?;
-    let new = NewSession { address: old.address, agent: old.agent, created_at: old.created_at };
-    let (session, token) = insert(app, write, &user, new).await?;
-    Ok((user, session, token))
-}
-
 /// Returns a user's active sessions in all workspaces, most recently used first, at most 100 per workspace.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](super::Error::Internal) when a query fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
 pub async fn list(app: &App, viewer: &Viewer) -> Result<Vec<Session>> {
     let now_ms = app.clock.now_ms();
     let mut session_rows = Vec::new();
@@ -234,7 +212,7 @@ pub async fn list(app: &App, viewer: &Viewer) -> Result<Vec<Session>> {
 /// Ends the current session.
 ///
 /// # Errors
-/// Returns [`Error::NotFound`](super::Error::NotFound) when the session was ended in the meantime.
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the session was ended in the meantime.
 pub async fn end_current(write: &mut Write, viewer: &Viewer) -> Result<()> {
     let rows = sessions::in_workspace(viewer.workspace.id.uuid());
     if rows.end(write.conn(), viewer.user.uuid(), viewer.session.uuid()).await? {
@@ -247,7 +225,7 @@ pub async fn end_current(write: &mut Write, viewer: &Viewer) -> Result<()> {
 /// Returns the current roles of the user, or `None` when the session was ended. Does not check whether it has expired.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](super::Error::Internal) when a query fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
 pub async fn current_roles(app: &App, viewer: &Viewer) -> Result<Option<Roles>> {
     read_roles(app.db.read(), viewer).await
 }
@@ -255,7 +233,7 @@ pub async fn current_roles(app: &App, viewer: &Viewer) -> Result<Option<Roles>> 
 /// Returns the current roles as [`current_roles`] does, read in an open transaction.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](super::Error::Internal) when a query fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
 pub async fn current_roles_in(write: &Write, viewer: &Viewer) -> Result<Option<Roles>> {
     read_roles(write.conn(), viewer).await
 }
@@ -284,7 +262,7 @@ pub struct EndedSessions {
 /// another session. Returns `None` when the user has no such session. The links are invalidated then, too.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](super::Error::Internal) when a query fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
 pub async fn end(write: &mut Write, viewer: &Viewer, session: SessionId) -> Result<Option<EndedSessions>> {
     let mut ended = None;
     for row in users::lock_rows(write, &[&viewer.email]).await? {
@@ -300,7 +278,7 @@ pub async fn end(write: &mut Write, viewer: &Viewer, session: SessionId) -> Resu
 /// Returns the workspaces in which sessions were ended.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](super::Error::Internal) when a query fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
 pub async fn end_others(write: &mut Write, viewer: &Viewer) -> Result<Vec<EndedSessions>> {
     let mut ended = Vec::new();
     for row in users::lock_rows(write, &[&viewer.email]).await? {
@@ -317,7 +295,7 @@ pub async fn end_others(write: &mut Write, viewer: &Viewer) -> Result<Vec<EndedS
 /// Deletes expired sessions.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](super::Error::Internal) when the transaction fails. Nothing is deleted then.
+/// Returns [`Error::Internal`](crate::Error::Internal) when the transaction fails. Nothing is deleted then.
 pub async fn prune(app: &App) -> Result<()> {
     let write = app.begin_write().await?;
     let now_ms = write.now_ms();
@@ -329,6 +307,10 @@ pub async fn prune(app: &App) -> Result<()> {
 /// Returns whether the session has not expired.
 fn is_active(row: &Model, now_ms: i64) -> bool {
     now_ms - row.seen_at < IDLE_MS && now_ms - row.created_at < MAX_AGE_MS
+}
+
+fn proof(row: &Model) -> Proof {
+    Proof { has_second_factor: row.has_second_factor, uses_provider: row.uses_provider }
 }
 
 fn session(row: Model) -> Session {

@@ -1,0 +1,130 @@
+//! The second step of signing in: the code of the second factor, or a recovery code.
+
+use askama::Template;
+use poem::handler;
+use poem::http::StatusCode;
+
+use super::sign_in::{
+    actor, end_previous_session, known_device, set_device, set_flash, signed_in, too_many_attempts,
+};
+use crate::context::{BrowserContext, PublicRequest};
+use crate::flash::Flash;
+use crate::form::Form;
+use crate::frame::Frame;
+use crate::request::{PageResponse, html, redirect};
+use crate::routes::{PUBLIC, RouteTable, get};
+use crate::steps::{self, Step};
+use crate::ui;
+use domain::audit::{self, Action};
+use domain::sessions::{self, CodeSignIn, FirstFactor, SessionClient};
+use domain::users::{self, AccountEvent, User};
+use domain::{Error, Result, email};
+use foundation::id::{UserId, WorkspaceId};
+
+pub(super) fn routes(route: RouteTable) -> RouteTable {
+    route.at("/sign-in/code", get(PUBLIC, code_page).post(PUBLIC, check_code))
+}
+
+#[derive(Template)]
+#[template(path = "sign_in_code.html")]
+struct CodePage<'a> {
+    frame: Frame,
+    error: Option<&'a str>,
+}
+
+fn show(request: &PublicRequest, status: StatusCode, error: Option<&str>) -> PageResponse {
+    html(status, &CodePage { frame: request.frame("Enter your code"), error })
+}
+
+/// Returns the first factor that the browser proved, and the page after signing in. `None` if the browser starts again.
+async fn pending(context: &BrowserContext) -> Result<Option<(FirstFactor, String)>> {
+    let Some(Step::Code(code)) = steps::read(context) else { return Ok(None) };
+    let (Ok(workspace), Ok(user)) = (code.workspace.parse::<WorkspaceId>(), code.user.parse::<UserId>())
+    else {
+        return Ok(None);
+    };
+    let first = match &code.version {
+        Some(version) => {
+            let verified = users::verified_before(context.app(), workspace, user, version).await?;
+            verified.map(FirstFactor::Password)
+        }
+        None => match users::get(context.app(), workspace, user).await {
+            Err(Error::NotFound(_)) => None,
+            result => Some(FirstFactor::Link(result?)),
+        },
+    };
+    Ok(first.map(|first| (first, code.next)))
+}
+
+#[handler]
+async fn code_page(request: PublicRequest) -> PageResponse {
+    match pending(&request.0).await? {
+        Some(_) => show(&request, StatusCode::OK, None),
+        None => redirect("/login"),
+    }
+}
+
+#[handler]
+async fn check_code(request: PublicRequest, form: Form) -> PageResponse {
+    let context = &request.0;
+    let Some((first, next)) = pending(context).await? else { return redirect("/login") };
+    let (app, user) = (context.app(), first.user());
+    let account = email::comparison_key(&user.email);
+    let attempts = &context.state.login_attempts;
+    if let Err(seconds) = attempts.admit_code(&app.clock, &account).await {
+        if attempts.admit_code_notice(&app.clock, &account).await {
+            notify_of_too_many_codes(context, user).await?;
+        }
+        return show(&request, StatusCode::TOO_MANY_REQUESTS, Some(&too_many_attempts(seconds)));
+    }
+    let is_known = known_device(context, &user.email).await?.is_some();
+    let mut write = app.begin_write().await.map_err(Error::from)?;
+    let client = SessionClient { address: context.ip_address, agent: &context.user_agent };
+    let (seal, code) = (&context.state.factor_seal, form.text("code"));
+    let (session, token, left) =
+        match sessions::create_with_code(app, &mut write, seal, &first, code, client).await? {
+            CodeSignIn::Started(session, token, left) => (session, token, left),
+            CodeSignIn::WrongCode => {
+                let error = "Incorrect code. A code works once; wait for the next one.";
+                return show(&request, StatusCode::UNPROCESSABLE_ENTITY, Some(error));
+            }
+            CodeSignIn::Expired => return redirect("/login"),
+        };
+    end_previous_session(context, &mut write).await?;
+    let action = match &first {
+        FirstFactor::Password(_) => Action::SignedIn,
+        FirstFactor::Link(_) => Action::SignedInByLink,
+    };
+    let mut entries = vec![(action, session.to_string(), "")];
+    let actor = actor(context, user);
+    if let Some(left) = left {
+        entries.push((Action::RecoveryCodeUsed, user.id.to_string(), user.email.as_str()));
+        let event = AccountEvent::RecoveryCodeUsed { left };
+        users::notify(app, &mut write, user.workspace, &user.email, event, &actor).await?;
+    }
+    for entry in entries {
+        audit::append(app, &mut write, user.workspace, &actor, entry).await?;
+    }
+    write.commit().await.map_err(Error::from)?;
+    let mut response = signed_in(context, &token, &next)?;
+    if let FirstFactor::Password(verified) = &first {
+        set_device(context, &mut response, is_known, &verified.password_version())?;
+    }
+    if let Some(left) = left {
+        let text = format!(
+            "You used a recovery code; {left} are left. You can create new ones in Settings, Second factor."
+        );
+        set_flash(context, &mut response, &token, &Flash::info(text));
+    }
+    steps::clear(context, &mut response);
+    Ok(response)
+}
+
+/// Mails the user that somebody who proved the first factor does not know the second one.
+async fn notify_of_too_many_codes(context: &BrowserContext, user: &User) -> Result<()> {
+    let app = context.app();
+    let mut write = app.begin_write().await?;
+    let (event, actor) = (AccountEvent::TooManyCodes, actor(context, user));
+    users::notify(app, &mut write, user.workspace, &user.email, event, &actor).await?;
+    Ok(write.commit().await?)
+}

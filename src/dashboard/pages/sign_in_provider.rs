@@ -1,0 +1,259 @@
+//! Signing in with an OpenID Connect provider, and confirming the identity of a signed-in user with it.
+//!
+//! The browser is sent to the provider by a link and comes back with a code. Whatever happens then, the attempt is over: its cookie is
+//! deleted, so that nothing is accepted twice.
+
+use poem::handler;
+use poem::http::StatusCode;
+use secrecy::{ExposeSecret, SecretString};
+
+use super::sign_in::{actor, end_previous_session, safe_next, set_flash, signed_in, too_many_attempts};
+use crate::context::{BrowserContext, PublicRequest};
+use crate::error::PageError;
+use crate::flash::Flash;
+use crate::query::PageQuery;
+use crate::request::{DashboardRequest, PageResponse, redirect, redirect_with};
+use crate::routes::{PUBLIC, RouteTable, get};
+use crate::steps::{self, PendingProvider, Step};
+use domain::app::App;
+use domain::audit::{self, Action, Actor};
+use domain::people::{self, ProviderAccount, ProviderSignIn};
+use domain::retry::retry_on_conflict;
+use domain::roles::Permission;
+use domain::sessions::{self, SessionClient, Viewer};
+use domain::users::{self, AccountEvent, User};
+use domain::{Result, email, token};
+use foundation::database::Write;
+use foundation::id::SessionId;
+use openid::{Attempt, Identity, MAX_ISSUE_AGE_MS, Provider, ProviderError};
+
+const CALLBACK: &str = "/sign-in/provider/callback";
+
+pub(super) fn routes(route: RouteTable) -> RouteTable {
+    route
+        .at("/sign-in/provider", get(PUBLIC, start))
+        .at(CALLBACK, get(PUBLIC, callback))
+        .at("/dashboard/confirm/provider", get(Permission::UseAccount, start_confirmation))
+}
+
+/// Returns the provider.
+///
+/// # Errors
+/// Returns [`PageError::NotFound`] if the operator configured none.
+fn provider(context: &BrowserContext) -> std::result::Result<&Provider, PageError> {
+    context.state.provider.as_ref().ok_or(PageError::NotFound)
+}
+
+#[handler]
+async fn start(request: PublicRequest, query: PageQuery) -> PageResponse {
+    begin(&request.0, safe_next(query.text("next")), None).await
+}
+
+#[handler]
+async fn start_confirmation(request: DashboardRequest, query: PageQuery) -> PageResponse {
+    begin(request.browser(), safe_next(query.text("next")), Some(request.viewer().session)).await
+}
+
+/// Sends the browser to the provider, to sign in or to confirm the identity of the user of a session.
+async fn begin(context: &BrowserContext, next: &str, session: Option<SessionId>) -> PageResponse {
+    let (provider, clock) = (provider(context)?, &context.app().clock);
+    let random = || -> std::result::Result<String, PageError> {
+        Ok(token::generate().map_err(PageError::Internal)?.expose_secret().to_owned())
+    };
+    let attempt = Attempt { state: random()?, nonce: random()?, verifier: random()? };
+    let url = provider.authorization_url(clock, &attempt, &redirect_url(context), session.is_some()).await;
+    match url {
+        Ok(url) => {
+            let mut response = redirect(url.as_str())?;
+            let session = session.map(|session| session.to_string());
+            let step = Step::Provider(PendingProvider { attempt, session, next: next.to_owned() });
+            steps::set(context, &mut response, step).map_err(PageError::Internal)?;
+            Ok(response)
+        }
+        Err(error) => {
+            tracing::warn!(error = error.to_string(), "could not send a browser to the sign-in provider");
+            let flash = Flash::info("The provider does not respond. Try again later.");
+            redirect_with(context, if session.is_some() { next } else { "/login" }, &flash)
+        }
+    }
+}
+
+/// Returns the URL to which the provider sends the browser back.
+fn redirect_url(context: &BrowserContext) -> String {
+    format!("{}{CALLBACK}", context.base_url)
+}
+
+#[handler]
+async fn callback(request: PublicRequest, query: PageQuery) -> PageResponse {
+    let context = &request.0;
+    provider(context)?;
+    let result = finish(context, &query).await;
+    let mut response = result.unwrap_or_else(|error| error.response(context, false));
+    steps::clear(context, &mut response);
+    Ok(response)
+}
+
+/// Returns the error of a person who may not sign in.
+fn refused(problem: impl Into<String>) -> PageError {
+    PageError::SignInFailed { status: StatusCode::FORBIDDEN, problem: problem.into() }
+}
+
+/// Exchanges the code with which the browser came back, and signs the person in or confirms their identity.
+async fn finish(context: &BrowserContext, query: &PageQuery) -> PageResponse {
+    let Some(Step::Provider(pending)) = steps::read(context) else {
+        return Err(refused("This browser began no sign-in in the last 10 minutes, or has finished it."));
+    };
+    let issuer = context.app().config.sign_in.oidc_issuer.as_ref().map(|issuer| issuer.as_str());
+    let is_other_issuer = query.non_empty("iss").is_some_and(|iss| Some(&*iss) != issuer);
+    if query.text("state") != pending.attempt.state || is_other_issuer {
+        return Err(refused("The response does not belong to the sign-in that this browser began."));
+    }
+    if query.text("code").is_empty() {
+        let reason = query.text("error");
+        tracing::info!(reason, "the sign-in provider returned an error");
+        return Err(refused("The provider did not sign you in."));
+    }
+    let (provider, clock) = (provider(context)?, &context.app().clock);
+    if let Err(seconds) = context.state.login_attempts.admit_provider_code(clock, context.ip_address).await {
+        let problem = too_many_attempts(seconds);
+        return Err(PageError::SignInFailed { status: StatusCode::TOO_MANY_REQUESTS, problem });
+    }
+    let identity =
+        provider.identity(clock, &pending.attempt, &redirect_url(context), query.text("code")).await;
+    let identity = identity.map_err(|error| {
+        tracing::warn!(error = error.to_string(), "a sign-in with the provider failed");
+        match error {
+            ProviderError::Unavailable(_) => {
+                let problem = "The provider does not respond. Try again later.".to_owned();
+                PageError::SignInFailed { status: StatusCode::SERVICE_UNAVAILABLE, problem }
+            }
+            ProviderError::Rejected(_) => refused(
+                "The response of the provider is not valid. If this happens again, tell the operator of this server, whose log \
+                 contains the reason.",
+            ),
+        }
+    })?;
+    let next = safe_next(&pending.next);
+    match &pending.session {
+        None => match retry_on_conflict(|| sign_in(context, &identity)).await? {
+            Ok(token) => signed_in(context, &token, next),
+            Err(refusal) => Err(refused(explanation(&refusal))),
+        },
+        Some(session) => {
+            let viewer = context.viewer.as_ref().filter(|viewer| viewer.session.to_string() == *session);
+            let viewer = viewer.ok_or(PageError::SessionEnded)?;
+            if !is_recent(&identity, clock.now_ms()) {
+                return Err(refused("The provider did not ask for your credentials again."));
+            }
+            match retry_on_conflict(|| confirm(context, viewer, &identity)).await? {
+                Some(token) => {
+                    let mut response = signed_in(context, &token, next)?;
+                    set_flash(context, &mut response, &token, &Flash::success("Your identity is confirmed."));
+                    Ok(response)
+                }
+                None => Err(refused("The account at the provider is not that of the signed-in user.")),
+            }
+        }
+    }
+}
+
+/// Returns whether the person has just entered their credentials at the provider.
+fn is_recent(identity: &Identity, now_ms: i64) -> bool {
+    identity.authenticated_ms.is_some_and(|at_ms| now_ms - at_ms < MAX_ISSUE_AGE_MS)
+}
+
+fn account(identity: &Identity) -> ProviderAccount<'_> {
+    ProviderAccount {
+        issuer: &identity.issuer,
+        subject: &identity.subject,
+        verified_email: identity.verified_email.as_deref(),
+    }
+}
+
+/// Starts a session of the member to whom the account belongs, and returns its token. The error says why there is none.
+async fn sign_in(
+    context: &BrowserContext,
+    identity: &Identity,
+) -> Result<std::result::Result<SecretString, ProviderSignIn>> {
+    let app = context.app();
+    let mut write = app.begin_write().await?;
+    let (user, is_new) = match people::sign_in_with_provider(app, &write, account(identity)).await? {
+        ProviderSignIn::Member { user, is_new } => (user, is_new),
+        refusal => return Ok(Err(refusal)),
+    };
+    let client = SessionClient { address: context.ip_address, agent: &context.user_agent };
+    let (session, token) =
+        sessions::create_with_provider(app, &mut write, &user, client, identity.authenticated_ms).await?;
+    end_previous_session(context, &mut write).await?;
+    let mut entries = vec![(Action::SignedInByProvider, session.to_string(), "")];
+    if is_new {
+        entries.push((Action::ProviderLinked, user.id.to_string(), user.email.as_str()));
+    }
+    let actor = actor(context, &user);
+    if is_new {
+        notify_of_link(app, &mut write, &user, &actor).await?;
+    }
+    for entry in entries {
+        audit::append(app, &mut write, user.workspace, &actor, entry).await?;
+    }
+    write.commit().await?;
+    Ok(Ok(token))
+}
+
+/// Mails the user that an account was linked.
+async fn notify_of_link(app: &App, write: &mut Write, user: &User, actor: &Actor) -> Result<()> {
+    let event = AccountEvent::ProviderLinked;
+    users::notify(app, write, user.workspace, &user.email, event, actor).await
+}
+
+/// Records that the signed-in user confirmed their identity, and returns the new token of their session. `None` if the account
+/// belongs to somebody else.
+async fn confirm(
+    context: &BrowserContext,
+    viewer: &Viewer,
+    identity: &Identity,
+) -> Result<Option<SecretString>> {
+    let app = context.app();
+    let mut write = app.begin_write().await?;
+    let (user, is_new) = match people::sign_in_with_provider(app, &write, account(identity)).await? {
+        ProviderSignIn::Member { user, is_new } if email::is_same(&user.email, &viewer.email) => {
+            (user, is_new)
+        }
+        _ => return Ok(None),
+    };
+    let token = sessions::confirm(&write, viewer, false).await?;
+    let mut entries = vec![(Action::IdentityConfirmed, viewer.session.to_string(), "")];
+    if is_new {
+        entries.push((Action::ProviderLinked, viewer.user.to_string(), viewer.email.as_str()));
+    }
+    let actor = Actor { user: Some(viewer.user), ..actor(context, &user) };
+    if is_new {
+        notify_of_link(app, &mut write, &user, &actor).await?;
+    }
+    for entry in entries {
+        audit::append(app, &mut write, viewer.workspace.id, &actor, entry).await?;
+    }
+    write.commit().await?;
+    Ok(Some(token))
+}
+
+/// Explains to a person why they cannot sign in, and whom to ask.
+fn explanation(refusal: &ProviderSignIn) -> String {
+    match refusal {
+        ProviderSignIn::EmailNotVerified => {
+            "The provider has not verified your email address. Verify it there, then sign in again."
+                .to_owned()
+        }
+        ProviderSignIn::DomainNotAllowed(address) => format!(
+            "Addresses of this domain may not sign in: {address}. Choose another account, or ask the operator of this server."
+        ),
+        ProviderSignIn::NoAccess(address) => format!(
+            "{address} is not a member of a workspace. Ask an owner of your workspace to invite this address (Settings, Members)."
+        ),
+        ProviderSignIn::OtherAccount(address) => format!(
+            "{address} signs in with another account of the provider. Ask the operator of this server, who can unlink it with \
+             creator-api users unlink-provider."
+        ),
+        ProviderSignIn::Member { .. } => String::new(),
+    }
+}
