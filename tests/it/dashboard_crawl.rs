@@ -23,11 +23,18 @@ const FORMS_WITHOUT_IDS: &[&str] = &[
     "/reset-password",
     "/set-password",
     "/sign-in",
+    "/sign-in/code",
+    "/dashboard/confirm",
     "/dashboard/developer/keys/new",
     "/dashboard/developer/webhooks/new",
     "/dashboard/developer/webhooks/signing-keys",
     "/dashboard/settings/leave",
     "/dashboard/settings/people",
+    "/dashboard/settings/security/codes",
+    "/dashboard/settings/security/remove",
+    "/dashboard/settings/security/require",
+    "/dashboard/settings/security/set-up",
+    "/dashboard/settings/security/set-up/confirm",
     "/dashboard/settings/sessions/end-others",
     "/dashboard/time-zone",
 ];
@@ -96,8 +103,11 @@ async fn no_link_and_no_form_reaches_records_of_another_workspace() {
     let app = TestApp::start_with_local_webhooks().await;
     let endpoint = Endpoint::start().await;
     endpoint.always_respond_with(410);
-    let (theirs, their_owner) = workspace_with_everything(&app, &endpoint, ["theirs", "their-second"]).await;
+    let (theirs, _) = workspace_with_everything(&app, &endpoint, ["theirs", "their-second"]).await;
     let (_, our_owner) = workspace_with_everything(&app, &endpoint, ["ours", "our-second"]).await;
+    // Some pages are shown only for ten minutes after signing in.
+    let their_owner = Browser::new(&app);
+    their_owner.sign_in("owner@theirs.example", PASSWORD).await.assert_status(303);
     assert!(app.deliver_due().await > 0);
     for owner in [&their_owner, &our_owner] {
         owner.submit(REPLAY, REPLAY, &[]).await.assert_status(303);

@@ -271,6 +271,7 @@ async fn mails_per_hour_are_limited() {
     assert!(members_page(&owner).await.contains("No link can be sent now"));
     assert_eq!((user_emails(&acme).await.len(), acme.mails().await.len()), (21, 20));
     app.clock.advance(Duration::from_secs(3601));
+    let owner = acme.owner_browser().await;
     invite(&owner, ADA).await.assert_status(303);
 }
 

@@ -36,6 +36,8 @@ const COMMANDS: &[(&str, WithoutFolder)] = &[
     ("users link --workspace acme --email o@acme.example", Fails),
     ("users list --workspace acme", Fails),
     ("users remove --workspace acme --email o@acme.example", Fails),
+    ("users reset-second-factor --workspace acme --email o@acme.example", Fails),
+    ("users unlink-provider --workspace acme --email o@acme.example", Fails),
     ("users set-role --workspace acme --email o@acme.example --role viewer", Fails),
     ("keys create --workspace acme --name CRM --scope all", Fails),
     ("keys list --workspace acme", Fails),

@@ -4,15 +4,18 @@
 //! the dashboard that need no browser are in the files `dashboard*.rs` beside this folder.
 
 mod axe;
+mod certified;
 mod chromium;
 mod keyboard;
 mod keys;
 mod portal;
 mod prefix_proxy;
+mod provider;
 mod reference;
 mod scene_data;
 mod scenes;
 mod scriptless;
+mod second_factor;
 mod sign_in;
 mod tour;
 mod webhooks;

@@ -10,6 +10,7 @@ use super::window::Window;
 use crate::support::browser::{PASSWORD, first_match, html};
 use crate::support::members::member_browser;
 use crate::support::platform::sign_in_link;
+use crate::support::second_factor::set_up;
 use crate::support::{Browser, Endpoint, TestApp, TestWorkspace, send};
 
 /// Session tokens, and the paths of pages.
@@ -20,6 +21,8 @@ pub struct SceneData {
     pub new_owner_session: String,
     /// The session token of a viewer of the workspace with data.
     pub viewer_session: String,
+    /// The session token of a member with a second factor.
+    pub factor_owner_session: String,
     /// The token of a password link.
     pub password_link_token: String,
     /// The path of a link that signs another person in.
@@ -51,6 +54,9 @@ pub struct WebhookPages {
     pub replay: String,
 }
 
+/// The email address of a member with a second factor.
+pub const FACTOR_OWNER: &str = "ines@demo.example";
+
 const NEW_KEY: &str = "/dashboard/developer/keys/new";
 
 impl SceneData {
@@ -74,6 +80,10 @@ impl SceneData {
         // The owner of the empty workspace is also a user of another workspace.
         app.workspace("another").await.password_link_token("owner@empty.example").await;
         let viewer = member_browser(&workspace, "viewer@demo.example", &[Role::Viewer]).await;
+        workspace.add_user(FACTOR_OWNER).await;
+        let factor_owner = Browser::new(app);
+        factor_owner.sign_in(FACTOR_OWNER, PASSWORD).await.assert_status(303);
+        set_up(app, &factor_owner).await;
         let password_link_token = workspace.password_link_token("teacher@demo.example").await;
         let session = |browser: &Browser<'_>| browser.cookie("session").expect("the user is signed in");
         let find = async |list: &str, pattern: &str| first_match(&html(&owner.get(list).await), pattern);
@@ -95,6 +105,7 @@ impl SceneData {
             owner_session: session(&owner),
             new_owner_session: session(&new_owner),
             viewer_session: session(&viewer),
+            factor_owner_session: session(&factor_owner),
             webhooks,
             password_link_token,
             sign_in_link: sign_in_link(app, demo::WORKSPACE, "teacher@demo.example").await,

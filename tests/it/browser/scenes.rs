@@ -3,8 +3,10 @@
 //! When you add a page, add a scene for it. The test in [`tour`](super::tour) opens all scenes, and fails if a page
 //! has none.
 
-use super::scene_data::SceneData;
+use super::scene_data::{FACTOR_OWNER, SceneData};
 use super::window::Window;
+use crate::support::browser::PASSWORD;
+use crate::support::second_factor::SECURITY;
 
 /// The user of a scene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +17,8 @@ pub enum SceneUser {
     Owner,
     /// A viewer of this workspace.
     Viewer,
+    /// A member of this workspace with a second factor.
+    FactorOwner,
     /// The owner of an empty workspace.
     NewOwner,
 }
@@ -59,6 +63,7 @@ impl Scene {
             SceneUser::Visitor => None,
             SceneUser::Owner => Some(data.owner_session.as_str()),
             SceneUser::Viewer => Some(data.viewer_session.as_str()),
+            SceneUser::FactorOwner => Some(data.factor_owner_session.as_str()),
             SceneUser::NewOwner => Some(data.new_owner_session.as_str()),
         };
         window.set_session(session).await;
@@ -103,6 +108,12 @@ fn sign_in(data: &SceneData) -> Vec<Scene> {
         Fill("Password", "not this one"),
         Click("Sign in", "Incorrect email or password."),
     ];
+    // Leads to the sign-in page first.
+    let first_factor = [
+        Fill("Email", FACTOR_OWNER),
+        Fill("Password", PASSWORD),
+        Click("Sign in", "The 6 digits that your authenticator app shows"),
+    ];
     vec![
         scene(SceneUser::Visitor, "login", "/login"),
         scene(SceneUser::Visitor, "login-rejected", "/login").then(wrong_password),
@@ -114,6 +125,7 @@ fn sign_in(data: &SceneData) -> Vec<Scene> {
         ),
         scene(SceneUser::Visitor, "set-password-invalid", "/set-password?token=none"),
         scene(SceneUser::Visitor, "sign-in-invalid", "/sign-in?token=none"),
+        scene(SceneUser::Visitor, "sign-in-code", "/sign-in/code").then(first_factor),
         scene(SceneUser::Owner, "sign-in-confirm", data.sign_in_link.clone()),
         scene(SceneUser::Owner, "logout", "/logout"),
     ]
@@ -221,6 +233,11 @@ fn workspace() -> Vec<Scene> {
         scene(SceneUser::Owner, "overview-quarter", "/dashboard?days=90"),
         scene(SceneUser::Owner, "settings", "/dashboard/settings"),
         scene(SceneUser::Owner, "audit", "/dashboard/settings/audit"),
+        scene(SceneUser::Owner, "security", SECURITY),
+        scene(SceneUser::Owner, "security-set-up", SECURITY)
+            .then([Action::Click("Set up", "Scan the QR code")]),
+        scene(SceneUser::FactorOwner, "security-active", SECURITY),
+        scene(SceneUser::FactorOwner, "confirm-identity", "/dashboard/confirm"),
         scene(SceneUser::Owner, "not-found", "/dashboard/orders/nonsense"),
     ]
 }

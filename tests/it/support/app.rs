@@ -115,6 +115,12 @@ impl TestApp {
         restarted
     }
 
+    /// Restarts the server as [`restart`](Self::restart) does, with these settings.
+    pub async fn restart_with(mut self, settings: &[(&'static str, &str)]) -> Self {
+        self.settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        self.restart().await
+    }
+
     /// Stops the server gracefully, and waits until it has ended.
     pub async fn stop(&mut self) {
         if let Some(stop) = self.stop.take() {

@@ -9,6 +9,7 @@ mod executables;
 pub(crate) mod install;
 mod instructions;
 mod licenses;
+mod oidc_provider;
 pub(crate) mod postgres;
 pub(crate) mod redis;
 mod skips;

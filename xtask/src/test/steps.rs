@@ -10,7 +10,7 @@ use contract::diagnostic::DiagnosticFormat;
 
 use super::chromium::BrowserPrograms;
 use super::install::find_in_path;
-use super::{StepContext, executables, instructions, licenses, postgres, redis, skips};
+use super::{StepContext, executables, instructions, licenses, oidc_provider, postgres, redis, skips};
 use crate::TaskOutcome;
 
 /// A step of `cargo xtask test`.
@@ -189,6 +189,8 @@ fn test_on_postgres(context: &StepContext) -> Result<()> {
 fn test_in_browser(context: &StepContext) -> Result<()> {
     let chromium = BrowserPrograms::find_or_install(context.install)?;
     let mut command = integration_tests(context, "browser")?;
+    command
+        .envs(oidc_provider::find_or_install(context.install)?.map(|folder| ("TEST_OIDC_PROVIDER", folder)));
     executables::run_and_print(
         command
             .arg("browser::")
