@@ -10,7 +10,8 @@ pub(super) struct OpenapiArgs {
     /// The API: `v1` for integrators, `platform-v1` for the platform
     #[arg(long, value_enum, default_value_t = ApiName::V1)]
     api: ApiName,
-    /// Format of the document; json-3.0 is OpenAPI 3.0, for tools that do not support 3.1
+    /// Format of the document; json-3.0 is OpenAPI 3.0, for tools that do not support 3.1. clients-json and
+    /// clients-json-3.0 are for client generators: extensible enums of responses and events are strings
     #[arg(long, value_enum, default_value_t = DocumentFormat::Yaml)]
     format: DocumentFormat,
 }
@@ -27,6 +28,9 @@ enum DocumentFormat {
     Json,
     #[value(name = "json-3.0")]
     Json30,
+    ClientsJson,
+    #[value(name = "clients-json-3.0")]
+    ClientsJson30,
 }
 
 pub(super) fn run(args: &OpenapiArgs) -> Result<CommandOutcome, CommandError> {
@@ -38,6 +42,8 @@ pub(super) fn run(args: &OpenapiArgs) -> Result<CommandOutcome, CommandError> {
         DocumentFormat::Yaml => contract.yaml,
         DocumentFormat::Json => contract.json,
         DocumentFormat::Json30 => contract.json_3_0,
+        DocumentFormat::ClientsJson => contract.clients_json,
+        DocumentFormat::ClientsJson30 => contract.clients_json_3_0,
     };
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;

@@ -57,6 +57,10 @@ pub struct Contract {
     pub json_path: &'static str,
     /// The document converted to OpenAPI 3.0, as JSON.
     pub json_3_0: &'static str,
+    /// The document for client generators, in which extensible enums of responses and events are strings.
+    pub clients_json: &'static str,
+    /// The document for client generators, converted to OpenAPI 3.0.
+    pub clients_json_3_0: &'static str,
     /// The operations.
     pub operations: &'static [&'static Operation],
     /// Where clients send their key.

@@ -276,6 +276,8 @@ mod tests {
         } }"#,
         json_path: "",
         json_3_0: "",
+        clients_json: "",
+        clients_json_3_0: "",
         operations: &[&GET, &LIST, &CREATE, &NEWEST],
         credential: Credential::Bearer,
     };

@@ -49,6 +49,8 @@ mod things {
         } }"#,
         json_path: "",
         json_3_0: "",
+        clients_json: "",
+        clients_json_3_0: "",
         operations: &[&MOVE_THING],
         credential: Credential::Bearer,
     };

@@ -12,7 +12,13 @@ pub(crate) struct Downloads(Vec<(String, Document)>);
 impl Downloads {
     /// Adds the documents of a contract.
     pub(crate) fn add(&mut self, contract: &'static Contract) {
-        let texts = [contract.yaml, contract.json, contract.json_3_0];
+        let texts = [
+            contract.yaml,
+            contract.json,
+            contract.json_3_0,
+            contract.clients_json,
+            contract.clients_json_3_0,
+        ];
         for (file, text) in file_names(contract).into_iter().zip(texts) {
             let media_type = if file.ends_with(".yaml") { "application/yaml; charset=utf-8" } else { JSON };
             self.0.push((file, Document::new(media_type, FILE_POLICY, text)));
@@ -25,8 +31,10 @@ impl Downloads {
     }
 }
 
-/// Returns the names of a contract's documents: YAML, JSON, and OpenAPI 3.0 as JSON.
-pub(crate) fn file_names(contract: &Contract) -> [String; 3] {
+/// Returns the names of a contract's documents: YAML, JSON, and OpenAPI 3.0 as JSON, then those for client generators in
+/// 3.1 and 3.0.
+pub(crate) fn file_names(contract: &Contract) -> [String; 5] {
     let name = contract.name;
-    [format!("{name}.yaml"), format!("{name}.json"), format!("{name}.openapi-3.0.json")]
+    [".yaml", ".json", ".openapi-3.0.json", ".clients.json", ".clients.openapi-3.0.json"]
+        .map(|extension| format!("{name}{extension}"))
 }

@@ -15,10 +15,14 @@ async fn the_contract_is_served_byte_for_byte() {
     let yaml = include_str!("../../openapi/v1.yaml");
     let json = include_str!("../../src/api/generated/v1.json");
     let downgraded = include_str!("../../src/api/generated/v1.openapi-3.0.json");
+    let for_clients = include_str!("../../src/api/generated/v1.clients.json");
+    let for_clients_3_0 = include_str!("../../src/api/generated/v1.clients.openapi-3.0.json");
     let files = [
         ("v1.yaml", yaml, "application/yaml; charset=utf-8"),
         ("v1.json", json, "application/json"),
         ("v1.openapi-3.0.json", downgraded, "application/json"),
+        ("v1.clients.json", for_clients, "application/json"),
+        ("v1.clients.openapi-3.0.json", for_clients_3_0, "application/json"),
     ];
     for (name, text, media_type) in files {
         let path = format!("/openapi/{name}");

@@ -39,6 +39,7 @@ async fn each_version_serves_its_own_contract_and_paths() {
         ("v2.yaml", document::YAML),
         ("v2.json", document::JSON),
         ("v2.openapi-3.0.json", document::OPENAPI_3_0_JSON),
+        ("v2.clients.json", document::CLIENTS_JSON),
     ] {
         let served = execute(server.request(Method::GET, &format!("/openapi/{file}"))).await;
         assert_eq!((served.status, &*String::from_utf8_lossy(&served.body)), (200, text), "{file}");

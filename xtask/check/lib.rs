@@ -146,8 +146,15 @@ fn check_embedded_documents(workspace: &Path, served: &ServedContract) -> anyhow
         (generated(format!("{}.json", config.name)), embedded.json),
         (generated(format!("{}.openapi-3.0.json", config.name)), embedded.json_3_0),
     ];
+    // Without extensible enums, the contract is also the document for client generators.
+    let for_clients = [
+        (generated(format!("{}.clients.json", config.name)), embedded.clients_json),
+        (generated(format!("{}.clients.openapi-3.0.json", config.name)), embedded.clients_json_3_0),
+    ];
+    let has_client_documents = embedded.clients_json != embedded.json;
     let mut findings = Vec::new();
-    for (file, text) in documents {
+    for (file, text) in documents.into_iter().chain(for_clients.into_iter().filter(|_| has_client_documents))
+    {
         let file_text =
             std::fs::read_to_string(workspace.join(&file)).with_context(|| format!("cannot read {file}"))?;
         if let Some((line, _)) = differing_lines(&file_text, text).next() {

@@ -166,6 +166,14 @@ impl ContractConfig<'_> {
         format!("{}.openapi-3.0.json", self.name)
     }
 
+    pub(super) fn clients_json(&self) -> String {
+        format!("{}.clients.json", self.name)
+    }
+
+    pub(super) fn clients_json_3_0(&self) -> String {
+        format!("{}.clients.openapi-3.0.json", self.name)
+    }
+
     /// Returns the folders that contain generated files.
     pub fn outputs(&self) -> impl Iterator<Item = &str> {
         let tables = self.tables.map(|tables| tables.output);

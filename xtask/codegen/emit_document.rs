@@ -18,8 +18,14 @@ pub(crate) fn only_schemas(root: &Node, is_selected: impl Fn(&str) -> bool) -> N
     })
 }
 
-/// Generates the items of `document.rs`.
-pub(crate) fn document(document: &Document, config: &ContractConfig<'_>, digest: &str) -> TokenStream {
+/// Generates the items of `document.rs`. `has_client_documents` says whether the documents for client generators differ
+/// from the contract.
+pub(crate) fn document(
+    document: &Document,
+    config: &ContractConfig<'_>,
+    digest: &str,
+    has_client_documents: bool,
+) -> TokenStream {
     let (title, version) = (&document.title, &document.version);
     // Other contracts can be JSON or OpenAPI 3.0, and their JSON is the document that the server validates with.
     let (about_yaml, about_json) = match config.conventions.profile {
@@ -30,6 +36,12 @@ pub(crate) fn document(document: &Document, config: &ContractConfig<'_>, digest:
         Profile::Open => (" The original contract.", " The contract as JSON, converted to OpenAPI 3.1."),
     };
     let (yaml, json, json_3_0) = (config.contract_from_output, config.json(), config.json_3_0());
+    let (clients, clients_3_0) = if has_client_documents {
+        let (clients, clients_3_0) = (config.clients_json(), config.clients_json_3_0());
+        (quote!(include_str!(#clients)), quote!(include_str!(#clients_3_0)))
+    } else {
+        (quote!(JSON), quote!(OPENAPI_3_0_JSON))
+    };
     quote! {
         /// The title of the API.
         pub const TITLE: &str = #title;
@@ -48,5 +60,11 @@ pub(crate) fn document(document: &Document, config: &ContractConfig<'_>, digest:
 
         /// The contract converted to OpenAPI 3.0.3, for tools that do not support 3.1.
         pub const OPENAPI_3_0_JSON: &str = include_str!(#json_3_0);
+
+        /// The contract for client generators: extensible enums of responses and events are strings.
+        pub const CLIENTS_JSON: &str = #clients;
+
+        /// The contract for client generators, converted to OpenAPI 3.0.3.
+        pub const CLIENTS_OPENAPI_3_0_JSON: &str = #clients_3_0;
     }
 }

@@ -63,6 +63,8 @@ fn contract(document: &Document, name: &str) -> TokenStream {
             json: document::JSON,
             json_path: #json_path,
             json_3_0: document::OPENAPI_3_0_JSON,
+            clients_json: document::CLIENTS_JSON,
+            clients_json_3_0: document::CLIENTS_OPENAPI_3_0_JSON,
             operations: OPERATIONS,
             credential: CREDENTIAL,
         };

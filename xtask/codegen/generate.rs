@@ -8,7 +8,8 @@ use sha2::{Digest, Sha256};
 use super::files::{self, GeneratedFile};
 use super::types::RustTypes;
 use super::{
-    ContractConfig, LowerTypes, Tables, downgrade, emit_adapter, emit_document, emit_events, emit_mod,
+    ContractConfig, LowerTypes, Tables, client_document, downgrade, emit_adapter, emit_document, emit_events,
+    emit_mod,
 };
 use super::{emit_operations, emit_schemas, emit_tables, emit_tag, pretty};
 
@@ -67,6 +68,7 @@ pub(crate) fn generate(contract: &Contract, config: &ContractConfig<'_>) -> Vec<
     let document = &contract.document;
     let types = RustTypes::new(document, config.lower.map(|lower| lower.schema));
     let digest = digest(&contract.source.text);
+    let for_clients = client_document::for_clients(&contract.root);
     let rust = |name: &str, about: &str, items| rust_file(contract, config, name, about, items);
     let title = &document.title;
     let mut files = vec![
@@ -79,7 +81,7 @@ pub(crate) fn generate(contract: &Contract, config: &ContractConfig<'_>) -> Vec<
         rust(
             "document",
             "The text of the contract, in the formats that the server serves.",
-            emit_document::document(document, config, &digest),
+            emit_document::document(document, config, &digest, for_clients.is_some()),
         ),
         rust(
             "events",
@@ -107,12 +109,22 @@ pub(crate) fn generate(contract: &Contract, config: &ContractConfig<'_>) -> Vec<
         name: config.json_3_0(),
         text: json(&downgrade::to_openapi_3_0(&contract.root)),
     });
+    if let Some(root) = for_clients {
+        let text = compact_json(&downgrade::to_openapi_3_0(&root));
+        files.push(GeneratedFile { name: config.clients_json(), text: compact_json(&root) });
+        files.push(GeneratedFile { name: config.clients_json_3_0(), text });
+    }
     files
 }
 
 /// Serializes a tree as JSON.
 fn json(node: &contract::node::Node) -> String {
     serde_json::to_string_pretty(node).expect("a tree of plain values is valid JSON") + "\n"
+}
+
+/// Returns a document that only programs read, on one line.
+fn compact_json(node: &contract::node::Node) -> String {
+    serde_json::to_string(node).expect("a tree of plain values is valid JSON") + "\n"
 }
 
 /// Returns the SHA-256 digest of a text in hexadecimal.

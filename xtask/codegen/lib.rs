@@ -5,6 +5,7 @@
 //! also runs while the server cannot be compiled.
 
 mod attributes;
+mod client_document;
 mod contracts;
 mod downgrade;
 mod emit_adapter;
@@ -192,6 +193,8 @@ mod constructs {
             "type.rs",
             "v2.json",
             "v2.openapi-3.0.json",
+            "v2.clients.json",
+            "v2.clients.openapi-3.0.json",
         ];
         assert_eq!(names, expected);
     }

@@ -28,6 +28,8 @@ pub static CONTRACT: Contract = Contract {
     json: document::JSON,
     json_path: "/openapi/v1.json",
     json_3_0: document::OPENAPI_3_0_JSON,
+    clients_json: document::CLIENTS_JSON,
+    clients_json_3_0: document::CLIENTS_OPENAPI_3_0_JSON,
     operations: OPERATIONS,
     credential: CREDENTIAL,
 };

@@ -19,3 +19,9 @@ pub const JSON: &str = include_str!("v2.json");
 
 /// The contract converted to OpenAPI 3.0.3, for tools that do not support 3.1.
 pub const OPENAPI_3_0_JSON: &str = include_str!("v2.openapi-3.0.json");
+
+/// The contract for client generators: extensible enums of responses and events are strings.
+pub const CLIENTS_JSON: &str = include_str!("v2.clients.json");
+
+/// The contract for client generators, converted to OpenAPI 3.0.3.
+pub const CLIENTS_OPENAPI_3_0_JSON: &str = include_str!("v2.clients.openapi-3.0.json");

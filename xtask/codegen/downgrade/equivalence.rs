@@ -11,7 +11,7 @@ use proptest::strategy::ValueTree;
 use serde_json::{Map, Value, json};
 
 use super::to_openapi_3_0;
-use crate::{CONTRACTS, ContractConfig};
+use crate::{CONTRACTS, ContractConfig, client_document};
 use contract::Profile;
 
 /// Keywords that 3.0 does not support.
@@ -33,13 +33,15 @@ struct ParsedContract {
     strings: Vec<String>,
 }
 
-fn read(config: &ContractConfig<'_>) -> ParsedContract {
+fn read((config, for_clients): (&ContractConfig<'_>, bool)) -> ParsedContract {
     let source = contract::read_file(&contract::testing::workspace(), config.contract)
         .expect("the contract can be read");
     let contract = contract::read(source, &config.conventions).expect("the contract is valid");
-    let mut document = contract.root.to_json();
+    let opened = if for_clients { client_document::for_clients(&contract.root) } else { None };
+    let root = opened.as_ref().unwrap_or(&contract.root);
+    let mut document = root.to_json();
     remove_unsupported(&mut document);
-    let after = to_3_1_schemas(to_openapi_3_0(&contract.root).to_json());
+    let after = to_3_1_schemas(to_openapi_3_0(root).to_json());
     let mut locations = Vec::new();
     walk(&document, "", &mut locations);
     let mut strings = vec![String::new(), "a".to_owned(), "x".repeat(600)];
@@ -274,9 +276,11 @@ fn is_valid_in_both(contract: &ParsedContract, location: &SchemaLocation, value:
     before
 }
 
-/// Returns the contracts that follow the rules of this server. Other contracts can contain what 3.0 cannot express.
-fn server_contracts() -> impl Iterator<Item = &'static ContractConfig<'static>> {
-    CONTRACTS.iter().filter(|config| config.conventions.profile == Profile::Server)
+/// Returns the contracts that follow the rules of this server, each as it is and as the document for client generators.
+/// Other contracts can contain what 3.0 cannot express.
+fn server_contracts() -> impl Iterator<Item = (&'static ContractConfig<'static>, bool)> {
+    let contracts = CONTRACTS.iter().filter(|config| config.conventions.profile == Profile::Server);
+    contracts.flat_map(|config| [(config, false), (config, true)])
 }
 
 #[test]
