@@ -1,0 +1,133 @@
+"""Plays the scenarios of tests/clients/scripted/expectations.json and the test vectors of webhook signatures."""
+
+import hashlib
+import hmac
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import unittest
+import unittest.mock
+import urllib.request
+
+import creator_api_client as api
+from creator_api_client.generated.api.orders import get_order
+from creator_api_client.generated.api.students import create_student, list_students
+from creator_api_client.generated.models import NewStudent
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[4]
+SCRIPTED = REPOSITORY / "tests/clients/scripted"
+FILE = json.loads((SCRIPTED / "expectations.json").read_text())
+
+
+def kind_of(error):
+    """Describes an error as the expectations do."""
+    if isinstance(error, api.ApiError):
+        fields = [detail["field"] for detail in error.details]
+        names = ["status", "code", "request_id", "retry_after"]
+        return {"kind": "api", "fields": fields, **{name: getattr(error, name) for name in names}}
+    if isinstance(error, api.webhooks.WebhookVerificationError):
+        return {"kind": "verification", "reason": error.reason}
+    kinds = {
+        api.ConfigurationError: "configuration",
+        api.ConnectionError: "connection",
+        api.InvalidResponseError: "invalid_response",
+    }
+    return {"kind": kinds[type(error)]}
+
+
+class Scripted(unittest.TestCase):
+    """Runs against the scripted server."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = subprocess.Popen(
+            [sys.executable, SCRIPTED / "server.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        cls.url = cls.server.stdout.readline().strip()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.communicate()
+
+    def run_call(self, name, call, outcome):
+        """Makes the call of a scenario. The items of a list are added to `outcome` one by one."""
+        if call["operation"] == "verify":
+            body, headers, secrets = call["body"].encode(), call["headers"], call["secrets"]
+            outcome["event"] = api.webhooks.verify(body, headers, secrets, now=call["now"]).to_dict()
+            return
+        options = FILE["options"]
+        client = api.create_client(
+            f"{self.url}/s/{name}",
+            call.get("api_key", FILE["api_key"]),
+            timeout=options["timeout_ms"] / 1000,
+            max_retries=options["max_retries"],
+            base_delay=options["base_delay_ms"] / 1000,
+        )
+        with client:
+            if call["operation"] == "createStudent":
+                body = NewStudent.from_dict(call["body"])
+                outcome["value"] = api.data_of(create_student.sync(client=client, body=body)).to_dict()
+            elif call["operation"] == "getOrder":
+                outcome["value"] = api.data_of(get_order.sync(call["id"], client=client)).to_dict()
+            else:
+                outcome["items"] = []
+                for student in api.paginate(list_students.sync, client, **call["query"]):
+                    outcome["items"].append(student.id)
+
+    def report(self, name, outcome):
+        request = urllib.request.Request(f"{self.url}/outcome/{name}", json.dumps(outcome).encode())
+        with urllib.request.urlopen(request) as response:
+            self.assertEqual(json.load(response)["violations"], [])
+
+    def test_scenarios(self):
+        for scenario in FILE["scenarios"]:
+            name, call, outcome = scenario["name"], scenario["call"], {}
+            if call["operation"] == "readme":
+                continue
+            with self.subTest(name, about=scenario["about"]):
+                try:
+                    self.run_call(name, call, outcome)
+                except api.CreatorApiError as error:
+                    outcome["error"] = kind_of(error)
+                self.report(name, outcome)
+
+    def test_the_code_of_the_readme_runs(self):
+        readme = (REPOSITORY / "openapi/clients/python/README.md").read_text()
+        code = "\n".join(re.findall(r"```python\n(.*?)```", readme, re.DOTALL))
+        call = next(scenario["call"] for scenario in FILE["scenarios"] if scenario["name"] == "event")
+        secret, body = call["secrets"][0], call["body"].encode()
+        environment = {"CREATOR_API_URL": f"{self.url}/s/readme", "CREATOR_API_KEY": FILE["api_key"]}
+        with unittest.mock.patch.dict("os.environ", {**environment, "WEBHOOK_SECRET": secret}):
+            scope = {}
+            exec(compile(code, "README.md", "exec"), scope)
+            self.report("readme", {"items": len(scope["emails"])})
+            now = int(time.time())
+            signature = hmac.new(secret.encode(), b"%d." % now + body, hashlib.sha256).hexdigest()
+            headers = {"X-SVC-Signature": f"t={now},v1={signature}"}
+            self.assertEqual(scope["receive"](body, headers), 204)
+            self.assertEqual(scope["receive"](body, headers), 204, "a replayed event is accepted and skipped")
+            self.assertEqual(scope["receive"](body, {"X-SVC-Signature": "t=1,v1=0"}), 400)
+        self.assertEqual(scope["welcomed"], ["jonas.weber@example.com"])
+
+    def test_vectors(self):
+        for vector in json.loads((REPOSITORY / "src/webhooks/vectors.json").read_text())["vectors"]:
+            headers = [{"X-SVC-Signature": vector["x_svc_signature"]}]
+            if "webhook_id" in vector:
+                names = ["webhook_id", "webhook_timestamp", "webhook_signature"]
+                headers.append({name.replace("_", "-").title(): vector[name] for name in names})
+            for each in headers:
+                with self.subTest(vector["name"], headers=each):
+                    arguments = vector["body"].encode(), each, vector["secret"]
+                    if vector["valid"]:
+                        api.webhooks.verify_signature(*arguments, now=vector["now"])
+                    else:
+                        with self.assertRaises(api.webhooks.WebhookVerificationError) as raised:
+                            api.webhooks.verify_signature(*arguments, now=vector["now"])
+                        self.assertEqual(raised.exception.reason, vector["reject"])
+
+
+if __name__ == "__main__":
+    unittest.main()
