@@ -33,7 +33,9 @@ impl DemoServer {
             bail!("the server does not compile; see the output of cargo above");
         }
         let data = tempfile::tempdir().context("cannot create a folder for the demo data")?;
-        let program = workspace.join("target/debug/creator-api");
+        let target =
+            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), Into::into);
+        let program = target.join("debug/creator-api");
         let mut child = Command::new(&program)
             .args(["demo", "--listen", "127.0.0.1:0", "--default-per-minute", "100000"])
             .args(["--default-per-day", "100000", "--data-dir"])
@@ -56,24 +58,39 @@ impl DemoServer {
                 // Read all further output, so that the server never blocks on a full pipe.
                 std::thread::spawn(move || lines.for_each(drop));
                 let mut server = Self { base_url, key, platform_token: String::new(), child, data };
-                server.platform_token = server.create_platform_token(&program)?;
+                let token = ["platform-tokens", "create", "--name", "clients", "--scope", "all"];
+                server.platform_token = server.command(&program, &token)?;
+                // All clients use the key of the demo.
+                let quota = [
+                    "workspaces",
+                    "set-quota",
+                    "--workspace",
+                    "demo",
+                    "--per-minute",
+                    "1000000",
+                    "--per-day",
+                    "1000000",
+                ];
+                server.command(&program, &quota)?;
                 return Ok(server);
             }
         }
         bail!("the server exited before it was ready: {}", child.wait()?)
     }
 
-    fn create_platform_token(&self, program: &Path) -> anyhow::Result<String> {
+    /// Runs a command of the server's program and returns its output.
+    fn command(&self, program: &Path, arguments: &[&str]) -> anyhow::Result<String> {
         let output = Command::new(program)
-            .args(["platform-tokens", "create", "--name", "clients", "--scope", "all", "--data-dir"])
+            .args(arguments)
+            .arg("--data-dir")
             .arg(self.data.path())
             .current_dir(self.data.path())
             .output()
             .context("cannot start the server program")?;
         if !output.status.success() {
-            bail!("cannot create a platform token: {}", String::from_utf8_lossy(&output.stderr));
+            bail!("`{}` failed: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr));
         }
-        Ok(String::from_utf8(output.stdout).context("the platform token")?.trim().to_owned())
+        Ok(String::from_utf8(output.stdout).context("the output is not UTF-8")?.trim().to_owned())
     }
 }
 

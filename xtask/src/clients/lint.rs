@@ -82,7 +82,10 @@ fn spectral(context: &JobContext) -> anyhow::Result<()> {
 fn openapi_spec_validator(context: &JobContext) -> anyhow::Result<()> {
     for config in [V1, PLATFORM_V1] {
         let json_3_0 = format!("{}/{}.openapi-3.0.json", config.output, config.name);
-        for file in [config.contract, &json_3_0] {
+        let for_clients = ["clients.json", "clients.openapi-3.0.json"]
+            .map(|name| format!("{}/{}.{name}", config.output, config.name));
+        let files = [config.contract, &json_3_0, &for_clients[0], &for_clients[1]];
+        for file in files.into_iter().filter(|file| context.workspace.join(file).exists()) {
             run_quietly(context.program(&OPENAPI_SPEC_VALIDATOR)?.arg(context.workspace.join(file)))?;
             println!("{file}: valid");
         }

