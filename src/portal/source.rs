@@ -78,6 +78,9 @@ static PLATFORM: Guide = Guide {
 const ERRORS: &str = include_str!("guides/errors.md");
 const CLIENTS: &str = include_str!("guides/clients.md");
 
+/// The results of `cargo xtask clients`.
+const CLIENTS_TABLE: &str = include_str!("../../openapi/clients/table.md");
+
 /// Returns all pages, in the order of the navigation. Of several pages with one path, the first counts.
 pub(crate) fn pages(contracts: &[ContractText]) -> Vec<Page> {
     let Some(first) = contracts.first() else { return Vec::new() };
@@ -191,7 +194,10 @@ pub(crate) fn blocks(site: &Site, page: &Page) -> Vec<Block> {
         PageSource::Event { contract: at, event_type } => event::blocks(contract(at), event_type),
         PageSource::Objects(at) => object::list(contract(at)),
         PageSource::Object { contract: at, name, .. } => object::blocks(contract(at), name),
-        PageSource::Clients => vec![Block::Text(CLIENTS.replace("{{url}}", &site.base_url))],
+        PageSource::Clients => {
+            let text = CLIENTS.replace("{{table}}", CLIENTS_TABLE.trim_end());
+            vec![Block::Text(text.replace("{{url}}", &site.base_url))]
+        }
         PageSource::Changelog => changelog::blocks(&site.contracts),
     }
 }
