@@ -76,8 +76,16 @@ impl Settings {
         if let Some(id) = settings.rules.keys().find(|id| catalog::level(id).is_none()) {
             bail!("{name}: `{id}` is not a rule; `openapi-gate rules` lists all rules");
         }
-        let Policies { sunset_days, beta_sunset_days, .. } = settings.policies;
+        let Policies { sunset_days, beta_sunset_days, usage, .. } = settings.policies;
         ensure!(sunset_days >= 0 && beta_sunset_days >= 0, "{name}: the days of a policy cannot be negative");
+        if let Some(usage) = usage {
+            ensure!((1..=90).contains(&usage.days), "{name}: `usage`: `days` must be from 1 to 90");
+            ensure!(
+                !usage.responses,
+                "{name}: `usage`: findings about responses cannot be lowered, because a server does not see which fields a \
+                 client reads; remove `responses`"
+            );
+        }
         if let Some(path) = settings.ignored_paths.iter().find(|path| !path.starts_with(['/', '*'])) {
             bail!("{name}: `ignored-paths`: `{path}` is not a path; write `/{path}`");
         }
@@ -186,6 +194,10 @@ mod tests {
         assert!(error("levels = 1").contains("unknown field `levels`"));
         assert!(error("[policies]\nsunset = 1").contains("unknown field `sunset`"));
         assert!(error("[policies]\nsunset-days = -1").ends_with("cannot be negative"));
+        let usage = |policy: &str| error(&format!("[policies]\nusage = {{ {policy} }}"));
+        assert!(usage("days = 0").ends_with("`usage`: `days` must be from 1 to 90"));
+        assert!(usage("responses = true").contains("findings about responses cannot be lowered"));
+        assert!(usage("level = 'info'").contains("unknown field `level`"));
         assert!(error("ignored-paths = ['internal']").ends_with("is not a path; write `/internal`"));
         assert!(error("[rules").starts_with("cannot read the configuration openapi-gate.toml"));
         assert_eq!(Settings::parse("a.toml", "").unwrap(), Settings::default());

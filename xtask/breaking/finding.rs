@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use super::advice;
 use super::compare::{AffectedOperation, Comparison, DetectedChange, Origin, Positions, affected};
 use super::rule::{Direction, Level, Rule, SchemaSite};
+use super::usage::{self, Usage};
 
 /// A change between base and revision.
 #[derive(Clone, Debug)]
@@ -39,6 +40,14 @@ pub(crate) struct Finding {
     pub fingerprint: String,
     /// The reason of the waiver that accepts the finding, if any.
     pub waived: Option<String>,
+    /// What distinguishes the change from others at the same position, such as the name of a property.
+    pub details: String,
+    /// Whether the change is about requests.
+    pub is_about_requests: bool,
+    /// Whether validation against the revision rejects each request that the change breaks.
+    pub is_validated: bool,
+    /// The consumers of what the change breaks. `None` without a usage report, and for changes of responses.
+    pub usage: Option<Usage>,
 }
 
 /// The key by which detected changes are merged: direction, rule (without the prefix of the site), both positions and
@@ -96,6 +105,10 @@ pub(crate) fn about_object(
         operations: vec![object],
         fingerprint: fingerprint(None, rule.id, path, details),
         waived: None,
+        details: details.to_owned(),
+        is_about_requests: false,
+        is_validated: false,
+        usage: None,
     }
 }
 
@@ -126,6 +139,17 @@ fn merge(comparison: &Comparison<'_>, changes: &[&DetectedChange]) -> Finding {
         operations,
         fingerprint: fingerprint(direction, &change.suffix, &path, &change.details),
         waived: None,
+        details: change.details.clone(),
+        is_about_requests: match direction {
+            Some(direction) => direction == Direction::Request,
+            None => usage::is_request_rule(&change.id),
+        },
+        // The validator does not know all formats.
+        is_validated: match direction {
+            Some(_) => change.is_about_valid_values() && !change.details.starts_with("format "),
+            None => usage::is_validated_rule(&change.id, &change.details),
+        },
+        usage: None,
     }
 }
 

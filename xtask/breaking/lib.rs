@@ -29,6 +29,7 @@ mod report;
 mod rule;
 mod schema;
 mod shape;
+mod usage;
 mod version;
 mod waivers;
 
@@ -235,9 +236,14 @@ fn find_changes(
 }
 
 /// Returns today's date (UTC). The comparison receives the date as an argument.
-#[allow(clippy::disallowed_methods, reason = "the only function of the tools that reads the system clock")]
 fn today() -> Date {
-    jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date()
+    now().to_zoned(jiff::tz::TimeZone::UTC).date()
+}
+
+/// Returns the current time.
+#[allow(clippy::disallowed_methods, reason = "the only function of the tools that reads the system clock")]
+fn now() -> jiff::Timestamp {
+    jiff::Timestamp::now()
 }
 
 impl Finding {

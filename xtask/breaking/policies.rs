@@ -21,6 +21,26 @@ pub(crate) struct Policies {
     pub raised_security: bool,
     /// Whether a version that did not increase as expected is a warning.
     pub version_bump: bool,
+    /// Whether breaking changes of requests that nobody sends are warnings.
+    pub usage: Option<UsagePolicy>,
+}
+
+/// The policy about breaking changes of requests that nobody sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct UsagePolicy {
+    /// The number of days before the usage report in which requests count.
+    pub days: i32,
+    /// The maximum number of broken requests with which a finding counts as unused.
+    pub threshold: u64,
+    /// Whether findings about responses are lowered too. Only `false` is valid.
+    pub responses: bool,
+}
+
+impl Default for UsagePolicy {
+    fn default() -> Self {
+        Self { days: 30, threshold: 0, responses: false }
+    }
 }
 
 impl Default for Policies {
@@ -40,6 +60,7 @@ impl Policies {
             beta_sunset_days: beta_days,
             raised_security: applies,
             version_bump: applies,
+            usage: None,
         }
     }
 

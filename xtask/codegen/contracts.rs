@@ -75,8 +75,7 @@ pub const V1: ContractConfig<'static> = ContractConfig {
     name: "v1",
     conventions: Conventions {
         path_prefix: "/api/v1/",
-        // The spelling of the original API description.
-        spelling_exceptions: &["studentId", "courseId", "retryAfterSeconds"],
+        spelling_exceptions: contract::SPELLING_EXCEPTIONS,
         profile: Profile::Server,
         has_rate_limits: true,
     },

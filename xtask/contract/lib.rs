@@ -10,6 +10,7 @@ mod keywords;
 pub mod model;
 pub mod node;
 mod open;
+pub mod operations;
 pub mod plain_text;
 mod read;
 mod reader;
@@ -18,6 +19,7 @@ pub mod rust_name;
 pub mod source;
 mod tree;
 pub mod type_locations;
+pub mod usage;
 pub mod version;
 pub mod yaml;
 
@@ -108,6 +110,9 @@ pub enum Profile {
     /// generated code leaves out.
     Open,
 }
+
+/// Names of v1 and its drafts that need not be in snake_case: the spelling of the original API description.
+pub const SPELLING_EXCEPTIONS: &[&str] = &["studentId", "courseId", "retryAfterSeconds"];
 
 /// The conventions of a server, which its contract must follow in addition to the general rules.
 #[derive(Clone, Copy, Debug)]

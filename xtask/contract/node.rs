@@ -134,6 +134,16 @@ impl Node {
         })
     }
 
+    /// Returns the target of the value of a `$ref` in this document, the root.
+    pub fn target(&self, reference: &Self) -> Option<&Self> {
+        self.pointer(reference.as_str()?.strip_prefix('#')?)
+    }
+
+    /// Returns the target of a node in this document, the root, if the node is a reference. Otherwise returns the node.
+    pub fn follow<'n>(&'n self, node: &'n Self) -> &'n Self {
+        node.get("$ref").and_then(|reference| self.target(reference)).unwrap_or(node)
+    }
+
     /// Returns the span of the key or list item at a JSON pointer, or of its closest existing ancestor.
     pub fn span_at(&self, pointer: &str) -> Span {
         let mut node = self;

@@ -12,15 +12,16 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::{Parser, Subcommand};
+use contract::usage::UsageReport;
 
 use self::settings::SettingsArgs;
 use super::base::BaseInput;
-use super::config::FailOn;
+use super::config::{FailOn, Settings};
 use super::inputs::DocumentName;
 use super::problems::{print_document_warnings, print_invalid_document};
 use super::report::{self, ComparisonResult};
-use super::{Compatibility, ReportFormat, compare_documents, compatibility, today};
-use super::{names, output};
+use super::{Compatibility, ReportFormat, compare_documents, compatibility, now, today};
+use super::{names, output, usage};
 
 /// Finds the changes between two OpenAPI documents that break clients.
 ///
@@ -48,6 +49,10 @@ enum GateCommand {
         /// The level from which the command fails. Default: `fail-on` of the configuration, or else error
         #[arg(long, value_enum, value_name = "LEVEL")]
         fail_on: Option<FailOn>,
+        /// A usage report of `creator-api candidate report --json`. Findings about requests name the API keys that send
+        /// them; the policy `usage` of the configuration lowers those that nobody sends to warnings
+        #[arg(long, value_name = "FILE")]
+        usage: Option<String>,
     },
     /// Print all changes that clients can notice, in groups.
     Changelog(ComparisonArgs),
@@ -96,10 +101,16 @@ fn run(command: &GateCommand) -> Result<Compatibility> {
     let directory = std::env::current_dir()
         .context("the current directory does not exist; change to another directory")?;
     match command {
-        GateCommand::Check { comparison, fail_on } => {
-            let (result, configured) = compare(&directory, comparison, true)?;
+        GateCommand::Check { comparison, fail_on, usage } => {
+            let (mut result, settings) = compare(&directory, comparison, true)?;
+            if let Some(name) = usage {
+                let report = names::read_file(&directory, name)?;
+                let report = UsageReport::parse(name, &report.text, now())?;
+                let documents = (&result.base, &result.revision);
+                usage::apply(&report, documents, &settings, &mut result.findings, today())?;
+            }
             output::print(&report::breaking_changes(&result, comparison.format))?;
-            compatibility(&result, fail_on.unwrap_or(configured))
+            compatibility(&result, fail_on.unwrap_or(settings.fail_on))
         }
         GateCommand::Changelog(comparison) => {
             let (result, _) = compare(&directory, comparison, false)?;
@@ -117,8 +128,12 @@ fn run(command: &GateCommand) -> Result<Compatibility> {
     }
 }
 
-/// Compares the documents of the arguments. `has_verdict` is false for a list of changes. Also returns the level from which the configuration lets the gate fail.
-fn compare(directory: &Path, args: &ComparisonArgs, has_verdict: bool) -> Result<(ComparisonResult, FailOn)> {
+/// Compares the documents of the arguments. `has_verdict` is false for a list of changes. Also returns the configuration.
+fn compare(
+    directory: &Path,
+    args: &ComparisonArgs,
+    has_verdict: bool,
+) -> Result<(ComparisonResult, Settings)> {
     let parse = |name: &str, argument: &str| {
         DocumentName::parse(directory, name, names::existing_file(directory, name), argument)
     };
@@ -146,5 +161,5 @@ fn compare(directory: &Path, args: &ComparisonArgs, has_verdict: bool) -> Result
     let result = compare_documents(base, new_document, &settings, today());
     let result = print_invalid_document(result, args.format)?;
     print_document_warnings(&result, args.format)?;
-    Ok((result, settings.fail_on))
+    Ok((result, settings))
 }

@@ -18,6 +18,9 @@ pub(super) fn commands(result: &ComparisonResult, findings: &[&Finding]) -> Stri
                 message += &format!("\n{label}{sentence}");
             }
         }
+        if let Some(usage) = &finding.usage {
+            message += &format!("\nusage: {}", usage.sentence());
+        }
         let command = match (finding.waived.is_some(), finding.level) {
             (true, _) | (_, Level::Info) => "notice",
             (false, Level::Warning) => "warning",

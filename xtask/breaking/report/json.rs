@@ -8,6 +8,7 @@ use super::super::compare::AffectedOperation;
 use super::super::document::OpenApiDocument;
 use super::super::finding::Finding;
 use super::super::rule::Level;
+use super::super::usage::Usage;
 use super::ComparisonResult;
 
 /// The version of the format. It increases when a field is removed or changes its meaning.
@@ -29,6 +30,8 @@ struct JsonFinding<'a> {
     operations: &'a [AffectedOperation],
     fingerprint: &'a str,
     waived: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<&'a Usage>,
 }
 
 #[derive(Serialize)]
@@ -77,6 +80,7 @@ fn json_finding<'a>(result: &'a ComparisonResult, finding: &'a Finding) -> JsonF
         operations: &finding.operations,
         fingerprint: &finding.fingerprint,
         waived: finding.waived.as_deref(),
+        usage: finding.usage.as_ref(),
     }
 }
 

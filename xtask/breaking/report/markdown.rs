@@ -17,6 +17,9 @@ pub(super) fn breaking_changes(result: &ComparisonResult, findings: &[&Finding])
         );
         text += &format!("- Affects: {}\n", path_as_code(&affected_operations(finding)));
         text += &format!("- Impact: {}\n- Remedy: {}\n", escape(&finding.impact), escape(&finding.remedy));
+        if let Some(usage) = &finding.usage {
+            text += &format!("- Usage: {}\n", escape(&usage.sentence()));
+        }
         text += &format!("- Fingerprint: `{}`\n", finding.fingerprint);
         if let Some(reason) = &finding.waived {
             text += &format!("- Waived: {}\n", escape(reason));

@@ -105,7 +105,10 @@ fn sarif_result(result: &ComparisonResult, finding: &Finding) -> Value {
         Level::Info => "note",
     };
     let text = sentences_of(&[&finding.message, &finding.impact, &finding.remedy]);
-    let text = format!("{text} Affects: {}.", affected_operations(finding));
+    let mut text = format!("{text} Affects: {}.", affected_operations(finding));
+    if let Some(usage) = &finding.usage {
+        text += &format!(" Usage: {}.", usage.sentence());
+    }
     let (base, revision) = (&result.base.source, &result.revision.source);
     let position = base.position(finding.base);
     let name = format!("base: {}:{}:{}", base.file_name(finding.base), position.line, position.column);
@@ -119,6 +122,9 @@ fn sarif_result(result: &ComparisonResult, finding: &Finding) -> Value {
         "relatedLocations": [related],
         "partialFingerprints": {"openapiGate/v1": finding.fingerprint},
     });
+    if let Some(usage) = &finding.usage {
+        value["properties"] = json!({"usage": usage});
+    }
     if let Some(location) = location(revision, finding.revision) {
         value["locations"] = json!([location]);
     }

@@ -102,6 +102,9 @@ fn notes(finding: &Finding) -> Vec<(&'static str, String)> {
             notes.push((name, sentence.clone()));
         }
     }
+    if let Some(usage) = &finding.usage {
+        notes.push(("usage", usage.sentence()));
+    }
     if let Some(reason) = &finding.waived {
         notes.push(("waived", reason.clone()));
     }

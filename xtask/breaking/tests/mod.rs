@@ -22,6 +22,7 @@ mod schemas;
 mod semantics;
 mod serialization;
 mod split_documents;
+mod usage;
 mod verdicts;
 mod webhook_responses;
 

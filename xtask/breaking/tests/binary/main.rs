@@ -14,3 +14,4 @@ mod readme;
 mod rules;
 mod settings;
 mod support;
+mod usage;
