@@ -24,6 +24,8 @@ pub mod api_request_days;
 pub mod api_requests;
 pub mod applied_changes;
 pub mod audit_entries;
+pub mod candidate_findings;
+pub mod candidate_requests;
 pub mod certificates;
 pub mod courses;
 pub mod enrollments;

@@ -12,6 +12,7 @@ mod m0037_initial;
 mod m0038_roles;
 mod m0039_delivery_controls;
 mod m0050_people;
+mod m0051_candidate_usage;
 mod migrator;
 mod records;
 
@@ -25,4 +26,5 @@ pub const MIGRATIONS: &[Migration] = &[
     m0038_roles::MIGRATION,
     m0039_delivery_controls::MIGRATION,
     m0050_people::MIGRATION,
+    m0051_candidate_usage::MIGRATION,
 ];

@@ -4,6 +4,7 @@
 //! the database only through `domain` and `rate_limit`.
 
 pub mod call;
+pub mod candidate;
 #[cfg(test)]
 mod contract_tests;
 mod cursor;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sea_orm::DbErr;
 
+use crate::candidate::Usage;
 use crate::courses::catalog::CatalogEpochs;
 use crate::event_feed::EventTail;
 use crate::idempotency::DeferredReleases;
@@ -33,6 +34,7 @@ struct AppState {
     catalog: CatalogEpochs,
     fast_path: FastPath,
     requests: Recorder,
+    candidate: Usage,
     passwords: Passwords,
     process: Process,
     deferred_releases: DeferredReleases,
@@ -71,6 +73,7 @@ impl App {
             catalog,
             fast_path,
             requests,
+            candidate: Usage::default(),
             passwords,
             process,
             deferred_releases,
@@ -101,6 +104,11 @@ impl App {
     /// Returns the recorder of API requests: the log entries and counts that are not in the database yet.
     pub fn requests(&self) -> &Recorder {
         &self.inner.requests
+    }
+
+    /// Returns the usage that was compared with a candidate contract and is not in the database yet.
+    pub fn candidate(&self) -> &Usage {
+        &self.inner.candidate
     }
 
     /// Returns the limiter of concurrent password hashing.

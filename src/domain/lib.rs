@@ -30,6 +30,7 @@ pub mod text_enum;
 pub mod analytics;
 pub mod attention;
 pub mod audit;
+pub mod candidate;
 pub mod certificates;
 pub mod courses;
 pub mod doctor;

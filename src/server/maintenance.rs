@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::time::MissedTickBehavior;
 
 use domain::app::App;
-use domain::{audit, idempotency, keys, requests, rollups, sessions, users};
+use domain::{audit, candidate, idempotency, keys, requests, rollups, sessions, users};
 use foundation::telemetry::metrics;
 use rate_limit::{FLUSH_EVERY, Limiter, day_counts};
 use web::panics::catch_panic;
@@ -51,6 +51,20 @@ const JOBS: &[MaintenanceJob] = &[
         run: |context| Box::pin(requests::flush(&context.app).map_ok(drop).map_err(anyhow::Error::msg)),
         leader_only: false,
         warning: "could not write the request log",
+    },
+    MaintenanceJob {
+        every_ticks: 5,
+        first_tick: 0,
+        run: |context| Box::pin(candidate::flush(&context.app).map_err(anyhow::Error::msg)),
+        leader_only: false,
+        warning: "could not write which requests the candidate contract rejects",
+    },
+    MaintenanceJob {
+        every_ticks: 3600,
+        first_tick: 1,
+        run: |context| Box::pin(candidate::prune(&context.app).map_err(anyhow::Error::msg)),
+        leader_only: true,
+        warning: "could not delete old findings about the candidate contract",
     },
     MaintenanceJob {
         every_ticks: 15,
@@ -171,6 +185,7 @@ pub(super) async fn save(context: &MaintenanceContext) -> anyhow::Result<()> {
         context.limiter.flush(&context.app.db, &context.app.clock).await?;
         keys::flush_uses(&context.app).await?;
         requests::flush(&context.app).await?;
+        candidate::finish(&context.app).await?;
         anyhow::Ok(())
     };
     match tokio::time::timeout(SAVE_TIMEOUT, flush_all).await {

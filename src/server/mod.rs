@@ -22,6 +22,7 @@ use poem_openapi::OpenApi;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use api::candidate::Candidate;
 use api::generated::adapter::V1;
 use api::generated::operations;
 use api::middleware::RequestPipeline;
@@ -64,7 +65,8 @@ impl Server {
     ///
     /// # Errors
     /// Returns an error when the generated files of the contract are inconsistent, when the contract contains an
-    /// unknown scope, when a setting cannot be used in a header, or when the limit store needs another database.
+    /// unknown scope, when a setting cannot be used in a header, when the limit store needs another database, or when
+    /// the candidate contract cannot be used.
     ///
     /// # Panics
     /// Panics outside of a Tokio runtime.
@@ -87,11 +89,16 @@ impl Server {
             ApiState::new(request_app.clone(), settings, master, limit_store, &operations::CONTRACT);
         let key_sets = KeySets::new(request_app.clone());
         let maintenance = MaintenanceContext { app, limiter: Arc::clone(&api_state.limiter) };
+        let candidate = maintenance.app.config.server.candidate_contract.as_deref();
+        let candidate = candidate
+            .map(|path| Candidate::open(&maintenance.app, &operations::CONTRACT, path))
+            .transpose()?;
         let pipeline = RequestPipeline::new(
             Arc::clone(&api_state),
             &operations::CONTRACT,
             V1(Handlers { app: request_app }),
-        )?;
+        )?
+        .with_candidate(candidate);
         let platform = Arc::new(PlatformPipeline::new(&maintenance.app, Arc::clone(&api_state))?);
         let portal = Portal::new(&[&operations::CONTRACT], portal_options);
         let mut router = router::RootRouter::new(monitoring, pipeline, dashboard, key_sets, portal);

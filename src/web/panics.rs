@@ -15,7 +15,7 @@ pub fn catch_panic<T>(future: impl Future<Output = T>) -> impl Future<Output = R
 }
 
 /// Returns the panic message, which is a `&str` or a `String` unless the panic was raised with `panic_any`.
-pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     let message = panic.downcast_ref::<&str>().copied();
     let message = message.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     message.unwrap_or("no message").to_owned()

@@ -217,6 +217,8 @@ fn entities() -> DatabaseSchema {
         api_requests,
         applied_changes,
         audit_entries,
+        candidate_findings,
+        candidate_requests,
         certificates,
         courses,
         enrollments,

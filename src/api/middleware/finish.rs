@@ -83,6 +83,9 @@ pub(super) async fn finish(
         call_context.error_body = Some(body.clone());
     }
 
+    if let Some(observation) = call_context.observation.take() {
+        observation.finish(&request_context.request_id, parts.status, &body);
+    }
     let operation_etag = call_context.caller.as_ref().and_then(|caller| caller.etag());
     let tag = (conditions.is_read && parts.status == StatusCode::OK).then(|| {
         match (&call_context.cached_response, operation_etag) {

@@ -12,7 +12,7 @@ pub(crate) mod body;
 pub(crate) mod finish;
 mod record;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod throttle;
 
 use std::str::FromStr;
@@ -27,6 +27,7 @@ pub use body::MAX_BYTES as MAX_BODY_BYTES;
 use body::RequestBody;
 
 use super::call::Caller;
+use super::candidate::{Candidate, Observation};
 use super::error::ApiError;
 use super::patterns;
 use super::response_cache::{CachedResponse, ResponseLookup, ResponseSlot};
@@ -45,6 +46,7 @@ use web::request_context::{CallerId, LogSubject, RequestContext};
 pub struct RequestPipeline {
     state: Arc<ApiState>,
     router: Router,
+    candidate: Option<Arc<Candidate>>,
 }
 
 /// The state of a request in the pipeline. The response headers and the request log are derived from it, even if the
@@ -58,6 +60,8 @@ struct CallContext {
     cached_response: Option<Arc<CachedResponse>>,
     /// Where to cache the response, if it can be cached.
     response_slot: Option<ResponseSlot>,
+    /// What is compared with the candidate contract; `None` without one, and until the request is routed.
+    observation: Option<Box<Observation>>,
     /// The operation id; `None` until the request is routed.
     operation: Option<&'static str>,
     /// The entry of the request log; `None` until the request is authenticated, and without a valid key.
@@ -76,7 +80,13 @@ impl RequestPipeline {
         for operation in contract.operations {
             required_scope(operation).with_context(|| format!("the scope of {}", operation.id))?;
         }
-        Ok(Self { state, router: Router::new(contract, api, patterns::describe)? })
+        Ok(Self { state, router: Router::new(contract, api, patterns::describe)?, candidate: None })
+    }
+
+    /// Compares accepted requests with a candidate contract.
+    #[must_use]
+    pub fn with_candidate(self, candidate: Option<Arc<Candidate>>) -> Self {
+        Self { candidate, ..self }
     }
 
     /// Counts a request that its connection rejected, and returns the error.
@@ -148,6 +158,11 @@ impl RequestPipeline {
             return Err(ApiError::forbidden(scope.as_str()));
         }
 
+        if let Some(candidate) = &self.candidate {
+            let body = if let RequestBody::Whole(body) = &body { Some(body) } else { None };
+            call_context.observation =
+                candidate.observe(&principal, route.operation, &request, &path_parameters, body);
+        }
         let path = request.uri().path_and_query().map_or("", |path| path.as_str());
         match state
             .response_cache
@@ -212,6 +227,7 @@ impl Endpoint for RequestPipeline {
             caller: None,
             cached_response: None,
             response_slot: None,
+            observation: None,
             operation: None,
             log_entry: None,
             error_body: None,

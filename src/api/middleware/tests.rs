@@ -93,7 +93,7 @@ struct Fixture {
     bearer: String,
 }
 
-async fn app(folder: &tempfile::TempDir, clock: Clock) -> App {
+pub(crate) async fn app(folder: &tempfile::TempDir, clock: Clock) -> App {
     let source = DatabaseSource::new(None, folder.path()).unwrap();
     let db = Database::connect(DatabaseOptions::new(source)).await.unwrap();
     App::new(

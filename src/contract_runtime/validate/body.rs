@@ -85,7 +85,7 @@ impl BodyValidator {
     }
 
     /// Returns the validator for a body.
-    fn validator_of(&self, body: &Value) -> Result<&Validator, Violation> {
+    pub(super) fn validator_of(&self, body: &Value) -> Result<&Validator, Violation> {
         let (discriminator, members) = match &self.schema {
             BodySchema::Single(validator) => return Ok(validator),
             BodySchema::Union { discriminator, members } => (discriminator, members),
@@ -122,7 +122,7 @@ fn violation(field: String, message: String) -> Violation {
 }
 
 /// Converts a body in this format to the JSON value that its schema describes.
-fn parse(format: BodyFormat, body: &[u8]) -> Result<Value, Vec<strict_json::SyntaxError>> {
+pub(super) fn parse(format: BodyFormat, body: &[u8]) -> Result<Value, Vec<strict_json::SyntaxError>> {
     let error =
         |message: &str| strict_json::SyntaxError { pointer: String::new(), message: message.to_owned() };
     match format {

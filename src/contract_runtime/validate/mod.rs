@@ -4,6 +4,7 @@
 //! once at startup. All violations of a request are reported together. Validation needs no database.
 
 mod body;
+pub mod conformance;
 mod date_time;
 pub(crate) mod header_values;
 mod known_fields;

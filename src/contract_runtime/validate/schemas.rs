@@ -133,7 +133,7 @@ impl<'d> SchemaCompiler<'d> {
 
 /// Returns whether a request body is required. `schema` is the JSON pointer to the schema of its media type:
 /// `.../content/{media type}/schema`. `required` is beside `content`.
-fn is_required(document: &Value, schema: &str) -> bool {
+pub(super) fn is_required(document: &Value, schema: &str) -> bool {
     let body = schema.rsplitn(4, '/').nth(3).and_then(|pointer| document.pointer(pointer));
     // Without `content` around the schema, the document is not an OpenAPI document.
     body.is_none_or(|body| body.get("content").is_none() || body.get("required") == Some(&Value::Bool(true)))

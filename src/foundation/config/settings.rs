@@ -173,6 +173,9 @@ settings! {
         /// Whether to keep a log of the requests that use an API key for seven days and show it in the dashboard: on or
         /// off. Requests are counted in either case.
         request_log: bool = Some("on"), "CREATOR_API_REQUEST_LOG", "ON_OR_OFF";
+        /// Draft of the next contract, in YAML or JSON, at most 2 MiB. The requests that v1 accepts are compared with it in the
+        /// background; `creator-api candidate report` lists what it would reject.
+        candidate_contract: Option<PathBuf> = None, "CREATOR_API_CANDIDATE_CONTRACT", "FILE";
     }
 
     /// Signing in to the dashboard: passwords, and an OpenID Connect provider.

@@ -80,6 +80,8 @@ pub const METRICS: &[Metric] = metrics! {
     server Counter "imported_changes_total" { "result": ["applied", "duplicate", "rejected"] }
         "Changes that the Platform API imported.";
     server Counter "request_log_dropped_total" {} "Requests not written to the request log because they exceeded its rate.";
+    server Counter "candidate_requests_total" { "result": ["conforming", "rejected", "dropped", "failed"] }
+        "Requests that were compared with the candidate contract. `rejected`: the candidate rejects the request or does not describe its response. `dropped`: too many were waiting. `failed`: the comparison failed.";
     every Counter "log_lines_dropped_total" {} "Log lines that were not written because stderr was too slow.";
     every Gauge "database_available" {} "1 if the database is available to this process, otherwise 0. On PostgreSQL, whether the last heartbeat succeeded, which has a connection of its own. On SQLite, whether the file can be read, and after a failed write also whether it can be written.";
     every Histogram "database_call_duration_seconds" {} "Duration of calls of the database, including the wait for a connection.";
