@@ -4,6 +4,7 @@ mod access_links;
 mod audited;
 mod background;
 mod backup;
+mod candidate;
 mod config;
 mod demo;
 mod doctor;
@@ -119,6 +120,9 @@ enum Command {
     /// Changes nothing. Servers and workers can run meanwhile, and need not. Each finding names its place and a remedy. The exit
     /// code is 1 if there are findings.
     Doctor(doctor::DoctorArgs),
+    /// Report which requests the candidate contract would reject
+    #[command(subcommand)]
+    Candidate(candidate::CandidateCommand),
     /// Check the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -175,6 +179,7 @@ fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<Comm
         Command::Users(command) => run_async(flags, |config| users::run(config, command)),
         Command::Keys(command) => run_async(flags, |config| keys::run(config, command)),
         Command::MasterKey(command) => run_async(flags, |config| master_key::run(config, command)),
+        Command::Candidate(command) => run_async(flags, |config| candidate::run(config, command)),
         Command::Doctor(args) => run_async(flags, |config| doctor::run(config, args)),
         Command::PlatformTokens(command) => run_async(flags, |config| platform_tokens::run(config, command)),
         Command::Webhooks(command) => run_async(flags, |config| webhooks::run(config, command)),

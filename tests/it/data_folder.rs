@@ -67,6 +67,7 @@ const COMMANDS: &[(&str, WithoutFolder)] = &[
     ("backup copy.backup", Fails),
     ("restore valid.backup", Creates),
     ("doctor", Fails),
+    ("candidate report", Fails),
     ("config check", NeedsNone),
     ("health --listen 127.0.0.1:1", Fails),
     ("openapi", NeedsNone),
