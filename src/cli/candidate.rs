@@ -218,12 +218,12 @@ fn print(report: &UsageReport) -> Result<(), CommandError> {
             "\n{operation}: {direction}: {code}{name}: {}",
             output::plain_text(reason)
         ))?;
-        output::print(format_args!("  at {pointer}"))?;
+        output::print(format_args!("  at {}", output::plain_text(pointer)))?;
         for key in &finding.keys {
             let example = key.request_id.as_ref().map(|id| format!(", for example {id}")).unwrap_or_default();
             let last = output::format_time(key.last_at);
             let text = format!(
-                "{} of {} ({}): {} requests, last at {last}{example}",
+                "{} of {} ({}): requests: {}, last at {last}{example}",
                 key.key_name, key.workspace_name, key.key, key.requests
             );
             output::print(format_args!("  {}", output::plain_text(&text)))?;

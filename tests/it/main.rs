@@ -14,6 +14,7 @@ mod authentication;
 mod backup;
 mod bodies;
 mod browser;
+mod candidate;
 mod cli;
 mod conditional;
 mod conflicts;

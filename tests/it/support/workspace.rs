@@ -79,8 +79,13 @@ impl TestWorkspace<'_> {
     /// Creates a published course and returns its id. It has one module with `lessons` lessons: `{key}-1`, `{key}-2`,
     /// and so on.
     pub async fn course(&self, key: &str, lessons: usize) -> String {
-        self.change("course.upsert", course_data(key, "published", lessons)).await;
+        self.upsert_course(key, lessons).await;
         self.id_of("courses", key).await
+    }
+
+    /// Creates a course like [`course`](Self::course), but does not look up the id.
+    pub async fn upsert_course(&self, key: &str, lessons: usize) {
+        self.change("course.upsert", course_data(key, "published", lessons)).await;
     }
 
     /// Creates a student with the email address `{key}@example.com` and returns the id.
