@@ -22,8 +22,8 @@ pub(crate) fn qr_code(text: &str) -> RawHtml<String> {
     let size = code.size() + 2 * BORDER;
     RawHtml(format!(
         "<svg class=\"qr\" width=\"208\" height=\"208\" viewBox=\"0 0 {size} {size}\" shape-rendering=\"crispEdges\" role=\"img\" \
-         aria-label=\"QR code with the secret below\"><path fill=\"#fff\" d=\"M0 0h{size}v{size}h-{size}z\"/>\
-         <path fill=\"#000\" d=\"{modules}\"/></svg>"
+         aria-label=\"QR code with the secret below\"><path fill=\"#fff\" stroke=\"none\" d=\"M0 0h{size}v{size}h-{size}z\"/>\
+         <path fill=\"#000\" stroke=\"none\" d=\"{modules}\"/></svg>"
     ))
 }
 

@@ -35,6 +35,12 @@ async fn a_second_factor_is_set_up_used_lost_and_recovered() {
     window.open_path(SECURITY).await;
     window.click("Set up").await;
     window.find("//*[name()='svg' and @class='qr']").await;
+    // The outlines of icons would make the code unreadable.
+    window
+        .wait_for(
+            "[...document.querySelectorAll('.qr path')].every((path) => getComputedStyle(path).stroke === 'none')",
+        )
+        .await;
     let text = window.find("//p[@class='reveal']//code").await.text().await.expect("the secret");
     let secret = NewSecret::from_bytes(&decode_base32(&text.replace(' ', ""))).expect("a secret");
     window.fill("Code", &secret.code_at(app.clock.now_ms())).await;
