@@ -201,13 +201,18 @@ async fn reset_second_factor(app: &App, workspace: &str, email: &str) -> Result<
 
 async fn unlink_provider(app: &App, workspace: &str, email: &str) -> Result<(), CommandError> {
     let workspace = find(app, workspace).await?;
-    let write = app.begin_write().await?;
+    let mut write = app.begin_write().await?;
     let user = find_locked(&write, &workspace, email).await?;
     if !people::unlink_provider(&write, &user.email).await? {
         return Err(CommandError::new(format!("{} has no linked account", user.email)));
     }
+    let (event, operator) = (AccountEvent::ProviderUnlinked, Actor::operator());
+    users::notify(app, &mut write, workspace.id, &user.email, event, &operator).await?;
     audited::commit(app, write, workspace.id, (Action::ProviderUnlinked, user.id, &user.email)).await?;
-    output::eprint(format_args!("unlinked the account of {} for single sign-on", user.email));
+    output::eprint(format_args!(
+        "unlinked the account of {} for single sign-on; their sessions and sign-in links are no longer valid",
+        user.email
+    ));
     Ok(())
 }
 

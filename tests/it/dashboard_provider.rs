@@ -1,12 +1,15 @@
 //! Signing in with an OpenID Connect provider.
 
+use foundation::secret::MasterKeys;
 use reqwest::Method;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use crate::support::browser::{PASSWORD, csrf_token, html};
 use crate::support::members::audit_entries;
+use crate::support::program::TestProgram;
 use crate::support::provider::{Account, CALLBACK, FakeProvider, ProviderKey, Variant};
+use crate::support::second_factor::set_up;
 use crate::support::{Browser, START, TestApp};
 
 const ADA: Account = Account::new("subject-1", "Ada@acme.example");
@@ -323,6 +326,53 @@ async fn a_member_confirms_their_identity_with_the_provider() {
     silent.get(&provider.authorize(sent.header("location"), &ADA, old)).await.assert_status(303);
     silent.get("/dashboard").await.assert_status(200);
     silent.get(new_key).await.assert_status(303);
+}
+
+#[tokio::test]
+async fn a_person_with_a_second_factor_uses_it_before_an_account_is_linked() {
+    let provider = FakeProvider::start().await;
+    let app = start(&provider).await;
+    let (browser, other) = (Browser::new(&app), Browser::new(&app));
+    browser.sign_in("ada@acme.example", PASSWORD).await.assert_status(303);
+    set_up(&app, &browser).await;
+    let page = html(&provider.sign_in(&other, &ADA).await.assert_status(403));
+    assert!(page.contains("ada@acme.example has a second factor"), "{page}");
+    assert!(!is_signed_in(&other).await);
+
+    let sent = browser.get("/dashboard/confirm/provider?next=/dashboard").await.assert_status(303);
+    let back = provider.authorize(sent.header("location"), &ADA, Variant::default());
+    browser.get(&back).await.assert_status(303);
+    provider.sign_in(&other, &ADA).await.assert_status(303);
+    assert!(is_signed_in(&other).await);
+}
+
+#[tokio::test]
+async fn the_operator_unlinks_an_account() {
+    let provider = FakeProvider::start().await;
+    let mut app = start(&provider).await;
+    let session = {
+        let browser = Browser::new(&app);
+        provider.sign_in(&browser, &ADA).await.assert_status(303);
+        browser.cookie("session").expect("a session")
+    };
+    app.stop().await;
+    MasterKeys::create(app.folder()).expect("a master key is created");
+    let program = TestProgram { app, database_url: None };
+    let unlink = ["users", "unlink-provider", "--workspace", "acme", "--email", "ada@acme.example"];
+    let output = program.run(&unlink).await;
+    assert_eq!((output.code, output.stdout.as_str()), (Some(0), ""), "{output:?}");
+    let again = program.run(&unlink).await;
+    assert_eq!(again.code, Some(1));
+    assert!(again.stderr.contains("ada@acme.example has no linked account"), "{again:?}");
+
+    let app = program.app.restart().await;
+    let browser = Browser::new(&app);
+    browser.set_cookie("session", &session);
+    assert!(!is_signed_in(&browser).await, "the sessions end");
+    let subjects: Vec<String> =
+        app.workspace("acme").await.mails().await.into_iter().map(|mail| mail.subject).collect();
+    let expected = "Single sign-on was removed from your dashboard account";
+    assert!(subjects.iter().any(|subject| subject == expected), "{subjects:?}");
 }
 
 #[tokio::test]

@@ -177,7 +177,7 @@ async fn sign_in(
 ) -> Result<std::result::Result<SecretString, ProviderSignIn>> {
     let app = context.app();
     let mut write = app.begin_write().await?;
-    let (user, is_new) = match people::sign_in_with_provider(app, &write, account(identity)).await? {
+    let (user, is_new) = match people::sign_in_with_provider(app, &write, account(identity), false).await? {
         ProviderSignIn::Member { user, is_new } => (user, is_new),
         refusal => return Ok(Err(refusal)),
     };
@@ -215,12 +215,14 @@ async fn confirm(
 ) -> Result<Option<SecretString>> {
     let app = context.app();
     let mut write = app.begin_write().await?;
-    let (user, is_new) = match people::sign_in_with_provider(app, &write, account(identity)).await? {
-        ProviderSignIn::Member { user, is_new } if email::is_same(&user.email, &viewer.email) => {
-            (user, is_new)
-        }
-        _ => return Ok(None),
-    };
+    let has_second_factor = viewer.proof.has_second_factor;
+    let (user, is_new) =
+        match people::sign_in_with_provider(app, &write, account(identity), has_second_factor).await? {
+            ProviderSignIn::Member { user, is_new } if email::is_same(&user.email, &viewer.email) => {
+                (user, is_new)
+            }
+            _ => return Ok(None),
+        };
     let token = sessions::confirm(&write, viewer, false).await?;
     let mut entries = vec![(Action::IdentityConfirmed, viewer.session.to_string(), "")];
     if is_new {
@@ -253,6 +255,11 @@ fn explanation(refusal: &ProviderSignIn) -> String {
         ProviderSignIn::OtherAccount(address) => format!(
             "{address} signs in with another account of the provider. Ask the operator of this server, who can unlink it with \
              creator-api users unlink-provider."
+        ),
+        ProviderSignIn::SecondFactor(address) => format!(
+            "{address} has a second factor, and signs in with this provider for the first time. Sign in with your password and a \
+             code. Then open the page /dashboard/confirm, and confirm your identity with the provider once. If that is not possible, \
+             ask the operator of this server to run creator-api users reset-second-factor."
         ),
         ProviderSignIn::Member { .. } => String::new(),
     }

@@ -9,6 +9,7 @@ mod provider;
 mod second_factor;
 
 use entity::people::{self, ActiveModel, Model};
+use entity::{sessions, sign_in_links};
 use foundation::database::Write;
 use foundation::id::Person;
 
@@ -48,6 +49,15 @@ async fn lock_or_insert(app: &App, write: &Write, address: &str) -> Result<Model
         Err(error) if foundation::database::is_unique_violation(&error) => Err(Error::lost_race()),
         result => Ok(result.map(|()| person)?),
     }
+}
+
+/// Ends all sessions of these users of a person, and deletes their sign-in links.
+async fn end_sessions(write: &Write, users: &[entity::users::Model]) -> Result<()> {
+    for user in users {
+        sessions::in_workspace(user.workspace_id).end_others(write.conn(), user.id, None).await?;
+        sign_in_links::in_workspace(user.workspace_id).delete_for_user(write.conn(), user.id).await?;
+    }
+    Ok(())
 }
 
 /// Updates the columns that are `Set`, and the time of the update.

@@ -7,7 +7,7 @@ use entity::Set;
 use entity::people::{self, ActiveModel};
 use foundation::database::Write;
 
-use super::{lock_or_insert, update};
+use super::{end_sessions, lock_or_insert, update};
 use crate::app::App;
 use crate::users::{self, User};
 use crate::{Result, email};
@@ -41,10 +41,14 @@ pub enum ProviderSignIn {
     NoAccess(String),
     /// The person with this email address has another account at a provider.
     OtherAccount(String),
+    /// The person with this email address has a second factor, and has not used it in this browser. Otherwise, who controls the
+    /// mailbox could link an account, which replaces the second factor.
+    SecondFactor(String),
 }
 
 /// Returns the member to whom an account belongs. Links the account to the invited person with its email address if it belongs to
-/// nobody. Locks the person's users until the transaction ends.
+/// nobody. `used_second_factor` is whether the browser is signed in with a second factor. Locks the person's users until the
+/// transaction ends.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
@@ -52,6 +56,7 @@ pub async fn sign_in_with_provider(
     app: &App,
     write: &Write,
     account: ProviderAccount<'_>,
+    used_second_factor: bool,
 ) -> Result<ProviderSignIn> {
     let ProviderAccount { issuer, subject, verified_email } = account;
     let known = people::by_subject(write.conn(), issuer, subject).await?;
@@ -68,6 +73,9 @@ pub async fn sign_in_with_provider(
     let Some(user) = oldest.map(users::to_user) else { return Ok(ProviderSignIn::NoAccess(address)) };
     let person = lock_or_insert(app, write, &address).await?;
     match (person.issuer.as_deref(), person.subject.as_deref()) {
+        (None, _) if person.totp_secret.is_some() && !used_second_factor => {
+            Ok(ProviderSignIn::SecondFactor(address))
+        }
         (None, _) => {
             let changes = ActiveModel {
                 issuer: Set(Some(issuer.to_owned())),
@@ -84,16 +92,18 @@ pub async fn sign_in_with_provider(
     }
 }
 
-/// Removes the account of the person with this email address. The next sign-in with the provider links an account again. Returns
-/// whether there was one.
+/// Removes the account of the person with this email address, and ends their sessions. The next sign-in with the provider links an
+/// account again. Returns whether there was one.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
 pub async fn unlink_provider(write: &Write, address: &str) -> Result<bool> {
+    let rows = users::lock_rows(write, &[address]).await?;
     let person = people::lock(write.conn(), &email::comparison_key(address)).await?;
     let Some(person) = person.filter(|person| person.issuer.is_some()) else { return Ok(false) };
     let changes = ActiveModel { issuer: Set(None), subject: Set(None), ..Default::default() };
     update(write, &person, changes).await?;
+    end_sessions(write, &rows).await?;
     Ok(true)
 }
 

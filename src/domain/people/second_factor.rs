@@ -4,7 +4,7 @@
 //! remove it.
 
 use entity::people::{self, ActiveModel, Model};
-use entity::{Connection, Set, recovery_codes, sessions as session_rows, sign_in_links};
+use entity::{Connection, Set, recovery_codes};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::secret::Seal;
@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use secrecy::SecretString;
 
 use super::codes::{self, NewSecret};
-use super::{lock_or_insert, update};
+use super::{end_sessions, lock_or_insert, update};
 use crate::app::App;
 use crate::sessions::{self, Viewer};
 use crate::{Error, Result, email, master_key, users};
@@ -193,11 +193,10 @@ async fn remove_second_factor(write: &Write, address: &str) -> Result<bool> {
 /// # Errors
 /// Returns [`Error::Internal`] when a query fails.
 pub async fn reset_second_factor(write: &Write, address: &str) -> Result<bool> {
-    for row in users::lock_rows(write, &[address]).await? {
-        session_rows::in_workspace(row.workspace_id).end_others(write.conn(), row.id, None).await?;
-        sign_in_links::in_workspace(row.workspace_id).delete_for_user(write.conn(), row.id).await?;
-    }
-    remove_second_factor(write, address).await
+    let rows = users::lock_rows(write, &[address]).await?;
+    let is_removed = remove_second_factor(write, address).await?;
+    end_sessions(write, &rows).await?;
+    Ok(is_removed)
 }
 
 fn without_spaces(code: &str) -> String {

@@ -117,6 +117,8 @@ pub enum AccountEvent {
     TooManyCodes,
     /// An account at the provider for single sign-on was linked.
     ProviderLinked,
+    /// The account for single sign-on was unlinked.
+    ProviderUnlinked,
 }
 
 impl AccountEvent {
@@ -158,6 +160,11 @@ impl AccountEvent {
             Self::ProviderLinked => (
                 "Single sign-on was set up for your dashboard account",
                 "An account for single sign-on was linked to your dashboard account. From now on, it signs you in.".into(),
+            ),
+            Self::ProviderUnlinked => (
+                "Single sign-on was removed from your dashboard account",
+                "The account for single sign-on was unlinked from your dashboard account, and all of your sessions have ended."
+                    .into(),
             ),
         }
     }

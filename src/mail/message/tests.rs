@@ -85,6 +85,7 @@ fn an_event_of_an_account_has_a_time_and_an_origin() {
         AccountEvent::RecoveryCodeUsed { left: 9 },
         AccountEvent::TooManyCodes,
         AccountEvent::ProviderLinked,
+        AccountEvent::ProviderUnlinked,
     ];
     let others = events.map(|event| {
         let RenderedMessage { subject, text, .. } = message(event, None).render();
