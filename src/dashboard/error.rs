@@ -240,7 +240,7 @@ impl PageError {
             ),
             Self::IdentityNotConfirmed { .. } => (
                 "Confirm your identity",
-                "No changes were made, because you signed in more than 10 minutes ago. Confirm your identity, then submit the form \
+                "No changes were made, because you signed in more than 10 minutes ago. Confirm your identity, then fill in the form \
                  again.",
             ),
             Self::Invalid(_) => {
