@@ -112,6 +112,16 @@ pub async fn since<C: ConnectionTrait>(conn: &C, day: i64) -> Result<Vec<Model>,
     statement::all(conn, rows.order_by_asc(Column::Day).order_by_asc(Column::LastAt)).await
 }
 
+/// Removes the request ids of findings whose last request was before this time, in all workspaces.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn forget_requests<C: ConnectionTrait>(conn: &C, last_at: i64) -> Result<u64, DbErr> {
+    let rows = Entity::update_many().col_expr(Column::RequestId, Expr::value(""));
+    let rows = rows.filter(Column::LastAt.lt(last_at)).filter(Column::RequestId.ne(""));
+    Ok(rows.exec(conn).await?.rows_affected)
+}
+
 /// Deletes the days before this one, in all workspaces.
 ///
 /// # Errors

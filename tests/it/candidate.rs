@@ -398,6 +398,9 @@ async fn a_restart_keeps_the_counts_and_rows_are_deleted_after_ninety_days() {
 
     app.clock.advance(8 * DAY);
     assert_eq!(candidate::since(&app.app, 0).await.unwrap().findings[0].request_id, "");
+    candidate::prune(&app.app).await.unwrap();
+    let stored = entity::candidate_findings::since(app.app.db.read(), 0).await.unwrap();
+    assert_eq!((stored.len(), &*stored[0].request_id), (1, ""));
     app.clock.advance(81 * DAY);
     candidate::prune(&app.app).await.unwrap();
     assert_eq!(candidate::since(&app.app, 0).await.unwrap().findings.len(), 1, "the 90th day");

@@ -11,7 +11,6 @@ use super::contract::{CandidateOperation, Replacement};
 use contract_runtime::validate::conformance::{Fault, ReceivedRequest};
 use domain::app::App;
 use domain::candidate::Finding;
-use web::panics::panic_message;
 
 /// Validates requests until the candidate is dropped.
 pub(super) fn run(
@@ -38,9 +37,12 @@ fn run_with(
                 count(if findings.is_empty() { "conforming" } else { "rejected" });
                 app.candidate().count_checked(&request.sampled, findings);
             }
-            Err(panic) => {
-                let panic = panic_message(&*panic);
-                tracing::warn!(panic, "the comparison of a request with the candidate contract failed");
+            // The message of a panic can contain a part of the request.
+            Err(_) => {
+                tracing::warn!(
+                    request.id = request.sampled.request_id,
+                    "the comparison of a request with the candidate contract failed"
+                );
                 count("failed");
                 app.candidate().count_dropped(&request.sampled);
             }

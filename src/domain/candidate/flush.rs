@@ -10,6 +10,7 @@ use super::usage::add_limited;
 use super::{MAX_CODES, RETENTION_DAYS};
 use crate::Result;
 use crate::app::App;
+use crate::requests;
 use foundation::database::Write;
 
 /// Number of rows written per transaction.
@@ -116,5 +117,8 @@ pub async fn prune(app: &App) -> Result<()> {
     let day = Grain::Day.floor(write.now_ms()) - (RETENTION_DAYS - 1) * DAY_MS;
     candidate_requests::delete_before(write.conn(), day).await?;
     candidate_findings::delete_before(write.conn(), day).await?;
+    // Clients can choose request ids. The request log does not contain these any more.
+    let logged_from = write.now_ms() - requests::RETENTION_DAYS * DAY_MS;
+    candidate_findings::forget_requests(write.conn(), logged_from).await?;
     Ok(write.commit().await?)
 }
