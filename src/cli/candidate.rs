@@ -36,8 +36,8 @@ pub(super) struct ReportArgs {
     /// First day (UTC) of the report, such as 2026-02-14; by default 29 days ago
     #[arg(long, value_name = "DATE")]
     since: Option<Date>,
-    /// Exit with code 1 if the candidate would reject at least this number of requests
-    #[arg(long, value_name = "REQUESTS", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Exit with code 1 if the candidate would reject requests for at least this number of reasons, counted per request
+    #[arg(long, value_name = "REASONS", value_parser = clap::value_parser!(u64).range(1..))]
     fail_on: Option<u64>,
 }
 
