@@ -109,15 +109,24 @@ fn settings(policy: &str) -> Settings {
     Settings::parse("openapi-gate.toml", &format!("[policies]\n{policy}")).unwrap()
 }
 
-/// Compares the base with a revision and applies a report.
+/// Compares [`BASE`] with a revision and applies a report.
 fn apply(
     revision: &str,
     edit: impl FnOnce(&mut UsageReport),
     policy: &str,
 ) -> anyhow::Result<ComparisonResult> {
-    let (base, revision_document) = (read("base.yaml", BASE), read("revision.yaml", revision));
+    apply_to((BASE, revision), edit, policy)
+}
+
+/// Compares a base with a revision and applies a report.
+fn apply_to(
+    (base_text, revision): (&str, &str),
+    edit: impl FnOnce(&mut UsageReport),
+    policy: &str,
+) -> anyhow::Result<ComparisonResult> {
+    let (base, revision_document) = (read("base.yaml", base_text), read("revision.yaml", revision));
     let mut findings = compare(&base, &revision_document, TODAY);
-    let mut report = report_of(BASE, revision, Vec::new());
+    let mut report = report_of(base_text, revision, Vec::new());
     edit(&mut report);
     for hit in &mut report.findings {
         let usage = report.operations.iter().find(|usage| usage.operation == hit.operation).unwrap();
@@ -265,6 +274,55 @@ fn a_finding_is_unknown_unless_every_request_was_checked() {
         reason(&|report| report.findings.push(hit("createA", "request-body-type", "/paths/~1x/get/x", ""))),
         "rejected requests of `createA` belong to no finding"
     );
+    assert_eq!(
+        reason(&|report| report.findings.push(hit("createA", "other", "", ""))),
+        "rejected requests of `createA` belong to no finding"
+    );
+    assert_eq!(reason(&|report| report.created_at -= (2 * 24).hours()), "the report ends on 2026-02-27");
+}
+
+/// A validator that rejects the type of a value does not compare the rest of it.
+#[test]
+fn a_rejected_request_can_hide_other_changes() {
+    let revision = BASE
+        .replace("name: {type: string, maxLength: 10}", "name: {type: string, maxLength: 9}")
+        .replace("size: {type: string}", "size: {type: integer}");
+    let pointer = "/components/schemas/A/properties/size/type";
+    let rejected = hit("createA", "request-body-type", pointer, "");
+    let result = apply(&revision, |report| report.findings.push(rejected), "usage = {}").unwrap();
+    let of = |id: &str| {
+        let finding = result.findings.iter().find(|finding| finding.id.starts_with(id)).unwrap();
+        let usage = finding.usage.as_ref().unwrap();
+        (usage.verdict, usage.reason.clone(), finding.level)
+    };
+    assert_eq!(of("request-property-type-changed"), (Verdict::Used, String::new(), Level::Error));
+    let hidden = "rejected requests of `createA` can hide this change".to_owned();
+    assert_eq!(of("request-property-max-length-decreased"), (Verdict::Unknown, hidden, Level::Error));
+}
+
+/// A server compares requests to v1 with the same operation of v2, and so does not see that the path of v1 is removed.
+#[test]
+fn a_removed_path_whose_operation_has_another_version_is_unknown() {
+    let (base, revision) = (BASE.replace("/a:", "/v1/a:"), BASE.replace("/a:", "/v2/a:"));
+    let result = apply_to((&base, &revision), |_| {}, "usage = {}").unwrap();
+    let removed: Vec<_> = result.findings.iter().filter(|finding| usage::is_removal(&finding.id)).collect();
+    assert!(!removed.is_empty());
+    for finding in removed {
+        let usage = finding.usage.as_ref().unwrap();
+        assert!(usage.reason.ends_with("with another version in its path"), "{usage:?}");
+        assert_eq!((usage.verdict, finding.level), (Verdict::Unknown, Level::Error));
+    }
+}
+
+/// Requests with unknown headers are not rejected.
+#[test]
+fn a_removed_header_is_unknown() {
+    let header = "      - {in: header, name: X-Mode, schema: {type: string}}\n";
+    let base =
+        BASE.replace("      - {in: query, name: limit", &format!("{header}      - {{in: query, name: limit"));
+    let result = apply_to((&base, BASE), |_| {}, "usage = {}").unwrap();
+    let finding = result.findings.iter().find(|finding| finding.id == "request-parameter-removed").unwrap();
+    assert_eq!(finding.usage.as_ref().unwrap().verdict, Verdict::Unknown);
 }
 
 #[test]
