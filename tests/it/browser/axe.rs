@@ -12,6 +12,9 @@ const AXE: &str = include_str!("axe/axe.min.js");
 /// The checked rules: WCAG 2.2 and all earlier versions at levels A and AA, and best practices.
 const TAGS: [&str; 6] = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
+/// The screens of pages: the widths of a phone and a desktop in pixels, and whether the colors are dark.
+pub const SCREENS: [(u32, bool); 4] = [(390, false), (390, true), (1440, false), (1440, true)];
+
 /// Runs axe-core, and returns one line for each violation.
 const RUN: &str = "
 const [options, done] = arguments;
@@ -24,6 +27,28 @@ axe.run(document, options).then(
 /// Loads axe into every page of the window.
 pub async fn install(window: &Window) {
     window.devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": AXE})).await;
+}
+
+/// Shows the page on the screen, and returns the violations there, also if it scrolls horizontally.
+pub async fn violations_on(window: &Window, (width, dark): (u32, bool)) -> Vec<String> {
+    window.set_screen(width, dark).await;
+    let mut violations = violations(window).await;
+    let excess_width = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    let pixels = window.run(excess_width, Vec::new()).await.as_i64().expect("pixels");
+    if pixels > 0 {
+        violations.push(format!("the page is {pixels} px wider than the screen"));
+    }
+    let colors = if dark { "dark" } else { "light" };
+    violations.into_iter().map(|violation| format!("{width} px, {colors}: {violation}")).collect()
+}
+
+/// Returns the violations on each of the [`SCREENS`].
+pub async fn violations_on_each_screen(window: &Window) -> Vec<String> {
+    let mut violations = Vec::new();
+    for screen in SCREENS {
+        violations.extend(violations_on(window, screen).await);
+    }
+    violations
 }
 
 /// Returns the violations on the page, each with its rule, element and remedy.

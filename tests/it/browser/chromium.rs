@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use fantoccini::{Client, ClientBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -34,6 +35,9 @@ const ARGUMENTS: &[&str] = &[
     "--hide-scrollbars",
     "--window-size=1440,900",
 ];
+
+/// Maximum time of a script that the driver runs, such as a check of a long page on a busy machine.
+const SCRIPT_TIMEOUT: Duration = Duration::from_mins(3);
 
 /// How often the driver is started at most. It ends when another program takes the port that it chose.
 const MAX_STARTS: usize = 3;
@@ -129,6 +133,7 @@ fn capabilities(profile: &str) -> serde_json::Map<String, Value> {
     arguments.push(format!("--user-data-dir={profile}"));
     let capabilities = json!({
         "browserName": "chrome",
+        "timeouts": {"script": SCRIPT_TIMEOUT.as_millis()},
         "goog:loggingPrefs": {"browser": "ALL"},
         "goog:chromeOptions": {"binary": program("TEST_CHROMIUM", "/usr/bin/chromium"), "args": arguments},
     });

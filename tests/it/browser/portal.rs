@@ -4,7 +4,6 @@ use fantoccini::key::Key;
 use serde_json::json;
 
 use super::axe;
-use super::tour::{WIDTHS, horizontal_overflow};
 use super::window::Window;
 use crate::support::TestApp;
 
@@ -218,12 +217,8 @@ async fn every_kind_of_page_passes_axe_on_phone_and_desktop_in_light_and_dark() 
     let mut findings = Vec::new();
     for path in PAGES {
         window.open_path(path).await;
-        for (width, dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
-            window.set_screen(width, dark).await;
-            let mut found = axe::violations(&window).await;
-            found.extend(horizontal_overflow(&window).await);
-            findings.extend(found.into_iter().map(|finding| format!("{path} {width} {dark}: {finding}")));
-        }
+        let found = axe::violations_on_each_screen(&window).await;
+        findings.extend(found.into_iter().map(|finding| format!("{path}: {finding}")));
         findings.extend(window.console().await.into_iter().map(|line| format!("{path}: console: {line}")));
     }
     assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
@@ -235,22 +230,20 @@ async fn open_suggestions_and_navigation_pass_axe() {
     let window = Window::open(&app).await;
     axe::install(&window).await;
     let mut findings = Vec::new();
-    for (width, dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
+    for screen @ (width, dark) in axe::SCREENS {
         window.set_screen(width, dark).await;
         window.open_page("/docs", "Your first request").await;
         if width < 600 {
             window.click("Menu").await;
             window.wait_for("document.getElementById('navigation-drawer').open").await;
-            findings.extend(axe::violations(&window).await);
-            findings.extend(horizontal_overflow(&window).await);
+            findings.extend(axe::violations_on(&window, screen).await);
             window.press_key(Key::Escape).await;
         }
         window.type_text("/").await;
         window.type_text("amount").await;
         window.wait_for(&format!("{RESULTS} > 0")).await;
         window.press_key(Key::Down).await;
-        findings.extend(axe::violations(&window).await);
-        findings.extend(horizontal_overflow(&window).await);
+        findings.extend(axe::violations_on(&window, screen).await);
     }
     assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
     window.assert_no_console_entries().await;

@@ -4,7 +4,6 @@ use foundation::clock::Clock;
 
 use super::axe;
 use super::certified::CertifiedProvider;
-use super::tour::{WIDTHS, horizontal_overflow};
 use super::window::Window;
 use crate::support::{TestApp, skip};
 
@@ -23,12 +22,8 @@ async fn sign_in_at_provider(window: &Window, name: &str) {
 
 /// Checks the current page with axe on all screens.
 async fn check_sign_in_page(window: &Window, name: &str) {
-    for (width, dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
-        window.set_screen(width, dark).await;
-        let mut violations = axe::violations(window).await;
-        violations.extend(horizontal_overflow(window).await);
-        assert!(violations.is_empty(), "{name}, {width} px, dark {dark}: {violations:?}");
-    }
+    let violations = axe::violations_on_each_screen(window).await;
+    assert!(violations.is_empty(), "{name}: {violations:#?}");
 }
 
 #[tokio::test]

@@ -4,7 +4,6 @@ use serde_json::json;
 
 use super::axe;
 use super::prefix_proxy::PrefixProxy;
-use super::tour::{WIDTHS, horizontal_overflow};
 use super::window::Window;
 use crate::support::program::TestProgram;
 use crate::support::{TestApp, send};
@@ -196,12 +195,8 @@ async fn the_reference_passes_axe_on_phone_and_desktop_in_light_and_dark() {
     for path in ["/docs/reference#/students/createStudent", "/docs/reference/platform#/event_feed/listEvents"]
     {
         window.open_page(path, "Responses").await;
-        for (width, dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
-            window.set_screen(width, dark).await;
-            let mut found = axe::violations(&window).await;
-            found.extend(horizontal_overflow(&window).await);
-            findings.extend(found.into_iter().map(|finding| format!("{path} {width} {dark}: {finding}")));
-        }
+        let found = axe::violations_on_each_screen(&window).await;
+        findings.extend(found.into_iter().map(|finding| format!("{path}: {finding}")));
     }
     window.click("Execute").await;
     window.wait_for_text("Server response").await;

@@ -16,9 +16,6 @@ use super::scenes::{Scene, TIME_ZONE, scenes};
 use super::window::Window;
 use crate::support::TestApp;
 
-/// Widths of a phone and a desktop screen, in pixels.
-pub const WIDTHS: [u32; 2] = [390, 1440];
-
 /// Routes that lead to an OpenID Connect provider and back, and have no page of their own.
 const TO_PROVIDER: [&str; 3] =
     ["/sign-in/provider", "/sign-in/provider/callback", "/dashboard/confirm/provider"];
@@ -48,27 +45,17 @@ async fn tour(app: &TestApp, data: &SceneData, scenes: &[Scene], folder: &Path) 
     let mut violations = Vec::new();
     for scene in scenes {
         scene.perform(&window, data).await;
-        for (width, dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
-            window.set_screen(width, dark).await;
-            let name = format!("{}-{width}-{}", scene.name, if dark { "dark" } else { "light" });
-            std::fs::write(folder.join(format!("{name}.png")), window.screenshot().await)
-                .expect("the screenshot is written");
-            let mut screen_violations = axe::violations(&window).await;
-            screen_violations.extend(horizontal_overflow(&window).await);
-            violations.extend(screen_violations.into_iter().map(|violation| format!("{name}: {violation}")));
+        for (width, dark) in axe::SCREENS {
+            let found = axe::violations_on(&window, (width, dark)).await;
+            violations.extend(found.into_iter().map(|violation| format!("{}: {violation}", scene.name)));
+            let name = format!("{}-{width}-{}.png", scene.name, if dark { "dark" } else { "light" });
+            std::fs::write(folder.join(name), window.screenshot().await).expect("the screenshot is written");
         }
         violations.extend(
             window.console().await.into_iter().map(|line| format!("{}: console: {line}", scene.name)),
         );
     }
     violations
-}
-
-/// Returns a violation if the page scrolls horizontally.
-pub async fn horizontal_overflow(window: &Window) -> Option<String> {
-    let excess_width = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
-    let pixels = window.run(excess_width, Vec::new()).await.as_i64().expect("pixels");
-    (pixels > 0).then(|| format!("the page is {pixels} px wider than the screen"))
 }
 
 /// Returns the pages that no scene opens.

@@ -69,7 +69,7 @@ async fn provoke(app: &TestApp, operation: &Operation, status: u16) -> TestRespo
         }
         503 if operation.id == "listEvents" => {
             let _readers = wait_with_many_readers(app).await;
-            send(example(app, operation, Some(&token), "?wait=1")).await
+            send(example(app, operation, Some(&token), "?wait=30")).await
         }
         503 => {
             let mut running = Vec::new();
