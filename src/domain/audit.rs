@@ -55,6 +55,7 @@ actions! {
     SecondFactorSetUp = "second_factor.set_up", "Set up a second factor";
     SecondFactorRemoved = "second_factor.remove", "Removed a second factor";
     RecoveryCodesCreated = "second_factor.codes", "Created new recovery codes";
+    WrongCode = "second_factor.wrong_code", "Entered an incorrect code of the second factor";
     RecoveryCodeUsed = "second_factor.recover", "Used a recovery code";
     ProviderLinked = "provider.link", "Linked an account for single sign-on";
     ProviderUnlinked = "provider.unlink", "Unlinked an account for single sign-on";

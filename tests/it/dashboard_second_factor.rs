@@ -106,6 +106,9 @@ async fn guessed_codes_are_limited() {
     }
     assert_eq!(statuses, [(422, 10), (429, 990)].into());
     assert_eq!(notices(&acme).await[1..], ["Sign-in attempts with wrong codes at your dashboard account"]);
+    let entries = audit_entries(&acme).await;
+    let is_wrong_code = |entry: &&String| entry.contains("Entered an incorrect code of the second factor");
+    assert_eq!(entries.iter().filter(is_wrong_code).count(), 10);
     let page = html(
         &browser.post(CODE, &token, &[("code", factor.code(&app, 0).as_str())]).await.assert_status(429),
     );

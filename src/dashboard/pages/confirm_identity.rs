@@ -96,6 +96,7 @@ async fn confirm(request: DashboardRequest, form: Form) -> PageResponse {
         match people::check_code(&write, &context.state.factor_seal, address, form.text("code")).await? {
             CodeCheck::Wrong => {
                 drop(write);
+                request.record_wrong_code().await?;
                 return show(&request, StatusCode::UNPROCESSABLE_ENTITY, wrong, next).await;
             }
             CodeCheck::Right => {}

@@ -85,6 +85,11 @@ async fn check_code(request: PublicRequest, form: Form) -> PageResponse {
         match sessions::create_with_code(app, &mut write, seal, &first, code, client).await? {
             CodeSignIn::Started(session, token, left) => (session, token, left),
             CodeSignIn::WrongCode => {
+                drop(write);
+                let mut write = app.begin_write().await.map_err(Error::from)?;
+                let entry = (Action::WrongCode, user.id.to_string(), user.email.as_str());
+                audit::append(app, &mut write, user.workspace, &actor(context, user), entry).await?;
+                write.commit().await.map_err(Error::from)?;
                 let error = "Incorrect code. A code works once; wait for the next one.";
                 return show(&request, StatusCode::UNPROCESSABLE_ENTITY, Some(error));
             }

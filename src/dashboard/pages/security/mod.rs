@@ -68,7 +68,9 @@ async fn admit_code(request: &DashboardRequest) -> Option<String> {
     attempts.admit_code(&request.app().clock, &account).await.err().map(too_many_attempts)
 }
 
+/// Records the incorrect code, and shows the page with an error. The transaction that checked the code must have ended.
 async fn show_wrong_code(request: &DashboardRequest) -> PageResponse {
+    request.record_wrong_code().await?;
     let error = "Incorrect code. A code works once; wait for the next one.";
     show(request, StatusCode::UNPROCESSABLE_ENTITY, Some(error)).await
 }
