@@ -39,6 +39,8 @@ const MAX_AGE_MS: i64 = 30 * 24 * HOUR_MS;
 const SEEN_RESOLUTION_MS: i64 = 60_000;
 /// How long a proof of identity counts as recent, in milliseconds.
 const RECENT_MS: i64 = 10 * 60_000;
+/// How far the clock of the server that recorded a proof may be ahead, in milliseconds.
+const MAX_CLOCK_DIFFERENCE_MS: i64 = 60_000;
 /// Maximum number of sessions listed per workspace.
 const MAX_LISTED: u64 = 100;
 
@@ -90,7 +92,9 @@ impl Viewer {
 
     /// Returns whether the user proved their identity in the last ten minutes.
     pub fn is_recently_authenticated(&self, now: Timestamp) -> bool {
-        now.as_millisecond() - self.authenticated_at.as_millisecond() < RECENT_MS
+        let age_ms = now.as_millisecond() - self.authenticated_at.as_millisecond();
+        // A clock that was set back does not extend the time. Clocks of several servers may differ a little.
+        (-MAX_CLOCK_DIFFERENCE_MS..RECENT_MS).contains(&age_ms)
     }
 }
 
