@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use foundation::outbound::{OutboundClient, OutboundError};
 use openidconnect::{AsyncHttpClient, HttpRequest, HttpResponse};
-use reqwest::Body;
+use reqwest::{Body, StatusCode};
 use url::Url;
 
 /// Maximum size of a response. Metadata, keys and tokens are much smaller.
@@ -23,6 +23,9 @@ pub(crate) enum HttpError {
     Outbound(#[from] OutboundError),
     #[error("{}", innermost(.0))]
     Exchange(reqwest::Error),
+    /// The provider, or a proxy before it, cannot respond now. This is no answer about the person.
+    #[error("the status is {0}")]
+    Status(StatusCode),
     #[error("the response is larger than {MAX_RESPONSE_BYTES} bytes")]
     TooLarge,
     #[error("the response is malformed: {0}")]
@@ -59,6 +62,9 @@ impl HttpClient {
         let url = Url::parse(&head.uri.to_string())?;
         let request = self.0.request(head.method, url)?.headers(head.headers);
         let mut response = request.body(Body::from(body)).send().await?;
+        if response.status().is_server_error() {
+            return Err(HttpError::Status(response.status()));
+        }
         let mut builder = openidconnect::http::Response::builder().status(response.status());
         if let Some(headers) = builder.headers_mut() {
             headers.clone_from(response.headers());

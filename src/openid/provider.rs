@@ -14,7 +14,7 @@ use openidconnect::{
     AuthType, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret, CsrfToken,
     EndpointMaybeSet, EndpointNotSet, EndpointSet, IssuerUrl, LogoutRequest, Nonce, OAuth2TokenResponse,
     PkceCodeChallenge, PkceCodeVerifier, PostLogoutRedirectUrl, ProviderMetadataWithLogout, RedirectUrl,
-    RequestTokenError, Scope, SignatureVerificationError, SubjectIdentifier, TokenResponse,
+    RequestTokenError, Scope, SignatureVerificationError, SubjectIdentifier, TokenResponse, UserInfoError,
 };
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
@@ -75,6 +75,14 @@ struct Cache {
     failed: Option<(i64, String)>,
 }
 
+impl Cache {
+    /// Returns why the last attempt failed, if it is too early for another one.
+    fn recent_problem(&self, now_ms: i64) -> Option<&str> {
+        let recent = self.failed.as_ref().filter(|(failed_ms, _)| (now_ms - failed_ms).abs() < RETRY_MS);
+        recent.map(|(_, problem)| problem.as_str())
+    }
+}
+
 type Client = CoreClient<
     EndpointSet,
     EndpointNotSet,
@@ -102,9 +110,11 @@ impl Provider {
         Ok(Self { settings, http, cache: Mutex::default() })
     }
 
-    /// Returns whether the provider can be used now. Reads its metadata unless they are known.
-    pub async fn is_available(&self, clock: &Clock) -> bool {
-        self.metadata(clock.now_ms()).await.is_ok()
+    /// Returns whether the last attempt to read the metadata did not fail just now. Sends no request and waits for none, so that
+    /// pages appear at once even if the provider hangs.
+    pub fn seems_available(&self, clock: &Clock) -> bool {
+        let Ok(cache) = self.cache.try_lock() else { return true };
+        cache.metadata.is_some() || cache.recent_problem(clock.now_ms()).is_none()
     }
 
     /// Returns the URL of the provider that the browser is sent to. The provider sends it back to `redirect`. With `again`, the
@@ -175,7 +185,11 @@ impl Provider {
             let subject = SubjectIdentifier::new(identity.subject.clone());
             let request =
                 client.user_info(response.access_token().clone(), Some(subject)).map_err(rejected)?;
-            let claims: CoreUserInfoClaims = request.request_async(&self.http).await.map_err(rejected)?;
+            let claims: Result<CoreUserInfoClaims, _> = request.request_async(&self.http).await;
+            let claims = claims.map_err(|error| match error {
+                UserInfoError::Request(cause) => ProviderError::Unavailable(describe(&cause)),
+                other => rejected(other),
+            })?;
             identity.add_email(&claims);
         }
         Ok(identity)
@@ -222,25 +236,22 @@ impl Provider {
         cache: &mut Cache,
         now_ms: i64,
     ) -> Result<Arc<ProviderMetadataWithLogout>, ProviderError> {
-        let recent = cache.failed.as_ref().filter(|(failed_ms, _)| (now_ms - failed_ms).abs() < RETRY_MS);
-        let result = match recent {
-            Some((_, problem)) => Err(problem.clone()),
-            None => self.discover().await,
-        };
-        match result {
-            Ok(metadata) => {
-                let metadata = Arc::new(metadata);
-                *cache = Cache { metadata: Some(Arc::clone(&metadata)), read_ms: now_ms, failed: None };
-                Ok(metadata)
-            }
-            Err(problem) => {
-                if recent.is_none() {
+        let problem = match cache.recent_problem(now_ms) {
+            Some(problem) => problem.to_owned(),
+            None => match self.discover().await {
+                Ok(metadata) => {
+                    let metadata = Arc::new(metadata);
+                    *cache = Cache { metadata: Some(Arc::clone(&metadata)), read_ms: now_ms, failed: None };
+                    return Ok(metadata);
+                }
+                Err(problem) => {
                     tracing::warn!(problem, "could not read the metadata of the sign-in provider");
                     cache.failed = Some((now_ms, problem.clone()));
+                    problem
                 }
-                cache.metadata.clone().ok_or(ProviderError::Unavailable(problem))
-            }
-        }
+            },
+        };
+        cache.metadata.clone().ok_or(ProviderError::Unavailable(problem))
     }
 
     async fn discover(&self) -> Result<ProviderMetadataWithLogout, String> {

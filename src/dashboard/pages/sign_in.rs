@@ -58,7 +58,7 @@ struct LoginPage<'a> {
 struct ProviderLink<'a> {
     name: &'a str,
     path: String,
-    /// Whether the provider responds.
+    /// Whether the provider responded when it was last asked.
     is_available: bool,
 }
 
@@ -78,7 +78,7 @@ async fn show_login(
         provider = Some(ProviderLink {
             name: settings.oidc_name.as_str(),
             path: format!("/sign-in/provider?next={next}"),
-            is_available: openid.is_available(&context.app().clock).await,
+            is_available: openid.seems_available(&context.app().clock),
         });
         if is_signed_out {
             sign_out_url = openid.sign_out_url(&format!("{}/login", context.base_url)).await;

@@ -25,7 +25,7 @@ use domain::users::{self, AccountEvent, User};
 use domain::{Result, email, token};
 use foundation::database::Write;
 use foundation::id::SessionId;
-use openid::{Attempt, Identity, MAX_ISSUE_AGE_MS, Provider, ProviderError};
+use openid::{Attempt, Identity, MAX_ISSUE_AGE_MS, MAX_SKEW_MS, Provider, ProviderError};
 
 const CALLBACK: &str = "/sign-in/provider/callback";
 
@@ -72,8 +72,11 @@ async fn begin(context: &BrowserContext, next: &str, session: Option<SessionId>)
         }
         Err(error) => {
             tracing::warn!(error = error.to_string(), "could not send a browser to the sign-in provider");
-            let flash = Flash::info("The provider does not respond. Try again later.");
-            redirect_with(context, if session.is_some() { next } else { "/login" }, &flash)
+            if session.is_none() {
+                // The page says that the provider does not respond.
+                return redirect("/login");
+            }
+            redirect_with(context, next, &Flash::info("The provider does not respond. Try again later."))
         }
     }
 }
@@ -137,7 +140,10 @@ async fn finish(context: &BrowserContext, query: &PageQuery) -> PageResponse {
     match &pending.session {
         None => match retry_on_conflict(|| sign_in(context, &identity)).await? {
             Ok(token) => signed_in(context, &token, next),
-            Err(refusal) => Err(refused(explanation(&refusal))),
+            Err(refusal) => {
+                tracing::info!(refusal = refusal.name(), "a person may not sign in with the provider");
+                Err(refused(explanation(&refusal)))
+            }
         },
         Some(session) => {
             let viewer = context.viewer.as_ref().filter(|viewer| viewer.session.to_string() == *session);
@@ -159,7 +165,10 @@ async fn finish(context: &BrowserContext, query: &PageQuery) -> PageResponse {
 
 /// Returns whether the person has just entered their credentials at the provider.
 fn is_recent(identity: &Identity, now_ms: i64) -> bool {
-    identity.authenticated_ms.is_some_and(|at_ms| now_ms - at_ms < MAX_ISSUE_AGE_MS)
+    // The clock of the provider may be ahead, by as much as in the times of its tokens.
+    identity
+        .authenticated_ms
+        .is_some_and(|at_ms| (-MAX_SKEW_MS..MAX_ISSUE_AGE_MS).contains(&(now_ms - at_ms)))
 }
 
 fn account(identity: &Identity) -> ProviderAccount<'_> {

@@ -46,6 +46,20 @@ pub enum ProviderSignIn {
     SecondFactor(String),
 }
 
+impl ProviderSignIn {
+    /// Returns a name without the address, for logs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Member { .. } => "member",
+            Self::EmailNotVerified => "email_not_verified",
+            Self::DomainNotAllowed(_) => "domain_not_allowed",
+            Self::NoAccess(_) => "no_access",
+            Self::OtherAccount(_) => "other_account",
+            Self::SecondFactor(_) => "second_factor",
+        }
+    }
+}
+
 /// Returns the member to whom an account belongs. Links the account to the invited person with its email address if it belongs to
 /// nobody. `used_second_factor` is whether the browser is signed in with a second factor. Locks the person's users until the
 /// transaction ends.

@@ -79,6 +79,7 @@ async fn a_member_signs_in_with_a_certified_provider_and_out() {
     let window = Window::open(&app).await;
     axe::install(&window).await;
     window.open_path("/login").await;
+    window.click("Sign in with the school account").await;
     window.wait_for_text("the provider does not respond").await;
     check_sign_in_page(&window, "login-provider-down").await;
     window.fill("Email", ADA).await;
