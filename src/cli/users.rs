@@ -9,7 +9,7 @@ use super::workspaces::find;
 use super::{access_links, audited, output};
 use domain::app::App;
 use domain::audit::{self, Action, Actor};
-use domain::people;
+use domain::people::{self, Factors};
 use domain::roles::{Role, Roles};
 use domain::users::{self, AccountEvent, RoleChange, User, UserRemoval};
 use domain::workspaces::Workspace;
@@ -254,32 +254,41 @@ async fn find_locked(write: &Write, workspace: &Workspace, email: &str) -> Resul
 async fn list(app: &App, workspace: &str, json: bool) -> Result<(), CommandError> {
     let workspace = find(app, workspace).await?;
     let users = users::list(app, workspace.id).await?;
-    if json {
-        return output::print_json(users.iter().map(|user| to_json(&workspace, user)).collect());
+    let mut members = Vec::new();
+    for user in users {
+        let factors = people::factors(app, &user.email).await?;
+        members.push((user, factors));
     }
-    let row = |user: &User| {
-        let password = if user.has_password { "set" } else { "not set" };
+    if json {
+        return output::print_json(members.iter().map(|member| to_json(&workspace, member)).collect());
+    }
+    let set = |is_set: bool| if is_set { "set" } else { "not set" }.to_owned();
+    let row = |(user, factors): &(User, Factors)| {
         let roles = users::roles(&workspace, user).to_string();
         [
             user.id.to_string(),
             user.email.clone(),
             roles,
-            password.to_owned(),
+            set(user.has_password),
+            set(factors.has_second_factor),
+            if factors.has_linked_account { "linked" } else { "not linked" }.to_owned(),
             output::format_time(user.created_at),
         ]
     };
     output::print_table(
-        ["ID", "EMAIL", "ROLES", "PASSWORD", "CREATED"],
-        &users.iter().map(row).collect::<Vec<_>>(),
+        ["ID", "EMAIL", "ROLES", "PASSWORD", "SECOND FACTOR", "SINGLE SIGN-ON", "CREATED"],
+        &members.iter().map(row).collect::<Vec<_>>(),
     )
 }
 
-fn to_json(workspace: &Workspace, user: &User) -> serde_json::Value {
+fn to_json(workspace: &Workspace, (user, factors): &(User, Factors)) -> serde_json::Value {
     json!({
         "id": user.id.to_string(),
         "email": user.email,
         "roles": users::roles(workspace, user).iter().map(Role::as_str).collect::<Vec<_>>(),
         "has_password": user.has_password,
+        "has_second_factor": factors.has_second_factor,
+        "has_linked_account": factors.has_linked_account,
         "created_at": output::format_time(user.created_at),
     })
 }

@@ -370,12 +370,20 @@ async fn the_operator_unlinks_an_account() {
     app.stop().await;
     MasterKeys::create(app.folder()).expect("a master key is created");
     let program = TestProgram { app, database_url: None };
+    let is_listed_as_linked = async || {
+        let output = program.run(&["users", "list", "--workspace", "acme", "--json"]).await;
+        let users: Value = serde_json::from_str(&output.stdout).expect("JSON");
+        let ada = users.as_array().unwrap().iter().find(|user| user["email"] == "ada@acme.example");
+        ada.expect("Ada is a member")["has_linked_account"] == true
+    };
+    assert!(is_listed_as_linked().await);
     let unlink = ["users", "unlink-provider", "--workspace", "acme", "--email", "ada@acme.example"];
     let output = program.run(&unlink).await;
     assert_eq!((output.code, output.stdout.as_str()), (Some(0), ""), "{output:?}");
     let again = program.run(&unlink).await;
     assert_eq!(again.code, Some(1));
     assert!(again.stderr.contains("ada@acme.example has no linked account"), "{again:?}");
+    assert!(!is_listed_as_linked().await);
 
     let app = program.app.restart().await;
     let browser = Browser::new(&app);

@@ -320,6 +320,10 @@ async fn roles_are_set_by_command() {
         (&users[0]["roles"], &users[1]["roles"]),
         (&json!(["owner"]), &json!(["developer", "manager"]))
     );
+    assert_eq!(
+        (&users[0]["has_second_factor"], &users[0]["has_linked_account"]),
+        (&json!(false), &json!(false))
+    );
     let acme = program.app.workspace("acme").await;
     assert_eq!(
         audit_entries(&acme).await[0],

@@ -26,6 +26,27 @@ pub use second_factor::{
     reset_second_factor, second_factor, set_up_second_factor,
 };
 
+/// What a person can prove their identity with, besides the password.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Factors {
+    /// Whether the person has a second factor.
+    pub has_second_factor: bool,
+    /// Whether the person has linked an account at an OpenID Connect provider.
+    pub has_linked_account: bool,
+}
+
+/// Returns what the person with this email address can prove their identity with.
+///
+/// # Errors
+/// Returns [`Error::Internal`] when the query fails.
+pub async fn factors(app: &App, address: &str) -> Result<Factors> {
+    let person = people::by_email_folded(app.db.read(), &email::comparison_key(address)).await?;
+    Ok(Factors {
+        has_second_factor: person.as_ref().is_some_and(|person| person.totp_secret.is_some()),
+        has_linked_account: person.is_some_and(|person| person.subject.is_some()),
+    })
+}
+
 /// Locks and returns the person with this email address. Inserts the person if there is none. The caller has locked their users,
 /// so that no other transaction inserts the person.
 async fn lock_or_insert(app: &App, write: &Write, address: &str) -> Result<Model> {
