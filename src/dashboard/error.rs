@@ -240,8 +240,8 @@ impl PageError {
             ),
             Self::IdentityNotConfirmed { .. } => (
                 "Confirm your identity",
-                "No changes were made, because you signed in more than 10 minutes ago. Confirm your identity, then fill in the form \
-                 again.",
+                "No changes were made, because you have not entered your credentials in the last 10 minutes. Confirm your identity, \
+                 then fill in the form again.",
             ),
             Self::Invalid(_) => {
                 ("Invalid request", "No changes were made. Go back and correct the following fields.")

@@ -20,7 +20,7 @@ use domain::app::App;
 use domain::retry::retry_on_conflict;
 use domain::roles::Roles;
 use domain::sessions;
-use foundation::config::SignInConfig;
+use foundation::config::{SignInConfig, WebUrl};
 use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
 use foundation::secret::{MasterKeys, Purpose, Seal};
 use openid::{Provider, ProviderSettings};
@@ -62,7 +62,7 @@ impl Dashboard {
         let seal = Seal::new(master, Purpose::WebhookSecrets);
         let factor_seal = Seal::new(master, Purpose::SecondFactors);
         let step_seal = Seal::new(master, Purpose::SignInSteps);
-        let provider = provider(&app.config.sign_in)?;
+        let provider = provider(&app.config.sign_in, app.config.server.public_url.as_ref())?;
         let login_attempts = Attempts::new(limit_store, master.derive(Purpose::SignInAttempts));
         let device_key = master.derive(Purpose::KnownDevices);
         let state = Arc::new(DashboardState {
@@ -168,10 +168,21 @@ impl Dashboard {
 }
 
 /// Returns the OpenID Connect provider of the configuration, if there is one. Does not contact it.
-fn provider(settings: &SignInConfig) -> anyhow::Result<Option<Provider>> {
+fn provider(settings: &SignInConfig, public_url: Option<&WebUrl>) -> anyhow::Result<Option<Provider>> {
     let (Some(issuer), Some(client_id)) = (&settings.oidc_issuer, &settings.oidc_client_id) else {
         return Ok(None);
     };
+    let issuer_url = issuer.as_str();
+    match public_url {
+        Some(url) => {
+            let redirect_uri = format!("{}{}", url.base(), pages::sign_in_provider::CALLBACK);
+            tracing::info!(issuer = issuer_url, redirect_uri, "members can sign in with the provider");
+        }
+        None => tracing::warn!(
+            issuer = issuer_url,
+            "without `public_url`, providers accept sign-ins only from browsers on this machine"
+        ),
+    }
     let settings = ProviderSettings {
         issuer: issuer.as_str().to_owned(),
         client_id: client_id.as_str().to_owned(),

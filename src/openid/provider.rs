@@ -26,6 +26,8 @@ use crate::validation::{self, Identity};
 
 /// Time limit of a request to the provider.
 const TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum time since the person entered their credentials at the provider. The provider must then say when that was (`auth_time`).
+const MAX_AGE: Duration = Duration::from_hours(30 * 24);
 /// How long metadata and keys are used before they are read again, in milliseconds.
 const FRESH_MS: i64 = 60 * 60_000;
 /// Minimum time between two attempts to read the metadata, in milliseconds.
@@ -139,9 +141,9 @@ impl Provider {
             .set_redirect_uri(Cow::Owned(redirect_url(redirect)?))
             .set_pkce_challenge(PkceCodeChallenge::from_code_verifier_sha256(&verifier));
         if again {
-            request = request.add_prompt(CoreAuthPrompt::Login).set_max_age(Duration::ZERO);
+            request = request.add_prompt(CoreAuthPrompt::Login);
         }
-        Ok(request.url().0)
+        Ok(request.set_max_age(if again { Duration::ZERO } else { MAX_AGE }).url().0)
     }
 
     /// Exchanges the code with which the browser came back, and returns the person.
@@ -245,7 +247,11 @@ impl Provider {
                     return Ok(metadata);
                 }
                 Err(problem) => {
-                    tracing::warn!(problem, "could not read the metadata of the sign-in provider");
+                    tracing::warn!(
+                        problem,
+                        issuer = self.settings.issuer,
+                        "could not read the metadata of the sign-in provider"
+                    );
                     cache.failed = Some((now_ms, problem.clone()));
                     problem
                 }

@@ -13,7 +13,7 @@ mod settings;
 mod sign_in;
 mod sign_in_code;
 mod sign_in_link;
-mod sign_in_provider;
+pub(crate) mod sign_in_provider;
 mod students;
 mod time_zone;
 mod webhooks;

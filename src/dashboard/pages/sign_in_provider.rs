@@ -27,7 +27,7 @@ use foundation::database::Write;
 use foundation::id::SessionId;
 use openid::{Attempt, Identity, MAX_ISSUE_AGE_MS, MAX_SKEW_MS, Provider, ProviderError};
 
-const CALLBACK: &str = "/sign-in/provider/callback";
+pub(crate) const CALLBACK: &str = "/sign-in/provider/callback";
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
@@ -142,7 +142,7 @@ async fn finish(context: &BrowserContext, query: &PageQuery) -> PageResponse {
             Ok(token) => signed_in(context, &token, next),
             Err(refusal) => {
                 tracing::info!(refusal = refusal.name(), "a person may not sign in with the provider");
-                Err(refused(explanation(&refusal)))
+                Err(refused(explanation(&refusal, context.app().config.sign_in.password_sign_in)))
             }
         },
         Some(session) => {
@@ -249,7 +249,7 @@ async fn confirm(
 }
 
 /// Explains to a person why they cannot sign in, and whom to ask.
-fn explanation(refusal: &ProviderSignIn) -> String {
+fn explanation(refusal: &ProviderSignIn, has_passwords: bool) -> String {
     match refusal {
         ProviderSignIn::EmailNotVerified => {
             "The provider has not verified your email address. Verify it there, then sign in again."
@@ -264,6 +264,10 @@ fn explanation(refusal: &ProviderSignIn) -> String {
         ProviderSignIn::OtherAccount(address) => format!(
             "{address} signs in with another account of the provider. Ask the operator of this server, who can unlink it with \
              creator-api users unlink-provider."
+        ),
+        ProviderSignIn::SecondFactor(address) if !has_passwords => format!(
+            "{address} has a second factor, and signs in with this provider for the first time. Ask the operator of this server to run \
+             creator-api users reset-second-factor."
         ),
         ProviderSignIn::SecondFactor(address) => format!(
             "{address} has a second factor, and signs in with this provider for the first time. Sign in with your password and a \

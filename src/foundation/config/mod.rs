@@ -32,7 +32,7 @@ pub use settings::{
     Config, DatabaseConfig, DeprecationConfig, LimitsConfig, LogConfig, MailConfig, ServerConfig,
     SignInConfig, StorageConfig, WebhooksConfig, WorkerConfig,
 };
-pub use sign_in::{ClientSecret, IssuerUrl, SingleLine};
+pub use sign_in::{ClientSecret, EmailDomain, IssuerUrl, SingleLine};
 pub use value::{HexSecret, WebUrl};
 
 use std::ffi::OsString;

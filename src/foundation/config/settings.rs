@@ -13,7 +13,7 @@ use super::log::{LogFilter, LogFormat};
 use super::mail::SmtpUrl;
 use super::network::Network;
 use super::raw_settings::RawSettings;
-use super::sign_in::{ClientSecret, IssuerUrl, SingleLine};
+use super::sign_in::{ClientSecret, EmailDomain, IssuerUrl, SingleLine};
 use super::value::{HexSecret, SettingValue, TomlType, WebUrl};
 
 /// The declaration of one setting.
@@ -194,7 +194,7 @@ settings! {
         oidc_name: SingleLine = Some("single sign-on"), "CREATOR_API_OIDC_NAME", "NAME";
         /// Domains of the email addresses with which members can sign in with the provider, such as
         /// `example.com,example.org`. By default, all.
-        oidc_email_domains: Vec<SingleLine> = None, "CREATOR_API_OIDC_EMAIL_DOMAINS", "DOMAIN,...";
+        oidc_email_domains: Vec<EmailDomain> = None, "CREATOR_API_OIDC_EMAIL_DOMAINS", "DOMAIN,...";
         /// Networks in which the OpenID Connect provider can be reached in addition to public addresses, in CIDR notation,
         /// such as `10.0.0.0/8,::1`. Addresses in these networks are reached over `https` or `http`, public addresses over
         /// `https` only.

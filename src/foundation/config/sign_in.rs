@@ -1,7 +1,7 @@
 //! The settings for signing in to the dashboard.
 
 use secrecy::{ExposeSecret, SecretString};
-use url::Url;
+use url::{Host, Url};
 
 use super::raw_settings::RawSettings;
 use super::settings::{ServerConfig, SignInConfig};
@@ -33,7 +33,31 @@ impl SettingValue for IssuerUrl {
     }
 }
 
-/// One line of text, such as a name or a domain.
+/// The domain of email addresses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmailDomain(String);
+
+impl EmailDomain {
+    /// Returns the domain as it was entered.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl SettingValue for EmailDomain {
+    const EXPECTED: &str = "a domain without @ and wildcards, such as example.com";
+
+    fn parse(text: &str) -> Option<Self> {
+        let is_domain = matches!(Host::parse(text), Ok(Host::Domain(_))) && !text.contains('*');
+        is_domain.then(|| Self(text.to_owned()))
+    }
+
+    fn show(&self) -> String {
+        self.0.clone()
+    }
+}
+
+/// One line of text, such as a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SingleLine(String);
 
@@ -123,6 +147,18 @@ impl SignInConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_domain_is_not_an_address_a_pattern_or_a_list() {
+        for valid in ["example.com", "schüler.example", "a.b.example"] {
+            assert!(EmailDomain::parse(valid).is_some(), "{valid}");
+        }
+        for invalid in
+            ["", "@acme.example", "*.example.com", "a.com, b.com", "a b", "10.0.0.1", "https://a.example"]
+        {
+            assert!(EmailDomain::parse(invalid).is_none(), "{invalid}");
+        }
+    }
 
     #[test]
     fn an_issuer_is_kept_as_it_was_entered() {
