@@ -82,7 +82,8 @@ fn fields_html(label: &str, rows: &[FieldRow], renderer: &mut Renderer<'_>, html
          </thead><tbody>"
     );
     for FieldRow { id, name, kind, description } in rows {
-        let (id, name) = (escape(id), escape(name));
+        // Paths such as `items[].id` are broken at their dots only.
+        let (id, name) = (escape(id), escape(name).replace('.', ".<wbr>"));
         let (kind, description) = (renderer.inline(kind), renderer.inline(description));
         let _ = writeln!(
             html,

@@ -174,7 +174,14 @@ pub(crate) fn constraints(schema: &Json) -> Vec<String> {
         ("minProperties", "maxProperties", " entries"),
     ];
     for (minimum, maximum, unit) in ranges {
-        sentences.extend(range(&schema[minimum], &schema[maximum], unit));
+        let is_not_empty =
+            minimum.starts_with("min") && minimum != "minimum" && literal(&schema[minimum]) == "1";
+        if !is_not_empty || !schema[maximum].is_null() {
+            sentences.extend(range(&schema[minimum], &schema[maximum], unit));
+        } else if schema["format"].is_null() {
+            // A format such as `date-time` says it already.
+            sentences.push("Not empty.".to_owned());
+        }
     }
     if schema["uniqueItems"].is_true() {
         sentences.push("No duplicates.".to_owned());
@@ -232,6 +239,8 @@ mod tests {
             of(r#"{"enum":["a","b"],"x-extensible-enum":true}"#),
             "One of `a`, `b`. Extensible: new values may be added."
         );
+        assert_eq!(of(r#"{"minLength":1}"#), "Not empty.");
+        assert_eq!(of(r#"{"minLength":1,"format":"date-time"}"#), "Format: `date-time`.");
         assert_eq!(
             of(r#"{"maxProperties":50,"additionalProperties":{"maxLength":5}}"#),
             "At most 50 entries. Each value: At most 5 characters."

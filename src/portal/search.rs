@@ -207,7 +207,10 @@ pub(crate) fn not_found(site: &Site, path: &str) -> String {
     render(SearchPage { frame, message, results })
 }
 
-/// Returns the entries that contain all words, those with all words in the title first.
+/// The kinds of results in the order in which they are shown.
+const KINDS: [&str; 5] = ["Page", "Operation", "Event", "Error code", "Section"];
+
+/// Returns the entries that contain all words: first those with all words in the title, then by kind.
 fn find<'a>(site: &'a Site, text: &str) -> Vec<SearchResult<'a>> {
     let text = text.to_lowercase();
     let words: Vec<&str> = text.split_whitespace().take(MAX_WORDS).collect();
@@ -224,7 +227,8 @@ fn find<'a>(site: &'a Site, text: &str) -> Vec<SearchResult<'a>> {
             found.push((true, entry));
         }
     }
-    found.sort_by_key(|(only_in_text, _)| *only_in_text);
+    let rank = |kind: &str| KINDS.iter().position(|other| *other == kind).unwrap_or(KINDS.len());
+    found.sort_by_key(|(only_in_text, entry)| (*only_in_text, rank(entry.kind)));
     let results = found.into_iter().take(MAX_RESULTS).map(|(_, entry)| SearchResult {
         title: &entry.title,
         kind: entry.kind,

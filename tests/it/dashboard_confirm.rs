@@ -78,7 +78,9 @@ async fn a_member_with_a_second_factor_needs_it_too() {
     let mails = acme.mails().await.len();
     confirm(&factor.recovery_codes[0]).await.assert_status(303);
     confirm(&factor.recovery_codes[0]).await.assert_status(422);
-    assert!(audit_entries(&acme).await[0].ends_with("with a recovery code, 9 left"));
+    let entries = audit_entries(&acme).await;
+    assert!(entries[0].contains("Entered an incorrect code of the second factor"), "{entries:?}");
+    assert!(entries[1].ends_with("with a recovery code, 9 left"), "{entries:?}");
     assert_eq!(acme.mails().await.len(), mails + 1, "its use is notified");
 }
 

@@ -44,8 +44,30 @@ async function markdown(url) {
   return response.text();
 }
 
+// Marks the section that the reader sees in the table of contents: the last heading above the upper third of the window.
+const links = new Map([...document.querySelectorAll(".contents a")].map((link) => [link.hash.slice(1), link]));
+const headings = [...links.keys()].map((id) => document.getElementById(id)).filter(Boolean);
+function markSection() {
+  const current = headings.findLast((heading) => heading.getBoundingClientRect().top < innerHeight / 3);
+  for (const [id, link] of links) {
+    if (id === current?.id) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+  }
+}
+const observer = new IntersectionObserver(markSection, { rootMargin: "0px 0px -66%" });
+for (const heading of headings) observer.observe(heading);
+
 const drawer = document.getElementById("navigation-drawer");
 const navigation = drawer?.closest("nav");
+/** Scrolls the navigation, not the page, to the link of this page. */
+function showCurrentLink() {
+  const link = navigation?.querySelector(".groups [aria-current]");
+  if (!link) return;
+  const middle = navigation.getBoundingClientRect().top + navigation.clientHeight / 2;
+  navigation.scrollTop += link.getBoundingClientRect().top - middle;
+}
+showCurrentLink();
+drawer?.addEventListener("toggle", showCurrentLink);
 document.addEventListener("click", (event) => {
   // A link to an anchor does not leave the page.
   if (drawer?.open && (!navigation.contains(event.target) || event.target.closest("a"))) drawer.open = false;

@@ -4,6 +4,10 @@ import { element } from "./samples.js";
 
 const MAX_RESULTS = 20;
 const MAX_QUERY = 200;
+/** How much more a result of a kind counts than a field. Pages answer questions, fields are many. */
+const WEIGHTS = { Page: 4, Operation: 3, Event: 3, "Error code": 3, Section: 2 };
+/** Attempts to find something: all words, all words with a typing error, any word. */
+const ATTEMPTS = [{}, { fuzzy: (word) => (word.length > 4 ? 0.2 : false) }, { combineWith: "OR" }];
 const { prefix, assets } = document.body.dataset;
 const input = document.getElementById("search");
 const popup = document.getElementById("search-results");
@@ -37,8 +41,8 @@ function load() {
         tokenize: (text) => queryWords(text).slice(0, 10),
         combineWith: "AND",
         prefix: true,
-        fuzzy: (word) => (word.length > 3 ? 0.2 : false),
         boost: { title: 4 },
+        boostDocument: (_, __, { kind, url }) => (WEIGHTS[kind] ?? 1) * (url.includes("/docs/platform") ? 0.6 : 1),
       },
     });
     created.addAll(documents);
@@ -93,7 +97,11 @@ async function show() {
   if (!query) return close();
   let found;
   try {
-    found = (await load()).search(query).slice(0, MAX_RESULTS);
+    const loaded = await load();
+    for (const options of ATTEMPTS) {
+      found = loaded.search(query, options).slice(0, MAX_RESULTS);
+      if (found.length) break;
+    }
   } catch {
     return close();
   }

@@ -64,14 +64,58 @@ async fn the_search_finds_a_field_with_the_keyboard() {
 }
 
 #[tokio::test]
+async fn the_search_shows_answers_before_fields() {
+    let app = TestApp::start().await;
+    let window = Window::open(&app).await;
+    window.open_page("/docs", "Your first request").await;
+    for (query, title) in [
+        ("rate limit", "Rate limits"),
+        ("pagination", "Pagination"),
+        ("401", "unauthorized"),
+        ("api key", "Authentication"),
+        ("enroll student", "createEnrollment"),
+        ("authentification", "Authentication"),
+    ] {
+        window.fill("Search the documentation", query).await;
+        window
+            .wait_for(&format!(
+                "[...document.querySelectorAll('#search-list .found-title')].slice(0, 2).some((found) => found.textContent === '{title}')"
+            ))
+            .await;
+    }
+    window.assert_no_console_entries().await;
+}
+
+#[tokio::test]
+async fn the_navigation_and_the_contents_show_where_the_reader_is() {
+    let app = TestApp::start().await;
+    let window = Window::open(&app).await;
+    for width in [390, 1440] {
+        window.set_screen(width, false).await;
+        window.open_page("/docs/events/order.paid", "Example").await;
+        if width < 600 {
+            window.click("Menu").await;
+        }
+        let current = "document.querySelector('.groups [aria-current]').getBoundingClientRect()";
+        window.wait_for(&format!("{current}.top > 56 && {current}.bottom < innerHeight")).await;
+    }
+    window.run("document.getElementById('example').scrollIntoView()", Vec::new()).await;
+    window.wait_for("document.querySelector('.contents [aria-current]')?.hash === '#example'").await;
+    window.assert_no_console_entries().await;
+}
+
+#[tokio::test]
 async fn the_search_survives_any_text_and_a_failed_download() {
     let app = TestApp::start().await;
     let window = Window::open(&app).await;
     window.open_page("/docs", "Your first request").await;
-    for text in [
-        "<script>document.title = 'changed'</script>qqqq".to_owned(),
-        "zq".repeat(5_000),
-        ".*(zq[".to_owned(),
+    let (found, nothing) =
+        ("document.querySelector('#search-list a')", "!document.querySelector('#search-list a')");
+    for (text, result) in [
+        // Single words of it are found.
+        ("<script>document.title = 'changed'</script>qqqq".to_owned(), found),
+        ("zq".repeat(5_000), nothing),
+        (".*(zq[".to_owned(), nothing),
     ] {
         window
             .run(
@@ -82,10 +126,11 @@ async fn the_search_survives_any_text_and_a_failed_download() {
         // The shortcut selects the text, which is then replaced.
         window.type_text("/").await;
         window.devtools("Input.insertText", json!({"text": text})).await;
-        window.wait_for_text("Nothing found.").await;
+        window.wait_for(&format!("!document.getElementById('search-results').hidden && {result}")).await;
     }
-    window.type_text(" <script>zq").await;
     window.wait_for_text("Nothing found.").await;
+    window.type_text(" <script>zq").await;
+    window.wait_for("document.querySelector('#search-list a') && document.getElementById('search').value.endsWith('<script>zq')").await;
     assert_ne!(window.run("return document.title", Vec::new()).await, "changed");
     window.assert_no_console_entries().await;
 
