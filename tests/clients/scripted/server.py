@@ -18,6 +18,7 @@ import struct
 import sys
 import threading
 import time
+from email.utils import formatdate
 from urllib.parse import parse_qsl, urlsplit
 
 FOLDER = pathlib.Path(__file__).parent
@@ -138,6 +139,8 @@ class Connection(socketserver.BaseRequestHandler):
             return self.reset()
         body, media_type = body_of(step, state, query)
         fields = {"Content-Type": media_type, "X-Request-Id": f"req_{name}", **step.get("headers", {})}
+        if "retry_at_s" in step:
+            fields["Retry-After"] = formatdate(time.time() + step["retry_at_s"], usegmt=True)
         try:
             if cut == "in_the_head":
                 self.request.sendall(b"HTTP/1.1 201 Created\r\nContent-Ty")
@@ -147,6 +150,11 @@ class Connection(socketserver.BaseRequestHandler):
                 self.send(step["status"], fields, body, sent=len(body) // 2)
             elif cut == "in_a_chunk":
                 self.send(step["status"], {**fields, "Transfer-Encoding": "chunked"}, f"FFFF\r\n{body[:20]}")
+            elif "byte_ms" in step:
+                self.send(step["status"], fields, body, sent=0)
+                for byte in body.encode():
+                    time.sleep(step["byte_ms"] / 1000)
+                    self.request.sendall(bytes([byte]))
             else:
                 self.send(step["status"], fields, body)
         except OSError:
