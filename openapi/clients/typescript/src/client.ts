@@ -1,6 +1,7 @@
 // The client: openapi-fetch with retries, idempotency keys, timeouts and typed errors, and the iterator over pages.
 import createOpenApiClient, { type Client as OpenApiClient } from "openapi-fetch";
 import { ConfigurationError, ConnectionError, InvalidResponseError, errorOf, retryAfterSeconds } from "./errors.js";
+import { isObject, parseJson } from "./json.js";
 import type { paths } from "./schema.js";
 import { VERSION } from "./version.js";
 
@@ -42,7 +43,7 @@ export function createClient(options: ClientOptions): Client {
   });
 }
 
-/** Sends a request until it succeeds or must not be repeated. Throws an error for each status above 399. */
+/** Sends a request until it succeeds or must not be repeated. Throws an error for each status above 299 except 304. */
 async function send(request: Request, options: ClientOptions): Promise<Response> {
   // One key for all attempts: the server creates a record at most once.
   if (request.method === "POST" && !request.headers.has("Idempotency-Key")) {
@@ -57,7 +58,7 @@ async function send(request: Request, options: ClientOptions): Promise<Response>
       continue;
     }
     const { response, body } = result;
-    if (response.status < 400) return success(response, body);
+    if (response.status < 300 || response.status === 304) return success(response, body);
     const waitMs = (retryAfterSeconds(response.headers) ?? 0) * 1000;
     if (isLast || !RETRIED.has(response.status) || waitMs > (options.maxDelayMs ?? 60_000)) {
       throw errorOf(response, body);
@@ -70,7 +71,8 @@ async function send(request: Request, options: ClientOptions): Promise<Response>
 async function attempt(request: Request, options: ClientOptions) {
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(options.timeoutMs ?? 30_000)]);
   try {
-    const response = await (options.fetch ?? fetch)(new Request(request, { signal }));
+    // A redirected POST would become a GET, whose response looks like a success.
+    const response = await (options.fetch ?? fetch)(new Request(request, { signal, redirect: "manual" }));
     return { response, body: await response.text() };
   } catch (cause) {
     if (request.signal.aborted) throw cause;
@@ -80,11 +82,7 @@ async function attempt(request: Request, options: ClientOptions) {
 
 function success(response: Response, body: string): Response {
   if (response.status === 304) return new Response(null, { status: 304, headers: response.headers });
-  try {
-    JSON.parse(body);
-  } catch (cause) {
-    throw new InvalidResponseError("the body of the response is not JSON", { cause });
-  }
+  if (!isObject(parseJson(body))) throw new InvalidResponseError("the body of the response is not a JSON object");
   return new Response(body, { status: response.status, headers: response.headers });
 }
 
@@ -97,7 +95,8 @@ function backoffMs(retries: number, options: ClientOptions): number {
 function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => (clearTimeout(timer), reject(signal.reason));
-    const timer = setTimeout(() => (signal.removeEventListener("abort", abort), resolve()), delayMs);
+    // A longer delay would overflow and end at once.
+    const timer = setTimeout(() => (signal.removeEventListener("abort", abort), resolve()), Math.min(delayMs, 2 ** 31 - 1));
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });
   });
@@ -132,6 +131,7 @@ export async function* paginate<P extends ListPath>(
   let cursor: string | null = null;
   do {
     const page: Page<P> = await dataOf(get(path, { params: { query: cursor ? { ...query, cursor } : query } }));
+    if (!Array.isArray(page.data) || !isObject(page.pagination)) throw new InvalidResponseError("the response is not a page");
     yield* page.data;
     cursor = page.pagination.has_more ? page.pagination.cursor : null;
   } while (cursor !== null);

@@ -1,4 +1,5 @@
 // The errors of the package. All are subclasses of `CreatorApiError`.
+import { isObject, parseJson } from "./json.js";
 import type { components } from "./schema.js";
 
 /** One error in a request, such as an invalid field. */
@@ -18,7 +19,7 @@ export class ConfigurationError extends CreatorApiError {}
 /** No complete response arrived: the connection failed, was cut, or was too slow. `cause` is the last failure. */
 export class ConnectionError extends CreatorApiError {}
 
-/** The response is a success, but its body is not JSON. */
+/** The response is a success, but its body is not the JSON of the API. */
 export class InvalidResponseError extends CreatorApiError {}
 
 /** The API responded with an error. */
@@ -78,15 +79,13 @@ export function retryAfterSeconds(headers: Headers): number | null {
   const value = headers.get("retry-after")?.trim();
   if (!value) return null;
   if (/^\d+$/.test(value)) return Number(value);
-  const date = Date.parse(value);
+  // `Date.parse` also reads numbers as years.
+  const date = /^[A-Z]/i.test(value) ? Date.parse(value) : NaN;
   return Number.isNaN(date) ? null : Math.max(0, (date - Date.now()) / 1000);
 }
 
 function parseError(body: string): components["schemas"]["Error"] | null {
-  try {
-    const error = JSON.parse(body)?.error;
-    return typeof error?.code === "string" ? error : null;
-  } catch {
-    return null;
-  }
+  const json = parseJson(body);
+  const error = isObject(json) ? json["error"] : undefined;
+  return isObject(error) && typeof error["code"] === "string" ? (error as components["schemas"]["Error"]) : null;
 }

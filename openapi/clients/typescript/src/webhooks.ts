@@ -1,6 +1,7 @@
 // Verifies webhook requests and parses their events.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { ConfigurationError, CreatorApiError } from "./errors.js";
+import { isObject, parseJson } from "./json.js";
 import type { webhooks } from "./schema.js";
 
 /** Why a webhook request was rejected. */
@@ -70,8 +71,8 @@ export function verifySignature(
   { now = Date.now() / 1000, toleranceSeconds = 300 }: VerifyOptions = {},
 ): void {
   const keys = typeof secrets === "string" ? [secrets] : secrets;
-  if (keys.length === 0 || keys.some((key) => !key.startsWith("whsec_"))) {
-    throw new ConfigurationError("a signing secret starts with whsec_");
+  if (keys.length === 0 || keys.some((key) => !/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(key))) {
+    throw new ConfigurationError("a signing secret consists of whsec_ and base64, without a line break");
   }
   const signature = header(headers, "x-svc-signature");
   const signed = signature === undefined ? standardWebhooks(headers) : svcSignature(signature);
@@ -130,15 +131,9 @@ function header(headers: WebhookHeaders, name: string): string | undefined {
 }
 
 function parseEvent(text: string): KnownEvent | UnknownEvent {
-  let event: unknown;
-  try {
-    event = JSON.parse(text);
-  } catch {
+  const event = parseJson(text);
+  if (!isObject(event) || typeof event["id"] !== "string" || typeof event["type"] !== "string" || !isObject(event["data"])) {
     throw new WebhookVerificationError("invalid_body");
   }
-  const { id, type, data } = (event ?? {}) as Record<string, unknown>;
-  if (typeof id !== "string" || typeof type !== "string" || typeof data !== "object" || data === null) {
-    throw new WebhookVerificationError("invalid_body");
-  }
-  return event as KnownEvent | UnknownEvent;
+  return event as unknown as KnownEvent | UnknownEvent;
 }

@@ -83,10 +83,14 @@ test("the code of the README runs", async () => {
   const { call } = file.scenarios.find((other: any) => other.name === "event");
   const now = Math.floor(Date.now() / 1000);
   const { createHmac } = await import("node:crypto");
-  const signature = createHmac("sha256", call.secrets[0]).update(`${now}.${call.body}`).digest("hex");
-  const headers = { "x-svc-signature": `t=${now},v1=${signature}` };
-  assert.equal(readme.receive(call.body, headers), 204);
-  assert.equal(readme.receive(call.body, headers), 204, "a replayed event is accepted and skipped");
+  const receive = (body: string) => {
+    const signature = createHmac("sha256", call.secrets[0]).update(`${now}.${body}`).digest("hex");
+    return readme.receive(body, { "x-svc-signature": `t=${now},v1=${signature}` });
+  };
+  assert.equal(receive(call.body), 204);
+  assert.equal(receive(call.body), 204, "a replayed event is accepted and skipped");
+  assert.equal(receive(JSON.stringify({ ...JSON.parse(call.body), id: "evt_2", test: true })), 204, "a test event is skipped");
+  assert.equal(receive("[]"), 500, "an event that cannot be read is sent again");
   assert.equal(readme.receive(call.body, { "x-svc-signature": "t=1,v1=0" }), 400);
   assert.deepEqual(readme.welcomed, ["jonas.weber@example.com"]);
 });
