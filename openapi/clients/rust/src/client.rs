@@ -7,7 +7,7 @@ use progenitor_client::{ClientHooks, ClientInfo, OperationInfo};
 use reqwest::{Request, Response};
 use ring::rand::{SecureRandom, SystemRandom};
 
-use crate::{Client, Error};
+use crate::{Client, Error, types::ErrorEnvelope};
 
 /// The longest delay without `Retry-After`.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(8);
@@ -49,6 +49,8 @@ pub fn connect(base_url: &str, api_key: &str, options: Options) -> Result<Client
     let headers = http::HeaderMap::from_iter([(http::header::AUTHORIZATION, bearer)]);
     let agent = concat!("creator-api-client-rust/", env!("CARGO_PKG_VERSION"));
     let http = reqwest::Client::builder().user_agent(agent).default_headers(headers).timeout(options.timeout);
+    // A redirected POST would become a GET, whose response looks like a success.
+    let http = http.redirect(reqwest::redirect::Policy::none());
     let http = http.build().map_err(|error| configuration(&error))?;
     Ok(Client::new_with_client(base_url.trim_end_matches('/'), http, options))
 }
@@ -78,7 +80,7 @@ impl ClientHooks<Options> for Client {
                 Err(error) if is_last => return Err(error),
                 Err(_) => Duration::ZERO,
             };
-            tokio::time::sleep(wait + backoff(retries, options.base_delay)).await;
+            tokio::time::sleep(wait.saturating_add(backoff(retries, options.base_delay))).await;
         }
         unreachable!("the last attempt returns")
     }
@@ -88,15 +90,19 @@ impl ClientHooks<Options> for Client {
 async fn send(client: &reqwest::Client, request: Request) -> reqwest::Result<Response> {
     let response = client.execute(request).await?;
     let (status, headers) = (response.status(), response.headers().clone());
-    let mut body = response.bytes().await?;
-    if status.as_u16() >= 400 && serde_json::from_slice::<crate::types::ErrorEnvelope>(&body).is_err() {
-        // The page of a proxy: without an envelope, the generated code would not return the status.
-        body = bytes::Bytes::from_static(
-            br#"{ "error": { "code": "", "message": "", "request_id": "", "doc_url": "" } }"#,
-        );
-    }
-    let mut response = http::Response::new(body);
+    let mut response = http::Response::new(response.bytes().await?);
     (*response.status_mut(), *response.headers_mut()) = (status, headers);
+    if status.as_u16() >= 400 {
+        if let Ok(envelope) = serde_json::from_slice::<ErrorEnvelope>(response.body()) {
+            // The generated code does not parse the body if the operation does not list the status.
+            response.extensions_mut().insert(envelope);
+        } else {
+            // The page of a proxy: without an envelope, the generated code would not return the status.
+            *response.body_mut() = bytes::Bytes::from_static(
+                br#"{ "error": { "code": "", "message": "", "request_id": "", "doc_url": "" } }"#,
+            );
+        }
+    }
     Ok(response.into())
 }
 
@@ -107,8 +113,8 @@ fn is_retried(status: http::StatusCode) -> bool {
 /// Returns the time of `Retry-After`, which is a number of seconds or a date.
 pub(crate) fn retry_after(headers: &http::HeaderMap) -> Option<Duration> {
     let value = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = value.parse() {
-        return Some(Duration::from_secs(seconds));
+    if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
     }
     let date = SystemTime::from(chrono::DateTime::parse_from_rfc2822(value).ok()?);
     Some(date.duration_since(SystemTime::now()).unwrap_or_default())

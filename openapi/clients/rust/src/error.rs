@@ -56,7 +56,8 @@ impl From<GeneratedError<ErrorEnvelope>> for Error {
                 Self::Api(Box::new(ApiError::new(status, &headers, Some(response.into_inner().error))))
             }
             GeneratedError::UnexpectedResponse(response) => {
-                Self::Api(Box::new(ApiError::new(response.status(), response.headers(), None)))
+                let error = response.extensions().get::<ErrorEnvelope>().map(|body| body.error.clone());
+                Self::Api(Box::new(ApiError::new(response.status(), response.headers(), error)))
             }
         }
     }
