@@ -207,18 +207,25 @@ async fn the_code_of_the_readme_runs() {
     assert!(violations.is_empty(), "{violations:?}");
 
     let body = event["call"]["body"].as_str().expect("a body");
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970").as_secs();
-    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, secret.as_bytes());
-    let tag = ring::hmac::sign(&key, format!("{now}.{body}").as_bytes());
-    let signature: String = tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let sign = |body: &str| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970").as_secs();
+        let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, secret.as_bytes());
+        let tag = ring::hmac::sign(&key, format!("{now}.{body}").as_bytes());
+        let signature: String = tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("t={now},v1={signature}")
+    };
     let (mut processed, mut welcomed) = (HashSet::new(), Vec::new());
-    let mut receive = |signature: String| {
+    let mut receive = |body: &str, signature: String, secret: &str| {
         let headers = HashMap::from([("x-svc-signature".to_owned(), signature)]);
         readme::receive(body.as_bytes(), &headers, &[secret], &mut processed, &mut welcomed)
     };
-    assert_eq!(receive(format!("t={now},v1={signature}")), 204);
-    assert_eq!(receive(format!("t={now},v1={signature}")), 204, "a replayed event is accepted and skipped");
-    assert_eq!(receive("t=1,v1=0".to_owned()), 400);
+    let test_event = body.replacen('{', r#"{"test":true,"#, 1);
+    assert_eq!(receive(&test_event, sign(&test_event), secret), 204, "a test event is accepted and skipped");
+    assert_eq!(receive("{}", sign("{}"), secret), 500, "a body that this version cannot read is sent again");
+    assert_eq!(receive(body, sign(body), "whsec_"), 500, "so is an event without a valid secret");
+    assert_eq!(receive(body, sign(body), secret), 204);
+    assert_eq!(receive(body, sign(body), secret), 204, "a replayed event is accepted and skipped");
+    assert_eq!(receive(body, "t=1,v1=0".to_owned(), secret), 400);
     assert_eq!(welcomed, ["jonas.weber@example.com"]);
 }
 
