@@ -19,7 +19,7 @@ pub trait List: Clone + Send {
 }
 
 macro_rules! lists {
-    ($($builder:ident => $item:ident),*) => {
+    ($($builder:ident => $item:ident,)*) => {
         $(impl List for builder::$builder<'_> {
             type Item = types::$item;
 
@@ -36,7 +36,7 @@ macro_rules! lists {
     };
 }
 
-lists!(ListCourses => Course, ListOrders => Order, ListStudents => Student);
+include!(concat!(env!("OUT_DIR"), "/lists.rs"));
 
 /// Returns all items of a list, and requests further pages when they are needed. `list` is the request for the first page.
 pub fn paginate<L: List>(list: L) -> impl Stream<Item = Result<L::Item, Error>> {

@@ -148,6 +148,9 @@ async fn make_call(client: &Client, call: &Value, outcome: &mut Map<String, Valu
             if let Some(tag) = call["query"]["tag"].as_str() {
                 list = list.tag(tag);
             }
+            if let Some(cursor) = call["query"]["cursor"].as_str() {
+                list = list.cursor(cursor);
+            }
             let mut items = Vec::new();
             let result = read_all(list, &mut items).await;
             outcome.insert("items".to_owned(), json!(items));
