@@ -104,11 +104,20 @@ class Scripted(unittest.TestCase):
             scope = {}
             exec(compile(code, "README.md", "exec"), scope)
             self.report("readme", {"items": len(scope["emails"])})
-            now = int(time.time())
-            signature = hmac.new(secret.encode(), b"%d." % now + body, hashlib.sha256).hexdigest()
-            headers = {"X-SVC-Signature": f"t={now},v1={signature}"}
-            self.assertEqual(scope["receive"](body, headers), 204)
-            self.assertEqual(scope["receive"](body, headers), 204, "a replayed event is accepted and skipped")
+
+            def receive(body):
+                now = int(time.time())
+                signature = hmac.new(secret.encode(), b"%d." % now + body, hashlib.sha256).hexdigest()
+                return scope["receive"](body, {"X-SVC-Signature": f"t={now},v1={signature}"})
+
+            self.assertEqual(receive(json.dumps({**json.loads(body), "test": True}).encode()), 204, "a test event")
+            failing = unittest.mock.Mock(**{"append.side_effect": OSError})
+            with unittest.mock.patch.dict(scope, welcomed=failing), self.assertRaises(OSError):
+                receive(body)
+            self.assertEqual(scope["welcomed"], [])
+            self.assertEqual(receive(body), 204, "the retry does the work")
+            self.assertEqual(receive(body), 204, "a replayed event is accepted and skipped")
+            self.assertEqual(receive(b"{}"), 500, "an event that cannot be read is retried")
             self.assertEqual(scope["receive"](body, {"X-SVC-Signature": "t=1,v1=0"}), 400)
         self.assertEqual(scope["welcomed"], ["jonas.weber@example.com"])
 

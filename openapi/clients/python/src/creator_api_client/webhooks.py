@@ -14,12 +14,17 @@ from typing import Any, NamedTuple, Protocol
 
 from .errors import ConfigurationError, CreatorApiError
 from .generated import models
+from .generated.types import UNSET, Unset
+
+# The base64 of at least one byte, with its padding.
+_SECRET = re.compile(r"whsec_([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)")
 
 
 class WebhookVerificationError(CreatorApiError):
     """The request was not sent by the service, is too old, or is not an event.
 
-    `reason` is `malformed`, `too_old`, `too_new`, `no_match` or `invalid_body`.
+    `reason` is `malformed`, `too_old`, `too_new`, `no_match` or `invalid_body`. With `invalid_body`, the signature is
+    valid, but this version of the package cannot read the event.
     """
 
     def __init__(self, reason: str) -> None:
@@ -28,9 +33,13 @@ class WebhookVerificationError(CreatorApiError):
 
 
 class Event(Protocol):
-    """An event: a model such as `StudentCreatedEvent`, or an `UnknownEvent`. Use `isinstance`."""
+    """An event: a model such as `StudentCreatedEvent`, or an `UnknownEvent`. Use `isinstance`.
+
+    `test` is True in a test event, whose data is fictional.
+    """
 
     id: str
+    test: bool | Unset
 
     def to_dict(self) -> dict[str, Any]: ...
 
@@ -43,6 +52,7 @@ class UnknownEvent:
     type: str
     data: dict[str, Any]
     body: dict[str, Any]
+    test: bool | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the event as JSON."""
@@ -68,11 +78,12 @@ def verify(
 
     Raises:
         WebhookVerificationError: The request must be rejected.
+        ConfigurationError: There is no secret, or one is malformed.
     """
     verify_signature(raw_body, headers, secrets, now=now, tolerance=tolerance)
     try:
         return _parse(json.loads(raw_body))
-    except (ValueError, LookupError, TypeError, AttributeError) as cause:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as cause:
         raise WebhookVerificationError("invalid_body") from cause
 
 
@@ -86,8 +97,8 @@ def verify_signature(
 ) -> None:
     """Verifies the signature of a webhook request: `X-SVC-Signature` or, without it, that of Standard Webhooks."""
     keys = [secrets] if isinstance(secrets, str) else list(secrets)
-    if not keys or not all(key.startswith("whsec_") for key in keys):
-        raise ConfigurationError("a signing secret starts with whsec_")
+    if not keys or not all(_SECRET.fullmatch(key) for key in keys):
+        raise ConfigurationError("a signing secret consists of whsec_ and base64")
     lowercase = {name.lower(): value for name, value in headers.items()}
     signature = lowercase.get("x-svc-signature")
     signed = _standard_webhooks(lowercase) if signature is None else _svc_signature(signature)
@@ -145,6 +156,6 @@ def _parse(body: dict[str, Any]) -> Event:
     name = "".join(word.capitalize() for word in re.split(r"[._]", type_)) + "Event"
     model = getattr(models, name, None)
     if model is None:
-        return UnknownEvent(body["id"], type_, data, body)
+        return UnknownEvent(body["id"], type_, data, body, test=body.get("test", UNSET))
     event: Event = model.from_dict(body)
     return event
