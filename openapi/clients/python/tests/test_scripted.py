@@ -1,5 +1,7 @@
 """Plays the scenarios of tests/clients/scripted/expectations.json and the test vectors of webhook signatures."""
 
+import asyncio
+import gzip
 import hashlib
 import hmac
 import json
@@ -8,11 +10,13 @@ import re
 import subprocess
 import sys
 import time
+import traceback
 import unittest
 import unittest.mock
 import urllib.request
 
 import creator_api_client as api
+import httpx
 from creator_api_client.generated.api.orders import get_order
 from creator_api_client.generated.api.students import create_student, list_students
 from creator_api_client.generated.models import NewStudent
@@ -52,8 +56,8 @@ class Scripted(unittest.TestCase):
     def tearDownClass(cls):
         cls.server.communicate()
 
-    def run_call(self, name, call, outcome):
-        """Makes the call of a scenario. The items of a list are added to `outcome` one by one."""
+    def run_call(self, name, call, outcome, function):
+        """Makes the call of a scenario with `sync` or `asyncio`. The items of a list are added to `outcome` one by one."""
         if call["operation"] == "verify":
             body, headers, secrets = call["body"].encode(), call["headers"], call["secrets"]
             outcome["event"] = api.webhooks.verify(body, headers, secrets, now=call["now"]).to_dict()
@@ -66,16 +70,28 @@ class Scripted(unittest.TestCase):
             max_retries=options["max_retries"],
             base_delay=options["base_delay_ms"] / 1000,
         )
-        with client:
-            if call["operation"] == "createStudent":
-                body = NewStudent.from_dict(call["body"])
-                outcome["value"] = api.data_of(create_student.sync(client=client, body=body)).to_dict()
-            elif call["operation"] == "getOrder":
-                outcome["value"] = api.data_of(get_order.sync(call["id"], client=client)).to_dict()
-            else:
+        try:
+            if call["operation"] == "listStudents":
                 outcome["items"] = []
-                for student in api.paginate(list_students.sync, client, **call["query"]):
-                    outcome["items"].append(student.id)
+                with client:
+                    for student in api.paginate(list_students.sync, client, **call["query"]):
+                        outcome["items"].append(student.id)
+                return
+            operation, arguments = get_order, {"id": call.get("id")}
+            if call["operation"] == "createStudent":
+                operation, arguments = create_student, {"body": NewStudent.from_dict(call["body"])}
+            if function == "sync":
+                with client:
+                    result = operation.sync(client=client, **arguments)
+            else:
+                result = asyncio.run(self.run_asyncio(client, operation, arguments))
+            outcome["value"] = api.data_of(result).to_dict()
+        finally:
+            self.assertNotIn(FILE["api_key"], repr(client))
+
+    async def run_asyncio(self, client, operation, arguments):
+        async with client:
+            return await operation.asyncio(client=client, **arguments)
 
     def report(self, name, outcome):
         request = urllib.request.Request(f"{self.url}/outcome/{name}", json.dumps(outcome).encode())
@@ -84,15 +100,31 @@ class Scripted(unittest.TestCase):
 
     def test_scenarios(self):
         for scenario in FILE["scenarios"]:
-            name, call, outcome = scenario["name"], scenario["call"], {}
-            if call["operation"] == "readme":
-                continue
-            with self.subTest(name, about=scenario["about"]):
-                try:
-                    self.run_call(name, call, outcome)
-                except api.CreatorApiError as error:
-                    outcome["error"] = kind_of(error)
-                self.report(name, outcome)
+            name, call = scenario["name"], scenario["call"]
+            functions = {"readme": [], "getOrder": ["sync", "asyncio"], "createStudent": ["sync", "asyncio"]}
+            for function in functions.get(call["operation"], ["sync"]):
+                with self.subTest(name, about=scenario["about"], function=function):
+                    outcome = {}
+                    try:
+                        self.run_call(name, call, outcome, function)
+                    except api.CreatorApiError as error:
+                        outcome["error"] = kind_of(error)
+                        self.assertNotIn(call.get("api_key", FILE["api_key"]), "".join(traceback.format_exception(error)))
+                    self.report(name, outcome)
+
+    def test_content_encoding(self):
+        """A body that cannot be decoded is an error of the package, too."""
+        missing = gzip.compress(b'{"error": {"code": "not_found"}}')
+        for status, body, kind in [
+            (200, b"not gzip", api.InvalidResponseError),
+            (503, b"not gzip", api.ApiError),
+            (404, missing, api.NotFoundError),
+        ]:
+            response = httpx.Response(status, headers={"Content-Encoding": "gzip"}, stream=httpx.ByteStream(body))
+            transport = httpx.MockTransport(lambda request, response=response: response)
+            client = api.create_client("http://localhost", "key", base_delay=0, transport=transport)
+            with self.subTest(status=status), self.assertRaises(kind):
+                get_order.sync("ord_1", client=client)
 
     def test_the_code_of_the_readme_runs(self):
         readme = (REPOSITORY / "openapi/clients/python/README.md").read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
@@ -22,7 +23,7 @@ class ConnectionError(CreatorApiError):
 
 
 class InvalidResponseError(CreatorApiError):
-    """The response is a success, but its body is not JSON."""
+    """The response is a success, but its body is not JSON, or is not an object of the contract."""
 
 
 class ApiError(CreatorApiError):
@@ -38,7 +39,8 @@ class ApiError(CreatorApiError):
         self.status = status
         self.code: str | None = error.get("code")
         self.request_id: str | None = error.get("request_id") or headers.get("x-request-id")
-        self.details: list[dict[str, str]] = error.get("details") or []
+        details = error.get("details")
+        self.details: list[dict[str, str]] = details if isinstance(details, list) else []
         self.retry_after = retry_after(headers)
 
 
@@ -81,17 +83,19 @@ def error_of(status: int, headers: Mapping[str, str], body: bytes) -> ApiError:
     try:
         error = json.loads(body)["error"]
         code = error["code"]
-    except (ValueError, LookupError, TypeError):
-        error, code = {}, None
+    except (ValueError, LookupError, TypeError, RecursionError):
+        code = None
+    if not isinstance(code, str):
+        return ApiError(status, headers, {})
     return _CLASSES.get(code, ApiError)(status, headers, error)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Returns the seconds of `Retry-After`, which is a number or a date."""
     value = headers.get("retry-after", "").strip()
-    if value.isdecimal():
+    if re.fullmatch(r"[0-9]+", value):
         return float(value)
     try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time()) if value.endswith("GMT") else None
+    except (ValueError, OverflowError):
         return None
