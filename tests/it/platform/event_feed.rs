@@ -44,25 +44,25 @@ pub async fn wait_with_many_readers(app: &TestApp) -> tokio::task::JoinSet<()> {
         event_type: None,
         workspace: None,
         limit: 1,
-        // They wait until they are dropped.
+        // So long that no reader ends before it is dropped, and none is rejected because others read their first page.
         wait: Duration::from_mins(10),
     };
-    // A request is rejected only if it has to wait. So the probe must read its page before this time has passed.
-    let probe = FeedRequest { wait: Duration::from_secs(1), ..request.clone() };
     let become_full = async || {
-        // Some end if they cannot read their first page in time.
+        // A reader ends if the probe took its place, or if its page cannot be read.
         while readers.try_join_next().is_some() {}
         let missing = event_feed::MAX_WAITING_READERS - readers.len();
-        for _ in 0..missing.min(32) {
+        for _ in 0..missing {
             let (app, request) = (app.app.clone(), request.clone());
             readers.spawn(async move { drop(event_feed::read(&app, &request).await) });
         }
         if missing > 0 {
-            // The new readers have to read their first page before the probe.
+            // The new readers begin to read their page before the probe, which would take a place otherwise.
             return false;
         }
-        let outcome = event_feed::read(&app.app, &probe).await.expect("the feed can be read");
-        outcome == FeedOutcome::Busy && readers.try_join_next().is_none()
+        // It waits with the others unless all places are taken.
+        let probe = event_feed::read(&app.app, &request);
+        let outcome = tokio::time::timeout(Duration::from_secs(2), probe).await;
+        matches!(outcome, Ok(Ok(FeedOutcome::Busy))) && readers.try_join_next().is_none()
     };
     crate::support::wait_until("no further reader can wait", become_full).await;
     readers
