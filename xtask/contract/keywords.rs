@@ -153,7 +153,9 @@ pub(crate) const OPERATION: ObjectKind = ObjectKind {
         "requestBody",
         "responses",
         "deprecated",
+        "x-deprecated-at",
         "x-sunset",
+        "x-replaced-by",
     ],
     unsupported_keywords: &[
         ("callbacks", "describe the events that the server sends in `webhooks`"),
@@ -169,7 +171,9 @@ pub(crate) const PARAMETER: ObjectKind = ObjectKind {
         "description",
         "required",
         "deprecated",
+        "x-deprecated-at",
         "x-sunset",
+        "x-replaced-by",
         "style",
         "explode",
         "schema",
@@ -189,7 +193,9 @@ pub(crate) const HEADER: ObjectKind = ObjectKind {
         "description",
         "required",
         "deprecated",
+        "x-deprecated-at",
         "x-sunset",
+        "x-replaced-by",
         "schema",
         "example",
         "examples",
@@ -230,6 +236,12 @@ pub(crate) const SECURITY_SCHEME: ObjectKind = ObjectKind {
     supported_keywords: &["type", "description", "scheme", "bearerFormat", "name", "in"],
     unsupported_keywords: &[("flows", USE_KEYS), ("openIdConnectUrl", USE_KEYS)],
 };
+/// An entry of `x-deprecated-values`.
+pub(crate) const DEPRECATED_VALUE: ObjectKind = ObjectKind {
+    name: "a deprecated value",
+    supported_keywords: &["x-deprecated-at", "x-sunset", "x-replaced-by"],
+    unsupported_keywords: &[],
+};
 /// A schema.
 pub(crate) const SCHEMA: ObjectKind = ObjectKind {
     name: "a schema",
@@ -239,7 +251,9 @@ pub(crate) const SCHEMA: ObjectKind = ObjectKind {
         "title",
         "description",
         "deprecated",
+        "x-deprecated-at",
         "x-sunset",
+        "x-replaced-by",
         "readOnly",
         "default",
         "example",
@@ -271,6 +285,7 @@ pub(crate) const SCHEMA: ObjectKind = ObjectKind {
         "allOf",
         "discriminator",
         "x-extensible-enum",
+        "x-deprecated-values",
     ],
     unsupported_keywords: &[
         ("not", USE_COMPOSITION),

@@ -61,7 +61,9 @@ fn reject_in_members(reader: &mut NodeReader<'_>, parts: &[Cursor<'_>], keyword:
     for part in parts {
         for entry in part.node.entries().unwrap_or_default() {
             let key = &*entry.key;
-            if ["default", "deprecated", "x-sunset", "readOnly"].contains(&key) {
+            if ["default", "deprecated", "x-deprecated-at", "x-sunset", "x-replaced-by", "readOnly"]
+                .contains(&key)
+            {
                 let message = format!("`{key}` is not supported in a member of `{keyword}`");
                 let help = match key {
                     "default" => "remove it, document the default in `description`, and set it in the server"

@@ -5,7 +5,7 @@ use super::super::model::Header;
 use super::super::node::SpannedString;
 use super::super::reader::{Cursor, NodeReader};
 use super::super::rust_name;
-use super::{check_sunset, schema, shared};
+use super::{deprecation, schema, shared};
 use crate::diagnostic::{Code, Diagnostic};
 
 /// Headers that the sender controls for each connection (RFC 9110, 7.6.1), and `Content-Length`.
@@ -100,7 +100,7 @@ pub(super) fn header<'n>(
         return None;
     }
     shared::examples(reader, cursor);
-    check_sunset(reader, cursor);
+    deprecation::check(reader, cursor);
     let schema = reader.required_child(cursor, "schema", "a header")?;
     let schema = schema::read(reader, &schema)?;
     Some(Header {

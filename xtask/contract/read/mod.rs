@@ -5,6 +5,7 @@
 
 mod bounds;
 mod composition;
+mod deprecation;
 mod header;
 mod operation;
 mod parameter;
@@ -19,12 +20,9 @@ pub(crate) use header::is_header_name;
 pub(crate) use parameter::is_ignored_header;
 pub(crate) use scalar::regex_problem;
 
-use jiff::civil::Date;
-
 use super::keywords;
 use super::model::{Document, NamedSchema, Tag};
 use super::reader::{Cursor, NodeReader};
-use crate::diagnostic::Code;
 
 /// Reads the whole document.
 pub(crate) fn document(reader: &mut NodeReader<'_>) -> Document {
@@ -107,27 +105,4 @@ fn named_schemas<'n>(reader: &mut NodeReader<'n>, components: &Cursor<'n>) -> Ve
         }
     }
     parsed
-}
-
-/// Checks `x-sunset`: the date from which a deprecated item can be removed.
-fn check_sunset<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) {
-    let Some(sunset) = reader.child(cursor, "x-sunset") else { return };
-    let Some(text) = reader.string(&sunset) else { return };
-    let is_number =
-        |part: &str, count: usize| part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit());
-    let parts: Vec<&str> = text.split('-').collect();
-    let has_form = matches!(parts[..], [year, month, day] if is_number(year, 4) && is_number(month, 2) && is_number(day, 2));
-    if !has_form || text.parse::<Date>().is_err() {
-        let message = "`x-sunset` is not a date";
-        reader.error(
-            Code::UnsupportedKeyword,
-            text.span,
-            message,
-            "write a date in quotes, such as `'2027-01-31'`",
-        );
-    }
-    if !reader.flag(cursor, "deprecated") {
-        let message = "`x-sunset` requires `deprecated`";
-        reader.error(Code::UnsupportedKeyword, sunset.name_span, message, "add `deprecated: true`");
-    }
 }

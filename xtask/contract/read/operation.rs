@@ -5,7 +5,7 @@ use super::super::model::{Method, Operation};
 use super::super::node::{Entry, SpannedString};
 use super::super::reader::{Cursor, NodeReader};
 use super::super::source::Span;
-use super::{check_external_docs, check_sunset, parameter, response, security};
+use super::{check_external_docs, deprecation, parameter, response, security};
 use crate::Profile;
 use crate::diagnostic::Code;
 
@@ -48,7 +48,7 @@ fn operation<'n>(
         return None;
     }
     check_external_docs(reader, cursor);
-    check_sunset(reader, cursor);
+    deprecation::check(reader, cursor);
     let id = reader.string_child(cursor, "operationId");
     if id.is_none() {
         reader.error(

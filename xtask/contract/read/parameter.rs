@@ -4,7 +4,7 @@ use super::super::keywords;
 use super::super::model::{Parameter, ParameterLocation, Shape};
 use super::super::node::SpannedString;
 use super::super::reader::{Cursor, NodeReader};
-use super::{check_sunset, header, schema, shared};
+use super::{deprecation, header, schema, shared};
 use crate::Profile;
 use crate::diagnostic::Code;
 
@@ -44,7 +44,7 @@ pub(super) fn parameter<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) ->
         return None;
     }
     shared::examples(reader, cursor);
-    check_sunset(reader, cursor);
+    deprecation::check(reader, cursor);
     let name = reader.required_child(cursor, "name", "a parameter").and_then(|name| reader.string(&name))?;
     let location =
         reader.required_child(cursor, "in", "a parameter").and_then(|location| reader.string(&location))?;

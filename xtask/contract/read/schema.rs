@@ -4,15 +4,24 @@ use super::super::keywords;
 use super::super::model::{ArrayShape, MapShape, ObjectPart, ObjectShape, Property, Schema, Shape};
 use super::super::node::{Node, Value};
 use super::super::reader::{Cursor, NodeReader};
-use super::{bounds, check_sunset, composition, scalar};
+use super::{bounds, composition, deprecation, scalar};
 use crate::diagnostic::Code;
 
 const ONE_TYPE: &str = "use `object`, `array`, `string`, `integer`, `number` or `boolean`, \
                         optionally with 'null', such as `type: [string, 'null']`";
 
 /// Keywords that can be used beside a composition or a reference, because they do not change which values are valid.
-pub(super) const ANNOTATIONS: &[&str] =
-    &["description", "deprecated", "x-sunset", "example", "examples", "title", "readOnly"];
+pub(super) const ANNOTATIONS: &[&str] = &[
+    "description",
+    "deprecated",
+    "x-deprecated-at",
+    "x-sunset",
+    "x-replaced-by",
+    "example",
+    "examples",
+    "title",
+    "readOnly",
+];
 
 /// Reads a schema and the schemas inside it.
 pub(super) fn read<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Schema> {
@@ -28,7 +37,8 @@ pub(super) fn read<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Opti
     if let Some(examples) = reader.child(cursor, "examples") {
         reader.items(&examples);
     }
-    check_sunset(reader, cursor);
+    deprecation::check(reader, cursor);
+    deprecation::check_values(reader, cursor, &shape);
     let default = cursor.node.get("default").cloned();
     scalar::check_default(reader, default.as_ref(), &shape);
     Some(Schema {

@@ -4,7 +4,7 @@ use super::super::keywords;
 use super::super::model::{Body, MediaType, Parameter, ParameterLocation, Webhook};
 use super::super::node::SpannedString;
 use super::super::reader::{Cursor, NodeReader};
-use super::{check_external_docs, check_sunset, parameter, response, shared};
+use super::{check_external_docs, deprecation, parameter, response, shared};
 use crate::diagnostic::Code;
 
 /// Reads `webhooks`. Each is a POST with a JSON body.
@@ -26,7 +26,7 @@ fn webhook<'n>(reader: &mut NodeReader<'n>, name: &SpannedString, item: &Cursor<
         return None;
     }
     check_external_docs(reader, &post);
-    check_sunset(reader, &post);
+    deprecation::check(reader, &post);
     parameters.extend(parameter::list(reader, &post));
     require_headers(reader, &parameters);
     reject_security(reader, &post);
