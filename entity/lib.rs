@@ -28,6 +28,8 @@ pub mod candidate_findings;
 pub mod candidate_requests;
 pub mod certificates;
 pub mod courses;
+pub mod deprecated_uses;
+pub mod deprecation_notices;
 pub mod enrollments;
 pub mod entitlements;
 pub mod events;

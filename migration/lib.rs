@@ -13,6 +13,7 @@ mod m0038_roles;
 mod m0039_delivery_controls;
 mod m0050_people;
 mod m0051_candidate_usage;
+mod m0052_deprecations;
 mod migrator;
 mod records;
 
@@ -27,4 +28,5 @@ pub const MIGRATIONS: &[Migration] = &[
     m0039_delivery_controls::MIGRATION,
     m0050_people::MIGRATION,
     m0051_candidate_usage::MIGRATION,
+    m0052_deprecations::MIGRATION,
 ];

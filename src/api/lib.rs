@@ -8,6 +8,7 @@ pub mod candidate;
 #[cfg(test)]
 mod contract_tests;
 mod cursor;
+pub mod deprecations;
 mod envelope;
 pub mod error;
 #[cfg(test)]

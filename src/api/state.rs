@@ -74,7 +74,7 @@ fn deprecation(config: &foundation::config::DeprecationConfig) -> anyhow::Result
 }
 
 /// Formats a time as an HTTP date (RFC 9110, section 5.6.7).
-fn http_date(time: Timestamp) -> anyhow::Result<HeaderValue> {
+pub(crate) fn http_date(time: Timestamp) -> anyhow::Result<HeaderValue> {
     let mut text = String::new();
     DateTimePrinter::new().print_timestamp_rfc9110(&time, &mut text)?;
     Ok(HeaderValue::from_str(&text)?)

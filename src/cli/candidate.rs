@@ -51,13 +51,7 @@ pub(super) async fn run(config: Config, command: CandidateCommand) -> Result<Com
 
 async fn report(app: &App, args: &ReportArgs) -> Result<CommandOutcome, CommandError> {
     let now = app.clock.now();
-    let today = now.to_zoned(TimeZone::UTC).date();
-    let since = args.since.unwrap_or_else(|| today.saturating_sub((DEFAULT_DAYS - 1).days()));
-    if since > today {
-        return Err(CommandError::usage(format!(
-            "--since: {since} is in the future; specify a day until {today}"
-        )));
-    }
+    let since = first_day(now, args.since)?;
     let day = since.to_zoned(TimeZone::UTC).map_err(anyhow::Error::from)?.timestamp();
     let mut report = usage_report(candidate::since(app, day.as_millisecond()).await?, since, now);
     if args.json {
@@ -78,6 +72,18 @@ async fn report(app: &App, args: &ReportArgs) -> Result<CommandOutcome, CommandE
         Some(maximum) if rejected >= maximum => CommandOutcome::Findings,
         _ => CommandOutcome::Done,
     })
+}
+
+/// Returns the first day of a report: the value of `--since`, or 29 days ago.
+pub(super) fn first_day(now: Timestamp, since: Option<Date>) -> Result<Date, CommandError> {
+    let today = now.to_zoned(TimeZone::UTC).date();
+    let since = since.unwrap_or_else(|| today.saturating_sub((DEFAULT_DAYS - 1).days()));
+    if since > today {
+        return Err(CommandError::usage(format!(
+            "--since: {since} is in the future; specify a day until {today}"
+        )));
+    }
+    Ok(since)
 }
 
 fn requests_of(finding: &UsageFinding) -> u64 {

@@ -9,7 +9,10 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["demo", "serve", "worker", "migrate"]),
     ("Administer", &["workspaces", "users", "keys", "webhooks", "platform-tokens", "master-key"]),
     ("Data", &["import", "generate", "backup", "restore"]),
-    ("Inspect", &["doctor", "config", "health", "candidate", "openapi", "completions", "man"]),
+    (
+        "Inspect",
+        &["doctor", "config", "health", "candidate", "deprecations", "openapi", "completions", "man"],
+    ),
 ];
 
 const EXIT_CODES: &str = "\

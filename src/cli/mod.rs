@@ -7,6 +7,7 @@ mod backup;
 mod candidate;
 mod config;
 mod demo;
+mod deprecations;
 mod doctor;
 mod file_limit;
 mod generate;
@@ -123,6 +124,9 @@ enum Command {
     /// Report which requests the candidate contract would reject
     #[command(subcommand)]
     Candidate(candidate::CandidateCommand),
+    /// Report which API keys use deprecated parts of the API
+    #[command(subcommand)]
+    Deprecations(deprecations::DeprecationsCommand),
     /// Check the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -180,6 +184,7 @@ fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<Comm
         Command::Keys(command) => run_async(flags, |config| keys::run(config, command)),
         Command::MasterKey(command) => run_async(flags, |config| master_key::run(config, command)),
         Command::Candidate(command) => run_async(flags, |config| candidate::run(config, command)),
+        Command::Deprecations(command) => run_async(flags, |config| deprecations::run(config, command)),
         Command::Doctor(args) => run_async(flags, |config| doctor::run(config, args)),
         Command::PlatformTokens(command) => run_async(flags, |config| platform_tokens::run(config, command)),
         Command::Webhooks(command) => run_async(flags, |config| webhooks::run(config, command)),

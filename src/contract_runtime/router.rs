@@ -18,12 +18,15 @@ use super::media_type;
 use super::path_template::{PathTemplate, framework_path};
 use super::payload::lines::RawLines;
 use super::security::RequiredSchemes;
+use super::validate::conformance::ReceivedRequest;
+use super::validate::deprecation::{Announcements, DeprecatedUse};
 use super::validate::schemas::{self, Schemas};
 use super::validate::{DescribePattern, Violations, query};
 
 /// Routes requests to the operations of a contract.
 pub struct Router {
     paths: Vec<PathRoutes>,
+    announcements: Arc<Announcements>,
 }
 
 /// The operations with the same path.
@@ -87,6 +90,7 @@ impl Router {
             serde_json::from_str(contract.json).context("the contract's JSON cannot be read")?;
         let mut paths: Vec<(&'static str, PathRoutes)> = Vec::new();
         let schemas = schemas::shared(contract, describe_pattern)?;
+        let announcements = schemas.first().map(|first| Arc::clone(&first.announcements)).unwrap_or_default();
         for schemas in schemas {
             let operation = schemas.operation;
             let endpoint = endpoints
@@ -110,7 +114,12 @@ impl Router {
         for path in &mut paths {
             path.allow = path.allow_header()?;
         }
-        Ok(Self { paths })
+        Ok(Self { paths, announcements })
+    }
+
+    /// Returns everything that the contract marks as deprecated.
+    pub fn announcements(&self) -> &Announcements {
+        &self.announcements
     }
 
     /// Finds the operation for a method and an undecoded path. `HEAD` matches the operation of `GET`.
@@ -129,6 +138,25 @@ impl Router {
 }
 
 impl Route {
+    /// Returns what a request uses that the contract marks as deprecated. A part that is not valid uses nothing.
+    pub fn deprecated_uses(
+        &self,
+        request: &Request,
+        path: &PathParameters,
+        body: Option<&Bytes>,
+    ) -> Vec<DeprecatedUse> {
+        if !self.schemas.has_deprecations() {
+            return Vec::new();
+        }
+        let path: Vec<String> = path.iter().map(|(_, value)| value.clone()).collect();
+        self.schemas.deprecated_uses(&ReceivedRequest {
+            path: &path,
+            query: request.uri().query().unwrap_or_default(),
+            headers: request.headers(),
+            body: body.map_or(&[], |body| body),
+        })
+    }
+
     /// Validates a request with these path parameters and this body.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use sea_orm::DbErr;
 
 use crate::candidate::Usage;
 use crate::courses::catalog::CatalogEpochs;
+use crate::deprecations::Deprecations;
 use crate::event_feed::EventTail;
 use crate::idempotency::DeferredReleases;
 use crate::keys::PrincipalCache;
@@ -35,6 +36,7 @@ struct AppState {
     fast_path: FastPath,
     requests: Recorder,
     candidate: Usage,
+    deprecations: Deprecations,
     passwords: Passwords,
     process: Process,
     deferred_releases: DeferredReleases,
@@ -74,6 +76,7 @@ impl App {
             fast_path,
             requests,
             candidate: Usage::default(),
+            deprecations: Deprecations::default(),
             passwords,
             process,
             deferred_releases,
@@ -109,6 +112,11 @@ impl App {
     /// Returns the usage that was compared with a candidate contract and is not in the database yet.
     pub fn candidate(&self) -> &Usage {
         &self.inner.candidate
+    }
+
+    /// Returns what the contracts of this process mark as deprecated, and the uses that are not in the database yet.
+    pub fn deprecations(&self) -> &Deprecations {
+        &self.inner.deprecations
     }
 
     /// Returns the limiter of concurrent password hashing.

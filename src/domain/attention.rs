@@ -1,10 +1,12 @@
-//! Lists what needs attention in a workspace: failing webhooks, expiring keys, nearly used quotas.
+//! Lists what needs attention in a workspace: failing webhooks, expiring keys, nearly used quotas, deprecated
+//! parts of the API.
 //!
 //! The data comes from other modules; this module defines the thresholds.
 
 use jiff::Timestamp;
 
 use super::Result;
+use super::deprecations::{self, UsedDeprecation};
 use super::keys::{self, KeyUsage};
 use super::webhooks::{self, CappedCount, DeadFilter, Subscription, SubscriptionState, replays};
 use crate::app::App;
@@ -29,6 +31,8 @@ pub enum Attention {
     QuotaNearlyUsed(KeyUsage),
     /// The key expires at this time, within 14 days.
     KeyExpires(KeyUsage, Timestamp),
+    /// Keys used something deprecated in the last 30 days.
+    Deprecated(UsedDeprecation),
 }
 
 /// Returns what needs attention in a workspace, in the order of the variants of [`Attention`]. Omits revoked and
@@ -50,6 +54,7 @@ pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<Attention>> {
     let keys: Vec<KeyUsage> = keys::list_usage(app, workspace).await?.into_iter().filter(is_valid).collect();
     items.extend(keys.iter().filter(|usage| is_nearly_used(usage)).cloned().map(Attention::QuotaNearlyUsed));
     items.extend(keys.into_iter().filter_map(|usage| expires_soon(usage, now_ms)));
+    items.extend(deprecations::recent(app, Some(workspace)).await?.into_iter().map(Attention::Deprecated));
     Ok(items)
 }
 

@@ -33,6 +33,7 @@ pub mod audit;
 pub mod candidate;
 pub mod certificates;
 pub mod courses;
+pub mod deprecations;
 pub mod doctor;
 pub mod email;
 pub mod enrollments;

@@ -122,12 +122,15 @@ pub(crate) fn describe(contract: &ContractText, schema: &Json) -> String {
 
 /// Returns the deprecation of an operation, parameter or field, with its dates.
 pub(crate) fn deprecation(schema: &Json) -> Option<String> {
-    if !schema["deprecated"].is_true() {
-        return None;
-    }
+    schema["deprecated"].is_true().then(|| format!("**Deprecated{}", announcement(schema)))
+}
+
+/// Returns the dates of a deprecation, and what to use instead, after the word `Deprecated` in bold.
+fn announcement(schema: &Json) -> String {
     let since = schema["x-deprecated-at"].as_str().map(|date| format!(" since {date}"));
     let sunset = schema["x-sunset"].as_str().map(|date| format!(" It is removed on {date} or later."));
-    Some(format!("**Deprecated{}.**{}", since.unwrap_or_default(), sunset.unwrap_or_default()))
+    let replacement = schema["x-replaced-by"].as_str().map(|text| format!(" {}", one_line(text)));
+    [since, Some(".**".to_owned()), sunset, replacement].into_iter().flatten().collect()
 }
 
 /// Returns the constraints of a schema, or those of the schema that it references without the pattern, which stands on its page.
@@ -165,6 +168,9 @@ pub(crate) fn constraints(schema: &Json) -> Vec<String> {
     }
     if schema["x-extensible-enum"].is_true() {
         sentences.push("Extensible: new values may be added.".to_owned());
+    }
+    for (value, deprecation) in schema["x-deprecated-values"].fields() {
+        sentences.push(format!("**`{value}` is deprecated{}", announcement(deprecation)));
     }
     let ranges = [
         ("minimum", "maximum", ""),
@@ -234,6 +240,12 @@ mod tests {
         assert_eq!(
             of(r#"{"maxLength":40,"pattern":"^a`b$"}"#),
             "At most 40 characters. Pattern: `` ^a`b$ ``."
+        );
+        assert_eq!(
+            of(
+                r#"{"enum":["a","b"],"x-deprecated-values":{"a":{"x-sunset":"2027-08-01","x-replaced-by":"Use b."}}}"#
+            ),
+            "One of `a`, `b`. **`a` is deprecated.** It is removed on 2027-08-01 or later. Use b."
         );
         assert_eq!(
             of(r#"{"enum":["a","b"],"x-extensible-enum":true}"#),

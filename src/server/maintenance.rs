@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::time::MissedTickBehavior;
 
 use domain::app::App;
-use domain::{audit, candidate, idempotency, keys, requests, rollups, sessions, users};
+use domain::{audit, candidate, deprecations, idempotency, keys, requests, rollups, sessions, users};
 use foundation::telemetry::metrics;
 use rate_limit::{FLUSH_EVERY, Limiter, day_counts};
 use web::panics::catch_panic;
@@ -65,6 +65,27 @@ const JOBS: &[MaintenanceJob] = &[
         run: |context| Box::pin(candidate::prune(&context.app).map_err(anyhow::Error::msg)),
         leader_only: true,
         warning: "could not delete old findings about the candidate contract",
+    },
+    MaintenanceJob {
+        every_ticks: 5,
+        first_tick: 0,
+        run: |context| Box::pin(deprecations::flush(&context.app).map_err(anyhow::Error::msg)),
+        leader_only: false,
+        warning: "could not write which requests use deprecated parts of the API",
+    },
+    MaintenanceJob {
+        every_ticks: 3600,
+        first_tick: 2,
+        run: |context| Box::pin(deprecations::notify(&context.app).map_err(anyhow::Error::msg)),
+        leader_only: true,
+        warning: "could not queue mails about deprecated parts of the API",
+    },
+    MaintenanceJob {
+        every_ticks: 3600,
+        first_tick: 1,
+        run: |context| Box::pin(deprecations::prune(&context.app).map_err(anyhow::Error::msg)),
+        leader_only: true,
+        warning: "could not delete old uses of deprecated parts of the API",
     },
     MaintenanceJob {
         every_ticks: 15,
@@ -186,6 +207,7 @@ pub(super) async fn save(context: &MaintenanceContext) -> anyhow::Result<()> {
         keys::flush_uses(&context.app).await?;
         requests::flush(&context.app).await?;
         candidate::finish(&context.app).await?;
+        deprecations::flush(&context.app).await?;
         anyhow::Ok(())
     };
     match tokio::time::timeout(SAVE_TIMEOUT, flush_all).await {

@@ -160,6 +160,7 @@ async fn problems_are_listed_as_needing_attention() {
                 format!("{} of {}", usage.calls_today, usage.quota.per_day.requests)
             }
             Attention::KeyExpires(_, at) => format!("expires {at}"),
+            Attention::Deprecated(used) => used.part.describe(),
         })
     };
     // The server saves the counts of the rate limiter every second.

@@ -68,6 +68,7 @@ const COMMANDS: &[(&str, WithoutFolder)] = &[
     ("restore valid.backup", Creates),
     ("doctor", Fails),
     ("candidate report", Fails),
+    ("deprecations report", Fails),
     ("config check", NeedsNone),
     ("health --listen 127.0.0.1:1", Fails),
     ("openapi", NeedsNone),

@@ -49,6 +49,7 @@ mod database_file;
 mod database_waits;
 mod delta_sync;
 mod demo;
+mod deprecations;
 mod doctor;
 mod email_addresses;
 mod enrollments;

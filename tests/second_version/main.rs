@@ -6,6 +6,7 @@
 #![allow(unreachable_pub, reason = "generated code uses `pub`, and a test binary exports nothing")]
 
 mod bodies;
+mod deprecations;
 #[allow(dead_code, reason = "the tests do not use all generated code")]
 mod generated;
 mod lines;

@@ -39,11 +39,9 @@ async fn each_parameter_style_is_parsed_to_its_type() {
     assert_eq!((request.ids, request.kinds), (Some(vec![1, 2]), vec![Kind::Big, Kind::Small]));
     assert_eq!((request.x_marks, request.x_trace.as_deref()), (Some(vec![1, 2, 3]), Some("t")));
     assert_eq!(request.theme, Some(ListThingsTheme::Dark));
-    // The test service returns the label in `Link`, and constants in the other headers.
-    assert_eq!(
-        (&*response.headers["link"], &*response.headers["x-total"], &*response.headers["x-old"]),
-        ("a,b", "1", "a")
-    );
+    // The test service returns the label in `Link`, and constants in the other headers. The server adds a link.
+    assert!(response.headers["link"].starts_with("a,b, <"), "{}", response.headers["link"]);
+    assert_eq!((&*response.headers["x-total"], &*response.headers["x-old"]), ("1", "a"));
 }
 
 #[tokio::test]

@@ -29,6 +29,7 @@ pub struct TestServer {
     pub service: RecordingService,
     /// The secret of the API key.
     pub secret: String,
+    pub app: App,
     base_url: String,
     http: reqwest::Client,
     _folder: tempfile::TempDir,
@@ -38,6 +39,7 @@ pub struct TestServer {
 #[derive(Debug)]
 pub struct HttpResponse {
     pub status: u16,
+    /// The values of a repeated header are joined by commas.
     pub headers: BTreeMap<String, String>,
     pub body: Vec<u8>,
 }
@@ -65,7 +67,7 @@ impl TestServer {
         let secret = create_key(&app).await;
         let service = RecordingService::default();
         let master = MasterKeys::parse(&"07".repeat(32), "the test").expect("a key");
-        let server = Server::new(app, &master, "http://api.test").expect("a server");
+        let server = Server::new(app.clone(), &master, "http://api.test").expect("a server");
         let server =
             server.with_version(&operations::CONTRACT, V2(service.clone())).expect("a second version");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -74,7 +76,7 @@ impl TestServer {
         // Fails if another test has already installed the provider, which can be ignored.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().no_proxy().build().expect("a client");
-        Self { service, secret, base_url, http, _folder: folder }
+        Self { service, secret, app, base_url, http, _folder: folder }
     }
 
     /// Returns the address of the server, without the scheme.
@@ -120,14 +122,13 @@ async fn create_key(app: &App) -> String {
 pub async fn execute(request: RequestBuilder) -> HttpResponse {
     let response = request.send().await.expect("the server responds");
     let status = response.status().as_u16();
-    let headers = response.headers().iter();
-    let headers = headers
-        .map(|(name, value)| (name.to_string(), value.to_str().expect("headers are ASCII").to_owned()));
-    HttpResponse {
-        status,
-        headers: headers.collect(),
-        body: response.bytes().await.expect("the body is complete").to_vec(),
+    let mut headers: BTreeMap<String, String> = BTreeMap::new();
+    for (name, value) in response.headers() {
+        let values = headers.entry(name.to_string()).or_default();
+        let separator = if values.is_empty() { "" } else { ", " };
+        *values += &format!("{separator}{}", value.to_str().expect("headers are ASCII"));
     }
+    HttpResponse { status, headers, body: response.bytes().await.expect("the body is complete").to_vec() }
 }
 
 impl HttpResponse {

@@ -221,6 +221,8 @@ fn entities() -> DatabaseSchema {
         candidate_requests,
         certificates,
         courses,
+        deprecated_uses,
+        deprecation_notices,
         enrollments,
         entitlements,
         events,

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 83f534f540c514447c3256038a2b9ed16c009eed81e18030f911946034d8d0f8), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 932f31e838b29102adba6aff86695d5dc96dd985b6f6401c2a789759ebc231bd), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `analytics`.
 

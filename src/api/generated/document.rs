@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 83f534f540c514447c3256038a2b9ed16c009eed81e18030f911946034d8d0f8), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 932f31e838b29102adba6aff86695d5dc96dd985b6f6401c2a789759ebc231bd), do not edit. Run `cargo xtask codegen`.
 
 //! The text of the contract, in the formats that the server serves.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Creator Platform API";
 pub const VERSION: &str = "1.1.0";
 
 /// The SHA-256 digest of the contract's text, in hexadecimal.
-pub const SHA256: &str = "83f534f540c514447c3256038a2b9ed16c009eed81e18030f911946034d8d0f8";
+pub const SHA256: &str = "932f31e838b29102adba6aff86695d5dc96dd985b6f6401c2a789759ebc231bd";
 
 /// The original contract: OpenAPI 3.1 in YAML.
 pub const YAML: &str = include_str!("../../../openapi/v1.yaml");

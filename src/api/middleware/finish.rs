@@ -79,12 +79,16 @@ pub(super) async fn finish(
     let mut body = body.into_bytes().await.unwrap_or_default();
     let headers = &mut parts.headers;
     headers.reserve(ADDED_HEADERS);
-    if parts.status.is_client_error() || parts.status.is_server_error() {
+    let is_error = parts.status.is_client_error() || parts.status.is_server_error();
+    if is_error {
         call_context.error_body = Some(body.clone());
     }
 
     if let Some(observation) = call_context.observation.take() {
         observation.finish(&request_context.request_id, parts.status, &body);
+    }
+    if let Some(deprecated) = call_context.deprecated.as_ref().filter(|_| !is_error) {
+        deprecated.count(&state.app, &request_context.request_id);
     }
     let operation_etag = call_context.caller.as_ref().and_then(|caller| caller.etag());
     let tag = (conditions.is_read && parts.status == StatusCode::OK).then(|| {
@@ -134,5 +138,8 @@ fn set_common_headers(state: &ApiState, call_context: &CallContext, headers: &mu
         if let Some(link) = &deprecation.link {
             headers.append(header::LINK, link.clone());
         }
+    }
+    if let Some(deprecated) = &call_context.deprecated {
+        deprecated.set_headers(headers, &state.settings.public_url);
     }
 }

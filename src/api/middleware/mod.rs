@@ -28,12 +28,15 @@ use body::RequestBody;
 
 use super::call::Caller;
 use super::candidate::{Candidate, Observation};
+use super::deprecations::{self, UsedParts};
 use super::error::ApiError;
 use super::patterns;
 use super::response_cache::{CachedResponse, ResponseLookup, ResponseSlot};
 use super::state::ApiState;
+use contract_runtime::call::PathParameters;
 use contract_runtime::contract::{Contract, Operation};
-use contract_runtime::router::{RouteMatch, Router};
+use contract_runtime::router::{Route, RouteMatch, Router};
+use domain::keys::Principal;
 use domain::scope::Scope;
 use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
 use rate_limit::{Decision, RateLimitStatus};
@@ -46,6 +49,8 @@ use web::request_context::{CallerId, LogSubject, RequestContext};
 pub struct RequestPipeline {
     state: Arc<ApiState>,
     router: Router,
+    /// The name of the contract.
+    contract: &'static str,
     candidate: Option<Arc<Candidate>>,
 }
 
@@ -62,6 +67,8 @@ struct CallContext {
     response_slot: Option<ResponseSlot>,
     /// What is compared with the candidate contract; `None` without one, and until the request is routed.
     observation: Option<Box<Observation>>,
+    /// What the request uses that is deprecated; `None` if it uses nothing, and until the request is routed.
+    deprecated: Option<Box<UsedParts>>,
     /// The operation id; `None` until the request is routed.
     operation: Option<&'static str>,
     /// The entry of the request log; `None` until the request is authenticated, and without a valid key.
@@ -80,7 +87,9 @@ impl RequestPipeline {
         for operation in contract.operations {
             required_scope(operation).with_context(|| format!("the scope of {}", operation.id))?;
         }
-        Ok(Self { state, router: Router::new(contract, api, patterns::describe)?, candidate: None })
+        let router = Router::new(contract, api, patterns::describe)?;
+        deprecations::declare(&state.app, contract.name, router.announcements());
+        Ok(Self { state, router, contract: contract.name, candidate: None })
     }
 
     /// Compares accepted requests with a candidate contract.
@@ -105,6 +114,25 @@ impl RequestPipeline {
         let decision = self.state.limiter.acquire_alone(&self.state.app.clock, client, limits);
         call_context.rate_limit_status = Some(decision.status());
         ApiError::rejected(rejection)
+    }
+
+    /// Notes what a request of an operation uses that is deprecated, and what is compared with the candidate contract.
+    fn observe(
+        &self,
+        call_context: &mut CallContext,
+        principal: &Principal,
+        route: &Route,
+        request: &Request,
+        path: &PathParameters,
+        body: &RequestBody,
+    ) {
+        let body = if let RequestBody::Whole(body) = body { Some(body) } else { None };
+        let uses = route.deprecated_uses(request, path, body);
+        let called = (self.contract, route.operation.id);
+        call_context.deprecated = UsedParts::new(&self.state.app, called, principal, uses);
+        let candidate = self.candidate.as_ref();
+        call_context.observation = candidate
+            .and_then(|candidate| candidate.observe(principal, route.operation, request, path, body));
     }
 
     /// Checks a request and calls its operation.
@@ -158,11 +186,7 @@ impl RequestPipeline {
             return Err(ApiError::forbidden(scope.as_str()));
         }
 
-        if let Some(candidate) = &self.candidate {
-            let body = if let RequestBody::Whole(body) = &body { Some(body) } else { None };
-            call_context.observation =
-                candidate.observe(&principal, route.operation, &request, &path_parameters, body);
-        }
+        self.observe(call_context, &principal, route, &request, &path_parameters, &body);
         let path = request.uri().path_and_query().map_or("", |path| path.as_str());
         match state
             .response_cache
@@ -228,6 +252,7 @@ impl Endpoint for RequestPipeline {
             cached_response: None,
             response_slot: None,
             observation: None,
+            deprecated: None,
             operation: None,
             log_entry: None,
             error_body: None,

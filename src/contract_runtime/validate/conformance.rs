@@ -60,6 +60,58 @@ pub struct ReceivedRequest<'a> {
     pub body: &'a [u8],
 }
 
+/// The parameters that a request contains.
+pub(super) struct SentParameters<'a> {
+    operation: &'a Operation,
+    request: &'a ReceivedRequest<'a>,
+    /// The query parameters that are well-formed.
+    query: Vec<QueryParameter>,
+    /// What is wrong with the query string.
+    violations: Violations,
+}
+
+impl<'a> SentParameters<'a> {
+    pub(super) fn parse(operation: &'a Operation, request: &'a ReceivedRequest<'a>) -> Self {
+        let mut violations = Violations::new();
+        let query = query::parse(request.query, |name| operation.is_repeated(name), &mut violations);
+        Self { operation, request, query, violations }
+    }
+
+    /// Returns the texts of a parameter, of which only a list can have several. Empty if the request does not contain it.
+    pub(super) fn values(&self, parameter: &Parameter) -> Vec<String> {
+        match parameter.location {
+            ParameterLocation::Path => {
+                let parameters = self.operation.parameters.iter();
+                let mut in_path = parameters.filter(|other| other.location == ParameterLocation::Path);
+                let index = in_path.position(|other| other.name == parameter.name);
+                index.and_then(|index| self.request.path.get(index).cloned()).into_iter().collect()
+            }
+            ParameterLocation::Query => {
+                let sent = self.query.iter().filter(|sent| sent.name == parameter.name);
+                sent.map(|sent| sent.value.clone()).collect()
+            }
+            ParameterLocation::Header => {
+                header_values::header_list(self.request.headers, parameter.name).into_iter().collect()
+            }
+            ParameterLocation::Cookie => header_values::cookies(self.request.headers, parameter.name),
+        }
+    }
+
+    /// Converts the texts of a parameter, of which there is at least one, to the value that its schema describes.
+    ///
+    /// # Errors
+    /// Returns what is wrong, as the end of a sentence that begins with the name of the parameter.
+    pub(super) fn convert(&self, parameter: &Parameter, values: &[String]) -> Result<Value, String> {
+        match parameter.kind {
+            ParameterKind::List(kind, _) if self.operation.is_repeated(parameter.name) => {
+                let items: Vec<&str> = values.iter().map(String::as_str).collect();
+                parameter_value::convert_list(parameter, *kind, &items)
+            }
+            _ => parameter_value::convert(parameter, values.first().map_or("", String::as_str)),
+        }
+    }
+}
+
 /// Compares the messages of one operation with its description.
 #[derive(Debug)]
 pub struct Conformance {
@@ -119,38 +171,25 @@ impl Conformance {
     /// Returns why a request does not conform to the contract. Credentials are not checked.
     pub fn check_request(&self, request: &ReceivedRequest<'_>) -> Vec<Fault> {
         let mut faults = Vec::new();
-        let mut violations = Violations::new();
-        let query = query::parse(request.query, |name| self.operation.is_repeated(name), &mut violations);
+        let sent = SentParameters::parse(self.operation, request);
         let of_operation = |location: &str, keyword: &str, name: &str, reason: &str| Fault {
             code: format!("request-{location}-{keyword}"),
             pointer: format!("{}/parameters", self.pointer),
             name: format!("{location} {}", self.masked(name)),
             reason: reason.to_owned(),
         };
-        for violation in violations {
+        for violation in &sent.violations {
             faults.push(of_operation("query", "malformed", &violation.field, &violation.message));
         }
         let is_declared = |sent: &QueryParameter| {
             let mut parameters = self.operation.parameters.iter();
             parameters.any(|known| known.location == ParameterLocation::Query && known.name == sent.name)
         };
-        for sent in query.iter().filter(|sent| !is_declared(sent)) {
+        for sent in sent.query.iter().filter(|sent| !is_declared(sent)) {
             add(&mut faults, of_operation("query", "unknown", &sent.name, UNKNOWN_PARAMETER));
         }
-        let mut path = request.path.iter();
         for (parameter, validator) in self.operation.parameters.iter().zip(&self.parameters) {
-            let values = match parameter.location {
-                ParameterLocation::Path => path.next().cloned().into_iter().collect(),
-                ParameterLocation::Query => {
-                    let sent = query.iter().filter(|sent| sent.name == parameter.name);
-                    sent.map(|sent| sent.value.clone()).collect()
-                }
-                ParameterLocation::Header => {
-                    header_values::header_list(request.headers, parameter.name).into_iter().collect()
-                }
-                ParameterLocation::Cookie => header_values::cookies(request.headers, parameter.name),
-            };
-            self.check_parameter(parameter, validator, &values, &mut faults);
+            self.check_parameter(parameter, validator, &sent, &mut faults);
         }
         self.check_body(request, &mut faults);
         limited(faults, "other")
@@ -160,7 +199,7 @@ impl Conformance {
         &self,
         parameter: &Parameter,
         validator: &Validator,
-        values: &[String],
+        sent: &SentParameters<'_>,
         faults: &mut Vec<Fault>,
     ) {
         let location = location_name(parameter.location);
@@ -175,20 +214,14 @@ impl Conformance {
             name: name.clone(),
             reason,
         };
-        let Some(first) = values.first() else {
+        let values = sent.values(parameter);
+        if values.is_empty() {
             if parameter.required {
                 faults.push(fault("required", format!("{own_pointer}/required"), "is required".to_owned()));
             }
             return;
-        };
-        let value = match parameter.kind {
-            ParameterKind::List(kind, _) if self.operation.is_repeated(parameter.name) => {
-                let items: Vec<&str> = values.iter().map(String::as_str).collect();
-                parameter_value::convert_list(parameter, *kind, &items)
-            }
-            _ => parameter_value::convert(parameter, first),
-        };
-        match value {
+        }
+        match sent.convert(parameter, &values) {
             Err(reason) => faults.push(fault("type", format!("{}/type", parameter.schema), reason)),
             Ok(value) if validator.is_valid(&value) => {}
             Ok(value) => {

@@ -6,6 +6,7 @@
 mod body;
 pub mod conformance;
 mod date_time;
+pub mod deprecation;
 pub(crate) mod header_values;
 mod known_fields;
 mod message;

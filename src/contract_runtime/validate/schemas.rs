@@ -10,6 +10,8 @@ use jsonschema::{Draft, PatternOptions, Registry, Validator};
 use serde_json::{Value, json};
 
 use super::body::BodyValidator;
+use super::conformance::ReceivedRequest;
+use super::deprecation::{self, Announcements, DeprecatedUse, OperationDeprecations};
 use super::known_fields::KnownFields;
 use super::message::{DescribePattern, Messages};
 use super::query::{self, QueryParameter};
@@ -34,6 +36,10 @@ pub struct Schemas {
     body: Option<Arc<BodyValidator>>,
     /// Whether the operation has a body that requests may omit.
     pub(crate) body_is_optional: bool,
+    /// Everything that the contract marks as deprecated.
+    pub(crate) announcements: Arc<Announcements>,
+    /// What of the operation is deprecated; `None` if nothing is.
+    deprecations: Option<OperationDeprecations>,
     messages: Arc<Messages>,
 }
 
@@ -77,6 +83,7 @@ pub fn compile(
     };
     let optional_bodies: Vec<bool> = operations.iter().map(|operation| body_is_optional(operation)).collect();
     let compiler = SchemaCompiler::new(&document, describe_pattern)?;
+    let announcements = Arc::new(deprecation::announcements_of(&document));
     let schemas = operations.iter().zip(optional_bodies).map(|(operation, body_is_optional)| {
         let parameters = operation.parameters.iter().map(|parameter| compiler.compile(parameter.schema));
         let has_schema = |media_type| BodyFormat::of(media_type) != BodyFormat::Bytes;
@@ -84,8 +91,9 @@ pub fn compile(
         let body =
             body.map(|body| BodyValidator::compile(&compiler, body.schema).map(Arc::new)).transpose()?;
         let parameters = parameters.collect::<anyhow::Result<_>>()?;
-        let messages = Arc::clone(&compiler.messages);
-        Ok(Schemas { operation, parameters, body, body_is_optional, messages })
+        let deprecations = OperationDeprecations::new(&document, &announcements, operation);
+        let (announcements, messages) = (Arc::clone(&announcements), Arc::clone(&compiler.messages));
+        Ok(Schemas { operation, parameters, body, body_is_optional, announcements, deprecations, messages })
     });
     schemas.collect()
 }
@@ -140,6 +148,17 @@ pub(super) fn is_required(document: &Value, schema: &str) -> bool {
 }
 
 impl Schemas {
+    /// Returns what a request uses that the contract marks as deprecated.
+    pub(crate) fn deprecated_uses(&self, request: &ReceivedRequest<'_>) -> Vec<DeprecatedUse> {
+        let Some(deprecations) = &self.deprecations else { return Vec::new() };
+        deprecations.uses(self.operation, &self.parameters, self.body.as_deref(), request)
+    }
+
+    /// Returns whether something of the operation is deprecated.
+    pub(crate) fn has_deprecations(&self) -> bool {
+        self.deprecations.is_some()
+    }
+
     /// Validates the path parameters.
     pub fn check_path(&self, values: &[(&str, String)], violations: &mut Violations) {
         for (name, value) in values {

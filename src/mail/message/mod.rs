@@ -95,6 +95,26 @@ pub enum Message {
         /// When the first of the failed attempts ended.
         failing_since: Timestamp,
     },
+    /// Notifies the owner that integrations of a workspace use what is deprecated.
+    Deprecated {
+        /// The workspace's name.
+        workspace: String,
+        /// What they use.
+        items: Vec<DeprecatedItem>,
+        /// The changelog of the API, if the server's URL is known.
+        page: Option<String>,
+    },
+}
+
+/// Something deprecated that a workspace uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeprecatedItem {
+    /// What it is, until when it works, and what to use instead, as sentences.
+    pub text: String,
+    /// The names of the API keys that use it.
+    pub keys: String,
+    /// When it was last used.
+    pub last_used: Timestamp,
 }
 
 /// An event that a person is notified of, since it can be the work of somebody else.
@@ -210,6 +230,7 @@ impl Message {
             Self::WebhookFailing { .. } => "webhook_failing",
             Self::WebhookDisabled { .. } => "webhook_disabled",
             Self::WebhookRecovered { .. } => "webhook_recovered",
+            Self::Deprecated { .. } => "deprecated",
         }
     }
 
@@ -288,8 +309,37 @@ impl Message {
             Self::WebhookRecovered { workspace, subscription, url, page, failing_since } => {
                 render_recovered(workspace, *subscription, url, page.as_deref(), *failing_since)
             }
+            Self::Deprecated { workspace, items, page } => {
+                render_deprecated(workspace, items, page.as_deref())
+            }
         }
     }
+}
+
+/// Renders [`Message::Deprecated`].
+fn render_deprecated(workspace: &str, items: &[DeprecatedItem], page: Option<&str>) -> RenderedMessage {
+    let intro = format!(
+        "Integrations of the {} workspace use parts of the API that are deprecated. Please ask the people who maintain \
+         them to change them before the dates below.",
+        single_line(workspace)
+    );
+    let times: Vec<String> = items.iter().map(|item| format_time(item.last_used)).collect();
+    let fields: Vec<[(&str, &str); 2]> = items
+        .iter()
+        .zip(&times)
+        .map(|(item, time)| [("API keys", &*item.keys), ("Last used", &**time)])
+        .collect();
+    let mut blocks = vec![Paragraph(intro.into())];
+    for (item, fields) in items.iter().zip(&fields) {
+        blocks.extend([Paragraph((&*item.text).into()), Fields(fields)]);
+    }
+    let advice = match page {
+        Some(_) => "The overview of the dashboard shows the last requests. All changes of the API:",
+        None => "The overview of the dashboard shows the last requests.",
+    };
+    blocks.push(Paragraph(advice.into()));
+    blocks.extend(page.map(Link));
+    render_message("Your integrations use deprecated parts of the API".to_owned(), &blocks)
 }
 
 /// Renders [`Message::AccessGranted`].

@@ -159,3 +159,23 @@ fn lines_are_wrapped_without_breaking_long_words() {
 fn a_message_about_an_invalid_url_has_a_subject() {
     assert_eq!(failing("Acme", "hooks", "").render().subject, "Webhook endpoint on your server is failing");
 }
+
+#[test]
+fn deprecated_parts_are_listed_with_their_keys() {
+    let item = |text: &str, keys: &str| DeprecatedItem {
+        text: text.to_owned(),
+        keys: keys.to_owned(),
+        last_used: "2026-03-02T10:00:30Z".parse().unwrap(),
+    };
+    insta::assert_snapshot!(formatted(&Message::Deprecated {
+        workspace: "Acme School".to_owned(),
+        items: vec![
+            item(
+                "The operation listA is deprecated and can stop working on 2027-01-31. Use listB.",
+                "CRM, <Shop>"
+            ),
+            item("The parameter sort of listC is deprecated.", "CRM"),
+        ],
+        page: Some("https://api.acme.example/docs/changelog".to_owned()),
+    }));
+}

@@ -1,4 +1,4 @@
-// Generated from tests/second_version/contract.yaml (sha256 221fcb7b9c5d8092ebb88e25a0129702cccee4308623135bbe10e543c7590b7b), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second_version/contract.yaml (sha256 861290d2311147d039f9302ea052748b10c2f1b92859913ad60173887deea2dd), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -315,7 +315,7 @@ pub struct NewThing {
     #[serde(default = "new_thing_level_default")]
     pub level: NewThingLevel,
     /// `count`.
-    #[oai(default = "new_thing_count_default")]
+    #[oai(default = "new_thing_count_default", deprecated)]
     #[serde(default = "new_thing_count_default")]
     pub count: i32,
     /// `name`.

@@ -1,4 +1,4 @@
-// Generated from tests/second_version/contract.yaml (sha256 221fcb7b9c5d8092ebb88e25a0129702cccee4308623135bbe10e543c7590b7b), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second_version/contract.yaml (sha256 861290d2311147d039f9302ea052748b10c2f1b92859913ad60173887deea2dd), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `things`.
 

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::super::webhooks;
 use crate::ui::{self, Badge, PageZone, Tone};
 use domain::attention::Attention;
+use domain::deprecations::UsedDeprecation;
 
 /// A notice on the overview.
 pub(super) struct AttentionNotice {
@@ -74,6 +75,18 @@ impl AttentionNotice {
                 "/dashboard/developer".to_owned(),
                 "View API keys",
             ),
+            Attention::Deprecated(UsedDeprecation { part, announcement, keys }) => {
+                let names: Vec<&str> = keys.iter().map(|uses| &*uses.key_name).collect();
+                let last = keys.first().map(|uses| zone.text(&uses.last_at)).unwrap_or_default();
+                let (what, until) = (part.describe(), announcement.describe());
+                let text = format!("{what} {until} Used by key {}, last at {last}.", names.join(", "));
+                let request = keys.first().and_then(|uses| uses.request_id.as_deref());
+                let (href, link) = match request {
+                    Some(id) => (format!("/dashboard/developer/logs?request={id}"), "View the last request"),
+                    None => ("/docs/changelog".to_owned(), "View the changelog"),
+                };
+                (Tone::Warn, "deprecated", text, href, link)
+            }
         };
         Self { tone, state, text, href, link }
     }
