@@ -92,7 +92,12 @@ pub(crate) fn about_object(
     details: &str,
     message: &str,
 ) -> Finding {
-    let object = AffectedOperation { operation: object.to_owned(), path: object.to_owned() };
+    let object = AffectedOperation {
+        operation: object.to_owned(),
+        path: object.to_owned(),
+        part: String::new(),
+        steps: Vec::new(),
+    };
     Finding {
         id: rule.id.to_owned(),
         level: rule.level,

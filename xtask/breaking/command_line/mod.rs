@@ -56,15 +56,31 @@ enum GateCommand {
     },
     /// Print all changes that clients can notice, in groups.
     Changelog(ComparisonArgs),
+    /// Print a migration guide for the users of the API, in Markdown.
+    ///
+    /// For each breaking change and each new deprecation, the guide contains an example from before and after the
+    /// change, and what the code of a client must do. It includes changes that a waiver accepts. Breaking changes do not
+    /// change the exit code, which is 0.
+    Guide(DocumentArgs),
     /// List the rules: id, level according to the configuration, what a rule finds, who breaks, and how to avoid it.
     Rules(reference::RulesArgs),
     /// Print the changes of one file for `git diff`: see `diff.<driver>.command` in gitattributes(5).
     GitDiff(git_diff::GitDiffArgs),
 }
 
-/// The documents to compare, and how.
+/// The documents to compare, and the output format.
 #[derive(Debug, clap::Args)]
 struct ComparisonArgs {
+    #[command(flatten)]
+    documents: DocumentArgs,
+    /// Output format
+    #[arg(long, value_enum, default_value = "text")]
+    format: ReportFormat,
+}
+
+/// The documents to compare, and the settings.
+#[derive(Debug, clap::Args)]
+struct DocumentArgs {
     /// The old document: a file, `-`, `REVISION:PATH`, or a git revision that contains the new document's path
     #[arg(long, value_name = "DOCUMENT")]
     base: String,
@@ -73,9 +89,6 @@ struct ComparisonArgs {
     revision: String,
     #[command(flatten)]
     settings: SettingsArgs,
-    /// Output format
-    #[arg(long, value_enum, default_value = "text")]
-    format: ReportFormat,
 }
 
 /// Runs `openapi-gate` with the arguments of the process.
@@ -102,7 +115,7 @@ fn run(command: &GateCommand) -> Result<Compatibility> {
         .context("the current directory does not exist; change to another directory")?;
     match command {
         GateCommand::Check { comparison, fail_on, usage } => {
-            let (mut result, settings) = compare(&directory, comparison, true)?;
+            let (mut result, settings) = compare(&directory, &comparison.documents, comparison.format, true)?;
             if let Some(name) = usage {
                 let report = names::read_file(&directory, name)?;
                 let report = UsageReport::parse(name, &report.text, now())?;
@@ -113,8 +126,13 @@ fn run(command: &GateCommand) -> Result<Compatibility> {
             compatibility(&result, fail_on.unwrap_or(settings.fail_on))
         }
         GateCommand::Changelog(comparison) => {
-            let (result, _) = compare(&directory, comparison, false)?;
+            let (result, _) = compare(&directory, &comparison.documents, comparison.format, false)?;
             output::print(&report::changelog(&result, comparison.format))?;
+            Ok(Compatibility::Compatible)
+        }
+        GateCommand::Guide(documents) => {
+            let (result, _) = compare(&directory, documents, ReportFormat::Markdown, false)?;
+            output::print(&report::guide(&result))?;
             Ok(Compatibility::Compatible)
         }
         GateCommand::Rules(args) => {
@@ -131,7 +149,8 @@ fn run(command: &GateCommand) -> Result<Compatibility> {
 /// Compares the documents of the arguments. `has_verdict` is false for a list of changes. Also returns the configuration.
 fn compare(
     directory: &Path,
-    args: &ComparisonArgs,
+    args: &DocumentArgs,
+    format: ReportFormat,
     has_verdict: bool,
 ) -> Result<(ComparisonResult, Settings)> {
     let parse = |name: &str, argument: &str| {
@@ -150,7 +169,7 @@ fn compare(
     let mut document = base.read(directory, path.as_deref())?;
     let (settings, waivers) = args.settings.read(directory, base.revision(), has_verdict)?;
     let mut new_document = revision.read(directory, None)?;
-    if args.format.has_paths() {
+    if format.has_paths() {
         new_document.locate(directory, &revision);
         // The positions in another revision are not those in the working tree.
         if matches!(base, DocumentName::File(_)) {
@@ -159,7 +178,7 @@ fn compare(
     }
     let base = BaseInput { document, waivers, note: None };
     let result = compare_documents(base, new_document, &settings, today());
-    let result = print_invalid_document(result, args.format)?;
-    print_document_warnings(&result, args.format)?;
+    let result = print_invalid_document(result, format)?;
+    print_document_warnings(&result, format)?;
     Ok((result, settings))
 }

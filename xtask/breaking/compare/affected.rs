@@ -16,6 +16,12 @@ pub(crate) struct AffectedOperation {
     pub operation: String,
     /// The path, for example `listOrders 200 -> data[] -> items[] -> title`.
     pub path: String,
+    /// The part of the operation, for example `200`; empty for the operation itself.
+    #[serde(skip)]
+    pub part: String,
+    /// The steps within the part, for example `data` and `[]`.
+    #[serde(skip)]
+    pub steps: Vec<String>,
 }
 
 /// Returns every operation affected by a change with these origins, each with its shortest path to the change. Shorter
@@ -34,7 +40,7 @@ pub(crate) fn operations(comparison: &Comparison<'_>, origins: &[&Origin]) -> Ve
                 if !paths.contains_key(&operation_path.operation) {
                     paths.insert(
                         operation_path.operation.clone(),
-                        format_path(operation_path, &steps, next_step),
+                        AffectedOperation::new(operation_path, &steps, next_step),
                     );
                 }
             }
@@ -51,35 +57,31 @@ pub(crate) fn operations(comparison: &Comparison<'_>, origins: &[&Origin]) -> Ve
             }
         }
     }
-    let mut paths: Vec<AffectedOperation> =
-        paths.into_iter().map(|(operation, path)| AffectedOperation { operation, path }).collect();
+    let mut paths: Vec<AffectedOperation> = paths.into_values().collect();
     // The shortest path is the easiest to understand.
     paths.sort_by_key(|affected| affected.path.matches(" -> ").count());
     paths
 }
 
-/// Formats the path to a change. `first_step` is the index of the step that follows the operation, or `None` if the
-/// change is in the operation itself.
-fn format_path(
-    operation_path: &OperationPath,
-    steps: &[(Option<usize>, &str)],
-    first_step: Option<usize>,
-) -> String {
-    let mut path = operation_path.operation.clone();
-    if !operation_path.steps.is_empty() {
-        path = format!("{path} {}", operation_path.steps);
-    }
-    let mut is_first = true;
-    let mut next_step = first_step;
-    while let Some(index) = next_step {
-        let (following_step, step) = steps[index];
-        if step == "[]" && !is_first {
-            path += step;
-        } else {
-            path = format!("{path} -> {step}");
+impl AffectedOperation {
+    /// Describes the path to a change. `first_step` is the index of the step that follows the operation, or `None` if the
+    /// change is in the operation itself.
+    fn new(
+        operation_path: &OperationPath,
+        steps: &[(Option<usize>, &str)],
+        first_step: Option<usize>,
+    ) -> Self {
+        let OperationPath { operation, steps: part, .. } = operation_path;
+        let mut path = operation.clone();
+        if !part.is_empty() {
+            path = format!("{path} {part}");
         }
-        is_first = false;
-        next_step = following_step;
+        let indexes = std::iter::successors(first_step, |index| steps[*index].0);
+        let steps: Vec<String> = indexes.map(|index| steps[index].1.to_owned()).collect();
+        for (number, step) in steps.iter().enumerate() {
+            path += if step == "[]" && number > 0 { "" } else { " -> " };
+            path += step;
+        }
+        Self { operation: operation.clone(), path, part: part.clone(), steps }
     }
-    path
 }

@@ -70,7 +70,9 @@ pub(crate) const RULES: &[Rule] = &[
     ),
 ];
 
-const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
+/// The keys of a path item that contain operations.
+pub(crate) const METHODS: [&str; 9] =
+    ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
 /// A path item: a path, a webhook or a callback with its operations.
 pub(super) struct PathItem<'n> {

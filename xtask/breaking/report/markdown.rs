@@ -97,7 +97,7 @@ fn path_as_code(description: &str) -> String {
 }
 
 /// Formats a text of one line as code.
-fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     let longest_run = text.split(|character| character != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest_run + 1);
     let space = if text.is_empty() || text.starts_with('`') || text.ends_with('`') { " " } else { "" };
@@ -105,7 +105,7 @@ fn code(text: &str) -> String {
 }
 
 /// Escapes a text of one line. Its parts between backticks stay code, and a backtick without a counterpart is escaped.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('`') {

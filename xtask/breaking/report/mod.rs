@@ -2,6 +2,7 @@
 //! Markdown or SARIF.
 
 mod github;
+mod guide;
 mod json;
 mod markdown;
 mod sarif;
@@ -15,6 +16,9 @@ use super::document::OpenApiDocument;
 use super::finding::Finding;
 use super::policies::VERSION_RULES;
 use super::rule::Level;
+
+#[cfg(test)]
+pub(crate) use self::guide::template as guide_template;
 
 /// The maximum number of diagnostics or findings of one kind that are shown to people; further ones are only counted.
 pub(crate) const MAX_SHOWN: usize = 50;
@@ -104,6 +108,11 @@ pub(crate) fn changelog(result: &ComparisonResult, format: ReportFormat) -> Stri
 /// Renders the changes of a release for the file `CHANGELOG.md`.
 pub(crate) fn release(result: &ComparisonResult) -> String {
     plain_lines(&markdown::release(result))
+}
+
+/// Renders the migration guide, which is Markdown.
+pub(crate) fn guide(result: &ComparisonResult) -> String {
+    plain_lines(&guide::render(result))
 }
 
 /// The first findings of each kind, for formats that people read.

@@ -27,7 +27,7 @@ pub(super) fn component_name(schema: &Node) -> Option<&str> {
 
 /// Returns the label of an alternative in a path: the last segment of its `$ref`, its title or its type, in
 /// parentheses.
-pub(super) fn label(member: &Node) -> String {
+pub(crate) fn label(member: &Node) -> String {
     let text = |key| member.get(key).and_then(Node::as_str);
     let name = text("$ref").and_then(|target| target.rsplit('/').next());
     let name = name.or_else(|| text("title")).or_else(|| text("type"));

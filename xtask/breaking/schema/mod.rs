@@ -40,6 +40,7 @@ use super::compare::{Comparison, Origin, PairContext, Positions};
 use super::rule::{Level, SchemaRule, SchemaSite, Topic, ValueEffect};
 
 pub(crate) use self::access::RULES;
+pub(crate) use self::alternative_keys::label;
 pub(crate) use self::discriminator::ancestors;
 
 /// Returns all schema rules.

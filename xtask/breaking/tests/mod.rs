@@ -10,6 +10,7 @@ mod documents;
 mod exhaustive;
 mod files;
 mod gate;
+mod guide;
 mod laws;
 mod malformed;
 mod media_types;

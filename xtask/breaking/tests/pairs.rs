@@ -8,7 +8,7 @@ use super::super::rule::Level;
 use super::{differences, yaml};
 
 /// Creates a document with one operation that uses the schema in its request body, a parameter or its response.
-fn document(pair: &Value, side: &str) -> String {
+pub(super) fn document(pair: &Value, side: &str) -> String {
     let content = json!({"application/json": {"schema": pair[side]}});
     let operation = match pair["as"].as_str() {
         Some("request") => json!({"operationId": "a", "requestBody": {"required": true, "content": content}}),

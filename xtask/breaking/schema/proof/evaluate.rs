@@ -28,7 +28,7 @@ fn all(results: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
 
 impl<'n> Proof<'_, 'n> {
     /// Whether a schema accepts a value, or `None` if this is not decided.
-    pub(super) fn accepts(&self, schema: &Operand<'n>, instance: &Node) -> Option<bool> {
+    pub(crate) fn accepts(&self, schema: &Operand<'n>, instance: &Node) -> Option<bool> {
         let remaining = self.remaining_evaluations.get();
         if self.evaluation_depth.get() >= MAX_DEPTH || remaining == 0 {
             return None;

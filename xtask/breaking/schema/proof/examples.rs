@@ -79,7 +79,7 @@ impl<'n> Proof<'_, 'n> {
     }
 
     /// Returns examples of the values that a schema accepts, without `null`.
-    fn examples(&self, schema: &Operand<'n>, nesting: usize) -> Vec<Node> {
+    pub(crate) fn examples(&self, schema: &Operand<'n>, nesting: usize) -> Vec<Node> {
         let remaining = self.remaining_examples.get();
         if remaining == 0 {
             return Vec::new();

@@ -53,8 +53,10 @@ pub(crate) enum DocumentSide {
 /// A schema in one of the documents, restricted to some types.
 #[derive(Clone, Debug)]
 pub(crate) struct Operand<'n> {
-    side: DocumentSide,
-    parts: SchemaParts<'n>,
+    /// The document.
+    pub side: DocumentSide,
+    /// The schema.
+    pub parts: SchemaParts<'n>,
     types: JsonTypes,
 }
 
@@ -293,7 +295,8 @@ impl<'p, 'n> Proof<'p, 'n> {
         }
     }
 
-    fn view(&self, operand: &Operand<'n>) -> Rc<SchemaView<'n>> {
+    /// Returns the effective schema of an operand.
+    pub(crate) fn view(&self, operand: &Operand<'n>) -> Rc<SchemaView<'n>> {
         let key = operand.key();
         if let Some(view) = self.cache.views.borrow().get(&key) {
             return Rc::clone(view);
@@ -313,7 +316,7 @@ impl<'p, 'n> Proof<'p, 'n> {
     }
 
     /// Returns the names of the required properties, without those that are never sent.
-    fn required_names(&self, operand: &Operand<'n>, view: &SchemaView<'n>) -> Vec<&'n str> {
+    pub(crate) fn required_names(&self, operand: &Operand<'n>, view: &SchemaView<'n>) -> Vec<&'n str> {
         let keyword = match self.direction {
             Direction::Request => "readOnly",
             Direction::Response => "writeOnly",

@@ -5,6 +5,7 @@ mod bad_input;
 mod escaping;
 mod formats;
 mod git_diff;
+mod guide;
 mod hostile;
 mod limits;
 mod names;

@@ -1,0 +1,198 @@
+//! The migration guide: a template for each rule, and the guide between two contracts.
+
+use std::collections::BTreeSet;
+
+use super::super::catalog;
+use super::super::compare::AffectedOperation;
+use super::super::policies::VERSION_RULES;
+use super::super::report::{self, ComparisonResult, guide_template};
+use super::super::rule::{Level, SchemaSite};
+use super::super::schema;
+use super::{TODAY, compare, read, yaml};
+
+/// Renders the guide between two documents.
+fn guide(base: &str, revision: &str) -> String {
+    let (base, revision) = (read("old.yaml", base), read("new.yaml", revision));
+    let findings = compare(&base, &revision, TODAY);
+    report::guide(&ComparisonResult { base, revision, findings, waiver_errors: Vec::new() })
+}
+
+/// Returns the code blocks of a guide, without their fences.
+fn blocks(guide: &str) -> Vec<Vec<&str>> {
+    let mut blocks = Vec::new();
+    let mut lines = guide.lines();
+    while let Some(line) = lines.next() {
+        if let Some(fence) = line.strip_suffix("diff").filter(|fence| fence.starts_with("```")) {
+            blocks.push(lines.by_ref().take_while(|line| *line != fence).collect());
+        }
+    }
+    blocks
+}
+
+/// Returns the ids of the rules that can be breaking or report a deprecation.
+fn rules_for_users() -> BTreeSet<String> {
+    let rules = catalog::rules().map(|rule| (rule.id.to_owned(), rule.level));
+    let schema_rules = schema::schema_rules()
+        .flat_map(|rule| SchemaSite::ALL.map(|site| (site.id(rule.suffix), rule.level(site))));
+    let concerns_users = |id: &str, level| {
+        level > Level::Info || ["deprecated", "with-deprecation"].iter().any(|part| id.contains(part))
+    };
+    let rules = rules.chain(schema_rules).filter(|(id, level)| concerns_users(id, *level));
+    rules.map(|(id, _)| id).filter(|id| !VERSION_RULES.contains(&id.as_str())).collect()
+}
+
+#[test]
+fn every_rule_that_concerns_users_has_a_template_with_two_sentences() {
+    let missing: Vec<String> =
+        rules_for_users().into_iter().filter(|id| guide_template(id).is_none()).collect();
+    assert!(missing.is_empty(), "add rows to report/guide/templates for {missing:#?}");
+    for id in rules_for_users() {
+        let advice = guide_template(&id).expect("each rule has a template").advice;
+        let sentences = advice.matches(". ").count() + usize::from(advice.ends_with('.'));
+        assert_eq!(sentences, 2, "{id}: {advice}");
+        for owner in ["waiver", "Revert", "Keep accepting", "Keep sending"] {
+            assert!(!advice.contains(owner), "{id} addresses the owner of the API: {advice}");
+        }
+    }
+}
+
+#[test]
+fn the_template_of_every_rule_is_filled_in() {
+    let contract = "openapi: 3.1.0
+info: {title: T, version: 1.0.0}
+paths:
+  /a: {post: {operationId: a, requestBody: {content: {application/json: {schema: {}}}}}}
+";
+    let base = read("old.yaml", contract);
+    let changed = read("new.yaml", &contract.replace("operationId: a", "operationId: b"));
+    let finding = compare(&base, &changed, TODAY).remove(0);
+    let places = [("", ""), ("body", "name"), ("200", "name"), ("query q", ""), ("200 header H", "")];
+    for id in rules_for_users() {
+        for (part, step) in places {
+            let mut finding = finding.clone();
+            finding.id.clone_from(&id);
+            finding.level = Level::Error;
+            finding.details = "query q".to_owned();
+            finding.operations = vec![AffectedOperation {
+                operation: "a".to_owned(),
+                path: String::new(),
+                part: part.to_owned(),
+                steps: Some(step).filter(|step| !step.is_empty()).map(str::to_owned).into_iter().collect(),
+            }];
+            let result = ComparisonResult {
+                base: read("old.yaml", contract),
+                revision: read("new.yaml", contract),
+                findings: vec![finding],
+                waiver_errors: Vec::new(),
+            };
+            let text = report::guide(&result);
+            assert!(text.contains(&format!("<sub>`{id}`</sub>")), "{text}");
+            assert!(!text.contains(['{', '}']) && !text.contains("the the "), "{text}");
+        }
+    }
+}
+
+const OLD: &str = include_str!("cases/guide-old.yaml");
+const NEW: &str = include_str!("cases/guide-new.yaml");
+
+#[test]
+fn a_guide_shows_each_change_with_an_example() {
+    let text = guide(OLD, NEW);
+    insta::assert_snapshot!("guide", text);
+    assert_eq!(text, guide(OLD, NEW), "the output is stable");
+}
+
+#[test]
+fn without_changes_the_guide_is_one_sentence() {
+    let text = guide(OLD, OLD);
+    assert_eq!(
+        text,
+        "# Shop: migration from 1.0.0 to 1.0.0\n\nClients of the old version need no changes.\n"
+    );
+}
+
+#[test]
+fn examples_are_short() {
+    let mut count = 0;
+    for file in [include_str!("cases/pairs.yaml"), include_str!("cases/verdicts.yaml")] {
+        for (_, pairs) in yaml(file).as_object().expect("the groups of pairs are a mapping") {
+            for pair in pairs.as_array().expect("each group is a list") {
+                let document = |side| super::pairs::document(pair, side);
+                let text = guide(&document("base"), &document("revision"));
+                for block in blocks(&text) {
+                    count += 1;
+                    assert!((1..=15).contains(&block.len()), "{text}");
+                    assert!(block.iter().any(|line| line.starts_with(['-', '+'])), "{text}");
+                }
+            }
+        }
+    }
+    assert!(count > 100, "only {count} examples");
+}
+
+#[test]
+fn names_and_examples_cannot_end_a_code_block_or_a_paragraph() {
+    let name = "a`b``` \\n```\\n# h\\n<img src=x> **b** [c](d) | {what} {sunset}";
+    let contract = format!(
+        "openapi: 3.1.0
+info: {{title: \"{name}\", version: \"{name}\"}}
+paths:
+  \"/{name}\":
+    post:
+      operationId: \"{name}\"
+      parameters: [{{in: query, name: \"{name}\", required: false, schema: {{type: string}}}}]
+      requestBody:
+        content:
+          application/json:
+            example: {{\"{name}\": \"{name}\"}}
+            schema: {{type: object, properties: {{\"{name}\": {{type: string}}}}, required: [\"{name}\"]}}
+      responses: {{'200': {{description: \"\", headers: {{\"{name}\": {{required: true, schema: {{}}}}}}}}}}
+"
+    );
+    let revisions = [
+        contract.replace("type: string", "type: integer"),
+        contract.replace("required: false", "required: true"),
+        contract.replace("\"/", "\"/x"),
+        contract.replace("headers:", "x-headers:"),
+        contract.replace("      operationId", "      deprecated: true\n      operationId"),
+    ];
+    for revision in revisions {
+        let text = guide(&contract, &revision);
+        let mut outside = text.clone();
+        for block in blocks(&text) {
+            assert!(
+                block.len() <= 15
+                    && block.iter().all(|line| line.is_empty() || line.starts_with([' ', '-', '+'])),
+                "{text}"
+            );
+            outside = outside.replace(&block.join("\n"), "");
+        }
+        assert!(!outside.contains("\n# h"), "{text}");
+        for line in outside.lines().skip(1).filter(|line| !line.starts_with("```")) {
+            let line = line.replace("<sub>", "").replace("</sub>", "");
+            assert!(is_without_html(&line), "{line}\n{text}");
+        }
+    }
+}
+
+/// Whether each `<` of a line is escaped or in code, and each delimiter of code has a counterpart.
+fn is_without_html(line: &str) -> bool {
+    let mut rest = line;
+    while let Some(at) = rest.find(['\\', '`', '<']) {
+        let run = rest[at..].bytes().take_while(|byte| *byte == b'`').count();
+        rest = match &rest[at..=at] {
+            "\\" => rest.get(at + 2..).unwrap_or(""),
+            "<" => return false,
+            _ => {
+                let after = &rest[at + run..];
+                let fence = "`".repeat(run);
+                let mut ends = after.match_indices(&fence).map(|(end, _)| end);
+                let is_end =
+                    |end: &usize| !after[..*end].ends_with('`') && !after[*end + run..].starts_with('`');
+                let Some(end) = ends.find(is_end) else { return false };
+                &after[end + run..]
+            }
+        };
+    }
+    true
+}
