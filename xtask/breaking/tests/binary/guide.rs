@@ -1,6 +1,12 @@
 //! `guide`.
 
+use std::fs;
+use std::path::Path;
+
 use crate::support::{CONTRACT, Folder, breaking_contract};
+
+const OLD: &str = include_str!("../cases/guide-old.yaml");
+const NEW: &str = include_str!("../cases/guide-new.yaml");
 
 #[test]
 fn breaking_changes_do_not_change_the_exit_code() {
@@ -28,4 +34,16 @@ fn a_document_that_cannot_be_read_is_an_error() {
     let help = folder.run(&["guide", "--help"]);
     assert!(help.code == Some(0) && help.output.contains("--base <DOCUMENT>"), "{help:?}");
     assert!(!help.output.contains("--format"), "{help:?}");
+}
+
+#[test]
+fn the_readme_contains_a_part_of_a_guide() {
+    let folder = Folder::new();
+    folder.write("old.yaml", OLD);
+    folder.write("new.yaml", NEW);
+    let guide = folder.run(&["guide", "--base", "old.yaml", "new.yaml"]);
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md")).unwrap();
+    let (_, excerpt) = readme.split_once("````markdown\n").expect("the README contains an excerpt");
+    let (excerpt, _) = excerpt.split_once("````").expect("the excerpt ends");
+    assert!(guide.output.contains(excerpt), "{guide:?}");
 }
