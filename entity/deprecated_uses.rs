@@ -51,8 +51,10 @@ const KEY: [Column; 6] =
 /// Returns [`DbErr`] when a statement fails.
 pub async fn add<C: ConnectionTrait>(conn: &C, mut rows: Vec<Model>) -> Result<(), DbErr> {
     // A fixed order prevents deadlocks between two processes that write at the same time.
-    let key =
-        |row: &Model| (row.day, row.key_id, row.operation.clone(), row.pointer.clone(), row.name.clone());
+    let key = |row: &Model| {
+        let Model { day, key_id, contract, operation, pointer, name, .. } = row.clone();
+        (day, key_id, contract, operation, pointer, name)
+    };
     rows.sort_by_cached_key(key);
     let requests = Expr::col((Entity, Column::Requests)).add(Expr::col(("excluded", Column::Requests)));
     let mut on_conflict = OnConflict::columns(KEY);

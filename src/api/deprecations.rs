@@ -74,9 +74,12 @@ impl UsedParts {
     pub(crate) fn set_headers(&self, headers: &mut HeaderMap, public_url: &str) {
         let announced: Vec<HeaderValue> = self.uses.iter().filter_map(announcement).collect();
         for part in self.uses.iter().filter(|part| part.name.is_empty()) {
-            headers
-                .extend(part.announcement.since.and_then(deprecation_date).map(|value| (DEPRECATION, value)));
-            headers.extend(part.announcement.sunset.and_then(sunset_date).map(|value| (SUNSET, value)));
+            if let Some(value) = part.announcement.since.and_then(deprecation_date) {
+                headers.insert(DEPRECATION, value);
+            }
+            if let Some(value) = part.announcement.sunset.and_then(sunset_date) {
+                headers.insert(SUNSET, value);
+            }
         }
         for value in announced {
             headers.append(DEPRECATED, value);

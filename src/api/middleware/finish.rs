@@ -69,6 +69,10 @@ pub(super) async fn finish(
     conditions: &Conditions,
     mut response: Response,
 ) -> Response {
+    let is_error = response.status().is_client_error() || response.status().is_server_error();
+    if let Some(deprecated) = call_context.deprecated.as_ref().filter(|_| !is_error) {
+        deprecated.count(&state.app, &request_context.request_id);
+    }
     if response.extensions().get::<Streamed>().is_some() {
         response.extensions_mut().insert(web::layer::Unbuffered);
         response.headers_mut().insert(header::CACHE_CONTROL, NO_STORE);
@@ -79,16 +83,12 @@ pub(super) async fn finish(
     let mut body = body.into_bytes().await.unwrap_or_default();
     let headers = &mut parts.headers;
     headers.reserve(ADDED_HEADERS);
-    let is_error = parts.status.is_client_error() || parts.status.is_server_error();
     if is_error {
         call_context.error_body = Some(body.clone());
     }
 
     if let Some(observation) = call_context.observation.take() {
         observation.finish(&request_context.request_id, parts.status, &body);
-    }
-    if let Some(deprecated) = call_context.deprecated.as_ref().filter(|_| !is_error) {
-        deprecated.count(&state.app, &request_context.request_id);
     }
     let operation_etag = call_context.caller.as_ref().and_then(|caller| caller.etag());
     let tag = (conditions.is_read && parts.status == StatusCode::OK).then(|| {
