@@ -36,7 +36,7 @@ pub enum Attention {
 }
 
 /// Returns what needs attention in a workspace, in the order of the variants of [`Attention`]. Omits revoked and
-/// expired keys.
+/// expired keys, except those that used something deprecated.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when a query fails.

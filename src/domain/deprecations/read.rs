@@ -43,7 +43,7 @@ pub struct KeyUses {
     pub requests: u64,
     /// The last request.
     pub last_at: Timestamp,
-    /// The request id of the last request, while the request log contains it.
+    /// The request id of the last request. Removed within an hour after the request log deletes the request.
     pub request_id: Option<String>,
 }
 
