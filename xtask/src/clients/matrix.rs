@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -54,7 +54,25 @@ pub struct MatrixJob {
     #[serde(default)]
     without: BTreeMap<String, String>,
     #[serde(default)]
-    issues: BTreeMap<String, String>,
+    issues: BTreeMap<String, KnownIssue>,
+}
+
+/// The output of a command that succeeded.
+struct StepOutput {
+    /// The standard output.
+    text: String,
+    /// The standard error.
+    errors: String,
+}
+
+/// A fault of a generator.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct KnownIssue {
+    /// A part of the note of the failed cell. Other failures of the cell are not known.
+    failure: String,
+    /// What the table says instead.
+    note: String,
 }
 
 /// The result of an earlier run.
@@ -121,7 +139,13 @@ impl MatrixJob {
         for source in &self.sources {
             copy_into(&context.source(source), &folder)?;
         }
-        let compiled = self.steps.iter().try_for_each(|step| self.step(context, &folder, step).map(drop));
+        let compiled = self.steps.iter().try_for_each(|step| {
+            let output = self.step(context, &folder, step)?;
+            // Compilers start the lines of their warnings with the word, or with the position in a file.
+            let is_warning = |line: &&str| line.starts_with("warning:") || line.contains(": warning:");
+            let warning = output.text.lines().chain(output.errors.lines()).find(is_warning);
+            warning.map_or(Ok(()), |warning| Err(anyhow!("{}: {}", step.join(" "), brief(warning))))
+        });
         let mut cells = BTreeMap::new();
         if let Err(error) = &compiled {
             cells.insert("compile".to_owned(), Cell::failed(&format!("{error:#}")));
@@ -129,9 +153,9 @@ impl MatrixJob {
             // A tool without steps has no client that could be compiled.
             cells.extend((!self.steps.is_empty()).then(|| ("compile".to_owned(), Cell::passed())));
             let output = self.step(context, &folder, &self.check_command(context));
-            match output
-                .and_then(|text| Ok(serde_json::from_str::<BTreeMap<String, Cell>>(last_line(&text))?))
-            {
+            match output.and_then(|output| {
+                Ok(serde_json::from_str::<BTreeMap<String, Cell>>(last_line(&output.text))?)
+            }) {
                 Ok(checked) => cells.extend(checked),
                 Err(error) => {
                     drop(cells.insert("operations".to_owned(), Cell::failed(&format!("{error:#}"))))
@@ -139,7 +163,9 @@ impl MatrixJob {
             }
         }
         for (name, cell) in &mut cells {
-            cell.explain(self.issues.get(name).map(String::as_str));
+            if let Some(issue) = self.issues.get(name) {
+                cell.explain(&issue.failure, &issue.note);
+            }
         }
         let packages =
             self.packages.iter().map(|name| with_version(context, name)).collect::<Result<_, _>>()?;
@@ -165,8 +191,8 @@ impl MatrixJob {
         command
     }
 
-    /// Runs a command in the folder of the job and returns its standard output.
-    fn step(&self, context: &JobContext, folder: &Path, step: &[String]) -> anyhow::Result<String> {
+    /// Runs a command in the folder of the job and returns its output.
+    fn step(&self, context: &JobContext, folder: &Path, step: &[String]) -> anyhow::Result<StepOutput> {
         let toolchain = &context.toolchain;
         let fill = |argument: &String| -> anyhow::Result<String> {
             let mut filled = argument.clone();
@@ -192,10 +218,11 @@ impl MatrixJob {
         context.set_environment(&mut command);
         let output = command.output().with_context(|| format!("cannot start {program}"))?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         if !output.status.success() {
-            bail!("{program}: {}", brief(&format!("{text}{}", String::from_utf8_lossy(&output.stderr))));
+            bail!("{program}: {}", brief(&format!("{text}{errors}")));
         }
-        Ok(text)
+        Ok(StepOutput { text, errors })
     }
 
     /// Returns a digest of everything that the result depends on.
