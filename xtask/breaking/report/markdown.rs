@@ -1,5 +1,9 @@
 //! Markdown for a comment or a release note.
 
+use std::collections::BTreeMap;
+
+use contract::node::Node;
+
 use super::super::compare::AffectedOperation;
 use super::super::finding::Finding;
 use super::super::policies::VERSION_RULES;
@@ -51,13 +55,15 @@ pub(super) fn changelog(result: &ComparisonResult) -> String {
     text
 }
 
-/// Renders the changes of a release, with a line for each change and operation, under headings of level 3. Findings about the
-/// version are left out.
+/// Renders the changes of a release, with a line for each change and operation or webhook, under headings of level 3. Findings
+/// about the version are left out.
 pub(super) fn release(result: &ComparisonResult) -> String {
+    let webhooks: BTreeMap<&str, &str> =
+        [&result.base, &result.revision].into_iter().flat_map(|document| webhooks(&document.root)).collect();
     let mut sections = Vec::new();
     for (heading, findings) in groups(result) {
         let findings = findings.into_iter().filter(|finding| !VERSION_RULES.contains(&finding.id.as_str()));
-        let lines: Vec<String> = findings.flat_map(release_lines).collect();
+        let lines: Vec<String> = findings.flat_map(|finding| release_lines(finding, &webhooks)).collect();
         if !lines.is_empty() {
             sections.push(format!("### {heading}\n\n{}\n", lines.concat()));
         }
@@ -68,8 +74,18 @@ pub(super) fn release(result: &ComparisonResult) -> String {
     sections.join("\n")
 }
 
+/// Returns the names of the webhooks by operation id. Receivers know a webhook by its name.
+fn webhooks(document: &Node) -> impl Iterator<Item = (&str, &str)> {
+    let webhooks = document.get("webhooks").and_then(Node::entries).unwrap_or_default();
+    webhooks.iter().flat_map(|webhook| {
+        let operations = webhook.value.entries().unwrap_or_default().iter();
+        let ids = operations.filter_map(|operation| operation.value.get("operationId")?.as_str());
+        ids.map(|id| (id, &*webhook.key.text))
+    })
+}
+
 /// Returns the lines of a finding in the changes of a release: the change and, unless it is harmless, what clients must adapt.
-fn release_lines(finding: &Finding) -> Vec<String> {
+fn release_lines(finding: &Finding, webhooks: &BTreeMap<&str, &str>) -> Vec<String> {
     let change = escape(&finding.message);
     let mut advice = escape(&finding.impact);
     if finding.id.ends_with("deprecated-with-sunset") {
@@ -80,7 +96,8 @@ fn release_lines(finding: &Finding) -> Vec<String> {
         let place = affected.path.strip_prefix(&affected.operation).unwrap_or(&affected.path);
         let place = place.strip_prefix(" -> ").unwrap_or(place).trim_start();
         let place = if place.is_empty() { String::new() } else { format!(" ({})", code(place)) };
-        format!("- {}: {change}{place}{end}", code(&affected.operation))
+        let name = webhooks.get(&*affected.operation).copied().unwrap_or(&affected.operation);
+        format!("- {}: {change}{place}{end}", code(name))
     };
     match finding.operations.as_slice() {
         [] => vec![format!("- {change}{end}")],

@@ -135,6 +135,23 @@ fn a_release_adds_its_changes_to_the_changelog() {
 }
 
 #[test]
+fn the_changelog_names_webhooks_as_receivers_know_them() {
+    let directory = repository();
+    let path = directory.path();
+    let webhook = "webhooks:\n  thing.made:\n    post:\n      operationId: onThingMade\n      requestBody:\n        \
+                   content: {application/json: {schema: {type: object, properties: {a: {type: string}}}}}\n      \
+                   responses: {'200': {description: Fine.}}\n";
+    release_text(path, &format!("{BASE}{webhook}")).unwrap();
+    let added = webhook.replace("{a: {type: string}}", "{a: {type: string}, b: {type: string}}");
+    release_text(path, &with_version(&format!("{BASE}{added}"), "1.1.0")).unwrap();
+    assert!(
+        changelog(path).contains("- `thing.made`: the optional property `b` was added"),
+        "{}",
+        changelog(path)
+    );
+}
+
+#[test]
 fn a_release_does_not_repeat_a_version_of_the_changelog() {
     let directory = repository();
     let path = directory.path();
