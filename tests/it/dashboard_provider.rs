@@ -261,6 +261,12 @@ async fn password_sign_in_can_be_switched_off_while_a_link_is_open() {
     browser.get(&format!("/set-password?token={token}")).await.assert_status(303);
     let csrf = csrf_token(&browser.get("/set-password").await.assert_status(200));
     let cookies = ["link", "visitor"].map(|name| (name, browser.cookie(name).expect("a cookie")));
+    let owner = acme.owner_browser().await;
+    let members = async |owner: &Browser<'_>| {
+        html(&owner.get("/dashboard/settings/people").await.assert_status(200)).contains("Send new link")
+    };
+    assert!(members(&owner).await);
+    let session = owner.cookie("session").expect("a cookie");
 
     let issuer = provider.issuer();
     let settings = [
@@ -274,6 +280,9 @@ async fn password_sign_in_can_be_switched_off_while_a_link_is_open() {
     for (name, value) in &cookies {
         after.set_cookie(name, value);
     }
+    let owner = Browser::new(&app);
+    owner.set_cookie("session", &session);
+    assert!(!members(&owner).await, "the link would not work");
     let fields = [("password", "a new long password"), ("again", "a new long password")];
     let page = html(&after.post("/set-password", &csrf, &fields).await.assert_status(404));
     assert!(page.contains("Password sign-in is switched off on this server."), "{page}");

@@ -46,6 +46,8 @@ struct MemberListPage {
     roles: Roles,
     errors: FormErrors,
     mail_hint: &'static str,
+    /// Whether members can sign in with passwords.
+    has_passwords: bool,
 }
 
 impl MemberListPage {
@@ -69,6 +71,7 @@ async fn list_page(
         email: email.to_owned(),
         roles,
         errors,
+        has_passwords: request.app().config.sign_in.password_sign_in,
         mail_hint: if has_mail_server(request) {
             "The new member receives an email with sign-in instructions."
         } else {
