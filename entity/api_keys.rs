@@ -47,6 +47,11 @@ table::declare!(
         pub revoked_at: Option<i64>,
         /// Whether the operator set `per_minute` or `per_day`. These limits may then exceed the workspace's limits.
         pub operator_quota: bool,
+        /// Until when deprecated operations work for it after their sunset; `None` if they stop at the sunset.
+        pub sunset_extended_until: Option<i64>,
+        /// The networks from which it may be used, separated by spaces; `None` means everywhere.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub networks: Option<String>,
     }
 );
 scope::workspace_table!();
@@ -115,6 +120,24 @@ pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Mode
 /// Returns [`DbErr`] when the query fails.
 pub async fn revoked_since<C: ConnectionTrait>(conn: &C, since: i64) -> Result<Vec<Model>, DbErr> {
     statement::all(conn, Entity::find().filter(Column::RevokedAt.gte(since))).await
+}
+
+/// Returns the valid keys of all workspaces that expire until a time, or that were not used since another: not since they were
+/// created, if they were never used. Oldest first.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn expiring_or_unused<C: ConnectionTrait>(
+    conn: &C,
+    now: i64,
+    expires_until: i64,
+    unused_since: i64,
+) -> Result<Vec<Model>, DbErr> {
+    let is_valid = Column::ExpiresAt.is_null().or(Column::ExpiresAt.gt(now)).and(Column::RevokedAt.is_null());
+    let never_used = Column::LastUsedAt.is_null().and(Column::CreatedAt.lt(unused_since));
+    let is_unused = never_used.or(Column::LastUsedAt.lt(unused_since));
+    let keys = Entity::find().filter(is_valid).filter(Column::ExpiresAt.lte(expires_until).or(is_unused));
+    statement::all(conn, keys.order_by_asc(Column::CreatedAt).order_by_asc(Column::Id)).await
 }
 
 /// Records that a key was used, unless a later use is recorded.

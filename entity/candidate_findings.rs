@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use sea_orm::entity::prelude::*;
-use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict};
-use sea_orm::{IntoActiveModel as _, QueryOrder, QuerySelect as _};
+use sea_orm::{QueryOrder, QuerySelect as _};
 
+use crate::daily_uses::DailyUses;
 use crate::{statement, table};
 
 table::declare!(
@@ -58,30 +58,23 @@ table::declare!(
     }
 );
 
+const USES: DailyUses<Column> = DailyUses {
+    key: &[Column::Day, Column::KeyId, Column::Fingerprint],
+    counts: &[Column::Sampled, Column::Requests],
+    first_at: Column::FirstAt,
+    last_at: Column::LastAt,
+    request_id: Column::RequestId,
+};
+
 /// Adds these findings to the stored ones. Each day, key and fingerprint may occur only once.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
 pub async fn add<C: ConnectionTrait>(conn: &C, mut rows: Vec<Model>) -> Result<(), DbErr> {
-    // A fixed order prevents deadlocks between two processes that write at the same time.
     rows.sort_unstable_by(|left, right| {
         (left.day, left.key_id, &left.fingerprint).cmp(&(right.day, right.key_id, &right.fingerprint))
     });
-    let stored = |column| Expr::col((Entity, column));
-    let added = |column| Expr::col(("excluded", column));
-    let mut on_conflict = OnConflict::columns([Column::Day, Column::KeyId, Column::Fingerprint]);
-    on_conflict.value(Column::Sampled, stored(Column::Sampled).add(added(Column::Sampled)));
-    on_conflict.value(Column::Requests, stored(Column::Requests).add(added(Column::Requests)));
-    on_conflict.update_columns([Column::LastAt, Column::RequestId]);
-    for row in rows {
-        statement::insert_on_conflict::<_, _, ActiveModel>(
-            conn,
-            row.into_active_model(),
-            on_conflict.clone(),
-        )
-        .await?;
-    }
-    Ok(())
+    USES.add::<_, _, ActiveModel>(conn, rows).await
 }
 
 /// Returns the fingerprints of each of these keys on one day.
@@ -117,9 +110,7 @@ pub async fn since<C: ConnectionTrait>(conn: &C, day: i64) -> Result<Vec<Model>,
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
 pub async fn forget_requests<C: ConnectionTrait>(conn: &C, last_at: i64) -> Result<u64, DbErr> {
-    let rows = Entity::update_many().col_expr(Column::RequestId, Expr::value(""));
-    let rows = rows.filter(Column::LastAt.lt(last_at)).filter(Column::RequestId.ne(""));
-    Ok(rows.exec(conn).await?.rows_affected)
+    USES.forget_requests::<Entity>(conn, last_at).await
 }
 
 /// Deletes the days before this one, in all workspaces.

@@ -1,9 +1,9 @@
 //! The requests that use what a contract marks as deprecated, per UTC day and API key. Times are milliseconds since the epoch.
 
+use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
-use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict};
-use sea_orm::{IntoActiveModel as _, QueryOrder};
 
+use crate::daily_uses::DailyUses;
 use crate::{statement, table};
 
 table::declare!(
@@ -42,32 +42,25 @@ table::declare!(
     }
 );
 
-const KEY: [Column; 6] =
-    [Column::Day, Column::KeyId, Column::Contract, Column::Operation, Column::Pointer, Column::Name];
+const USES: DailyUses<Column> = DailyUses {
+    key: &[Column::Day, Column::KeyId, Column::Contract, Column::Operation, Column::Pointer, Column::Name],
+    counts: &[Column::Requests],
+    first_at: Column::FirstAt,
+    last_at: Column::LastAt,
+    request_id: Column::RequestId,
+};
 
 /// Adds these requests to the stored ones. Each key of a row may occur only once.
 ///
 /// # Errors
 /// Returns [`DbErr`] when a statement fails.
 pub async fn add<C: ConnectionTrait>(conn: &C, mut rows: Vec<Model>) -> Result<(), DbErr> {
-    // A fixed order prevents deadlocks between two processes that write at the same time.
     let key = |row: &Model| {
         let Model { day, key_id, contract, operation, pointer, name, .. } = row.clone();
         (day, key_id, contract, operation, pointer, name)
     };
     rows.sort_by_cached_key(key);
-    let requests = Expr::col((Entity, Column::Requests)).add(Expr::col(("excluded", Column::Requests)));
-    let mut on_conflict = OnConflict::columns(KEY);
-    on_conflict.value(Column::Requests, requests).update_columns([Column::LastAt, Column::RequestId]);
-    for row in rows {
-        statement::insert_on_conflict::<_, _, ActiveModel>(
-            conn,
-            row.into_active_model(),
-            on_conflict.clone(),
-        )
-        .await?;
-    }
-    Ok(())
+    USES.add::<_, _, ActiveModel>(conn, rows).await
 }
 
 /// Returns the uses from this day on, oldest first: those of one workspace, or of all.
@@ -91,9 +84,7 @@ pub async fn since<C: ConnectionTrait>(
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
 pub async fn forget_requests<C: ConnectionTrait>(conn: &C, last_at: i64) -> Result<u64, DbErr> {
-    let rows = Entity::update_many().col_expr(Column::RequestId, Expr::value(""));
-    let rows = rows.filter(Column::LastAt.lt(last_at)).filter(Column::RequestId.ne(""));
-    Ok(rows.exec(conn).await?.rows_affected)
+    USES.forget_requests::<Entity>(conn, last_at).await
 }
 
 /// Deletes the days before this one, in all workspaces.

@@ -14,9 +14,12 @@ table::declare!(
         /// The name of the contract.
         #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
         pub contract: String,
-        /// Where the contract marks it, as a JSON pointer.
+        /// The operation id.
         #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
-        pub pointer: String,
+        pub operation: String,
+        /// The parameter, field or value. Empty for the operation.
+        #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
+        pub name: String,
         /// Why the mail was sent: `first`, or the sunset and the number of days before it.
         #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
         pub stage: String,

@@ -8,6 +8,7 @@
 //! accepts a connection or a transaction.
 
 mod children;
+mod daily_uses;
 mod filter;
 mod keyed;
 mod postgres_json_rows;
@@ -35,6 +36,7 @@ pub mod entitlements;
 pub mod events;
 pub mod idempotency_records;
 pub mod integrity;
+pub mod key_notices;
 pub mod lesson_completions;
 pub mod lessons;
 pub mod live_sessions;

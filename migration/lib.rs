@@ -14,6 +14,7 @@ mod m0039_delivery_controls;
 mod m0050_people;
 mod m0051_candidate_usage;
 mod m0052_deprecations;
+mod m0053_key_lifecycle;
 mod migrator;
 mod records;
 
@@ -29,4 +30,5 @@ pub const MIGRATIONS: &[Migration] = &[
     m0050_people::MIGRATION,
     m0051_candidate_usage::MIGRATION,
     m0052_deprecations::MIGRATION,
+    m0053_key_lifecycle::MIGRATION,
 ];

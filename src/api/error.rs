@@ -2,6 +2,7 @@
 //! defines the error codes of the contracts and their statuses.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::ops::{Deref, DerefMut};
 
 use poem::http::{HeaderValue, StatusCode, header};
@@ -21,7 +22,7 @@ use web::rejection::Rejection;
 pub enum ApiErrorCode {
     /// The request has no valid API key.
     Unauthorized,
-    /// The API key does not have the required scope.
+    /// The API key does not have the required scope, or may not be used from the client's address.
     Forbidden,
     /// The id or path does not exist.
     NotFound,
@@ -84,7 +85,7 @@ pub struct ErrorFields {
     pub message: Cow<'static, str>,
     /// The errors in individual parts of the request. Empty if the error does not concern a certain part.
     pub details: Violations,
-    /// The number of seconds to wait before the next request. Set on 429 and 503 only.
+    /// The number of seconds to wait before the next request. Set on 410, 429 and 503 only.
     pub retry_after: Option<i64>,
     /// An additional header of the response, such as `Allow` on 405 or `WWW-Authenticate` on 401.
     pub header: Option<(header::HeaderName, HeaderValue)>,
@@ -169,6 +170,15 @@ impl ApiError {
         .with_detail(RequestPart::Query, "cursor", "has expired")
     }
 
+    /// 410: a deprecated operation does not work any more or, with a number of seconds to wait, for a short time. Not `not_found`,
+    /// on which clients delete their copies of records.
+    pub fn removed(message: String, retry_after: Option<i64>) -> Self {
+        let mut error = Self::new(StatusCode::GONE, ApiErrorCode::InvalidRequest, message);
+        error.retry_after = retry_after;
+        error.header = retry_after.map(|seconds| (header::RETRY_AFTER, HeaderValue::from(seconds)));
+        error
+    }
+
     /// 503: the server is busy. `retry_after` is the number of seconds to wait.
     pub fn unavailable(message: &'static str, retry_after: i64) -> Self {
         let mut error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ApiErrorCode::Unavailable, message);
@@ -183,6 +193,15 @@ impl ApiError {
             StatusCode::FORBIDDEN,
             ApiErrorCode::Forbidden,
             format!("This key does not have the scope `{scope}`."),
+        )
+    }
+
+    /// 403: the API key may not be used from this client address.
+    pub fn forbidden_address(client: IpAddr) -> Self {
+        Self::new(
+            StatusCode::FORBIDDEN,
+            ApiErrorCode::Forbidden,
+            format!("This key may not be used from the address {client}."),
         )
     }
 

@@ -47,6 +47,7 @@ async fn report(app: &App, args: &ReportArgs) -> Result<CommandOutcome, CommandE
     api::deprecations::declare_v1(app)?;
     let day = since.to_zoned(TimeZone::UTC).map_err(anyhow::Error::from)?.timestamp();
     let used = deprecations::since(app, day.as_millisecond(), None).await?;
+    let today = app.clock.now().to_zoned(TimeZone::UTC).date();
     if args.json {
         let used: Vec<Value> = used.iter().map(json).collect();
         output::print(output::json_text(&json!({ "since": since.to_string(), "deprecations": used })))?;
@@ -56,7 +57,7 @@ async fn report(app: &App, args: &ReportArgs) -> Result<CommandOutcome, CommandE
         output::print(format_args!("since {since}, no request used a deprecated part of the API"))?;
     }
     for (index, UsedDeprecation { part, announcement, keys }) in used.iter().enumerate() {
-        let text = format!("{} {}", part.describe(), announcement.describe());
+        let text = format!("{} {}", part.describe(), announcement.describe(today));
         output::print(format_args!("{}{}", if index == 0 { "" } else { "\n" }, output::plain_text(&text)))?;
         let rows: Vec<[String; 5]> = keys.iter().map(row).collect();
         output::print_table(["WORKSPACE", "KEY NAME", "REQUESTS", "LAST", "LAST REQUEST"], &rows)?;
@@ -117,8 +118,12 @@ mod tests {
             pointer: "/paths/a/get/parameters/0".to_owned(),
             name: "sort".to_owned(),
         };
-        let announcement =
-            Announcement { since: None, sunset: Some("2027-01-31".parse().unwrap()), replacement: None };
+        let announcement = Announcement {
+            since: None,
+            sunset: Some("2027-01-31".parse().unwrap()),
+            replacement: None,
+            is_removed: false,
+        };
         insta::assert_json_snapshot!(json(&UsedDeprecation { part, announcement, keys: vec![uses] }), @r#"
         {
           "contract": "v1",

@@ -1,5 +1,6 @@
-//! `creator-api keys`: creates, lists and revokes API keys, and sets their quotas.
+//! `creator-api keys`: creates, lists, changes and revokes API keys.
 
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 use secrecy::ExposeSecret;
@@ -15,7 +16,7 @@ use domain::keys::{self, KeyRecord, KeyUsage, Limit, NewKey};
 use domain::scope::Scope;
 use domain::workspaces::Quota;
 use domain::{Error, WriteOutcome};
-use foundation::config::Config;
+use foundation::config::{Config, Network};
 use foundation::id::KeyId;
 
 #[derive(Debug, clap::Subcommand)]
@@ -38,6 +39,30 @@ pub(super) enum KeysCommand {
         key: KeyId,
         #[command(flatten)]
         quota: QuotaFlags,
+    },
+    /// Set the networks from which a key may be used; without --allow-from, it may be used from everywhere
+    SetNetworks {
+        /// Id of the key
+        #[arg(value_name = "KEY_ID")]
+        key: KeyId,
+        /// Network in CIDR notation, such as 203.0.113.0/24; can be specified several times
+        #[arg(long, value_name = "CIDR", value_parser = network)]
+        allow_from: Vec<Network>,
+    },
+    /// Let removed operations work for a key after their sunset
+    ///
+    /// Operations that the contract removes at their sunset answer 410 from then on, and during announced brownouts.
+    /// For this key, they work before the given day.
+    ExtendSunset {
+        /// Id of the key
+        #[arg(value_name = "KEY_ID")]
+        key: KeyId,
+        /// Day (UTC) on which they stop working, such as 2027-03-01
+        #[arg(long, value_name = "DATE", required_unless_present = "withdraw")]
+        until: Option<Date>,
+        /// Withdraw the extension
+        #[arg(long, conflicts_with = "until")]
+        withdraw: bool,
     },
     /// Revoke a key; requests with it are then rejected
     Revoke {
@@ -63,6 +88,11 @@ pub(super) struct CreateKeyArgs {
     /// Time until the key expires, such as 90d or 12h; by default it does not expire
     #[arg(long, value_name = "DURATION")]
     expires_in: Option<Span>,
+    /// Network from which the key may be used, in CIDR notation, such as 203.0.113.0/24; by default from everywhere
+    ///
+    /// Can be specified several times. Behind a proxy, the server knows the addresses of clients only with --trusted-proxies.
+    #[arg(long, value_name = "CIDR", value_parser = network)]
+    allow_from: Vec<Network>,
 }
 
 pub(super) async fn run(config: Config, command: KeysCommand) -> Result<CommandOutcome, CommandError> {
@@ -71,6 +101,8 @@ pub(super) async fn run(config: Config, command: KeysCommand) -> Result<CommandO
         KeysCommand::Create(new) => create(&app, new).await?,
         KeysCommand::List { workspace, json } => list(&app, &workspace, json).await?,
         KeysCommand::SetQuota { key, quota } => set_quota(&app, key, quota.into()).await?,
+        KeysCommand::SetNetworks { key, allow_from } => set_networks(&app, key, &allow_from).await?,
+        KeysCommand::ExtendSunset { key, until, withdraw: _ } => extend_sunset(&app, key, until).await?,
         KeysCommand::Revoke { key } => revoke(&app, key).await?,
     }
     app.db.close().await;
@@ -86,6 +118,7 @@ async fn create(app: &App, new: CreateKeyArgs) -> Result<(), CommandError> {
         scopes: scopes.into_iter().flatten().collect(),
         quota: new.quota.into(),
         expires_at,
+        networks: new.allow_from,
     };
     let mut write = app.begin_write().await?;
     let (record, secret) = keys::create(app, &mut write, workspace.id, key).await?;
@@ -174,6 +207,8 @@ fn to_json(KeyUsage { key, quota, .. }: &KeyUsage) -> serde_json::Value {
         "last_used_at": key.last_used_at.map(output::format_time),
         "expires_at": key.expires_at.map(output::format_time),
         "revoked_at": key.revoked_at.map(output::format_time),
+        "networks": key.networks.iter().map(Network::to_string).collect::<Vec<_>>(),
+        "sunset_extended_until": key.sunset_extended_until.map(output::format_time),
     })
 }
 
@@ -191,6 +226,54 @@ async fn set_quota(app: &App, key: KeyId, quota: Quota) -> Result<(), CommandErr
     }
     output::eprint(format_args!(
         "key {} ({}): {limits}; other processes apply this within 2 s",
+        key.id, key.name
+    ));
+    Ok(())
+}
+
+fn network(text: &str) -> Result<Network, String> {
+    text.parse().map_err(|()| "expected a network such as 203.0.113.0/24 or 2001:db8::/32".to_owned())
+}
+
+async fn set_networks(app: &App, key: KeyId, networks: &[Network]) -> Result<(), CommandError> {
+    let mut write = app.begin_write().await?;
+    let result = keys::set_networks(app, &mut write, key, networks).await;
+    let WriteOutcome { record: key, changed } = result.map_err(|error| key_error(error, key))?;
+    let effect = match &networks.iter().map(Network::to_string).collect::<Vec<_>>()[..] {
+        [] => "may be used from everywhere".to_owned(),
+        networks => format!("may be used from {}", networks.join(", ")),
+    };
+    if changed {
+        let detail = format!("{} ({effect})", key.name);
+        audited::commit(app, write, key.workspace, (Action::KeyNetworksSet, key.id, &detail)).await?;
+    }
+    output::eprint(format_args!(
+        "key {} ({}): {effect}; other processes apply this within 2 s",
+        key.id, key.name
+    ));
+    Ok(())
+}
+
+async fn extend_sunset(app: &App, key: KeyId, until: Option<Date>) -> Result<(), CommandError> {
+    let invalid = || CommandError::usage("--until: expected a day in the future, such as 2027-03-01");
+    let start = |day: Date| day.to_zoned(TimeZone::UTC).map(|start| start.timestamp());
+    let end = until.map(start).transpose().map_err(|_| invalid())?;
+    let mut write = app.begin_write().await?;
+    let result = keys::extend_sunset(app, &mut write, key, end).await;
+    let WriteOutcome { record: key, changed } = result.map_err(|error| match error {
+        Error::Invalid(_) => invalid(),
+        error => key_error(error, key),
+    })?;
+    let effect = match until {
+        Some(day) => format!("removed operations work before {day}"),
+        None => "removed operations do not work".to_owned(),
+    };
+    if changed {
+        let detail = format!("{} ({effect})", key.name);
+        audited::commit(app, write, key.workspace, (Action::KeySunsetExtended, key.id, &detail)).await?;
+    }
+    output::eprint(format_args!(
+        "key {} ({}): {effect}; other processes apply this within 2 s",
         key.id, key.name
     ));
     Ok(())

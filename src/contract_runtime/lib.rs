@@ -12,6 +12,7 @@ pub mod parameter;
 mod path_template;
 pub mod payload;
 mod reference;
+pub mod removal;
 pub mod response;
 pub mod router;
 pub mod scalar;

@@ -17,6 +17,7 @@ use super::contract::{Contract, Operation, Parameter, ParameterLocation};
 use super::media_type;
 use super::path_template::{PathTemplate, framework_path};
 use super::payload::lines::RawLines;
+use super::removal::Removal;
 use super::security::RequiredSchemes;
 use super::validate::conformance::ReceivedRequest;
 use super::validate::deprecation::{Announcements, DeprecatedUse};
@@ -43,6 +44,8 @@ pub struct Route {
     pub operation: &'static Operation,
     /// What the contract requires of callers.
     pub security: RequiredSchemes,
+    /// When the operation stops working; `None` if it does not.
+    pub removal: Option<Removal>,
     schemas: Arc<Schemas>,
     endpoint: BoxEndpoint<'static>,
 }
@@ -103,7 +106,9 @@ impl Router {
             });
             let security = RequiredSchemes::of(&document, operation)
                 .with_context(|| format!("the security requirements of {} are invalid", operation.id))?;
-            paths[index].1.routes.push(Route { operation, security, schemas, endpoint });
+            let method = operation.method.to_ascii_lowercase();
+            let removal = Removal::of(&document["paths"][operation.path][method]);
+            paths[index].1.routes.push(Route { operation, security, removal, schemas, endpoint });
         }
         ensure!(
             endpoints.values().all(HashMap::is_empty),

@@ -36,24 +36,21 @@ pub enum Attention {
 }
 
 /// Returns what needs attention in a workspace, in the order of the variants of [`Attention`]. Omits revoked and
-/// expired keys, except those that used something deprecated.
+/// expired keys.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when a query fails.
 pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<Attention>> {
-    let now_ms = app.clock.now_ms();
+    let now = app.clock.now();
     let subscriptions = webhooks::list(app, workspace).await?;
     let mut items: Vec<Attention> = subscriptions.iter().filter_map(disabled).collect();
     items.extend(subscriptions.iter().filter_map(failing));
     let dead_letters = replays::count_newest(app, workspace, &DeadFilter::default()).await?;
     items.extend((dead_letters.counted() > 0).then_some(Attention::DeadLetters(dead_letters)));
-    let is_valid = |usage: &KeyUsage| {
-        let is_expired = usage.key.expires_at.is_some_and(|end| end.as_millisecond() <= now_ms);
-        usage.key.revoked_at.is_none() && !is_expired
-    };
-    let keys: Vec<KeyUsage> = keys::list_usage(app, workspace).await?.into_iter().filter(is_valid).collect();
+    let keys = keys::list_usage(app, workspace).await?.into_iter();
+    let keys: Vec<KeyUsage> = keys.filter(|usage| usage.key.is_valid(now)).collect();
     items.extend(keys.iter().filter(|usage| is_nearly_used(usage)).cloned().map(Attention::QuotaNearlyUsed));
-    items.extend(keys.into_iter().filter_map(|usage| expires_soon(usage, now_ms)));
+    items.extend(keys.into_iter().filter_map(|usage| expires_soon(usage, now.as_millisecond())));
     items.extend(deprecations::recent(app, Some(workspace)).await?.into_iter().map(Attention::Deprecated));
     Ok(items)
 }

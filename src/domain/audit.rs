@@ -69,6 +69,8 @@ actions! {
     KeyCreated = "key.create", "Created an API key";
     KeyRevoked = "key.revoke", "Revoked an API key";
     KeyQuotaSet = "key.quota", "Set the quota of an API key";
+    KeyNetworksSet = "key.networks", "Set the networks of an API key";
+    KeySunsetExtended = "key.sunset", "Changed how long removed operations work for an API key";
     CoursePublished = "course.publish", "Published a course";
     CourseArchived = "course.archive", "Archived a course";
     StudentEnrolled = "student.enrol", "Enrolled a student";

@@ -2,7 +2,7 @@
 
 use super::block::Block;
 use super::contract_text::ContractText;
-use super::field::deprecation;
+use super::field::{deprecation, value_deprecations};
 use super::json::Json;
 
 /// The released changes, as the release tool writes them.
@@ -56,32 +56,80 @@ pub(crate) fn blocks(contracts: &[ContractText]) -> Vec<Block> {
     vec![Block::Text(text)]
 }
 
-/// Returns a list item for each deprecated operation, parameter, event type and field of a contract.
+/// Returns a list item for everything that a contract marks as deprecated.
 fn deprecations(contract: &ContractText) -> Vec<String> {
     let mut items = Vec::new();
-    let mut add = |label: String, json: &Json| {
-        items.extend(deprecation(json).map(|deprecation| format!("- {label}: {deprecation}")));
-    };
     let operations = contract.operations().map(|(operation, json)| (operation.id, json));
     for (name, json) in operations.chain(contract.events()) {
-        add(format!("`{name}`"), json);
+        let label = format!("`{name}`");
+        items.extend(item(&label, deprecation(json)));
         for parameter in json["parameters"].items().iter().map(|parameter| contract.resolve(parameter)) {
-            add(format!("`{name}`, parameter `{}`", parameter["name"].text()), parameter);
+            let label = format!("{label}, parameter `{}`", parameter["name"].text());
+            items.extend(item(&label, deprecation(parameter)));
+            add_schema(&label, &parameter["schema"], "", &mut items);
+        }
+        let responses = json["responses"].fields().iter().map(|(_, response)| response);
+        for body in responses.chain([&json["requestBody"]]).map(|body| contract.resolve(body)) {
+            for (header, json) in body["headers"].fields() {
+                let label = format!("{label}, header `{header}`");
+                items.extend(item(&label, deprecation(contract.resolve(json))));
+            }
+            for (_, content) in body["content"].fields() {
+                add_schema(&label, &content["schema"], "", &mut items);
+            }
         }
     }
     for (name, schema) in contract.schemas() {
-        add(format!("`{name}`"), schema);
-        let parts = schema["allOf"].items().iter().chain([schema]);
-        for (field, json) in parts.flat_map(|part| part["properties"].fields()) {
-            add(format!("`{name}`, field `{field}`"), json);
-        }
+        add_schema(&format!("`{name}`"), schema, "", &mut items);
     }
     items
+}
+
+fn item(label: &str, deprecation: Option<String>) -> Option<String> {
+    deprecation.map(|deprecation| format!("- {label}: {deprecation}"))
+}
+
+/// Adds what a schema and the schemas inside it mark as deprecated. `path` is the JSON pointer of the field inside the label's object,
+/// with `*` for indexes and names that clients choose.
+fn add_schema(label: &str, schema: &Json, path: &str, items: &mut Vec<String>) {
+    let field = if path.is_empty() { label.to_owned() } else { format!("{label}, field `{path}`") };
+    items.extend(item(&field, deprecation(schema)));
+    items.extend(value_deprecations(schema).map(|sentence| format!("- {field}: {sentence}")));
+    for (name, property) in schema["properties"].fields() {
+        add_schema(label, property, &format!("{path}/{name}"), items);
+    }
+    for list in ["allOf", "anyOf", "oneOf"] {
+        schema[list].items().iter().for_each(|member| add_schema(label, member, path, items));
+    }
+    for schema in ["items", "additionalProperties"].into_iter().filter_map(|keyword| schema.get(keyword)) {
+        add_schema(label, schema, &format!("{path}/*"), items);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn everything_deprecated_in_a_schema_is_listed() {
+        let schema = r#"{
+            "properties": {
+                "address": {"properties": {"zip": {"deprecated": true, "x-deprecated-at": "2027-01-01"}}},
+                "tags": {"type": "array", "items": {"enum": ["a"], "x-deprecated-values": {"a": {}}}}
+            },
+            "oneOf": [{"deprecated": true}]
+        }"#;
+        let mut items = Vec::new();
+        add_schema("`Thing`", &serde_json::from_str(schema).unwrap(), "", &mut items);
+        assert_eq!(
+            items,
+            [
+                "- `Thing`, field `/address/zip`: **Deprecated since 2027-01-01.**",
+                "- `Thing`, field `/tags/*`: **`a` is deprecated.**",
+                "- `Thing`: **Deprecated.**",
+            ]
+        );
+    }
 
     #[test]
     fn every_heading_of_the_changelog_is_a_release() {

@@ -125,12 +125,23 @@ pub(crate) fn deprecation(schema: &Json) -> Option<String> {
     schema["deprecated"].is_true().then(|| format!("**Deprecated{}", announcement(schema)))
 }
 
+/// Returns a sentence for each deprecated value of an enum.
+pub(crate) fn value_deprecations(schema: &Json) -> impl Iterator<Item = String> {
+    let values = schema["x-deprecated-values"].fields().iter();
+    values.map(|(value, deprecation)| format!("**`{value}` is deprecated{}", announcement(deprecation)))
+}
+
 /// Returns the dates of a deprecation, and what to use instead, after the word `Deprecated` in bold.
 fn announcement(schema: &Json) -> String {
     let since = schema["x-deprecated-at"].as_str().map(|date| format!(" since {date}"));
-    let sunset = schema["x-sunset"].as_str().map(|date| format!(" It is removed on {date} or later."));
+    let later = if schema["x-removed-at-sunset"].is_true() { "" } else { " or later" };
+    let sunset = schema["x-sunset"].as_str().map(|date| format!(" It is removed on {date}{later}."));
+    let brownouts = schema["x-brownouts"].items().iter().map(|brownout| format!("`{}`", brownout.text()));
+    let brownouts = brownouts.collect::<Vec<_>>().join(", ");
+    let brownouts =
+        (!brownouts.is_empty()).then(|| format!(" Before that, it is switched off during {brownouts}."));
     let replacement = schema["x-replaced-by"].as_str().map(|text| format!(" {}", one_line(text)));
-    [since, Some(".**".to_owned()), sunset, replacement].into_iter().flatten().collect()
+    [since, Some(".**".to_owned()), sunset, brownouts, replacement].into_iter().flatten().collect()
 }
 
 /// Returns the constraints of a schema, or those of the schema that it references without the pattern, which stands on its page.
@@ -169,9 +180,7 @@ pub(crate) fn constraints(schema: &Json) -> Vec<String> {
     if schema["x-extensible-enum"].is_true() {
         sentences.push("Extensible: new values may be added.".to_owned());
     }
-    for (value, deprecation) in schema["x-deprecated-values"].fields() {
-        sentences.push(format!("**`{value}` is deprecated{}", announcement(deprecation)));
-    }
+    sentences.extend(value_deprecations(schema));
     let ranges = [
         ("minimum", "maximum", ""),
         ("exclusiveMinimum", "exclusiveMaximum", " (exclusive)"),
@@ -267,6 +276,13 @@ mod tests {
         assert_eq!(
             deprecation(&schema.unwrap()).unwrap(),
             "**Deprecated since 2027-01-01.** It is removed on 2027-08-01 or later."
+        );
+        let schema = serde_json::from_str(
+            r#"{"deprecated":true,"x-sunset":"2027-08-01","x-removed-at-sunset":true,"x-brownouts":["2027-07-01T10:00:00Z/PT1H"]}"#,
+        );
+        assert_eq!(
+            deprecation(&schema.unwrap()).unwrap(),
+            "**Deprecated.** It is removed on 2027-08-01. Before that, it is switched off during `2027-07-01T10:00:00Z/PT1H`."
         );
     }
 }

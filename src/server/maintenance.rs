@@ -82,6 +82,13 @@ const JOBS: &[MaintenanceJob] = &[
     },
     MaintenanceJob {
         every_ticks: 3600,
+        first_tick: 3,
+        run: |context| Box::pin(keys::remind(&context.app).map_err(anyhow::Error::msg)),
+        leader_only: true,
+        warning: "could not queue mails about API keys that expire or are not used",
+    },
+    MaintenanceJob {
+        every_ticks: 3600,
         first_tick: 1,
         run: |context| Box::pin(deprecations::prune(&context.app).map_err(anyhow::Error::msg)),
         leader_only: true,

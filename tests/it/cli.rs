@@ -197,6 +197,66 @@ async fn a_misspelled_name_is_rejected_with_a_suggestion() {
 }
 
 #[tokio::test]
+async fn the_operator_can_extend_removed_operations_for_a_key() {
+    let program = TestProgram::new().await;
+    program.create_key("read:courses").await;
+    let key = async || {
+        let keys = program.run(&["keys", "list", "--workspace", "acme", "--json"]).await;
+        let keys: Value = serde_json::from_str(&keys.stdout).expect("JSON");
+        keys[0].clone()
+    };
+    let id = key().await["id"].as_str().expect("an id").to_owned();
+    let extend = async |args: &[&str]| {
+        let output = program.run(&[&["keys", "extend-sunset", &*id], args].concat()).await;
+        (output.code, output.stderr.replace(&id, "KEY"))
+    };
+    let (code, message) = extend(&["--until", "2099-03-01"]).await;
+    assert_eq!(code, Some(0));
+    assert_snapshot!(message, @"key KEY (billing): removed operations work before 2099-03-01; other processes apply this within 2 s");
+    assert_eq!(key().await["sunset_extended_until"], "2099-03-01T00:00:00.000Z");
+    let (code, message) = extend(&["--until", "2020-03-01"]).await;
+    assert_eq!(code, Some(2));
+    assert_snapshot!(message, @"error: --until: expected a day in the future, such as 2027-03-01");
+    assert_eq!(extend(&["--until", "9999-12-31"]).await.0, Some(2), "beyond the last time");
+    assert_eq!(extend(&["--withdraw"]).await.0, Some(0));
+    assert_eq!(key().await["sunset_extended_until"], Value::Null);
+    assert_eq!(extend(&[]).await.0, Some(2), "neither a day nor --withdraw");
+}
+
+#[tokio::test]
+async fn a_key_can_be_limited_to_networks() {
+    let program = TestProgram::new().await;
+    let create = ["keys", "create", "--workspace", "acme", "--name", "x", "--scope", "read:courses"];
+    program.create_key("read:courses").await;
+    let limited = program
+        .run(&[&create[..], &["--allow-from", "192.0.2.0/24", "--allow-from", "2001:db8::/32"]].concat())
+        .await;
+    assert_eq!(limited.code, Some(0), "{limited:?}");
+    let malformed = program.run(&[&create[..], &["--allow-from", "192.0.2.0/33"]].concat()).await;
+    assert_eq!(malformed.code, Some(2), "{malformed:?}");
+    assert!(malformed.stderr.contains("expected a network such as 203.0.113.0/24"), "{malformed:?}");
+    let keys = program.run(&["keys", "list", "--workspace", "acme", "--json"]).await;
+    let keys: Value = serde_json::from_str(&keys.stdout).expect("JSON");
+    assert_eq!(keys[0]["networks"], json!(["192.0.2.0/24", "2001:db8::/32"]));
+    let id = keys[0]["id"].as_str().expect("an id");
+
+    let secret = limited.stdout.trim();
+    let server = program.serve(&["serve"]).await;
+    let key = server.key(&program.app, secret);
+    let error = key.get("/api/v1/courses").await.assert_status(403).json();
+    assert_eq!(error["error"]["code"], "forbidden");
+    assert_snapshot!(error["error"]["message"].as_str().expect("a message"), @"This key may not be used from the address 127.0.0.1.");
+    assert_eq!(server.stop().await, Some(0));
+    let set = program.run(&["keys", "set-networks", id, "--allow-from", "127.0.0.0/8"]).await;
+    assert_snapshot!(set.stderr.replace(id, "KEY"), @"key KEY (x): may be used from 127.0.0.0/8; other processes apply this within 2 s");
+    let server = program.serve(&["serve"]).await;
+    server.key(&program.app, secret).get("/api/v1/courses").await.assert_status(200);
+    assert_eq!(server.stop().await, Some(0));
+    let set = program.run(&["keys", "set-networks", id]).await;
+    assert_snapshot!(set.stderr.replace(id, "KEY"), @"key KEY (x): may be used from everywhere; other processes apply this within 2 s");
+}
+
+#[tokio::test]
 async fn a_failed_command_prints_one_sentence_with_the_remedy() {
     let program = TestProgram::new().await;
     let mut messages = Vec::new();

@@ -54,6 +54,32 @@ async fn a_key_is_shown_once_and_works_until_it_is_revoked() {
 }
 
 #[tokio::test]
+async fn a_key_works_only_from_its_networks() {
+    let app = TestApp::start().await;
+    let browser = app.workspace("acme").await.owner_browser().await;
+    let create = async |networks: &str| {
+        let fields = [("name", "CRM"), ("scopes", "read:courses"), ("expires", ""), ("networks", networks)];
+        browser.submit(NEW, NEW, &fields).await
+    };
+    for (networks, status) in [("192.0.2.0/24,\u{a0}2001:db8::/32", 403), ("192.0.2.0/24 127.0.0.1", 200)] {
+        let (secret, id) = secret_and_id(&create(networks).await.assert_status(200));
+        let key = app.key_with_secret(id, secret);
+        let response = key.get("/api/v1/courses").await.assert_status(status);
+        assert_eq!(response.header("x-ratelimit-remaining"), "59", "the request counts");
+    }
+    let list = html(&browser.get(KEYS).await);
+    assert!(list.contains("<code>192.0.2.0/24</code> <code>127.0.0.1/32</code>"), "{list}");
+    for (networks, message) in [
+        ("everywhere", "must be networks such as 203.0.113.0/24"),
+        ("127.0.0.0/33", "must be networks such as 203.0.113.0/24"),
+        (&"127.0.0.1 ".repeat(21), "must have at most 20 networks"),
+    ] {
+        let page = html(&create(networks).await.assert_status(422));
+        assert!(page.contains(message), "{networks}: {page}");
+    }
+}
+
+#[tokio::test]
 async fn the_list_shows_the_calls_of_each_key_today() {
     let app = TestApp::start().await;
     let quota = Quota { per_minute: None, per_day: Some(10_000) };

@@ -43,6 +43,8 @@ const COMMANDS: &[(&str, WithoutFolder)] = &[
     ("keys list --workspace acme", Fails),
     ("keys revoke key_01khdps1znf0yt63fefph15bgz", Fails),
     ("keys set-quota key_01khdps1znf0yt63fefph15bgz", Fails),
+    ("keys set-networks key_01khdps1znf0yt63fefph15bgz", Fails),
+    ("keys extend-sunset key_01khdps1znf0yt63fefph15bgz --withdraw", Fails),
     ("master-key rotate", Fails),
     ("webhooks create --workspace acme --url https://acme.example --event student.created", Fails),
     ("webhooks list --workspace acme", Fails),

@@ -16,24 +16,39 @@ fn declare(app: &TestApp, sunset: &str) {
         since: Some("2026-02-01".parse().unwrap()),
         sunset: Some(sunset.parse().unwrap()),
         replacement: Some("Use <listProducts>.".to_owned()),
+        is_removed: false,
     };
     app.app.deprecations().declare("v1", [("/paths/courses".to_owned(), announcement)]);
 }
 
 /// Records a request of a key to `listCourses`.
 async fn call(app: &TestApp, key: &TestKey) {
+    call_operation(app, key, "listCourses").await;
+}
+
+/// Records a request of a key to an operation that uses what [`declare`] declares.
+async fn call_operation(app: &TestApp, key: &TestKey, operation: &str) {
     let response = key.get("/api/v1/courses").await.assert_status(200);
+    count(app, key, operation, app.clock.now_ms(), response.header("x-request-id")).await;
+    domain::requests::flush(&app.app).await.unwrap();
+    deprecations::flush(&app.app).await.unwrap();
+}
+
+async fn count(app: &TestApp, key: &TestKey, operation: &str, received_ms: i64, request_id: &str) {
     let caller = domain::keys::authenticate(&app.app, &key.secret).await.unwrap().expect("a valid key");
     let part = DeprecatedPart {
         contract: "v1".to_owned(),
-        operation: "listCourses".to_owned(),
+        operation: operation.to_owned(),
         pointer: "/paths/courses".to_owned(),
         name: String::new(),
     };
-    let request_id = response.header("x-request-id");
-    app.app.deprecations().count((caller.key, caller.workspace), app.clock.now_ms(), request_id, part);
-    domain::requests::flush(&app.app).await.unwrap();
-    deprecations::flush(&app.app).await.unwrap();
+    app.app.deprecations().count((caller.key, caller.workspace), received_ms, request_id, part);
+}
+
+async fn revoke(app: &TestApp, key: &TestKey) {
+    let mut write = app.begin_write().await;
+    domain::keys::revoke(&app.app, &mut write, None, key.id.parse().unwrap()).await.unwrap();
+    write.commit().await.unwrap();
 }
 
 /// Queues the mails that are due, and returns those about deprecations.
@@ -91,6 +106,7 @@ async fn the_owner_gets_a_mail_at_the_first_use_and_before_the_sunset() {
     call(&app, &key).await;
     assert_eq!((mails(&app).await.len(), mails(&app).await.len()), (1, 1), "one mail, once");
     let mail = mails(&app).await.remove(0);
+    assert_eq!(mail.subject, "Your integrations use deprecated parts of the API");
     assert!(mail.text_body.contains("2026-12-31"), "{}", mail.text_body);
     assert!(mail.html_body.contains("Use &lt;listProducts&gt;."), "{}", mail.html_body);
 
@@ -103,6 +119,56 @@ async fn the_owner_gets_a_mail_at_the_first_use_and_before_the_sunset() {
         call(&app, &key).await;
         assert_eq!(mails(&app).await.len(), expected, "{days} days later");
     }
+    let mut subjects: Vec<String> = mails(&app).await.into_iter().map(|mail| mail.subject).collect();
+    subjects.sort();
+    let reminder = |left: &str| format!("Your integrations can stop working in {left}");
+    assert_eq!(subjects[..2], [reminder("1 day"), reminder("30 days")]);
+}
+
+#[tokio::test]
+async fn operations_that_share_a_schema_are_announced_each() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
+    declare(&app, "2026-12-31");
+    call_operation(&app, &key, "listCourses").await;
+    assert_eq!(mails(&app).await.len(), 1);
+    call_operation(&app, &key, "getCourse").await;
+    let mails = mails(&app).await;
+    assert_eq!(mails.len(), 2);
+    assert_eq!(mails.iter().filter(|mail| mail.text_body.contains("The operation getCourse")).count(), 1);
+}
+
+#[tokio::test]
+async fn a_revoked_key_concerns_nobody() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (revoked, used) = (acme.key_with_all_scopes().await, acme.key_with_all_scopes().await);
+    declare(&app, "2026-12-31");
+    call(&app, &revoked).await;
+    call(&app, &used).await;
+    let keys = async || deprecations::recent(&app.app, None).await.unwrap().remove(0).keys.len();
+    assert_eq!(keys().await, 2);
+    revoke(&app, &revoked).await;
+    assert_eq!(keys().await, 1);
+    revoke(&app, &used).await;
+    assert!(deprecations::recent(&app.app, None).await.unwrap().is_empty());
+    assert!(mails(&app).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_late_flush_does_not_replace_the_last_request() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let key = acme.key_with_all_scopes().await;
+    declare(&app, "2026-12-31");
+    let now = app.clock.now_ms();
+    for (received_ms, request_id) in [(now, "req_b"), (now - 1_000, "req_a"), (now - 1_000, "req_a")] {
+        count(&app, &key, "listCourses", received_ms, request_id).await;
+        deprecations::flush(&app.app).await.unwrap();
+    }
+    let uses = deprecations::recent(&app.app, None).await.unwrap().remove(0).keys.remove(0);
+    assert_eq!((uses.requests, uses.last_at.as_millisecond()), (3, now));
+    assert_eq!(uses.request_id.as_deref(), Some("req_b"));
 }
 
 #[tokio::test]

@@ -318,8 +318,13 @@ async fn from_an_exhausted_address_only_valid_keys_pass() {
     workspace.key_with_default_quota("read:courses").await.get(COURSES).await.assert_status(200);
     let other = app.other_process().await;
     let mut write = other.begin_write().await.unwrap();
-    let new =
-        NewKey { name: "other".to_owned(), scopes: Scopes::all(), quota: Quota::default(), expires_at: None };
+    let new = NewKey {
+        name: "other".to_owned(),
+        scopes: Scopes::all(),
+        quota: Quota::default(),
+        expires_at: None,
+        networks: Vec::new(),
+    };
     let (record, secret) = keys::create(&other, &mut write, workspace.id, new).await.unwrap();
     write.commit().await.unwrap();
     let key = app.key_with_secret(record.id.to_string(), secret.expose_secret().to_owned());

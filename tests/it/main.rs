@@ -57,6 +57,7 @@ mod events;
 mod failover;
 mod idempotency;
 mod instructions;
+mod key_reminders;
 mod limit_shares;
 mod limit_stores;
 mod limits;

@@ -1,10 +1,11 @@
 //! Requests that use deprecated parts of a contract are told so, and counted.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use domain::deprecations::{self, UsedDeprecation};
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::server::{HttpResponse, TestServer, execute};
 
@@ -64,7 +65,62 @@ async fn accepted_requests_are_counted_by_what_they_use() {
     assert_eq!(counts, BTreeMap::from([("", 3), ("label", 2), ("/color=green", 1)]));
     let UsedDeprecation { part, announcement, keys } = &used[0];
     assert_eq!(part.describe(), "The value green of the field /color of labelThing");
-    assert_eq!(announcement.describe(), "is deprecated and can stop working on 2026-03-31. Use red.");
+    assert_eq!(
+        announcement.describe("2026-03-01".parse().expect("a date")),
+        "is deprecated and can stop working on 2026-03-31. Use red."
+    );
     assert_eq!((part.contract.as_str(), keys[0].workspace_key.as_str()), ("v2", "acme"));
     assert_eq!(keys[0].request_id.as_ref(), last.headers.get("x-request-id"));
+}
+
+#[tokio::test]
+async fn a_removed_operation_works_only_for_keys_with_an_extension() {
+    const HOUR: Duration = Duration::from_secs(3_600);
+    let server = TestServer::start().await;
+    let list = async || execute(server.call(Method::GET, "/things")).await;
+    assert_eq!(list().await.status, 200);
+
+    // A brownout, a day after the start.
+    server.app.clock.advance(24 * HOUR);
+    let rejected = list().await;
+    assert_eq!(
+        (rejected.status, rejected.headers.get("retry-after").map(String::as_str)),
+        (410, Some("3600"))
+    );
+    let error: Value = serde_json::from_slice(&rejected.body).expect("JSON");
+    assert_eq!(error["error"]["code"], "invalid_request");
+    insta::assert_snapshot!(error["error"]["message"].as_str().expect("a message"), @"The operation listThings is removed on 2027-01-31. Until 2026-03-02T11:00:00Z, it is switched off as a rehearsal; see the changelog for its replacement.");
+    assert_eq!(announced(&rejected)[1], Some("Sun, 31 Jan 2027 00:00:00 GMT"));
+    let first = server.request(Method::GET, "/api/v1/courses").bearer_auth(&server.secret);
+    assert_eq!(execute(first).await.status, 200, "other operations work");
+    server.app.clock.advance(HOUR);
+    assert_eq!(list().await.status, 200);
+
+    // The sunset.
+    server.app.clock.set("2027-01-31T00:00:00Z".parse().expect("a time"));
+    let removed = list().await;
+    assert_eq!((removed.status, removed.headers.get("retry-after")), (410, None));
+    let error: Value = serde_json::from_slice(&removed.body).expect("JSON");
+    insta::assert_snapshot!(error["error"]["message"].as_str().expect("a message"), @"The operation listThings was removed on 2027-01-31; see the changelog for its replacement.");
+    deprecations::flush(&server.app).await.expect("the uses are written");
+    let used = deprecations::recent(&server.app, None).await.expect("the uses can be read");
+    assert_eq!(used[0].keys[0].requests, 1, "the straggler is named");
+
+    // The operator extends it for the key.
+    let key =
+        domain::keys::authenticate(&server.app, &server.secret).await.expect("a query").expect("a key").key;
+    let extend = async |until: Option<&str>| {
+        let mut write = server.app.begin_write().await.expect("a transaction");
+        let until = until.map(|until| until.parse().expect("a time"));
+        let outcome = domain::keys::extend_sunset(&server.app, &mut write, key, until).await;
+        write.commit().await.expect("a commit");
+        outcome.map(|outcome| outcome.changed)
+    };
+    assert_eq!(extend(Some("2027-03-01T00:00:00Z")).await.ok(), Some(true));
+    let extended = list().await;
+    assert_eq!((extended.status, announced(&extended)[1]), (200, Some("Mon, 01 Mar 2027 00:00:00 GMT")));
+    server.app.clock.set("2027-03-01T00:00:00Z".parse().expect("a time"));
+    assert_eq!(list().await.status, 410);
+    assert!(extend(Some("2027-03-01T00:00:00Z")).await.is_err(), "not in the future");
+    assert_eq!(extend(None).await.ok(), Some(true));
 }

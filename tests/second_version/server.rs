@@ -111,8 +111,13 @@ async fn create_key(app: &App) -> String {
         per_day: FieldUpdate::Absent,
     };
     let workspace = workspaces::upsert(app, &mut write, app.clock.now(), upsert).await.expect("a workspace");
-    let new =
-        NewKey { name: "test".into(), scopes: Scopes::all(), quota: Quota::default(), expires_at: None };
+    let new = NewKey {
+        name: "test".into(),
+        scopes: Scopes::all(),
+        quota: Quota::default(),
+        expires_at: None,
+        networks: Vec::new(),
+    };
     let (_, secret) = keys::create(app, &mut write, workspace, new).await.expect("a key");
     write.commit().await.expect("the commit succeeds");
     secret.expose_secret().to_owned()

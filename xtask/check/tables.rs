@@ -227,6 +227,7 @@ fn entities() -> DatabaseSchema {
         entitlements,
         events,
         idempotency_records,
+        key_notices,
         lesson_completions,
         lessons,
         live_sessions,

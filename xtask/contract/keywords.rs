@@ -155,6 +155,8 @@ pub(crate) const OPERATION: ObjectKind = ObjectKind {
         "deprecated",
         "x-deprecated-at",
         "x-sunset",
+        "x-removed-at-sunset",
+        "x-brownouts",
         "x-replaced-by",
     ],
     unsupported_keywords: &[

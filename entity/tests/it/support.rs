@@ -74,6 +74,8 @@ pub(crate) fn api_key(number: u128) -> api_keys::Model {
         expires_at: Some(9),
         revoked_at: None,
         operator_quota: false,
+        sunset_extended_until: None,
+        networks: None,
     }
 }
 

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 932f31e838b29102adba6aff86695d5dc96dd985b6f6401c2a789759ebc231bd), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 2b77a9c3c723562ca7eb70e8415b0b5416e6a5e4e023eb8ee6f857200ff68581), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `analytics`.
 
@@ -89,7 +89,7 @@ pub enum GetAnalyticsSummaryResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),

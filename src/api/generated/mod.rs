@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 932f31e838b29102adba6aff86695d5dc96dd985b6f6401c2a789759ebc231bd), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 2b77a9c3c723562ca7eb70e8415b0b5416e6a5e4e023eb8ee6f857200ff68581), do not edit. Run `cargo xtask codegen`.
 
 //! Creator Platform API: code generated from the contract.
 

@@ -1,7 +1,7 @@
-//! Finds the operation of a request, then checks in this order: body size, authentication, rate limit, whether the operation
-//! exists, scope, response cache, media type, validation; then calls the operation and sets the response headers. A request
-//! without a valid key is rejected with 401 after the rate limit of its client address was checked, so an exhausted limit returns
-//! 429. A cached response is returned without validation.
+//! Finds the operation of a request, then checks in this order: body size, authentication, rate limit, client address, whether the
+//! operation exists, scope, whether the operation was removed, response cache, media type, validation; then calls the operation and
+//! sets the response headers. A request without a valid key is rejected with 401 after the rate limit of its client address was
+//! checked, so an exhausted limit returns 429. A cached response is returned without validation.
 //! Bodies that are streams of lines are neither read nor stored here: the operation reads and sends line by line.
 //!
 //! [`RequestPipeline`] handles all paths under `/api`. Every error, including errors of the HTTP framework and panics,
@@ -15,6 +15,7 @@ mod record;
 pub(crate) mod tests;
 mod throttle;
 
+use std::net::IpAddr;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -172,6 +173,7 @@ impl RequestPipeline {
             count_rejection("unauthorized");
             return Err(ApiError::unauthorized(state.credential));
         };
+        require_network(&principal, request_context.client)?;
 
         let (route, path_parameters) = match route {
             RouteMatch::Operation(route, path_parameters) => (route, path_parameters),
@@ -180,13 +182,13 @@ impl RequestPipeline {
         };
         call_context.operation = Some(route.operation.id);
         request_context.set_route(route.operation.path);
-        let scope = required_scope(route.operation).map_err(|error| ApiError::internal(error.into()))?;
-        if let Some(scope) = scope.filter(|scope| !principal.scopes.contains(*scope)) {
-            count_rejection("forbidden");
-            return Err(ApiError::forbidden(scope.as_str()));
-        }
-
+        require_scope(&principal, route.operation)?;
         self.observe(call_context, &principal, route, &request, &path_parameters, &body);
+        deprecations::require_served(&state.app, route, &principal).inspect_err(|_| {
+            // Who still calls a removed operation is of interest, too.
+            let deprecated = call_context.deprecated.as_ref();
+            deprecated.inspect(|uses| uses.count(&state.app, &request_context.request_id));
+        })?;
         let path = request.uri().path_and_query().map_or("", |path| path.as_str());
         match state
             .response_cache
@@ -227,6 +229,23 @@ async fn receive_body(route: &RouteMatch<'_>, request: &mut Request) -> Result<R
         }
         _ => body::read(request).await.map(RequestBody::Whole),
     }
+}
+
+/// Rejects a key that may not be used from this address.
+fn require_network(principal: &Principal, client: IpAddr) -> Result<(), ApiError> {
+    if principal.is_allowed_from(client) {
+        return Ok(());
+    }
+    count_rejection("forbidden");
+    Err(ApiError::forbidden_address(client))
+}
+
+/// Rejects a key without the scope of the operation.
+fn require_scope(principal: &Principal, operation: &Operation) -> Result<(), ApiError> {
+    let scope = required_scope(operation).map_err(|error| ApiError::internal(error.into()))?;
+    let Some(scope) = scope.filter(|scope| !principal.scopes.contains(*scope)) else { return Ok(()) };
+    count_rejection("forbidden");
+    Err(ApiError::forbidden(scope.as_str()))
 }
 
 /// Counts a request that was rejected for this reason.

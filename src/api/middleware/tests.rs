@@ -124,8 +124,13 @@ impl Fixture {
             per_day: FieldUpdate::Absent,
         };
         let workspace = workspaces::upsert(&app, &mut write, app.clock.now(), upsert).await.unwrap();
-        let key =
-            NewKey { name: "test".into(), scopes: Scopes::all(), quota: Quota::default(), expires_at: None };
+        let key = NewKey {
+            name: "test".into(),
+            scopes: Scopes::all(),
+            quota: Quota::default(),
+            expires_at: None,
+            networks: Vec::new(),
+        };
         let (_, secret) = keys::create(&app, &mut write, workspace, key).await.unwrap();
         write.commit().await.unwrap();
         let bearer = format!("Bearer {}", secret.expose_secret());

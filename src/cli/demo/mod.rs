@@ -117,8 +117,13 @@ async fn ensure_key(app: &App, data_dir: &Path) -> Result<SecretString, CommandE
         Err(error) => return Err(not_read(&path, &error)),
     }
     let workspace = find(app, demo::WORKSPACE).await?;
-    let key =
-        NewKey { name: "Demo".to_owned(), scopes: Scopes::all(), quota: Quota::default(), expires_at: None };
+    let key = NewKey {
+        name: "Demo".to_owned(),
+        scopes: Scopes::all(),
+        quota: Quota::default(),
+        expires_at: None,
+        networks: Vec::new(),
+    };
     let mut write = app.begin_write().await?;
     let (_, secret) = keys::create(app, &mut write, workspace.id, key).await?;
     create_private_file(&path, secret.expose_secret().as_bytes())

@@ -13,10 +13,11 @@ use serde_json::{Map, Value};
 
 use super::body::{self, BodyValidator};
 use super::conformance::{ReceivedRequest, SentParameters};
-use super::{query, walk};
+use super::{query, schemas, walk};
 use crate::contract::{BodyFormat, Operation};
 use crate::json::escape;
 use crate::reference;
+use crate::removal::REMOVED_AT_SUNSET;
 
 /// The keyword that marks values of an enum.
 const DEPRECATED_VALUES: &str = "x-deprecated-values";
@@ -30,6 +31,8 @@ pub struct Announcement {
     pub sunset: Option<Date>,
     /// What to use instead, as a sentence.
     pub replacement: Option<String>,
+    /// Whether the server rejects requests from the sunset on.
+    pub is_removed: bool,
 }
 
 /// Something deprecated that a request uses.
@@ -38,7 +41,7 @@ pub struct DeprecatedUse {
     /// Where the contract marks it, as a JSON pointer.
     pub pointer: String,
     /// The name of the parameter, or the JSON pointer of the field of the body, with `*` for indexes and for names that clients
-    /// choose. For a value of an enum, `=` and the value follow. Empty for the whole operation.
+    /// choose; `/` is the body itself. For a value of an enum, `=` and the value follow. Empty for the whole operation.
     pub name: String,
     /// What the contract says about it.
     pub announcement: Announcement,
@@ -51,8 +54,8 @@ pub type Announcements = BTreeMap<String, Announcement>;
 ///
 /// # Errors
 /// Returns an error when it is not JSON.
-pub fn announcements(document: &str) -> serde_json::Result<Announcements> {
-    Ok(announcements_of(&serde_json::from_str(document)?))
+pub fn announcements(document: &str) -> anyhow::Result<Announcements> {
+    Ok(announcements_of(&schemas::read_document(document)?))
 }
 
 pub(super) fn announcements_of(document: &Value) -> Announcements {
@@ -82,6 +85,7 @@ impl Announcement {
             since: date("x-deprecated-at"),
             sunset: date("x-sunset"),
             replacement: text("x-replaced-by").map(str::to_owned),
+            is_removed: fields.get(REMOVED_AT_SUNSET) == Some(&Value::Bool(true)),
         }
     }
 }
@@ -164,7 +168,7 @@ impl OperationDeprecations {
                 continue;
             };
             let Some(pointer) = query::decode_segment(fragment.as_str()) else { continue };
-            let part = format!("{name}{}", field_name(entry.schema_location));
+            let part = part_name(name, &field_name(entry.schema_location));
             self.add(&pointer, part.clone(), uses);
             if let Some(text) = value.pointer(entry.instance_location.as_str()).and_then(Value::as_str) {
                 self.add(&value_pointer(&pointer, text), format!("{part}={text}"), uses);
@@ -221,6 +225,15 @@ fn concerns<'d>(
     false
 }
 
+/// Returns the name of a field of a parameter or, if its name is empty, of the body. The values of a list belong to the parameter.
+fn part_name(parameter: &str, field: &str) -> String {
+    match (parameter, field) {
+        ("", "") => "/".to_owned(),
+        ("", field) => field.to_owned(),
+        (parameter, field) => format!("{parameter}{}", field.strip_prefix("/*").unwrap_or(field)),
+    }
+}
+
 /// Returns the JSON pointer of the field that a path of keywords describes, with `*` for indexes and for names that clients choose.
 fn field_name(keywords: &str) -> String {
     let mut name = String::new();
@@ -259,5 +272,12 @@ mod tests {
         ] {
             assert_eq!(field_name(keywords), field, "{keywords}");
         }
+    }
+
+    #[test]
+    fn a_part_is_named_by_its_parameter_or_field() {
+        let named = [("", ""), ("", "/a"), ("sort", ""), ("sort", "/*"), ("filter", "/a/*")];
+        let names = named.map(|(parameter, field)| part_name(parameter, field));
+        assert_eq!(names, ["/", "/a", "sort", "sort", "filter/a/*"]);
     }
 }

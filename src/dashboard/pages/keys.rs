@@ -19,6 +19,7 @@ use domain::roles::Permission;
 use domain::scope::Scope;
 use domain::workspaces::Quota;
 use domain::{Error, WriteOutcome};
+use foundation::config::Network;
 use foundation::id::KeyId;
 
 const LIST: &str = "/dashboard/developer";
@@ -196,12 +197,19 @@ fn parse(request: &DashboardRequest, form: &Form, errors: &mut FormErrors) -> Ne
     if !EXPIRIES.iter().any(|(value, _)| *value == days) {
         errors.add("expires", "must be one of the listed values");
     }
+    let separators = |character: char| character == ',' || character.is_whitespace();
+    let networks = form.text("networks").split(separators).filter(|text| !text.is_empty());
+    let networks: Vec<Option<Network>> = networks.map(|text| text.parse().ok()).collect();
+    if networks.contains(&None) {
+        errors.add("networks", "must be networks such as 203.0.113.0/24, separated by commas");
+    }
     let lifetime = days.parse().ok().map(|days: i64| SignedDuration::from_hours(24 * days));
     NewKey {
         name: form.text("name").trim().to_owned(),
         scopes: scopes.into_iter().collect(),
         quota: Quota { per_minute, per_day },
         expires_at: lifetime.and_then(|lifetime| request.app().clock.now().checked_add(lifetime).ok()),
+        networks: networks.into_iter().flatten().collect(),
     }
 }
 

@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use entity::deprecation_notices::{self, Model};
+use foundation::clock::from_ms;
 use foundation::id::WorkspaceId;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use mail::message::{DeprecatedItem, Message};
 use mail::{is_recipient, queue};
 
+use super::Announcement;
 use super::read::{UsedDeprecation, recent};
-use super::{Announcement, DeprecatedPart};
 use crate::app::App;
 use crate::{Result, email, workspaces};
 
@@ -20,10 +21,12 @@ const REMINDERS: [i32; 3] = [30, 7, 1];
 const FIRST: &str = "first";
 
 /// Queues mails to the owners of workspaces that used something deprecated in the last 30 days: one when it begins, and reminders 30,
-/// 7 and 1 days before the sunset. A mail is about everything that is due in its workspace.
+/// 7 and 1 days before the sunset. A mail is about everything that is due in its workspace. A failure in one workspace does not
+/// prevent the mails of the others.
 ///
 /// # Errors
-/// Returns [`Error::Internal`](crate::Error::Internal) when a statement fails. The next call queues the remaining mails.
+/// Returns the first error: [`Error::Internal`](crate::Error::Internal) when a statement fails. The next call queues the remaining
+/// mails.
 pub async fn notify(app: &App) -> Result<()> {
     let mut concerned: BTreeMap<WorkspaceId, Vec<UsedDeprecation>> = BTreeMap::new();
     for used in recent(app, None).await? {
@@ -32,66 +35,93 @@ pub async fn notify(app: &App) -> Result<()> {
             concerned.entry(workspace).or_default().push(UsedDeprecation { keys, ..used.clone() });
         }
     }
+    let mut notified = Ok(());
     for (workspace, used) in concerned {
-        notify_workspace(app, workspace, used).await?;
+        notified = notified.and(notify_workspace(app, workspace, &used).await);
     }
-    Ok(())
+    notified
 }
 
-async fn notify_workspace(app: &App, id: WorkspaceId, used: Vec<UsedDeprecation>) -> Result<()> {
+async fn notify_workspace(app: &App, id: WorkspaceId, used: &[UsedDeprecation]) -> Result<()> {
     let workspace = workspaces::get(app, id).await?;
-    if !is_recipient(&workspace.owner_email) {
+    let sent = deprecation_notices::of_workspace(app.db.read(), id.uuid()).await?;
+    if !is_recipient(&workspace.owner_email) || Due::new(id, used, sent, app.clock.now_ms()).items.is_empty()
+    {
         return Ok(());
     }
     let mut write = app.begin_write().await?;
-    let today = jiff::Timestamp::from_millisecond(write.now_ms())
-        .map_err(anyhow::Error::from)?
-        .to_zoned(TimeZone::UTC)
-        .date();
+    // Another server may have queued the mail in the meantime.
     let sent = deprecation_notices::of_workspace(write.conn(), id.uuid()).await?;
-    let mut sent: BTreeSet<[String; 3]> =
-        sent.into_iter().map(|notice| [notice.contract, notice.pointer, notice.stage]).collect();
-    let (mut items, mut notices) = (Vec::new(), Vec::new());
-    for UsedDeprecation { part, announcement, keys } in used {
-        let stages = due_stages(&announcement, today);
-        let new: Vec<String> = stages.into_iter().filter(|stage| sent.insert(key(&part, stage))).collect();
-        if new.is_empty() {
-            continue;
-        }
-        let names: Vec<&str> = keys.iter().map(|uses| &*uses.key_name).collect();
-        items.push(DeprecatedItem {
-            text: format!("{} {}", part.describe(), announcement.describe()),
-            keys: names.join(", "),
-            last_used: keys.iter().map(|uses| uses.last_at).max().unwrap_or_default(),
-        });
-        notices.extend(new.into_iter().map(|stage| Model {
-            workspace_id: id.uuid(),
-            contract: part.contract.clone(),
-            pointer: part.pointer.clone(),
-            stage,
-            sent_at: write.now_ms(),
-        }));
-    }
+    let Due { items, notices, days_left } = Due::new(id, used, sent, write.now_ms());
     if items.is_empty() {
         return Ok(());
     }
     let server = app.config.server.url_for_links();
     let page = server.map(|server| format!("{server}/docs/changelog"));
-    let message = Message::Deprecated { workspace: workspace.name, items, page };
+    let message = Message::Deprecated { workspace: workspace.name, items, days_left, page };
     queue::enqueue(&mut write, &app.ids, id, &email::mailbox(&workspace.owner_email), &message).await?;
     deprecation_notices::insert(write.conn(), notices).await?;
     Ok(write.commit().await?)
 }
 
-fn key(part: &DeprecatedPart, stage: &str) -> [String; 3] {
-    [part.contract.clone(), part.pointer.clone(), stage.to_owned()]
+/// What a mail to a workspace is about.
+struct Due {
+    items: Vec<DeprecatedItem>,
+    notices: Vec<Model>,
+    /// The number of days until the first sunset, if the mail is a reminder.
+    days_left: Option<i32>,
+}
+
+impl Due {
+    /// Returns what is due at a time, except what these mails were about.
+    fn new(id: WorkspaceId, used: &[UsedDeprecation], sent: Vec<Model>, now_ms: i64) -> Self {
+        let today = from_ms(now_ms).to_zoned(TimeZone::UTC).date();
+        let mut sent: BTreeSet<[String; 4]> = sent
+            .into_iter()
+            .map(|notice| [notice.contract, notice.operation, notice.name, notice.stage])
+            .collect();
+        let mut due = Self { items: Vec::new(), notices: Vec::new(), days_left: None };
+        for UsedDeprecation { part, announcement, keys } in used {
+            let key = |stage: &String| {
+                [part.contract.clone(), part.operation.clone(), part.name.clone(), stage.clone()]
+            };
+            let mut stages = due_stages(announcement, today);
+            stages.retain(|stage| sent.insert(key(stage)));
+            if stages.is_empty() {
+                continue;
+            }
+            if !stages.iter().any(|stage| stage == FIRST) {
+                let left = announcement.sunset.map(|sunset| days_until(today, sunset));
+                due.days_left = due.days_left.into_iter().chain(left).min();
+            }
+            let names: Vec<&str> = keys.iter().map(|uses| &*uses.key_name).collect();
+            due.items.push(DeprecatedItem {
+                text: format!("{} {}", part.describe(), announcement.describe(today)),
+                keys: names.join(", "),
+                last_used: keys.iter().map(|uses| uses.last_at).max().unwrap_or_default(),
+            });
+            due.notices.extend(stages.into_iter().map(|stage| Model {
+                workspace_id: id.uuid(),
+                contract: part.contract.clone(),
+                operation: part.operation.clone(),
+                name: part.name.clone(),
+                stage,
+                sent_at: now_ms,
+            }));
+        }
+        due
+    }
+}
+
+fn days_until(today: Date, sunset: Date) -> i32 {
+    today.until(sunset).map_or(0, |span| span.get_days())
 }
 
 /// Returns the stages that a mail on this day covers. After the sunset, there are none.
 fn due_stages(announcement: &Announcement, today: Date) -> Vec<String> {
     let mut stages = vec![FIRST.to_owned()];
     let Some(sunset) = announcement.sunset else { return stages };
-    let days_left = today.until(sunset).map_or(0, |span| span.get_days());
+    let days_left = days_until(today, sunset);
     if days_left <= 0 {
         return Vec::new();
     }
@@ -109,7 +139,7 @@ mod tests {
         let stages = |sunset: Option<&str>| {
             let sunset = sunset.map(|date| date.parse().unwrap());
             due_stages(
-                &Announcement { since: None, sunset, replacement: None },
+                &Announcement { since: None, sunset, replacement: None, is_removed: false },
                 "2026-03-01".parse().unwrap(),
             )
         };

@@ -56,7 +56,7 @@ pub async fn recent(app: &App, workspace: Option<WorkspaceId>) -> Result<Vec<Use
 }
 
 /// Returns what was used since a day, whose start is in milliseconds since the epoch, and is still deprecated: by one workspace, or
-/// by all. The earliest sunset is first, and what has none is last.
+/// by all. Omits revoked and expired keys. The earliest sunset is first, and what has none is last.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
@@ -64,6 +64,7 @@ pub async fn since(app: &App, day: i64, workspace: Option<WorkspaceId>) -> Resul
     if app.deprecations().is_empty() {
         return Ok(Vec::new());
     }
+    let now = app.clock.now();
     let rows = deprecated_uses::since(app.db.read(), day, workspace.map(WorkspaceId::uuid)).await?;
     let mut names: BTreeMap<WorkspaceId, (String, BTreeMap<KeyId, String>)> = BTreeMap::new();
     let mut used: BTreeMap<DeprecatedPart, UsedDeprecation> = BTreeMap::new();
@@ -74,16 +75,18 @@ pub async fn since(app: &App, day: i64, workspace: Option<WorkspaceId>) -> Resul
         let (workspace_key, key_names) = match names.entry(workspace) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
-                let key_names = keys::list(app, workspace).await?.into_iter().map(|key| (key.id, key.name));
-                place.insert((workspaces::get(app, workspace).await?.key, key_names.collect()))
+                let valid = keys::list(app, workspace).await?.into_iter().filter(|key| key.is_valid(now));
+                let key_names = valid.map(|key| (key.id, key.name)).collect();
+                place.insert((workspaces::get(app, workspace).await?.key, key_names))
             }
         };
+        let Some(key_name) = key_names.get(&key) else { continue };
         let new = || UsedDeprecation { part: part.clone(), announcement, keys: Vec::new() };
         let of_part = &mut used.entry(part.clone()).or_insert_with(new).keys;
         let index = of_part.iter().position(|known| known.key == key).unwrap_or_else(|| {
             of_part.push(KeyUses {
                 key,
-                key_name: key_names.get(&key).cloned().unwrap_or_default(),
+                key_name: key_name.clone(),
                 workspace,
                 workspace_key: workspace_key.clone(),
                 requests: 0,
@@ -94,9 +97,10 @@ pub async fn since(app: &App, day: i64, workspace: Option<WorkspaceId>) -> Resul
         });
         let uses = &mut of_part[index];
         uses.requests += row.requests.unsigned_abs();
-        // The rows are in the order of their last requests.
-        uses.last_at = from_ms(row.last_at);
-        uses.request_id = Some(row.request_id).filter(|id| !id.is_empty());
+        if from_ms(row.last_at) >= uses.last_at {
+            uses.last_at = from_ms(row.last_at);
+            uses.request_id = Some(row.request_id).filter(|id| !id.is_empty());
+        }
     }
     let mut used: Vec<UsedDeprecation> = used.into_values().collect();
     used.sort_by_key(|used| (used.announcement.sunset.is_none(), used.announcement.sunset));

@@ -1,6 +1,8 @@
 //! The uses that are not in the database yet.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use entity::deprecated_uses::{self, Model};
@@ -13,6 +15,8 @@ use crate::{Result, requests};
 
 /// The maximum number of rows that a process keeps in memory. Further parts are not recorded until the next flush.
 const MAX_ROWS: usize = 100_000;
+/// The maximum number of rows of a transaction.
+const BATCH: usize = 200;
 
 /// What the contracts of this process mark as deprecated, and the uses that are not in the database yet.
 #[derive(Debug, Default)]
@@ -21,6 +25,8 @@ pub struct Deprecations {
     announcements: RwLock<BTreeMap<(String, String), Announcement>>,
     /// By day, key and part.
     uses: Mutex<HashMap<(i64, KeyId, DeprecatedPart), Model>>,
+    /// The number of uses that were not recorded since the last flush.
+    unrecorded: AtomicU64,
 }
 
 impl Deprecations {
@@ -70,7 +76,7 @@ impl Deprecations {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = uses.len() >= MAX_ROWS;
         match uses.entry((row.day, KeyId::from_uuid(row.key_id), part(&row))) {
-            std::collections::hash_map::Entry::Occupied(mut known) => {
+            Entry::Occupied(mut known) => {
                 let known = known.get_mut();
                 known.requests += row.requests;
                 known.first_at = known.first_at.min(row.first_at);
@@ -78,8 +84,10 @@ impl Deprecations {
                     (known.last_at, known.request_id) = (row.last_at, row.request_id);
                 }
             }
-            std::collections::hash_map::Entry::Vacant(_) if is_full => {}
-            std::collections::hash_map::Entry::Vacant(place) => drop(place.insert(row)),
+            Entry::Vacant(_) if is_full => {
+                self.unrecorded.fetch_add(row.requests.unsigned_abs(), Ordering::Relaxed);
+            }
+            Entry::Vacant(place) => drop(place.insert(row)),
         }
     }
 }
@@ -95,20 +103,29 @@ pub(super) fn part(row: &Model) -> DeprecatedPart {
 /// Returns [`Error::Internal`](crate::Error::Internal) when the transaction fails. The next flush writes the uses.
 pub async fn flush(app: &App) -> Result<()> {
     let uses = std::mem::take(&mut *app.deprecations().uses.lock().unwrap_or_else(PoisonError::into_inner));
-    if uses.is_empty() {
-        return Ok(());
+    let unrecorded = app.deprecations().unrecorded.swap(0, Ordering::Relaxed);
+    if unrecorded > 0 {
+        tracing::warn!(
+            unrecorded,
+            "too many different uses of deprecated parts of the API; some were not counted"
+        );
     }
-    let rows: Vec<Model> = uses.into_values().collect();
-    let written = async {
-        let write = app.begin_write().await?;
-        deprecated_uses::add(write.conn(), rows.clone()).await?;
-        write.commit().await
-    };
-    let written = written.await;
-    if written.is_err() {
-        rows.into_iter().for_each(|row| app.deprecations().add(row));
+    let mut rows: Vec<Model> = uses.into_values().collect();
+    while !rows.is_empty() {
+        let remaining = rows.split_off(rows.len().min(BATCH));
+        if let Err(error) = write(app, rows.clone()).await {
+            rows.into_iter().chain(remaining).for_each(|row| app.deprecations().add(row));
+            return Err(error);
+        }
+        rows = remaining;
     }
-    Ok(written?)
+    Ok(())
+}
+
+async fn write(app: &App, rows: Vec<Model>) -> Result<()> {
+    let write = app.begin_write().await?;
+    deprecated_uses::add(write.conn(), rows).await?;
+    Ok(write.commit().await?)
 }
 
 /// Deletes the uses of days before the latest [`RETENTION_DAYS`].

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 
 use super::super::records::id;
 use super::cache::CacheLookup;
-use super::{Principal, quota};
+use super::{Principal, manage, quota};
 use crate::Result;
 use crate::app::App;
 use crate::bearer_secret;
@@ -45,7 +45,7 @@ pub async fn authenticate_limited(
         CacheLookup::Invalid => None,
         CacheLookup::Stale(principal, stamp) => match read_boxed(app, &digest).await {
             Ok(principal) => {
-                app.principals.insert(digest, stamp, principal);
+                app.principals.insert(digest, stamp, principal.clone());
                 principal
             }
             // The cached principal is still valid for up to one second, so requests succeed during a short database
@@ -57,7 +57,7 @@ pub async fn authenticate_limited(
                 return Ok(None);
             }
             let principal = read_boxed(app, &digest).await?;
-            app.principals.insert(digest, stamp, principal);
+            app.principals.insert(digest, stamp, principal.clone());
             principal
         }
     };
@@ -108,6 +108,8 @@ async fn read(app: &App, digest: &[u8; 32]) -> Result<Option<Principal>> {
     }
     let workspace = workspaces::by_id(app.db.read(), key.workspace_id).await?;
     let quota = quota::workspace_quota(workspace.as_ref(), &app.config.limits).of_key(&key);
+    // A list that cannot be read allows nobody.
+    let networks = key.networks.is_some().then(|| manage::networks(&key).into());
     Ok(Some(Principal {
         key: id(key.id),
         workspace: id(key.workspace_id),
@@ -115,5 +117,7 @@ async fn read(app: &App, digest: &[u8; 32]) -> Result<Option<Principal>> {
         per_minute: quota.per_minute.requests,
         per_day: quota.per_day.requests,
         expires_at: key.expires_at.map(from_ms),
+        sunset_extended_until: key.sunset_extended_until.map(from_ms),
+        networks,
     }))
 }

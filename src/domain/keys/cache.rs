@@ -110,9 +110,9 @@ impl PrincipalCache {
             if let Some(age) = cached.stamp.age(now) {
                 record_use(&cached.used_ms, now_ms);
                 if age >= REFRESH_MS && !cached.refreshing.swap(true, Ordering::Relaxed) {
-                    return CacheLookup::Stale(cached.principal, now);
+                    return CacheLookup::Stale(cached.principal.clone(), now);
                 }
-                return CacheLookup::Hit(cached.principal);
+                return CacheLookup::Hit(cached.principal.clone());
             }
         } else if self.invalid.get(digest).is_some_and(|stamp| stamp.age(now).is_some()) {
             return CacheLookup::Invalid;
@@ -191,6 +191,8 @@ mod tests {
             per_minute: 60,
             per_day: 1000,
             expires_at: None,
+            sunset_extended_until: None,
+            networks: None,
         }
     }
 

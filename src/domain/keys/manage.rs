@@ -1,7 +1,8 @@
-//! Creates, lists and revokes API keys and sets their quotas.
+//! Creates, lists, changes and revokes API keys.
 
 use entity::api_keys::{self, ActiveModel, Model};
 use entity::{Set, StringList, workspaces};
+use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::super::field_errors::FieldErrors;
@@ -9,10 +10,11 @@ use super::super::records::{id, new_uuid, not_found};
 use super::super::workspaces::Quota;
 use super::super::{Result, WriteOutcome};
 use super::quota::{self, EffectiveQuota};
-use super::{KeyRecord, NewKey};
+use super::{KeyRecord, MAX_NETWORKS, NewKey};
 use crate::app::App;
 use crate::bearer_secret;
 use foundation::clock::from_ms;
+use foundation::config::Network;
 use foundation::database::Write;
 use foundation::id::{ApiKey as KeyIdKind, KeyId, Workspace as WorkspaceIdKind, WorkspaceId};
 
@@ -71,9 +73,11 @@ async fn insert(
         per_day: key.quota.per_day,
         created_at: write.now_ms(),
         last_used_at: None,
-        expires_at: key.expires_at.map(jiff::Timestamp::as_millisecond),
+        expires_at: key.expires_at.map(Timestamp::as_millisecond),
         revoked_at: None,
         operator_quota: by_operator && key.quota != Quota::default(),
+        sunset_extended_until: None,
+        networks: networks_column(&key.networks),
     };
     api_keys::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
     let (app, digest) = (app.clone(), row.secret_hash.clone());
@@ -137,21 +141,79 @@ pub async fn set_quota(
     errors.check_quota("per_minute", quota.per_minute);
     errors.check_quota("per_day", quota.per_day);
     errors.into_result()?;
-    let unlocked = api_keys::by_id(write.conn(), key.uuid()).await?;
-    let rows = api_keys::in_workspace(unlocked.ok_or_else(|| not_found::<KeyIdKind>(key))?.workspace_id);
-    let before = rows.lock(write.conn(), key.uuid()).await?.ok_or_else(|| not_found::<KeyIdKind>(key))?;
     let (per_minute, per_day) = (quota.per_minute, quota.per_day);
     let operator_quota = quota != Quota::default();
-    let row = Model { per_minute, per_day, operator_quota, ..before.clone() };
-    if row == before {
-        return Ok(WriteOutcome::unchanged(record(row)));
-    }
     let changes = ActiveModel {
         per_minute: Set(per_minute),
         per_day: Set(per_day),
         operator_quota: Set(operator_quota),
         ..Default::default()
     };
+    let change = |row: &mut Model| {
+        (row.per_minute, row.per_day, row.operator_quota) = (per_minute, per_day, operator_quota);
+    };
+    update(app, write, key, changes, change).await
+}
+
+/// Lets deprecated operations work for a key after their sunset, until this time; `None` withdraws it. Takes effect in this process
+/// at the commit, in other processes within 2 s.
+///
+/// # Errors
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the key does not exist, and
+/// [`Error::Invalid`](crate::Error::Invalid) when the time is not in the future.
+pub async fn extend_sunset(
+    app: &App,
+    write: &mut Write,
+    key: KeyId,
+    until: Option<Timestamp>,
+) -> Result<WriteOutcome<KeyRecord>> {
+    let mut errors = FieldErrors::default();
+    if until.is_some_and(|until| until.as_millisecond() <= write.now_ms()) {
+        errors.add("until", "must be in the future");
+    }
+    errors.into_result()?;
+    let until = until.map(Timestamp::as_millisecond);
+    let changes = ActiveModel { sunset_extended_until: Set(until), ..Default::default() };
+    update(app, write, key, changes, |row| row.sunset_extended_until = until).await
+}
+
+/// Replaces the networks from which a key may be used; none means from everywhere. Takes effect in this process at the commit, in
+/// other processes within 2 s.
+///
+/// # Errors
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the key does not exist, and
+/// [`Error::Invalid`](crate::Error::Invalid) when there are more than [`MAX_NETWORKS`].
+pub async fn set_networks(
+    app: &App,
+    write: &mut Write,
+    key: KeyId,
+    networks: &[Network],
+) -> Result<WriteOutcome<KeyRecord>> {
+    let mut errors = FieldErrors::default();
+    check_networks(&mut errors, networks);
+    errors.into_result()?;
+    let networks = networks_column(networks);
+    let changes = ActiveModel { networks: Set(networks.clone()), ..Default::default() };
+    let change = |row: &mut Model| row.networks = networks;
+    update(app, write, key, changes, change).await
+}
+
+/// Changes a key on behalf of the operator. `change` makes the changes in the row, too. A row that stays the same is not written.
+async fn update(
+    app: &App,
+    write: &mut Write,
+    key: KeyId,
+    changes: ActiveModel,
+    change: impl FnOnce(&mut Model),
+) -> Result<WriteOutcome<KeyRecord>> {
+    let unlocked = api_keys::by_id(write.conn(), key.uuid()).await?;
+    let rows = api_keys::in_workspace(unlocked.ok_or_else(|| not_found::<KeyIdKind>(key))?.workspace_id);
+    let before = rows.lock(write.conn(), key.uuid()).await?.ok_or_else(|| not_found::<KeyIdKind>(key))?;
+    let mut row = before.clone();
+    change(&mut row);
+    if row == before {
+        return Ok(WriteOutcome::unchanged(record(row)));
+    }
     rows.update(write.conn(), row.id, changes).await?;
     let app = app.clone();
     write.after_commit(move || app.principals.invalidate());
@@ -183,14 +245,33 @@ fn validate(write: &Write, key: &NewKey, max: Option<EffectiveQuota>) -> Result<
             );
         }
     }
+    check_networks(&mut errors, &key.networks);
     if key.expires_at.is_some_and(|end| end.as_millisecond() <= write.now_ms()) {
         errors.add("expires_at", "must be in the future");
     }
     errors.into_result()
 }
 
+/// Returns the networks from which a key may be used.
+pub(super) fn networks(row: &Model) -> Vec<Network> {
+    let networks = row.networks.as_deref().unwrap_or_default().split_whitespace();
+    networks.filter_map(|network| network.parse().ok()).collect()
+}
+
+fn networks_column(networks: &[Network]) -> Option<String> {
+    let texts: Vec<String> = networks.iter().map(Network::to_string).collect();
+    (!texts.is_empty()).then(|| texts.join(" "))
+}
+
+fn check_networks(errors: &mut FieldErrors, networks: &[Network]) {
+    if networks.len() > MAX_NETWORKS {
+        errors.add("networks", format!("must have at most {MAX_NETWORKS} networks"));
+    }
+}
+
 pub(super) fn record(row: Model) -> KeyRecord {
     KeyRecord {
+        networks: networks(&row),
         id: id(row.id),
         workspace: id(row.workspace_id),
         name: row.name,
@@ -202,5 +283,6 @@ pub(super) fn record(row: Model) -> KeyRecord {
         last_used_at: row.last_used_at.map(from_ms),
         expires_at: row.expires_at.map(from_ms),
         revoked_at: row.revoked_at.map(from_ms),
+        sunset_extended_until: row.sunset_extended_until.map(from_ms),
     }
 }

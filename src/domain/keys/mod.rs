@@ -2,10 +2,14 @@
 //!
 //! Only [`create`] and [`create_by_member`] return a key's secret. The database stores its SHA-256 digest.
 
+use std::net::IpAddr;
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use super::scope::Scopes;
 use super::workspaces::Quota;
+use foundation::config::Network;
 use foundation::id::{KeyId, WorkspaceId};
 
 mod authenticate;
@@ -13,13 +17,18 @@ mod cache;
 mod filter;
 mod manage;
 mod quota;
+mod reminders;
 mod usage;
 
 pub use authenticate::{authenticate, authenticate_limited, flush_uses};
 pub use cache::PrincipalCache;
-pub use manage::{create, create_by_member, list, revoke, set_quota};
+pub use manage::{create, create_by_member, extend_sunset, list, revoke, set_networks, set_quota};
 pub use quota::{EffectiveQuota, Limit, LimitSource};
+pub use reminders::remind;
 pub use usage::{KeyUsage, daily_quota_resets_at, list_usage};
+
+/// The maximum number of networks of a key.
+pub const MAX_NETWORKS: usize = 20;
 
 /// An API key without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +56,17 @@ pub struct KeyRecord {
     pub expires_at: Option<Timestamp>,
     /// When the key was revoked. `None` if it was not.
     pub revoked_at: Option<Timestamp>,
+    /// Until when deprecated operations work for the key after their sunset. `None` if they stop at the sunset.
+    pub sunset_extended_until: Option<Timestamp>,
+    /// The networks from which the key may be used. Empty means from everywhere.
+    pub networks: Vec<Network>,
+}
+
+impl KeyRecord {
+    /// Returns whether the key is neither revoked nor expired at this time.
+    pub fn is_valid(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| end > now)
+    }
 }
 
 /// A key to create.
@@ -60,10 +80,12 @@ pub struct NewKey {
     pub quota: Quota,
     /// When the key expires. Must be in the future. `None` means never.
     pub expires_at: Option<Timestamp>,
+    /// The networks from which the key may be used, at most [`MAX_NETWORKS`]. Empty means from everywhere.
+    pub networks: Vec<Network>,
 }
 
 /// The authenticated caller of a request: a valid key with the limits that apply to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     /// The key.
     pub key: KeyId,
@@ -77,4 +99,15 @@ pub struct Principal {
     pub per_day: u32,
     /// When the key expires. `None` means never.
     pub expires_at: Option<Timestamp>,
+    /// Until when deprecated operations work for the key after their sunset. `None` if they stop at the sunset.
+    pub sunset_extended_until: Option<Timestamp>,
+    /// The networks from which the key may be used. `None` means from everywhere.
+    pub networks: Option<Arc<[Network]>>,
+}
+
+impl Principal {
+    /// Returns whether the key may be used from this address.
+    pub fn is_allowed_from(&self, client: IpAddr) -> bool {
+        self.networks.as_ref().is_none_or(|networks| networks.iter().any(|network| network.contains(client)))
+    }
 }

@@ -1,11 +1,14 @@
 //! All messages that the server sends, rendered as plain text and as HTML.
 
+mod keys;
+
 use std::borrow::Cow;
 
 use jiff::Timestamp;
 use url::Url;
 
 use foundation::id::SubscriptionId;
+pub use keys::KeyItem;
 
 /// Maximum number of characters of a line, except in lines with a single long word, a link or a command.
 const COLUMNS: usize = 72;
@@ -101,7 +104,27 @@ pub enum Message {
         workspace: String,
         /// What they use.
         items: Vec<DeprecatedItem>,
+        /// The number of days until the first sunset, if the mail is a reminder.
+        days_left: Option<i32>,
         /// The changelog of the API, if the server's URL is known.
+        page: Option<String>,
+    },
+    /// Notifies the owner that API keys of a workspace expire soon.
+    KeysExpire {
+        /// The workspace's name.
+        workspace: String,
+        /// The keys, with the times at which they expire.
+        keys: Vec<KeyItem>,
+        /// The dashboard page of the keys, if the server's URL is known.
+        page: Option<String>,
+    },
+    /// Notifies the owner that API keys of a workspace are not used.
+    KeysUnused {
+        /// The workspace's name.
+        workspace: String,
+        /// The keys, with the times at which they were last used.
+        keys: Vec<KeyItem>,
+        /// The dashboard page of the keys, if the server's URL is known.
         page: Option<String>,
     },
 }
@@ -231,6 +254,8 @@ impl Message {
             Self::WebhookDisabled { .. } => "webhook_disabled",
             Self::WebhookRecovered { .. } => "webhook_recovered",
             Self::Deprecated { .. } => "deprecated",
+            Self::KeysExpire { .. } => "keys_expire",
+            Self::KeysUnused { .. } => "keys_unused",
         }
     }
 
@@ -309,18 +334,25 @@ impl Message {
             Self::WebhookRecovered { workspace, subscription, url, page, failing_since } => {
                 render_recovered(workspace, *subscription, url, page.as_deref(), *failing_since)
             }
-            Self::Deprecated { workspace, items, page } => {
-                render_deprecated(workspace, items, page.as_deref())
+            Self::Deprecated { workspace, items, days_left, page } => {
+                render_deprecated(workspace, items, *days_left, page.as_deref())
             }
+            Self::KeysExpire { workspace, keys, page } => keys::expire(workspace, keys, page.as_deref()),
+            Self::KeysUnused { workspace, keys, page } => keys::unused(workspace, keys, page.as_deref()),
         }
     }
 }
 
 /// Renders [`Message::Deprecated`].
-fn render_deprecated(workspace: &str, items: &[DeprecatedItem], page: Option<&str>) -> RenderedMessage {
+fn render_deprecated(
+    workspace: &str,
+    items: &[DeprecatedItem],
+    days_left: Option<i32>,
+    page: Option<&str>,
+) -> RenderedMessage {
     let intro = format!(
-        "Integrations of the {} workspace use parts of the API that are deprecated. Please ask the people who maintain \
-         them to change them before the dates below.",
+        "Integrations of the {} workspace use deprecated parts of the API. Please ask the people who maintain the integrations \
+         to replace these parts.",
         single_line(workspace)
     );
     let times: Vec<String> = items.iter().map(|item| format_time(item.last_used)).collect();
@@ -339,7 +371,12 @@ fn render_deprecated(workspace: &str, items: &[DeprecatedItem], page: Option<&st
     };
     blocks.push(Paragraph(advice.into()));
     blocks.extend(page.map(Link));
-    render_message("Your integrations use deprecated parts of the API".to_owned(), &blocks)
+    let subject = match days_left {
+        None => "Your integrations use deprecated parts of the API".to_owned(),
+        Some(1) => "Your integrations can stop working in 1 day".to_owned(),
+        Some(days) => format!("Your integrations can stop working in {days} days"),
+    };
+    render_message(subject, &blocks)
 }
 
 /// Renders [`Message::AccessGranted`].

@@ -161,6 +161,19 @@ fn a_message_about_an_invalid_url_has_a_subject() {
 }
 
 #[test]
+fn keys_that_expire_or_are_not_used_are_listed() {
+    let at = "2026-03-02T10:00:30Z".parse().ok();
+    let key =
+        |name: &str, at| KeyItem { name: name.to_owned(), secret: "svc_live_Ab1...9xYz".to_owned(), at };
+    let page = Some("https://api.acme.example/dashboard/developer".to_owned());
+    let (workspace, keys) = ("Acme School".to_owned(), vec![key("CRM", at), key("<Shop>", at)]);
+    insta::assert_snapshot!(formatted(&Message::KeysExpire { workspace, keys, page }));
+    let keys = vec![key("CRM", at), key("Shop", None)];
+    let unused = Message::KeysUnused { workspace: "Acme School".to_owned(), keys, page: None };
+    insta::assert_snapshot!(formatted(&unused));
+}
+
+#[test]
 fn deprecated_parts_are_listed_with_their_keys() {
     let item = |text: &str, keys: &str| DeprecatedItem {
         text: text.to_owned(),
@@ -168,6 +181,7 @@ fn deprecated_parts_are_listed_with_their_keys() {
         last_used: "2026-03-02T10:00:30Z".parse().unwrap(),
     };
     insta::assert_snapshot!(formatted(&Message::Deprecated {
+        days_left: None,
         workspace: "Acme School".to_owned(),
         items: vec![
             item(

@@ -43,7 +43,7 @@ impl TestWorkspace<'_> {
         expires_at: Option<jiff::Timestamp>,
     ) -> TestKey {
         let scopes: Scopes = scopes.split_whitespace().map(|scope| scope.parse::<Scope>().unwrap()).collect();
-        let new = NewKey { name: "billing".to_owned(), scopes, quota, expires_at };
+        let new = NewKey { name: "billing".to_owned(), scopes, quota, expires_at, networks: Vec::new() };
         let mut write = self.app.begin_write().await;
         let (record, secret) = keys::create(&self.app.app, &mut write, self.id, new).await.unwrap();
         write.commit().await.unwrap();

@@ -1,4 +1,4 @@
-// Generated from tests/second_version/contract.yaml (sha256 861290d2311147d039f9302ea052748b10c2f1b92859913ad60173887deea2dd), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second_version/contract.yaml (sha256 b7b39e6d9d1e2d70ee707eb0fb4e07ea3e9d5e9280ffc50d55b64c9d112e904d), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 

@@ -1,4 +1,4 @@
-// Generated from tests/second_version/contract.yaml (sha256 861290d2311147d039f9302ea052748b10c2f1b92859913ad60173887deea2dd), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second_version/contract.yaml (sha256 b7b39e6d9d1e2d70ee707eb0fb4e07ea3e9d5e9280ffc50d55b64c9d112e904d), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `things`.
 
@@ -109,6 +109,9 @@ pub enum ListThingsResponse {
     #[oai(status = 403)]
     Forbidden(Json<schemas::Error>),
     /// An error.
+    #[oai(status = 410)]
+    Gone(Json<schemas::Error>),
+    /// An error.
     #[oai(status = 422)]
     UnprocessableEntity(Json<schemas::Error>),
     /// An error.
@@ -130,6 +133,7 @@ impl OperationResponse for ListThingsResponse {
             }
             401 => Some(Self::Unauthorized(Json::Serialized(parts.body?))),
             403 => Some(Self::Forbidden(Json::Serialized(parts.body?))),
+            410 => Some(Self::Gone(Json::Serialized(parts.body?))),
             422 => Some(Self::UnprocessableEntity(Json::Serialized(parts.body?))),
             429 => Some(Self::TooManyRequests(Json::Serialized(parts.body?))),
             500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
@@ -162,6 +166,13 @@ impl OperationResponse for ListThingsResponse {
             Self::Forbidden(body) => {
                 ResponseParts {
                     status: 403,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::Gone(body) => {
+                ResponseParts {
+                    status: 410,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }

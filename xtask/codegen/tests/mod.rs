@@ -52,8 +52,7 @@ fn generate_file(text: &str, file: &str) -> syn::File {
 
 #[test]
 fn a_deprecated_event_is_documented_as_deprecated() {
-    let webhook =
-        "webhooks:\n  thing.gone:\n    post:\n      operationId: onThingGone\n      deprecated: true\n";
+    let webhook = "webhooks:\n  thing.gone:\n    post:\n      operationId: onThingGone\n      deprecated: true\n      x-deprecated-at: '2027-01-31'\n";
     let body = "content: { application/json: { schema: { $ref: '#/components/schemas/Thing' } } }";
     let webhook = format!("{webhook}      requestBody: {{ required: true, {body} }}\n");
     let events = generate_file(&contract_with("components:\n", &(webhook + "components:\n")), "events.rs");

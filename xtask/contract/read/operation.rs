@@ -49,6 +49,7 @@ fn operation<'n>(
     }
     check_external_docs(reader, cursor);
     deprecation::check(reader, cursor);
+    deprecation::check_removal(reader, cursor);
     let id = reader.string_child(cursor, "operationId");
     if id.is_none() {
         reader.error(

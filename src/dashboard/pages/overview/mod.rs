@@ -2,6 +2,7 @@
 
 use askama::Template;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use poem::handler;
 
 use crate::chart::Chart;
@@ -74,6 +75,7 @@ async fn overview(request: DashboardRequest, query: PageQuery) -> PageResponse {
         WINDOWS.into_iter().find(|days| days.to_string() == query.text("days")).unwrap_or(DEFAULT_DAYS);
     let (app, workspace, zone) = (request.app(), request.workspace(), request.zone());
     let quota_resets_at = keys::daily_quota_resets_at(app);
+    let today = app.clock.now().to_zoned(TimeZone::UTC).date();
     let (figures, daily_requests, usage, outcomes, attention) = tokio::try_join!(
         analytics::daily_figures(app, workspace, days, zone.rules()),
         requests::list_daily(app, workspace, days, zone.rules()),
@@ -85,7 +87,10 @@ async fn overview(request: DashboardRequest, query: PageQuery) -> PageResponse {
         frame: request.frame(Section::Overview, "Overview"),
         days,
         hours: HOURS,
-        notices: attention.iter().map(|item| AttentionNotice::new(item, zone, quota_resets_at)).collect(),
+        notices: attention
+            .iter()
+            .map(|item| AttentionNotice::new(item, zone, today, quota_resets_at))
+            .collect(),
         tiles: tiles(&figures, &daily_requests, &outcomes),
         revenue: charts::revenue(&figures, zone),
         students: charts::students(&figures, zone),

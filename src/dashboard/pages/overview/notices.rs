@@ -1,6 +1,7 @@
 //! Notices about what needs attention, each with a link to the page that resolves it.
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 
 use super::super::webhooks;
 use crate::ui::{self, Badge, PageZone, Tone};
@@ -19,8 +20,13 @@ pub(super) struct AttentionNotice {
 }
 
 impl AttentionNotice {
-    /// Creates the notice. Daily quotas reset at `quota_resets_at`.
-    pub(super) fn new(attention: &Attention, zone: &PageZone, quota_resets_at: Timestamp) -> Self {
+    /// Creates the notice on this UTC day. Daily quotas reset at `quota_resets_at`.
+    pub(super) fn new(
+        attention: &Attention,
+        zone: &PageZone,
+        today: Date,
+        quota_resets_at: Timestamp,
+    ) -> Self {
         let (tone, state, text, href, link) = match attention {
             Attention::SubscriptionDisabled(subscription) => (
                 Tone::Bad,
@@ -78,7 +84,7 @@ impl AttentionNotice {
             Attention::Deprecated(UsedDeprecation { part, announcement, keys }) => {
                 let names: Vec<&str> = keys.iter().map(|uses| &*uses.key_name).collect();
                 let last = keys.first().map(|uses| zone.text(&uses.last_at)).unwrap_or_default();
-                let (what, until) = (part.describe(), announcement.describe());
+                let (what, until) = (part.describe(), announcement.describe(today));
                 let text = format!("{what} {until} Used by key {}, last at {last}.", names.join(", "));
                 let request = keys.first().and_then(|uses| uses.request_id.as_deref());
                 let (href, link) = match request {

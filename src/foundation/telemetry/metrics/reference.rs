@@ -70,8 +70,8 @@ pub const METRICS: &[Metric] = metrics! {
     every Gauge "http_server_active_requests" {} "Requests that are being processed.";
     every Counter "http_server_rejected_connections_total" { "reason": ["server_limit", "address_limit"] }
         "Connections beyond the limit of the server or of their client address. Health checks and `/metrics` on them are answered, everything else is rejected.";
-    server Counter "api_rejected_requests_total" { "reason": ["unauthorized", "forbidden", "minute_limit", "day_limit"] }
-        "Requests to the API that were rejected: without a valid key, without the scope of the operation, or over a rate limit.";
+    server Counter "api_rejected_requests_total" { "reason": ["unauthorized", "forbidden", "removed", "minute_limit", "day_limit"] }
+        "Requests to the API that were rejected: without a valid key, without the scope of the operation or from a network that the key does not allow, to a removed operation, or over a rate limit.";
     server Gauge "rate_limit_store_available" {}
         "1 if requests are counted in the shared limit store, 0 if this process admits its share of the limits because the store is not available. Missing without a shared store.";
     server Counter "rate_limit_local_decisions_total" {}
