@@ -159,8 +159,11 @@ fn method(document: &Document, types: &RustTypes<'_>, operation: &Operation) -> 
     let path = operation.path.replace('{', ":").replace('}', "");
     let tag = format!("Tag::{}", rust_name::upper_camel_case(&operation.tag));
     let key = operation.access.as_ref().map(|access| {
-        let scope = format!("Scope::{}", rust_name::upper_camel_case(&access.scope));
-        quote!(#[oai(scope = #scope)] _key: SecurityRequirement<Keys>,)
+        let scope = access.scope.as_ref().map(|scope| {
+            let scope = format!("Scope::{}", rust_name::upper_camel_case(scope));
+            quote!(#[oai(scope = #scope)])
+        });
+        quote!(#scope _key: SecurityRequirement<Keys>,)
     });
     let about = docs(operation.summary.as_deref(), id);
     let deprecated = operation.deprecated.then(|| quote!(, deprecated));

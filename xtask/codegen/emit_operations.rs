@@ -77,11 +77,8 @@ fn contract(document: &Document, name: &str) -> TokenStream {
 fn operation_description(document: &Document, operation: &Operation) -> TokenStream {
     let constant = format_ident!("{}", rust_name::constant(&operation.id));
     let (id, path, tag) = (&*operation.id, &*operation.path, &*operation.tag);
-    let scope = match &operation.access {
-        Some(access) => {
-            let scope = &*access.scope;
-            quote!(Some(#scope))
-        }
+    let scope = match operation.access.as_ref().and_then(|access| access.scope.as_deref()) {
+        Some(scope) => quote!(Some(#scope)),
         None => quote!(None),
     };
     let method = operation.method.key().to_uppercase();

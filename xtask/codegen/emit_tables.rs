@@ -109,9 +109,11 @@ fn collect_fields<'a>(
 /// Returns the scopes that operations require, in the order of the contract.
 pub(crate) fn scopes(document: &Document) -> Vec<&str> {
     let mut scopes: Vec<&str> = Vec::new();
-    for access in document.operations.iter().filter_map(|operation| operation.access.as_ref()) {
-        if !scopes.contains(&&*access.scope) {
-            scopes.push(&access.scope);
+    for scope in
+        document.operations.iter().filter_map(|operation| operation.access.as_ref()?.scope.as_deref())
+    {
+        if !scopes.contains(&scope) {
+            scopes.push(scope);
         }
     }
     scopes
@@ -119,7 +121,7 @@ pub(crate) fn scopes(document: &Document) -> Vec<&str> {
 
 /// Generates the documentation of a scope: the operations that require it.
 fn operations_with_scope(document: &Document, scope: &str) -> TokenStream {
-    let requires = |access: &&contract::model::Access| &*access.scope == scope;
+    let requires = |access: &&contract::model::Access| access.scope.as_deref() == Some(scope);
     let operations =
         document.operations.iter().filter(|operation| operation.access.as_ref().filter(requires).is_some());
     let names: Vec<String> = operations.map(|operation| format!("`{}`", &*operation.id)).collect();

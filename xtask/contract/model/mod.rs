@@ -159,8 +159,8 @@ impl Method {
 pub struct Access {
     /// The name of the security scheme.
     pub scheme: SpannedString,
-    /// The scope that the key must have.
-    pub scope: SpannedString,
+    /// The scope that the key must have. `None` if any valid key may call the operation.
+    pub scope: Option<SpannedString>,
 }
 
 /// An operation.

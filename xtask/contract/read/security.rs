@@ -65,14 +65,17 @@ fn credential<'n>(
     None
 }
 
-/// Returns the security scheme and the scope of an operation: `security: [{scheme: [scope]}]`. `span`
-/// is the span of the operation.
+/// Returns the security scheme and the scope of an operation: `security: [{scheme: [scope]}]`, or `[{scheme: []}]` without a scope.
+/// `span` is the span of the operation.
 pub(super) fn access<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, span: Span) -> Option<Access> {
     let scheme_and_scope = reader.child(cursor, "security").and_then(|security| {
         let [requirement] = security.node.items()? else { return None };
         let [scheme] = requirement.entries()? else { return None };
-        let [scope] = scheme.value.items()? else { return None };
-        let scope = SpannedString { text: scope.as_str()?.to_owned(), span: scope.span };
+        let scope = match scheme.value.items()? {
+            [] => None,
+            [scope] => Some(SpannedString { text: scope.as_str()?.to_owned(), span: scope.span }),
+            _ => return None,
+        };
         Some((scheme.key.clone(), scope))
     });
     let Some((scheme, scope)) = scheme_and_scope else {
@@ -80,8 +83,9 @@ pub(super) fn access<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, span:
         reader.error(
             Code::OperationWithoutScope,
             span,
-            "an operation must have exactly one scope",
-            "write `security: [{apiKey: ['read:things']}]`: the server rejects keys without the scope",
+            "an operation must have a security scheme and at most one scope",
+            "write `security: [{apiKey: ['read:things']}]`: the server rejects keys without the scope; `[{apiKey: []}]` accepts \
+             every valid key",
         );
         return None;
     };

@@ -5,7 +5,8 @@ use super::envelope;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Document, MediaType, Operation};
 
-/// The error statuses of every operation: invalid key, missing scope, invalid request, internal error.
+/// The error statuses of every operation: invalid key, missing scope, invalid request, internal error. An operation without a
+/// scope does not need the second one.
 const COMMON_STATUSES: [u16; 4] = [401, 403, 422, 500];
 /// The error status of every operation of a server with rate limits.
 const RATE_LIMIT_STATUSES: [u16; 1] = [429];
@@ -19,6 +20,7 @@ pub(super) fn check(document: &Document, has_rate_limits: bool, diagnostics: &mu
         let is_documented = |status: &&u16| {
             operation.responses.iter().any(|response| response.status.code() == Some(**status))
         };
+        let has_scope = operation.access.as_ref().is_some_and(|access| access.scope.is_some());
         let body = operation.body.as_ref();
         let is_stream = body.is_some_and(|body| body.content.media_type == MediaType::Lines);
         let body_statuses = match body {
@@ -31,7 +33,7 @@ pub(super) fn check(document: &Document, has_rate_limits: bool, diagnostics: &mu
             .iter()
             .chain(rate_limit_statuses)
             .chain(body_statuses)
-            .filter(|status| !is_documented(status))
+            .filter(|status| !is_documented(status) && (has_scope || **status != 403))
             .map(u16::to_string)
             .collect();
         if !missing.is_empty() {

@@ -131,7 +131,7 @@ pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
         .for_each(|id| scope.add(upper_camel_case(id), &id.text, id.span));
 
     let mut scope = NameScope::new("scopes", diagnostics);
-    distinct_names(document, |operation| Some(&operation.access.as_ref()?.scope))
+    distinct_names(document, |operation| operation.access.as_ref()?.scope.as_ref())
         .for_each(|scope_name| scope.add(upper_camel_case(scope_name), &scope_name.text, scope_name.span));
 
     for operation in &document.operations {
