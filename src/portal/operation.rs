@@ -64,7 +64,8 @@ pub(crate) fn blocks(contract: &ContractText, id: &str, is_elsewhere: bool) -> V
     if let Some(body) = success(contract, json) {
         if !body.schema.is_null() {
             blocks.push(Block::Text(format!("## Response body\n\n{}", kind(contract, body.schema))));
-            push_fields(contract, body.schema, "response-", &mut blocks);
+            // A field `headers` must not have the id of the heading "Response headers".
+            push_fields(contract, body.schema, "response-field-", &mut blocks);
         }
         for (summary, example) in &body.examples {
             let heading = if summary.is_empty() { "Example response" } else { summary };
