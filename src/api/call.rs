@@ -1,6 +1,7 @@
 //! The caller of an operation: workspace and API key. Also stores what the operation decides about the response
 //! headers.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -20,6 +21,8 @@ pub struct Caller {
     pub workspace: WorkspaceId,
     /// The API key.
     pub key: KeyId,
+    /// The client's IP address.
+    pub address: IpAddr,
     /// The request id that the response contains.
     pub request_id: String,
     /// Whether the request has `If-None-Match`.
@@ -35,12 +38,14 @@ impl Caller {
     pub(crate) fn new(
         state: Arc<ApiState>,
         principal: &Principal,
+        address: IpAddr,
         request_id: String,
         headers: &HeaderMap,
     ) -> Self {
         Self {
             workspace: principal.workspace,
             key: principal.key,
+            address,
             request_id,
             is_conditional: headers.contains_key(header::IF_NONE_MATCH),
             state,

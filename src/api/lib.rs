@@ -1,4 +1,5 @@
-//! The public API under `/api/v1`, and the Platform API under `/platform/v1` ([`platform`]).
+//! The public API under `/api/v1`, the Developer API under `/developer/v1` ([`developer`]), and the Platform API under
+//! `/platform/v1` ([`platform`]).
 //!
 //! Contains authentication, rate limiting, error responses, the handlers of `v1/` and the bodies of events. Accesses
 //! the database only through `domain` and `rate_limit`.
@@ -9,6 +10,7 @@ pub mod candidate;
 mod contract_tests;
 mod cursor;
 pub mod deprecations;
+pub mod developer;
 mod envelope;
 pub mod error;
 #[cfg(test)]

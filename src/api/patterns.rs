@@ -14,6 +14,7 @@ pub(crate) fn describe(pattern: &str) -> Option<String> {
         r"^[^\x00-\x1f\x7f]*$" => "must not contain control characters, such as line breaks",
         r"^[^\x00]*$" => "must not contain the character NUL (U+0000)",
         "^[!-~]+$" => "must contain only visible ASCII characters and no spaces",
+        "^[!-9;-~]+$" => "must be the name of a header, such as `X-Tenant`",
         "^[A-Z]{3}$" => "must be a currency code of three uppercase letters, such as `USD`",
         "^[a-z0-9]+(-[a-z0-9]+)*$" => {
             "must contain only lowercase letters and digits, separated by single hyphens, such as `ink-and-line`"

@@ -115,8 +115,8 @@ impl ApiState {
         })
     }
 
-    /// Creates the state of another API version. It shares the app, the rate limiter and the cursor key, but not the
-    /// response cache, and is not deprecated.
+    /// Creates the state of another API version, or of the Developer API. It shares the app, the rate limiter and the cursor key,
+    /// but not the response cache, and is not deprecated.
     pub fn for_contract(&self, contract: &Contract) -> Arc<Self> {
         Arc::new(Self {
             app: self.app.clone(),

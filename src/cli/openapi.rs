@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use super::outcome::{CommandError, CommandOutcome};
-use api::{generated, platform};
+use api::{developer, generated, platform};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct OpenapiArgs {
-    /// The API: `v1` for integrators, `platform-v1` for the platform
+    /// The API: `v1` and `developer-v1` for integrators, `platform-v1` for the platform
     #[arg(long, value_enum, default_value_t = ApiName::V1)]
     api: ApiName,
     /// Format of the document; json-3.0 is OpenAPI 3.0, for tools that do not support 3.1. clients-json and
@@ -19,6 +19,7 @@ pub(super) struct OpenapiArgs {
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum ApiName {
     V1,
+    DeveloperV1,
     PlatformV1,
 }
 
@@ -36,6 +37,7 @@ enum DocumentFormat {
 pub(super) fn run(args: &OpenapiArgs) -> Result<CommandOutcome, CommandError> {
     let contract = match args.api {
         ApiName::V1 => &generated::operations::CONTRACT,
+        ApiName::DeveloperV1 => &developer::generated::operations::CONTRACT,
         ApiName::PlatformV1 => &platform::generated::operations::CONTRACT,
     };
     let text = match args.format {

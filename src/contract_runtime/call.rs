@@ -74,6 +74,11 @@ impl<C> Call<C> {
         &self.caller
     }
 
+    /// Returns the decoded path parameters, in the order of the path.
+    pub fn path(&self) -> &PathParameters {
+        &self.input.path
+    }
+
     /// Returns the decoded query parameters, in the order they were sent.
     pub fn query(&self) -> &[QueryParameter] {
         &self.input.query

@@ -97,9 +97,9 @@ actions! {
 /// Who performed an action, and from where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
-    /// The user. `None` for the command line, the platform and the change feed.
+    /// The user. `None` for an API key, the command line, the platform and the change feed.
     pub user: Option<UserId>,
-    /// The user's email address, `command line`, `platform` or `change feed`.
+    /// The user's email address, `API key` with the name of the key, `command line`, `platform` or `change feed`.
     pub name: String,
     /// The client's IP address. `None` if the action is performed on the server.
     pub address: Option<IpAddr>,
@@ -109,6 +109,11 @@ impl Actor {
     /// Returns the operator, who runs commands on the server.
     pub fn operator() -> Self {
         Self { user: None, name: "command line".to_owned(), address: None }
+    }
+
+    /// Returns the API key with this name, which calls the Developer API from this address.
+    pub fn api_key(name: &str, address: IpAddr) -> Self {
+        Self { user: None, name: format!("API key {name}"), address: Some(address) }
     }
 
     /// Returns the platform, which calls the Platform API.
@@ -129,7 +134,7 @@ pub struct AuditEntry {
     pub id: AuditId,
     /// When the action was performed.
     pub at: Timestamp,
-    /// Who performed the action: an email address, `command line`, `platform` or `change feed`.
+    /// Who performed the action, see [`Actor::name`].
     pub actor: String,
     /// The description of the action.
     pub action: String,

@@ -13,6 +13,8 @@
 #[rustfmt::skip]
 mod contract;
 #[rustfmt::skip]
+mod developer_contract;
+#[rustfmt::skip]
 mod platform_contract;
 
 pub mod app;

@@ -23,6 +23,9 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use api::candidate::Candidate;
+use api::developer::DeveloperHandlers;
+use api::developer::generated::adapter::DeveloperV1;
+use api::developer::generated::operations as developer_operations;
 use api::generated::adapter::V1;
 use api::generated::operations;
 use api::middleware::RequestPipeline;
@@ -83,7 +86,8 @@ impl Server {
         let limits = ConnectionLimits::new(&app.config.server);
         let request_app = app.for_requests();
         let limit_store = LimitStore::open(&app.config.limits, &app.db, &app.clock, app.process().servers())?;
-        let operation_ids = operations::OPERATIONS.iter().map(|operation| operation.id).collect();
+        let operations_with_keys = operations::OPERATIONS.iter().chain(developer_operations::OPERATIONS);
+        let operation_ids = operations_with_keys.map(|operation| operation.id).collect();
         let dashboard = Dashboard::new(request_app.clone(), master, limit_store.clone(), operation_ids)?;
         let api_state =
             ApiState::new(request_app.clone(), settings, master, limit_store, &operations::CONTRACT);
@@ -96,12 +100,19 @@ impl Server {
         let pipeline = RequestPipeline::new(
             Arc::clone(&api_state),
             &operations::CONTRACT,
-            V1(Handlers { app: request_app }),
+            V1(Handlers { app: request_app.clone() }),
         )?
         .with_candidate(candidate);
+        let developer_contract = &developer_operations::CONTRACT;
+        let developer = RequestPipeline::new(
+            api_state.for_contract(developer_contract),
+            developer_contract,
+            DeveloperV1(DeveloperHandlers::new(request_app, master)),
+        )?;
         let platform = Arc::new(PlatformPipeline::new(&maintenance.app, Arc::clone(&api_state))?);
         let portal = Portal::new(&[&operations::CONTRACT], portal_options);
         let mut router = router::RootRouter::new(monitoring, pipeline, dashboard, key_sets, portal);
+        router.set_developer(developer);
         router.set_platform(Arc::clone(&platform));
         let platform_listener = None;
         Ok(Self { maintenance, api_state, router, platform, platform_listener, shutdown, limits })

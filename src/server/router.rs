@@ -8,6 +8,7 @@ use super::health::Readiness;
 use super::key_sets::KeySets;
 use super::monitoring::Monitoring;
 use super::{platform, rejection};
+use api::developer;
 use api::middleware::RequestPipeline;
 use api::platform::{PlatformPipeline, generated};
 use contract_runtime::contract::Contract;
@@ -20,8 +21,8 @@ use web::public_response;
 pub(super) struct RootRouter {
     /// Version 1 of the API. It also answers requests for versions that do not exist.
     api: RequestPipeline,
-    /// Other versions of the API, with their path prefixes.
-    other_versions: Vec<(String, RequestPipeline)>,
+    /// Other APIs with the keys of v1, with their path prefixes: the Developer API, and other versions.
+    other_apis: Vec<(String, RequestPipeline)>,
     /// `None` if the Platform API has an address of its own.
     platform: Option<Arc<PlatformPipeline>>,
     dashboard: Dashboard,
@@ -38,7 +39,7 @@ impl RootRouter {
         key_sets: KeySets,
         portal: Portal,
     ) -> Self {
-        Self { api, other_versions: Vec::new(), platform: None, dashboard, key_sets, portal, monitoring }
+        Self { api, other_apis: Vec::new(), platform: None, dashboard, key_sets, portal, monitoring }
     }
 
     /// Adds the Platform API and its documentation.
@@ -53,9 +54,15 @@ impl RootRouter {
         self.portal.set_elsewhere(&generated::operations::CONTRACT);
     }
 
+    /// Adds the Developer API and its documentation.
+    pub(super) fn set_developer(&mut self, api: RequestPipeline) {
+        self.other_apis.push(("developer/".to_owned(), api));
+        self.portal.add(&developer::generated::operations::CONTRACT);
+    }
+
     /// Adds another version of the API.
     pub(super) fn add(&mut self, contract: &'static Contract, api: RequestPipeline) {
-        self.other_versions.push((format!("api/{}/", contract.name), api));
+        self.other_apis.push((format!("api/{}/", contract.name), api));
         self.portal.add(contract);
     }
 
@@ -104,9 +111,11 @@ impl Endpoint for RootRouter {
     async fn call(&self, request: Request) -> poem::Result<Response> {
         // `//api/v1/courses` is not a path of the API, but its client expects an API response.
         let path = request.uri().path().trim_start_matches('/');
+        if let Some((_, api)) = self.other_apis.iter().find(|(prefix, _)| path.starts_with(prefix)) {
+            return api.call(request).await;
+        }
         if path == "api" || path.starts_with("api/") {
-            let version = self.other_versions.iter().find(|(prefix, _)| path.starts_with(prefix));
-            return version.map_or(&self.api, |(_, api)| api).call(request).await;
+            return self.api.call(request).await;
         }
         if let Some(platform) = self.platform.as_ref().filter(|_| platform::serves(path)) {
             return platform.call(request).await;

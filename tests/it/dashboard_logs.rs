@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use api::developer::generated::operations::OPERATIONS as DEVELOPER_OPERATIONS;
 use api::generated::operations::OPERATIONS;
 use domain::requests;
 use reqwest::Method;
@@ -91,13 +92,14 @@ async fn the_log_is_filtered() {
         let rejected = browser.get(&format!("{LOGS}?{query}")).await.assert_status(422);
         assert!(html(&rejected).contains(message), "{}", html(&rejected));
     }
-    // One option for each operation of the contract, one option labeled "All operations", "All keys" plus one option
+    // One option for each operation with API keys, one option labeled "All operations", "All keys" plus one option
     // for each of the two keys, and three time windows.
     let page = html(&browser.get(LOGS).await);
-    for operation in OPERATIONS {
+    let operations = || OPERATIONS.iter().chain(DEVELOPER_OPERATIONS);
+    for operation in operations() {
         assert!(page.contains(&format!("<option value=\"{}\"", operation.id)), "{}", operation.id);
     }
-    assert_eq!(page.matches("<option value=\"").count(), OPERATIONS.len() + 1 + 3 + 3);
+    assert_eq!(page.matches("<option value=\"").count(), operations().count() + 1 + 3 + 3);
 }
 
 #[tokio::test]

@@ -2,10 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use domain::idempotency::{self, Claim};
 use domain::students::{self, NewStudent};
 use reqwest::Method;
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 
 use crate::support::conformance::assert_error;
 use crate::support::program::TestProgram;
@@ -60,6 +62,27 @@ async fn another_body_or_operation_with_the_same_key_is_rejected() {
     // Another API key of the workspace has its own idempotency keys.
     let second = workspace.key_with_all_scopes().await;
     second.post_idempotent(STUDENTS, "k-1", &json!({"email": "bob@example.com"})).await.assert_status(201);
+}
+
+#[tokio::test]
+async fn a_response_that_an_earlier_release_has_stored_is_replayed() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
+    let ada = json!({"email": "ada@example.com"});
+    // Releases before the Developer API identified a request by its operation and its body.
+    let digest = Sha256::new().chain_update("createStudent").chain_update([0]).chain_update(ada.to_string());
+    let key_id = key.id.parse().expect("a key's id");
+    let claim = idempotency::claim(&app.app, key_id, "k-1", digest.finalize().into()).await.expect("a claim");
+    let Claim::Acquired(token) = claim else { panic!("{claim:?}") };
+    let mut write = app.begin_write().await;
+    let headers = [("Location", "/api/v1/students/stu_1")];
+    idempotency::store_response(&mut write, &token, 201, &headers, b"{}")
+        .await
+        .expect("the response is stored");
+    write.commit().await.expect("the commit succeeds");
+
+    let repeat = key.post_idempotent(STUDENTS, "k-1", &ada).await.assert_status(201);
+    assert_eq!((repeat.header("location"), repeat.body.as_slice()), (headers[0].1, &b"{}"[..]));
 }
 
 #[tokio::test]

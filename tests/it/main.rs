@@ -50,6 +50,7 @@ mod database_waits;
 mod delta_sync;
 mod demo;
 mod deprecations;
+mod developer;
 mod doctor;
 mod email_addresses;
 mod enrollments;

@@ -49,7 +49,7 @@ async fn the_root_leads_to_the_documentation() {
     let app = TestApp::start().await;
     let redirect = app.get("/").await;
     assert_eq!((redirect.status, redirect.header("location")), (308, "/docs/"));
-    for path in ["/docs/reference", "/docs/reference/platform"] {
+    for path in ["/docs/reference", "/docs/reference/developer", "/docs/reference/platform"] {
         let page = app.get(path).await.assert_status(200);
         assert!(String::from_utf8_lossy(&page.body).contains("swagger-ui"), "{path}");
     }

@@ -216,6 +216,7 @@ mod tests {
         assert_eq!(released("openapi/platform-v1.yaml"), "openapi/released/platform-v1.yaml");
         for (base, waivers) in [
             ("openapi/released/v1.yaml", "openapi/released/waivers.toml"),
+            ("openapi/released/developer-v1.yaml", "openapi/released/developer-waivers.toml"),
             ("openapi/released/platform-v1.yaml", "openapi/released/platform-waivers.toml"),
             ("old-copy.yaml", "waivers.toml"),
         ] {

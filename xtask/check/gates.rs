@@ -38,19 +38,22 @@ pub(crate) const PLATFORM_GATES: Gates = Gates {
 };
 
 /// The gates of v1.
-pub(crate) const V1_GATES: Gates = Gates {
-    file: "tests/it/coverage.rs",
-    tests: &[
-        ("no_operation_answers_without_a_key", "rejects requests without a key"),
-        ("each_operation_needs_its_scope_and_no_other", "rejects keys that lack its scope"),
-        ("no_operation_answers_beyond_the_limit", "rejects requests beyond the rate limit"),
-        ("no_operation_returns_data_of_another_workspace", "returns no data of another workspace"),
-        (
-            "every_documented_status_of_every_operation_arises_as_documented",
-            "responds with each documented status",
-        ),
-    ],
-};
+pub(crate) const V1_GATES: Gates = Gates { file: "tests/it/coverage.rs", tests: KEY_TESTS };
+
+/// The gates of the Developer API.
+pub(crate) const DEVELOPER_GATES: Gates = Gates { file: "tests/it/developer/coverage.rs", tests: KEY_TESTS };
+
+/// The tests of an API with API keys.
+const KEY_TESTS: &[(&str, &str)] = &[
+    ("no_operation_answers_without_a_key", "rejects requests without a key"),
+    ("each_operation_needs_its_scope_and_no_other", "rejects keys that lack its scope"),
+    ("no_operation_answers_beyond_the_limit", "rejects requests beyond the rate limit"),
+    ("no_operation_returns_data_of_another_workspace", "returns no data of another workspace"),
+    (
+        "every_documented_status_of_every_operation_arises_as_documented",
+        "responds with each documented status",
+    ),
+];
 
 /// Returns a finding for each gate, operation and status of a contract that is not covered.
 ///

@@ -18,13 +18,18 @@ mod tables;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
+use api::developer::DeveloperHandlers;
+use api::developer::generated as developer;
+use api::developer::generated::adapter::DeveloperV1;
 use api::generated as v1;
 use api::generated::adapter::V1;
 use api::platform::PlatformHandlers;
 use api::platform::generated as platform;
 use api::platform::generated::adapter::PlatformV1;
 use api::v1::Handlers;
-use codegen::{ContractConfig, PLATFORM_V1 as PLATFORM_CONFIG, V1 as V1_CONFIG};
+use codegen::{
+    ContractConfig, DEVELOPER_V1 as DEVELOPER_CONFIG, PLATFORM_V1 as PLATFORM_CONFIG, V1 as V1_CONFIG,
+};
 use contract::Contract;
 use contract::diagnostic::DiagnosticFormat;
 use serde_json::Value;
@@ -48,8 +53,14 @@ struct ServedContract {
 }
 
 /// The contracts of the server.
-const SERVED: [ServedContract; 2] = [
+const SERVED: [ServedContract; 3] = [
     ServedContract { config: V1_CONFIG, code, embedded: &v1::operations::CONTRACT, gates: gates::V1_GATES },
+    ServedContract {
+        config: DEVELOPER_CONFIG,
+        code: developer_code,
+        embedded: &developer::operations::CONTRACT,
+        gates: gates::DEVELOPER_GATES,
+    },
     ServedContract {
         config: PLATFORM_CONFIG,
         code: platform_code,
@@ -65,6 +76,15 @@ const SERVED: [ServedContract; 2] = [
 fn code() -> anyhow::Result<Value> {
     use v1::{document, events};
     code_document::document::<V1<Handlers>>(document::TITLE, document::VERSION, events::EVENT_TYPES)
+}
+
+/// Returns the OpenAPI document of the code of the Developer API, as JSON.
+///
+/// # Errors
+/// Returns an error when the document is invalid.
+fn developer_code() -> anyhow::Result<Value> {
+    let (title, version) = (developer::document::TITLE, developer::document::VERSION);
+    code_document::document::<DeveloperV1<DeveloperHandlers>>(title, version, &[])
 }
 
 /// Returns the OpenAPI document of the code of the Platform API, as JSON.

@@ -114,10 +114,32 @@ pub const PLATFORM_V1: ContractConfig<'static> = ContractConfig {
     lower: Some(LowerTypes { schema: "Change", output: "src/feed/generated", module: "feed::generated" }),
 };
 
+/// The contract for programs that manage webhooks.
+pub const DEVELOPER_V1: ContractConfig<'static> = ContractConfig {
+    contract: "openapi/developer-v1.yaml",
+    output: "src/api/developer/generated",
+    contract_from_output: "../../../../openapi/developer-v1.yaml",
+    name_in_heading: "openapi/developer-v1.yaml",
+    name: "developer-v1",
+    conventions: Conventions {
+        path_prefix: "/developer/v1/",
+        spelling_exceptions: ENVELOPE_NAMES,
+        profile: Profile::Server,
+        has_rate_limits: true,
+    },
+    middleware_headers: MIDDLEWARE_HEADERS,
+    tables: Some(Tables { output: "src/domain/developer_contract", enums: &[] }),
+    lower: None,
+};
+
+/// The contracts of the server.
+pub const SERVED: [ContractConfig<'static>; 3] = [V1, DEVELOPER_V1, PLATFORM_V1];
+
 /// All contracts that code is generated from. To add a version of the API, add an entry and its folder. The tests
 /// expect the contract with every supported construct at the end.
 pub const CONTRACTS: &[ContractConfig<'static>] = &[
     V1,
+    DEVELOPER_V1,
     PLATFORM_V1,
     // Does not follow the rules of this server. The tests of `contract_runtime` compile its code and call it.
     ContractConfig {

@@ -35,7 +35,9 @@ use self::contracts::{ENVELOPE_NAMES, MIDDLEWARE_HEADERS};
 use self::external::ExternalContract;
 use self::generate::{generate, generate_folders};
 
-pub use self::contracts::{CONTRACTS, ContractConfig, LowerTypes, PLATFORM_V1, Tables, V1};
+pub use self::contracts::{
+    CONTRACTS, ContractConfig, DEVELOPER_V1, LowerTypes, PLATFORM_V1, SERVED, Tables, V1,
+};
 
 /// Arguments of `cargo xtask codegen`.
 #[derive(Debug, clap::Args)]

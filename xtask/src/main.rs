@@ -31,16 +31,16 @@ struct CommandLine {
 enum XtaskCommand {
     /// Generate code from the contracts in openapi, and from those of the tests.
     ///
-    /// src/api/generated is generated from openapi/v1.yaml, and src/api/platform/generated and src/feed/generated from
-    /// openapi/platform-v1.yaml. src/domain/contract and src/domain/platform_contract contain their scopes, event types and
-    /// statuses.
+    /// src/api/generated is generated from openapi/v1.yaml, src/api/developer/generated from openapi/developer-v1.yaml, and
+    /// src/api/platform/generated and src/feed/generated from openapi/platform-v1.yaml. src/domain/contract,
+    /// src/domain/developer_contract and src/domain/platform_contract contain their scopes, event types and statuses.
     ///
     /// Exits with code 1 if the contract uses a construct that is not supported, and shows the source and a remedy.
     /// Exits with code 2 if the contract cannot be read. To add a version of the API, add an entry to CONTRACTS
     /// (xtask/codegen/contracts.rs).
     ///
     /// Use --contract and --out to generate code from your own contract. By default (--profile server), it must follow
-    /// the rules of this server: OpenAPI 3.1, names in snake_case, one tag, one security scheme and one scope for each
+    /// the rules of this server: OpenAPI 3.1, names in snake_case, one tag, one security scheme and at most one scope for each
     /// operation, the common error statuses, and the error envelope of this project. Any other contract is rejected.
     /// Headers that this project's server sets on many responses, such as ETag and X-Request-Id, are declared but not
     /// set.
@@ -81,8 +81,9 @@ enum XtaskCommand {
     /// a change breaks clients. Each finding shows its location, the affected operations and clients, the reason, and a
     /// compatible alternative.
     ///
-    /// The default contract is that of v1; --contract openapi/platform-v1.yaml is that of the Platform API. To accept a
-    /// finding, add a waiver to `openapi/released/waivers.toml` (`platform-waivers.toml` for the Platform API): `[[waiver]]` with `fingerprint` (or `rule`
+    /// The default contract is that of v1; --contract openapi/developer-v1.yaml is that of the Developer API, and --contract
+    /// openapi/platform-v1.yaml that of the Platform API. To accept a finding, add a waiver to `openapi/released/waivers.toml`
+    /// (`developer-waivers.toml` and `platform-waivers.toml` for the other two): `[[waiver]]` with `fingerprint` (or `rule`
     /// and `path`), `reason` and `expires`. A change cannot waive itself: waivers are read from the base revision or,
     /// if the base is a file, from origin/HEAD. They are not read from the working tree, unless --waivers specifies a
     /// file. So merge the waiver before the change. The exit code is 2 if a matching waiver has expired, or if a waiver

@@ -4,7 +4,7 @@
 //! checked, so an exhausted limit returns 429. A cached response is returned without validation.
 //! Bodies that are streams of lines are neither read nor stored here: the operation reads and sends line by line.
 //!
-//! [`RequestPipeline`] handles all paths under `/api`. Every error, including errors of the HTTP framework and panics,
+//! [`RequestPipeline`] handles all paths under `/api`, and another one those under `/developer`. Every error, including errors of the HTTP framework and panics,
 //! becomes an API response with the error envelope and all headers.
 
 mod authenticate;
@@ -209,7 +209,8 @@ impl RequestPipeline {
             RequestBody::Stream(body) => route.validate_stream(&request, path_parameters, body)?,
         };
         let request_id = request_context.request_id.clone();
-        let caller = Caller::new(Arc::clone(state), &principal, request_id, request.headers());
+        let address = request_context.client;
+        let caller = Caller::new(Arc::clone(state), &principal, address, request_id, request.headers());
         let caller = call_context.caller.insert(Arc::new(caller));
         match route.call(Arc::clone(caller), input, request).await {
             Ok(response) => finish::operation_response(response.into_response()),

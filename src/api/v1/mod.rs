@@ -7,10 +7,10 @@ mod convert;
 mod courses;
 mod enrollments;
 mod orders;
-mod paging;
+pub(crate) mod paging;
 mod students;
 
-pub(super) use convert::{enum_map, id_string, optional_id_string};
+pub(super) use convert::{enum_map, id_filter, id_string, optional_id_string};
 
 use crate::call::{Call, Caller};
 use crate::error::ApiError;

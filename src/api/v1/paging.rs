@@ -1,4 +1,4 @@
-//! Pagination, sort order and time filters, shared by all list operations.
+//! Pagination, sort order and time filters, shared by all list operations, also those of the Developer API.
 
 use crate::call::Call;
 use crate::cursor::{CursorBinding, CursorError};
@@ -12,16 +12,22 @@ use domain::page::{PageRequest, Position, Sort, SortKey, TimeSpan};
 ///
 /// # Errors
 /// Returns 422 for `cursor` if it is not valid for this request.
-pub(super) fn page(call: &Call, sort: Sort, limit: i32, cursor: Option<&str>) -> Reply<PageRequest> {
+pub(crate) fn page(call: &Call, sort: Sort, limit: i32, cursor: Option<&str>) -> Reply<PageRequest> {
     let after = verify_cursor(call, sort, cursor)?;
     Ok(PageRequest { sort, after, to: None, limit: u32::try_from(limit).unwrap_or(1) })
 }
 
 /// Returns the pagination object of a response and the `Link` header of the next page, if there is one.
 pub(super) fn next_page(call: &Call, sort: Sort, next: Option<Position>) -> (Pagination, Option<String>) {
-    let cursor = next.map(|position| issue_cursor(call, sort, position));
-    let link = cursor.as_deref().map(|cursor| link(call, cursor));
+    let (cursor, link) = next_cursor(call, sort, next).unzip();
     (Pagination { has_more: cursor.is_some(), cursor }, link)
+}
+
+/// Returns the cursor and the `Link` header of the next page, if there is one.
+pub(crate) fn next_cursor(call: &Call, sort: Sort, next: Option<Position>) -> Option<(String, String)> {
+    let cursor = issue_cursor(call, sort, next?);
+    let link = link(call, &cursor);
+    Some((cursor, link))
 }
 
 /// Returns what the cursors of this call depend on.
@@ -75,14 +81,14 @@ fn link(call: &Call, cursor: &str) -> String {
 
 /// Reads the time filters of a list and collects their violations.
 #[derive(Default)]
-pub(super) struct TimeSpans {
+pub(crate) struct TimeSpans {
     violations: Violations,
 }
 
 impl TimeSpans {
     /// Returns the time span from `{name}_after`, inclusive, to `{name}_before`, exclusive. Records a violation if it
     /// is empty.
-    pub(super) fn between(
+    pub(crate) fn between(
         &mut self,
         name: &str,
         after: Option<Timestamp>,
@@ -104,7 +110,7 @@ impl TimeSpans {
     ///
     /// # Errors
     /// Returns 422 with one detail for each empty time span.
-    pub(super) fn check(self) -> Reply<()> {
+    pub(crate) fn check(self) -> Reply<()> {
         if self.violations.is_empty() { Ok(()) } else { Err(ApiError::invalid(self.violations)) }
     }
 }

@@ -119,7 +119,7 @@ async fn ensure_key(app: &App, data_dir: &Path) -> Result<SecretString, CommandE
     let workspace = find(app, demo::WORKSPACE).await?;
     let key = NewKey {
         name: "Demo".to_owned(),
-        scopes: Scopes::all(),
+        scopes: Scopes::v1(),
         quota: Quota::default(),
         expires_at: None,
         networks: Vec::new(),

@@ -16,7 +16,7 @@ use crate::ui::{self, FormChoice, Tone};
 use domain::audit::Action;
 use domain::keys::{self, EffectiveQuota, KeyRecord, KeyUsage, Limit, NewKey};
 use domain::roles::Permission;
-use domain::scope::Scope;
+use domain::scope::{DeveloperScope, Scope, V1Scope};
 use domain::workspaces::Quota;
 use domain::{Error, WriteOutcome};
 use foundation::config::Network;
@@ -143,12 +143,18 @@ impl NewKeyPage {
 /// Returns the description of a scope.
 const fn scope_description(scope: Scope) -> &'static str {
     match scope {
-        Scope::ReadCourses => "Read courses with their modules and lessons.",
-        Scope::ReadStudents => "Read students with their progress and enrollments.",
-        Scope::WriteStudents => "Create students.",
-        Scope::ReadOrders => "Read orders with items, refunds and receipts.",
-        Scope::WriteEnrollments => "Enroll students in courses.",
-        Scope::ReadAnalytics => "Read revenue and completion figures.",
+        Scope::V1(V1Scope::ReadCourses) => "Read courses with their modules and lessons.",
+        Scope::V1(V1Scope::ReadStudents) => "Read students with their progress and enrollments.",
+        Scope::V1(V1Scope::WriteStudents) => "Create students.",
+        Scope::V1(V1Scope::ReadOrders) => "Read orders with items, refunds and receipts.",
+        Scope::V1(V1Scope::WriteEnrollments) => "Enroll students in courses.",
+        Scope::V1(V1Scope::ReadAnalytics) => "Read revenue and completion figures.",
+        Scope::Developer(DeveloperScope::ReadWebhooks) => {
+            "List and retrieve webhooks and deliveries, and preview filters."
+        }
+        Scope::Developer(DeveloperScope::WriteWebhooks) => {
+            "Create, change, test and delete webhooks, rotate their secrets, and send deliveries again."
+        }
     }
 }
 

@@ -31,7 +31,7 @@ pub enum Claim {
     Completed(StoredResponse),
     /// The first request is still in progress.
     InProgress,
-    /// The key was used with another body or another operation.
+    /// The key was used with another request.
     Mismatch,
 }
 
@@ -52,7 +52,7 @@ pub struct StoredResponse {
 }
 
 /// Claims an idempotency key for a request, in a transaction of its own. Idempotency keys are unique per API key.
-/// `fingerprint` is a digest of the operation and the body.
+/// `fingerprint` is a digest of the method, the path, the query and the body.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](super::Error::Internal) when the transaction fails.

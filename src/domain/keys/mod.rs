@@ -25,7 +25,7 @@ pub use cache::PrincipalCache;
 pub use manage::{create, create_by_member, extend_sunset, list, revoke, set_networks, set_quota};
 pub use quota::{EffectiveQuota, Limit, LimitSource};
 pub use reminders::remind;
-pub use usage::{KeyUsage, daily_quota_resets_at, list_usage};
+pub use usage::{KeyUsage, actor, daily_quota_resets_at, get, list_usage};
 
 /// The maximum number of networks of a key.
 pub const MAX_NETWORKS: usize = 20;

@@ -1,18 +1,22 @@
-//! Reads how much of its quota each key has used today.
+//! Reads keys with the quotas that apply to them, and how much of its quota each has used today.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 
 use entity::rollups::{DAY_MS, Grain};
 use entity::{api_keys, rate_usage, workspaces};
 use jiff::Timestamp;
 
 use super::super::Result;
+use super::super::audit::Actor;
+use super::super::records::not_found;
 use super::KeyRecord;
 use super::manage::record;
 use super::quota::{self, EffectiveQuota};
 use crate::app::App;
 use foundation::clock::from_ms;
-use foundation::id::WorkspaceId;
+use foundation::database::Write;
+use foundation::id::{ApiKey, KeyId, WorkspaceId};
 
 /// A key with its quota and its calls of the current UTC day.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +32,30 @@ pub struct KeyUsage {
 /// Returns when the daily quotas reset: the end of the current UTC day.
 pub fn daily_quota_resets_at(app: &App) -> Timestamp {
     from_ms(Grain::Day.floor(app.clock.now_ms()) + DAY_MS)
+}
+
+/// Returns a key with the quota that applies to it.
+///
+/// # Errors
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such key.
+pub async fn get(app: &App, workspace: WorkspaceId, key: KeyId) -> Result<(KeyRecord, EffectiveQuota)> {
+    let row = find(app.db.read(), workspace, key).await?;
+    let workspace = workspaces::by_id(app.db.read(), workspace.uuid()).await?;
+    let quota = quota::workspace_quota(workspace.as_ref(), &app.config.limits).of_key(&row);
+    Ok((record(row), quota))
+}
+
+/// Returns a key as the actor of audit log entries.
+///
+/// # Errors
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such key.
+pub async fn actor(write: &Write, workspace: WorkspaceId, key: KeyId, address: IpAddr) -> Result<Actor> {
+    Ok(Actor::api_key(&find(write.conn(), workspace, key).await?.name, address))
+}
+
+async fn find(conn: &impl entity::Connection, workspace: WorkspaceId, key: KeyId) -> Result<api_keys::Model> {
+    let row = api_keys::in_workspace(workspace.uuid()).by_id(conn, key.uuid()).await?;
+    row.ok_or_else(|| not_found::<ApiKey>(key))
 }
 
 /// Returns the keys of a workspace with their calls of today, newest first, including revoked and expired keys.

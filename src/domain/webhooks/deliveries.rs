@@ -10,7 +10,7 @@ use super::super::page::{MAX_SCANNED_ROWS, Page, PageRequest, Position, SortKey}
 use super::super::records::{id, not_found};
 use super::super::{Error, Result};
 use super::subscriptions::{get_in, unknown_event_type};
-use super::{Attempt, DeadFilter, Delivery, DeliveryFilter, DeliveryOrigin, DeliveryState, get};
+use super::{Attempt, DeadFilter, Delivery, DeliveryFilter, DeliveryOrigin, DeliveryState, get, list};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::id::{Delivery as DeliveryIdKind, DeliveryId, SubscriptionId, WorkspaceId};
@@ -36,6 +36,45 @@ pub async fn deliveries(
     with_attempts(app, workspace, page, rows).await
 }
 
+/// Returns a page of the workspace's deliveries with their attempts, newest first: those of one subscription, or of all. Reads at
+/// most about [`MAX_SCANNED_ROWS`] deliveries. If more follow, `next` is set, even if the page is not full.
+///
+/// # Errors
+/// Returns the errors of [`deliveries`].
+pub async fn deliveries_of_all(
+    app: &App,
+    workspace: WorkspaceId,
+    subscription: Option<SubscriptionId>,
+    filter: &DeliveryFilter,
+    page: PageRequest,
+) -> Result<Page<Delivery>> {
+    check_event_type(filter.event_type.as_deref())?;
+    let subscriptions = match subscription {
+        Some(subscription_id) => vec![get(app, workspace, subscription_id).await?.id],
+        None => list(app, workspace).await?.into_iter().map(|subscription| subscription.id).collect(),
+    };
+    let max_rows =
+        Ord::max(MAX_SCANNED_ROWS / Ord::max(subscriptions.len() as u64, 1), u64::from(page.limit));
+    let mut end: Option<Position> = None;
+    for subscription_id in &subscriptions {
+        let own_end =
+            search_end_after(app, workspace, *subscription_id, filter, page.after, max_rows).await?;
+        // The newest of the ends: up to there, the search is complete in all subscriptions.
+        end = [end, own_end].into_iter().flatten().max_by_key(|end| (end.at, end.id));
+    }
+    let page = PageRequest { to: end, ..page };
+    let keyset = page.keyset(&app.db, &app.clock, column).await?;
+    let mut rows = Vec::new();
+    for subscription_id in subscriptions {
+        let filter = row_filter(subscription_id, filter);
+        let of_workspace = delivery_rows::in_workspace(workspace.uuid());
+        rows.extend(of_workspace.of_subscription(app.db.read(), &filter, keyset).await?);
+    }
+    rows.sort_unstable_by_key(|row| std::cmp::Reverse((row.created_at, row.id)));
+    let found = with_attempts(app, workspace, page, rows).await?;
+    Ok(Page { next: found.next.or(end), ..found })
+}
+
 /// Returns the position at which a search that starts after `after` ends: [`MAX_SCANNED_ROWS`] deliveries further.
 /// `None` if the search can read to the end of the list: because the list ends there or earlier, because an index
 /// serves the filter, or because the filter requires the state pending or held and few deliveries are in that state.
@@ -48,6 +87,18 @@ pub async fn search_end(
     subscription_id: SubscriptionId,
     filter: &DeliveryFilter,
     after: Option<Position>,
+) -> Result<Option<Position>> {
+    search_end_after(app, workspace, subscription_id, filter, after, MAX_SCANNED_ROWS).await
+}
+
+/// Returns the position at which a search as in [`search_end`] ends that reads this number of rows.
+async fn search_end_after(
+    app: &App,
+    workspace: WorkspaceId,
+    subscription_id: SubscriptionId,
+    filter: &DeliveryFilter,
+    after: Option<Position>,
+    max_rows: u64,
 ) -> Result<Option<Position>> {
     let rows = delivery_rows::in_workspace(workspace.uuid());
     let row_filter = row_filter(subscription_id, filter);
@@ -65,10 +116,9 @@ pub async fn search_end(
     let keyset = PageRequest::newest_first(after, 1).keyset(&app.db, &app.clock, column).await?;
     let search_end = match filter.state {
         Some(DeliveryState::Dead) => {
-            rows.dead_position_at(app.db.read(), Some(subscription_id), created, keyset, MAX_SCANNED_ROWS)
-                .await?
+            rows.dead_position_at(app.db.read(), Some(subscription_id), created, keyset, max_rows).await?
         }
-        _ => rows.position_at(app.db.read(), subscription_id, created, keyset, MAX_SCANNED_ROWS).await?,
+        _ => rows.position_at(app.db.read(), subscription_id, created, keyset, max_rows).await?,
     };
     Ok(search_end.map(Position::from_parts))
 }

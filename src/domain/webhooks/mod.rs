@@ -30,16 +30,17 @@ use foundation::id::{DeliveryId, EventId, ReplayId, SubscriptionId, WorkspaceId}
 
 pub use capped_count::CappedCount;
 pub use deliveries::{
-    dead_deliveries, dead_search_end, deliveries, search_end, unreplayed_deliveries, workspace_of,
+    dead_deliveries, dead_search_end, deliveries, deliveries_of_all, search_end, unreplayed_deliveries,
+    workspace_of,
 };
 pub use delivery_detail::delivery_detail;
 pub use outcomes::{HourlyOutcomes, MAX_COUNTED, Outcomes, outcomes};
 pub use queue::{QueueStatus, earliest_due_ms, queue_status};
 pub use replays::ReplayPreview;
-pub use resend::{audit_entry, count_replayable, replay_chosen, send_again, send_test};
+pub use resend::{audit_entry, count_replayable, replay_chosen, send_again, send_one_again, send_test};
 pub use secrets::{RotatedSecret, active_secrets, rotate};
 pub use state::{align_deliveries, count_unsettled, disable, enable, enable_in_batches, pause};
-pub use subscriptions::{create, delete, edit, find, get, list, purge_deleted};
+pub use subscriptions::{create, delete, edit, find, get, get_locked, list, list_page, purge_deleted};
 
 /// Whether a subscription's deliveries are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -89,6 +89,32 @@ pub async fn replay_chosen(
     Ok(created.into_iter().map(|row| delivery(row, Vec::new())).collect())
 }
 
+/// Sends one settled delivery again: a dead one as [`replay_chosen`] does, a delivered one as [`send_again`] does.
+///
+/// # Errors
+/// Returns [`Error::NotFound`] for a missing delivery, and [`Error::Invalid`] for one that is pending or held, and for a dead one
+/// that was sent again before.
+pub async fn send_one_again(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    delivery: DeliveryId,
+) -> Result<Delivery> {
+    let rows = find_all(write.conn(), workspace, &[delivery]).await?;
+    let is_dead = rows.iter().any(|row| row.state == StoredDeliveryState::Dead);
+    let created = match is_dead {
+        true => replay_chosen(app, write, workspace, &[delivery]).await?,
+        false => send_again(app, write, workspace, &[delivery]).await?,
+    };
+    created.into_iter().next().ok_or_else(|| match is_dead {
+        true => {
+            Error::invalid("deliveries/0", format!("{delivery} is a dead letter that was already sent again"))
+        }
+        // The subscription was deleted in the meantime.
+        false => not_found::<DeliveryIdKind>(delivery),
+    })
+}
+
 /// Returns the audit log entry for deliveries that [`send_again`] or [`replay_chosen`] created: the action, the id of
 /// the original delivery and the event type. If several were created, the entry has their number instead of an id and
 /// an event type. Returns `None` if none was created.

@@ -5,6 +5,7 @@ use entity::{Set, StringList, webhook_deliveries, webhook_topics, workspaces};
 use secrecy::SecretString;
 
 use super::super::field_errors::FieldErrors;
+use super::super::page::{Page, PageRequest};
 use super::super::records::{new_uuid, not_found};
 use super::super::{Error, Result, WriteOutcome};
 use super::controls::retain_event_types;
@@ -142,6 +143,32 @@ pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<Subscription>
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such subscription.
 pub async fn get(app: &App, workspace: WorkspaceId, subscription_id: SubscriptionId) -> Result<Subscription> {
     get_in(app.db.read(), workspace, subscription_id).await
+}
+
+/// Returns a page of the workspace's subscriptions, newest first.
+///
+/// # Errors
+/// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
+pub async fn list_page(app: &App, workspace: WorkspaceId, page: PageRequest) -> Result<Page<Subscription>> {
+    let rows = webhook_subscriptions::in_workspace(workspace.uuid()).list(app.db.read()).await?;
+    let position = |row: &Model| (row.created_at, row.id);
+    let after = page.after.map(|after| (after.at.as_millisecond(), after.id));
+    let follows = |row: &Model| after.is_none_or(|after| position(row) < after);
+    let (rows, next) =
+        page.trim_to_page(rows.into_iter().rev().filter(follows).collect(), |row, _| position(row));
+    Ok(Page { items: rows.into_iter().map(subscription).collect(), next })
+}
+
+/// Returns a subscription, locked until the write ends.
+///
+/// # Errors
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such subscription.
+pub async fn get_locked(
+    write: &Write,
+    workspace: WorkspaceId,
+    subscription_id: SubscriptionId,
+) -> Result<Subscription> {
+    lock(write, workspace, subscription_id).await.map(subscription)
 }
 
 /// Returns a subscription as [`get`] does, read on this connection.

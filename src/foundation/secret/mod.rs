@@ -47,6 +47,9 @@ pub enum Purpose {
     SecondFactors,
     /// Encrypts the cookies of a sign-in with several steps. With another key, the person starts again.
     SignInSteps,
+    /// Encrypts stored responses that contain secrets, in `idempotency_records.body`, for 24 hours. They are not encrypted again when
+    /// the key is rotated: without the key, a repeated request gets a 500 until the response expires.
+    IdempotentResponses,
     /// Encrypts the signing secrets of webhooks in `webhook_secrets.ciphertext`, their private keys in
     /// `webhook_keys.ciphertext`, and their custom request headers in `webhook_subscriptions.headers`. All are encrypted again
     /// when the key is rotated.
@@ -55,13 +58,14 @@ pub enum Purpose {
 
 impl Purpose {
     /// All purposes.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Cursor,
         Self::Fingerprint,
         Self::KnownDevices,
         Self::SignInAttempts,
         Self::SecondFactors,
         Self::SignInSteps,
+        Self::IdempotentResponses,
         Self::WebhookSecrets,
     ];
 
@@ -74,6 +78,7 @@ impl Purpose {
             Self::SignInAttempts => b"creator-api/v1/sign-in-attempts",
             Self::SecondFactors => b"creator-api/v1/second-factors",
             Self::SignInSteps => b"creator-api/v1/sign-in-steps",
+            Self::IdempotentResponses => b"creator-api/v1/idempotent-responses",
             Self::WebhookSecrets => b"creator-api/v1/webhook-secrets",
         }
     }

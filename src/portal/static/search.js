@@ -42,7 +42,7 @@ function load() {
         combineWith: "AND",
         prefix: true,
         boost: { title: 4 },
-        boostDocument: (_, __, { kind, url }) => (WEIGHTS[kind] ?? 1) * (url.includes("/docs/platform") ? 0.6 : 1),
+        boostDocument: (_, __, { kind, url }) => (WEIGHTS[kind] ?? 1) * (/\/docs\/(developer|platform)/.test(url) ? 0.3 : 1),
       },
     });
     created.addAll(documents);

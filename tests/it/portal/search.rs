@@ -33,7 +33,11 @@ async fn the_search_finds_every_name_of_the_contracts() {
     let has = |kind: &str, title: &str| {
         entries.iter().any(|entry| entry["kind"] == kind && entry["title"] == title)
     };
-    let documents = [api::generated::document::JSON, api::platform::generated::document::JSON];
+    let documents = [
+        api::generated::document::JSON,
+        api::developer::generated::document::JSON,
+        api::platform::generated::document::JSON,
+    ];
     for document in documents {
         let contract: Value = serde_json::from_str(document).expect("JSON");
         for (object, schema) in contract["components"]["schemas"].as_object().expect("schemas") {

@@ -22,6 +22,7 @@ const TABLES: &[&str] = &[
     "idempotency_records",
     "platform_tokens",
     "webhook_deliveries",
+    "webhook_subscriptions",
     "server_state",
     "seaql_migrations",
 ];

@@ -172,7 +172,7 @@ fn a_release_does_not_repeat_a_version_of_the_changelog() {
 fn the_changelog_begins_with_the_released_versions() {
     let openapi = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../openapi");
     let changelog = fs::read_to_string(openapi.join("CHANGELOG.md")).unwrap();
-    for contract in ["v1", "platform-v1"] {
+    for contract in ["v1", "developer-v1", "platform-v1"] {
         let released = fs::read_to_string(openapi.join(format!("released/{contract}.yaml"))).unwrap();
         let version = released.lines().find_map(|line| line.strip_prefix("  version: ")).unwrap();
         let newest = changelog.lines().find(|line| line.starts_with(&format!("## {contract} "))).unwrap();

@@ -4,7 +4,7 @@
 use std::fs;
 
 use anyhow::{Context, bail};
-use codegen::{PLATFORM_V1, V1};
+use codegen::SERVED;
 
 use super::toolchain::Tool;
 use super::{ClientJob, JobContext, run_quietly};
@@ -42,7 +42,7 @@ const DISABLED_RULES: &[(&str, &str)] = &[(
 )];
 
 fn redocly(context: &JobContext) -> anyhow::Result<()> {
-    for config in [V1, PLATFORM_V1] {
+    for config in SERVED {
         let contract = context.workspace.join(config.contract);
         let mut lint = context.program(&REDOCLY)?;
         let output = run_quietly(lint.args(["lint", "--format", "summary"]).arg(contract))?;
@@ -72,7 +72,7 @@ fn spectral(context: &JobContext) -> anyhow::Result<()> {
     let mut lint = context.program(&SPECTRAL)?;
     lint.args(["lint", "--fail-severity", "warn", "--ruleset"])
         .arg(rules)
-        .args([V1, PLATFORM_V1].map(|config| context.workspace.join(config.contract)));
+        .args(SERVED.map(|config| context.workspace.join(config.contract)));
     run_quietly(&mut lint)?;
     println!("no errors, no warnings except for disabled rules:");
     DISABLED_RULES.iter().for_each(|(rule, reason)| println!("  {rule}: {reason}"));
@@ -80,7 +80,7 @@ fn spectral(context: &JobContext) -> anyhow::Result<()> {
 }
 
 fn openapi_spec_validator(context: &JobContext) -> anyhow::Result<()> {
-    for config in [V1, PLATFORM_V1] {
+    for config in SERVED {
         let json_3_0 = format!("{}/{}.openapi-3.0.json", config.output, config.name);
         let for_clients = ["clients.json", "clients.openapi-3.0.json"]
             .map(|name| format!("{}/{}.{name}", config.output, config.name));

@@ -103,7 +103,7 @@ fn breaking(_: &StepContext) -> Result<()> {
             "note: origin/HEAD does not exist in this repository; contracts are compared only with the released files"
         );
     }
-    for contract in [codegen::V1.contract, codegen::PLATFORM_V1.contract] {
+    for contract in codegen::SERVED.map(|config| config.contract) {
         run_xtask(&["breaking", "--contract", contract])?;
         // A contract that the branch adds has no earlier version.
         if let Some(revision) = &branch_point

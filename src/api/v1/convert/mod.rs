@@ -28,7 +28,7 @@ pub(crate) fn saturating_i32(number: i64) -> i32 {
 
 /// Parses the id of a query filter. Returns 422 if it is invalid. The contract's pattern has already rejected most
 /// invalid ids.
-pub(super) fn id_filter<K: IdKind>(name: &str, value: Option<String>) -> Reply<Option<Id<K>>> {
+pub(crate) fn id_filter<K: IdKind>(name: &str, value: Option<String>) -> Reply<Option<Id<K>>> {
     let parsed = value.map(|id| id.parse::<Id<K>>()).transpose();
     parsed.map_err(|error| ApiError::invalid_query(name, &format!("is not a valid id: {error}")))
 }

@@ -1,0 +1,436 @@
+// Generated from openapi/developer-v1.yaml (sha256 68dddef782dd92454b8f52765178443cf18751a287899921c0635dbf7b83eb1c), do not edit. Run `cargo xtask codegen`.
+
+//! Static descriptions of the operations.
+
+use super::document;
+use contract_runtime::contract::{
+    Body, Contract, Credential, Operation, Parameter, ParameterKind, ParameterLocation,
+};
+
+/// All operations, in the order of the contract.
+pub static OPERATIONS: &[&Operation] = &[
+    &GET_CURRENT_KEY,
+    &LIST_WEBHOOKS,
+    &CREATE_WEBHOOK,
+    &GET_WEBHOOK,
+    &UPDATE_WEBHOOK,
+    &DELETE_WEBHOOK,
+    &ROTATE_WEBHOOK_SECRET,
+    &TEST_WEBHOOK,
+    &PREVIEW_FILTER,
+    &LIST_DELIVERIES,
+    &GET_DELIVERY,
+    &LIST_DELIVERY_ATTEMPTS,
+    &REPLAY_DELIVERY,
+];
+
+/// The contract and its operations.
+pub static CONTRACT: Contract = Contract {
+    name: "developer-v1",
+    title: document::TITLE,
+    yaml: document::YAML,
+    json: document::JSON,
+    json_path: "/openapi/developer-v1.json",
+    json_3_0: document::OPENAPI_3_0_JSON,
+    clients_json: document::CLIENTS_JSON,
+    clients_json_3_0: document::CLIENTS_OPENAPI_3_0_JSON,
+    operations: OPERATIONS,
+    credential: CREDENTIAL,
+};
+
+/// Where clients send their API keys.
+pub const CREDENTIAL: Credential = Credential::Bearer;
+
+/// Retrieve the key of the request
+pub static GET_CURRENT_KEY: Operation = Operation {
+    id: "getCurrentKey",
+    method: "GET",
+    path: "/developer/v1/me",
+    tag: "key",
+    scope: None,
+    parameters: &[
+        Parameter {
+            name: "If-None-Match",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IfNoneMatch/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200, 304, 401, 422, 429, 500],
+};
+
+/// List webhooks
+pub static LIST_WEBHOOKS: Operation = Operation {
+    id: "listWebhooks",
+    method: "GET",
+    path: "/developer/v1/webhooks",
+    tag: "webhooks",
+    scope: Some("read:webhooks"),
+    parameters: &[
+        Parameter {
+            name: "cursor",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/components/parameters/Cursor/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "limit",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/components/parameters/Limit/schema",
+            kind: ParameterKind::Integer,
+        },
+        Parameter {
+            name: "If-None-Match",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IfNoneMatch/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200, 304, 401, 403, 422, 429, 500],
+};
+
+/// Create a webhook
+pub static CREATE_WEBHOOK: Operation = Operation {
+    id: "createWebhook",
+    method: "POST",
+    path: "/developer/v1/webhooks",
+    tag: "webhooks",
+    scope: Some("write:webhooks"),
+    parameters: &[
+        Parameter {
+            name: "Idempotency-Key",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IdempotencyKey/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: Some(Body {
+        media_type: "application/json",
+        schema: "/paths/~1developer~1v1~1webhooks/post/requestBody/content/application~1json/schema",
+    }),
+    statuses: &[201, 401, 403, 409, 413, 415, 422, 429, 500],
+};
+
+/// Retrieve a webhook
+pub static GET_WEBHOOK: Operation = Operation {
+    id: "getWebhook",
+    method: "GET",
+    path: "/developer/v1/webhooks/{id}",
+    tag: "webhooks",
+    scope: Some("read:webhooks"),
+    parameters: &[
+        Parameter {
+            name: "id",
+            location: ParameterLocation::Path,
+            required: true,
+            schema: "/paths/~1developer~1v1~1webhooks~1{id}/get/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "If-None-Match",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IfNoneMatch/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200, 304, 401, 403, 404, 422, 429, 500],
+};
+
+/// Update a webhook
+pub static UPDATE_WEBHOOK: Operation = Operation {
+    id: "updateWebhook",
+    method: "PATCH",
+    path: "/developer/v1/webhooks/{id}",
+    tag: "webhooks",
+    scope: Some("write:webhooks"),
+    parameters: &[
+        Parameter {
+            name: "id",
+            location: ParameterLocation::Path,
+            required: true,
+            schema: "/paths/~1developer~1v1~1webhooks~1{id}/patch/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "Idempotency-Key",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IdempotencyKey/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: Some(Body {
+        media_type: "application/json",
+        schema: "/paths/~1developer~1v1~1webhooks~1{id}/patch/requestBody/content/application~1json/schema",
+    }),
+    statuses: &[200, 401, 403, 404, 409, 413, 415, 422, 429, 500],
+};
+
+/// Delete a webhook
+pub static DELETE_WEBHOOK: Operation = Operation {
+    id: "deleteWebhook",
+    method: "DELETE",
+    path: "/developer/v1/webhooks/{id}",
+    tag: "webhooks",
+    scope: Some("write:webhooks"),
+    parameters: &[
+        Parameter {
+            name: "id",
+            location: ParameterLocation::Path,
+            required: true,
+            schema: "/paths/~1developer~1v1~1webhooks~1{id}/delete/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "Idempotency-Key",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IdempotencyKey/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[204, 401, 403, 404, 409, 422, 429, 500],
+};
+
+/// Rotate the secret of a webhook
+pub static ROTATE_WEBHOOK_SECRET: Operation = Operation {
+    id: "rotateWebhookSecret",
+    method: "POST",
+    path: "/developer/v1/webhooks/{id}/rotate-secret",
+    tag: "webhooks",
+    scope: Some("write:webhooks"),
+    parameters: &[
+        Parameter {
+            name: "id",
+            location: ParameterLocation::Path,
+            required: true,
+            schema: "/paths/~1developer~1v1~1webhooks~1{id}~1rotate-secret/post/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "Idempotency-Key",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IdempotencyKey/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: Some(Body {
+        media_type: "application/json",
+        schema: "/paths/~1developer~1v1~1webhooks~1{id}~1rotate-secret/post/requestBody/content/application~1json/schema",
+    }),
+    statuses: &[200, 401, 403, 404, 409, 413, 415, 422, 429, 500],
+};
+
+/// Send a test event
+pub static TEST_WEBHOOK: Operation = Operation {
+    id: "testWebhook",
+    method: "POST",
+    path: "/developer/v1/webhooks/{id}/test",
+    tag: "webhooks",
+    scope: Some("write:webhooks"),
+    parameters: &[
+        Parameter {
+            name: "id",
+            location: ParameterLocation::Path,
+            required: true,
+            schema: "/paths/~1developer~1v1~1webhooks~1{id}~1test/post/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "Idempotency-Key",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IdempotencyKey/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: Some(Body {
+        media_type: "application/json",
+        schema: "/paths/~1developer~1v1~1webhooks~1{id}~1test/post/requestBody/content/application~1json/schema",
+    }),
+    statuses: &[201, 401, 403, 404, 409, 413, 415, 422, 429, 500],
+};
+
+/// Preview a filter
+pub static PREVIEW_FILTER: Operation = Operation {
+    id: "previewFilter",
+    method: "POST",
+    path: "/developer/v1/webhooks/{id}/preview-filter",
+    tag: "webhooks",
+    scope: Some("read:webhooks"),
+    parameters: &[
+        Parameter {
+            name: "id",
+            location: ParameterLocation::Path,
+            required: true,
+            schema: "/paths/~1developer~1v1~1webhooks~1{id}~1preview-filter/post/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: Some(Body {
+        media_type: "application/json",
+        schema: "/paths/~1developer~1v1~1webhooks~1{id}~1preview-filter/post/requestBody/content/application~1json/schema",
+    }),
+    statuses: &[200, 401, 403, 404, 413, 415, 422, 429, 500],
+};
+
+/// List deliveries
+pub static LIST_DELIVERIES: Operation = Operation {
+    id: "listDeliveries",
+    method: "GET",
+    path: "/developer/v1/deliveries",
+    tag: "deliveries",
+    scope: Some("read:webhooks"),
+    parameters: &[
+        Parameter {
+            name: "cursor",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/components/parameters/Cursor/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "limit",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/components/parameters/Limit/schema",
+            kind: ParameterKind::Integer,
+        },
+        Parameter {
+            name: "webhook_id",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1developer~1v1~1deliveries/get/parameters/2/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "state",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1developer~1v1~1deliveries/get/parameters/3/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "event_type",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1developer~1v1~1deliveries/get/parameters/4/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "created_after",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/components/parameters/CreatedAfter/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "created_before",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/components/parameters/CreatedBefore/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "If-None-Match",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IfNoneMatch/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200, 304, 401, 403, 404, 422, 429, 500],
+};
+
+/// Retrieve a delivery
+pub static GET_DELIVERY: Operation = Operation {
+    id: "getDelivery",
+    method: "GET",
+    path: "/developer/v1/deliveries/{id}",
+    tag: "deliveries",
+    scope: Some("read:webhooks"),
+    parameters: &[
+        Parameter {
+            name: "id",
+            location: ParameterLocation::Path,
+            required: true,
+            schema: "/paths/~1developer~1v1~1deliveries~1{id}/get/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "If-None-Match",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IfNoneMatch/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200, 304, 401, 403, 404, 422, 429, 500],
+};
+
+/// List the attempts of a delivery
+pub static LIST_DELIVERY_ATTEMPTS: Operation = Operation {
+    id: "listDeliveryAttempts",
+    method: "GET",
+    path: "/developer/v1/deliveries/{id}/attempts",
+    tag: "deliveries",
+    scope: Some("read:webhooks"),
+    parameters: &[
+        Parameter {
+            name: "id",
+            location: ParameterLocation::Path,
+            required: true,
+            schema: "/paths/~1developer~1v1~1deliveries~1{id}~1attempts/get/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "If-None-Match",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IfNoneMatch/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200, 304, 401, 403, 404, 422, 429, 500],
+};
+
+/// Send a delivery again
+pub static REPLAY_DELIVERY: Operation = Operation {
+    id: "replayDelivery",
+    method: "POST",
+    path: "/developer/v1/deliveries/{id}/replay",
+    tag: "deliveries",
+    scope: Some("write:webhooks"),
+    parameters: &[
+        Parameter {
+            name: "id",
+            location: ParameterLocation::Path,
+            required: true,
+            schema: "/paths/~1developer~1v1~1deliveries~1{id}~1replay/post/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "Idempotency-Key",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IdempotencyKey/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[201, 401, 403, 404, 409, 422, 429, 500],
+};

@@ -1,0 +1,26 @@
+// Generated from openapi/developer-v1.yaml (sha256 68dddef782dd92454b8f52765178443cf18751a287899921c0635dbf7b83eb1c), do not edit. Run `cargo xtask codegen`.
+
+//! Developer API: names that the contract defines.
+
+/// A scope of the contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// Required by `listWebhooks` and `getWebhook` and `previewFilter` and `listDeliveries` and `getDelivery` and `listDeliveryAttempts`.
+    ReadWebhooks,
+    /// Required by `createWebhook` and `updateWebhook` and `deleteWebhook` and `rotateWebhookSecret` and `testWebhook` and `replayDelivery`.
+    WriteWebhooks,
+}
+
+impl Scope {
+    /// All values, in the order of the contract.
+    pub const ALL: &'static [Self] = &[Self::ReadWebhooks, Self::WriteWebhooks];
+    /// The names of all values, in the order of the contract.
+    pub const NAMES: &'static [&'static str] = &["read:webhooks", "write:webhooks"];
+    /// Returns the name of the value in the contract.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ReadWebhooks => "read:webhooks",
+            Self::WriteWebhooks => "write:webhooks",
+        }
+    }
+}
