@@ -262,16 +262,7 @@ impl Message {
     /// Renders the subject, the plain text and the HTML.
     pub fn render(&self) -> RenderedMessage {
         match self {
-            Self::SetPassword { workspace, url, hours } => {
-                let intro = format!(
-                    "Set a password to sign in to the dashboard of the {} workspace. This link works once and expires in \
-                     {hours} hours:",
-                    single_line(workspace)
-                );
-                let note = "If you did not expect this email, you can ignore it.";
-                let subject = "Set your dashboard password".to_owned();
-                render_message(subject, &[Paragraph(intro.into()), Link(url), Paragraph(note.into())])
-            }
+            Self::SetPassword { workspace, url, hours } => render_set_password(workspace, url, *hours),
             Self::ResetPassword { url } => {
                 let intro = "A link to set your dashboard password was requested on the sign-in page. It works once and \
                      expires in an hour:";
@@ -341,6 +332,17 @@ impl Message {
             Self::KeysUnused { workspace, keys, page } => keys::unused(workspace, keys, page.as_deref()),
         }
     }
+}
+
+/// Renders [`Message::SetPassword`].
+fn render_set_password(workspace: &str, url: &str, hours: i64) -> RenderedMessage {
+    let intro = format!(
+        "Set a password to sign in to the dashboard of the {} workspace. This link works once and expires in {hours} hours:",
+        single_line(workspace)
+    );
+    let note = "If you did not expect this email, you can ignore it.";
+    let subject = "Set your dashboard password".to_owned();
+    render_message(subject, &[Paragraph(intro.into()), Link(url), Paragraph(note.into())])
 }
 
 /// Renders [`Message::Deprecated`].
