@@ -111,7 +111,11 @@ impl Endpoint for RootRouter {
     async fn call(&self, request: Request) -> poem::Result<Response> {
         // `//api/v1/courses` is not a path of the API, but its client expects an API response.
         let path = request.uri().path().trim_start_matches('/');
-        if let Some((_, api)) = self.other_apis.iter().find(|(prefix, _)| path.starts_with(prefix)) {
+        if let Some((_, api)) = self
+            .other_apis
+            .iter()
+            .find(|(prefix, _)| path.starts_with(prefix) || path == prefix.trim_end_matches('/'))
+        {
             return api.call(request).await;
         }
         if path == "api" || path.starts_with("api/") {

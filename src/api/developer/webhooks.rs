@@ -24,6 +24,7 @@ use domain::WriteOutcome;
 use domain::audit::Action;
 use domain::page::PageRequest;
 use domain::webhooks::controls::{self, ControlsChange};
+use domain::webhooks::headers::MASK;
 use domain::webhooks::{self, HeldAction, NewSubscription, Subscription, SubscriptionChange};
 use foundation::database::Write;
 use foundation::id::SubscriptionId;
@@ -156,6 +157,20 @@ impl Webhooks for DeveloperHandlers {
     }
 }
 
+/// Rejects a change that would send stored header values to another server: they can be secrets that the key may not read.
+fn require_header_values(before: &Subscription, body: &WebhookUpdate) -> Reply<()> {
+    let moves = body.url.as_ref().is_some_and(|url| !webhooks::is_same_server(url, &before.url));
+    let keeps_values = match &body.headers {
+        None => !before.header_names.is_empty(),
+        Some(headers) => headers.iter().any(|header| header.value == MASK),
+    };
+    if moves && keeps_values {
+        let message = "must be sent with their values when `url` changes to another server";
+        return Err(domain::Error::invalid("headers", message).into());
+    }
+    Ok(())
+}
+
 impl DeveloperHandlers {
     async fn create(
         &self,
@@ -186,6 +201,7 @@ impl DeveloperHandlers {
         body: WebhookUpdate,
     ) -> Reply<Subscription> {
         let before = webhooks::get_locked(write, call.workspace, id).await?;
+        require_header_values(&before, &body)?;
         let change = SubscriptionChange {
             url: body.url,
             event_types: body.event_types.as_deref().map(event_type_names),

@@ -222,8 +222,10 @@ fn parse(request: &DashboardRequest, form: &Form, errors: &mut FormErrors) -> Ne
 /// Renders the only page that shows the secret. It is the response to the form and is not cached.
 fn show_created(request: &DashboardRequest, record: &KeyRecord, secret: &SecretString) -> PageResponse {
     let secret = secret.expose_secret();
-    let curl =
-        format!("curl -H 'Authorization: Bearer {secret}' '{}/api/v1/courses?limit=2'", request.base_url());
+    // Every key can call the second operation.
+    let can_read = record.scopes.contains(Scope::V1(V1Scope::ReadCourses));
+    let path = if can_read { "/api/v1/courses?limit=2" } else { "/developer/v1/me" };
+    let curl = format!("curl -H 'Authorization: Bearer {secret}' '{}{path}'", request.base_url());
     request.show(&CreatedKeyPage {
         frame: request.frame(Section::Keys, "API key created"),
         record,

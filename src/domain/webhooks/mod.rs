@@ -41,6 +41,7 @@ pub use resend::{audit_entry, count_replayable, replay_chosen, send_again, send_
 pub use secrets::{RotatedSecret, active_secrets, rotate};
 pub use state::{align_deliveries, count_unsettled, disable, enable, enable_in_batches, pause};
 pub use subscriptions::{create, delete, edit, find, get, get_locked, list, list_page, purge_deleted};
+pub use url::is_same_server;
 
 /// Whether a subscription's deliveries are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

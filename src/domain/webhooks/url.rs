@@ -8,6 +8,12 @@ use ::url::{Host, Url};
 use foundation::address_policy;
 use foundation::config::Network;
 
+/// Returns whether two URLs have the same scheme, host and port.
+pub fn is_same_server(url: &str, other: &str) -> bool {
+    let origin = |text: &str| Url::parse(text).ok().map(|url| url.origin());
+    origin(url) == origin(other)
+}
+
 /// Maximum length of a URL in bytes.
 const MAX_URL_BYTES: usize = 2048;
 

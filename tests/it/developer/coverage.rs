@@ -74,9 +74,23 @@ fn request(app: &TestApp, operation: &Operation, path: &str, key: Option<&TestKe
 
 /// Creates a key with all scopes except the operation's.
 async fn key_without_scope(workspace: &TestWorkspace<'_>, operation: &Operation) -> TestKey {
+    if operation.scope.is_none() {
+        return key_for_elsewhere(workspace).await;
+    }
     let scopes = Scope::ALL.iter().map(|scope| scope.as_str());
     let scopes: Vec<&str> = scopes.filter(|scope| Some(*scope) != operation.scope).collect();
     workspace.key(&scopes.join(" ")).await
+}
+
+/// Creates a key that may not be used from this machine.
+async fn key_for_elsewhere(workspace: &TestWorkspace<'_>) -> TestKey {
+    let key = workspace.key_with_all_scopes().await;
+    let mut write = workspace.app.begin_write().await;
+    let networks = ["192.0.2.0/24".parse().expect("a network")];
+    let id = key.id.parse().expect("an id");
+    domain::keys::set_networks(&workspace.app.app, &mut write, id, &networks).await.expect("a change");
+    write.commit().await.expect("a commit");
+    key
 }
 
 /// Creates a key that can call the operation. Without a scope, any other one does.

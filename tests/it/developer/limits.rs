@@ -38,7 +38,7 @@ async fn an_unknown_path_is_answered_as_in_v1() {
         )
     };
     let of_v1 = errors("/api/v1/nothing").await;
-    for path in ["/developer/v1/nothing", "/developer/v2/webhooks", "//developer/v1/webhooks"] {
+    for path in ["/developer", "/developer/v1/nothing", "/developer/v2/webhooks", "//developer/v1/webhooks"] {
         assert_eq!(errors(path).await, of_v1, "{path}");
     }
     assert_eq!(app.get("/developer/v1/nothing").await.status, 401);

@@ -117,6 +117,25 @@ async fn a_url_that_must_not_be_called_is_rejected() {
 }
 
 #[tokio::test]
+async fn stored_header_values_are_not_sent_to_another_server() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.key_with_all_scopes().await;
+    let mut body = new_webhook();
+    body["headers"] = json!([{"name": "authorization", "value": "Bearer 7"}]);
+    let path = path_of(&create(&key, body).await);
+    let (moved, kept) = ("https://other.example/new", json!([{"name": "authorization", "value": "****"}]));
+    for body in [json!({"url": moved}), json!({"url": moved, "headers": kept})] {
+        patch(&key, &path, body).await.assert_errors_at(&["body /headers"]);
+    }
+    patch(&key, &path, json!({"url": "https://hooks.example/moved"})).await.assert_status(200);
+    let value = json!([{"name": "authorization", "value": "Bearer 8"}]);
+    patch(&key, &path, json!({"url": moved, "headers": value})).await.assert_status(200);
+    let back = json!({"url": "https://hooks.example/new", "headers": []});
+    patch(&key, &path, back).await.assert_status(200);
+    patch(&key, &path, json!({"url": moved})).await.assert_status(200);
+}
+
+#[tokio::test]
 async fn errors_name_the_fields_of_the_contract() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.key_with_all_scopes().await;

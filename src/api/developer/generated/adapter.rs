@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 68dddef782dd92454b8f52765178443cf18751a287899921c0635dbf7b83eb1c), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 5cb9d94e3533fb5577f75de19023d6ac9df5d16b4b303767c3ea179d74379e20), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 
@@ -286,7 +286,7 @@ impl<S: key::Key + webhooks::Webhooks + deliveries::Deliveries> DeveloperV1<S> {
     )]
     async fn preview_filter(
         &self,
-        #[oai(scope = "Scope::ReadWebhooks")]
+        #[oai(scope = "Scope::WriteWebhooks")]
         _key: SecurityRequirement<Keys>,
         call: Call<S::Caller>,
         #[oai(name = "id", validator(min_length = 1))]

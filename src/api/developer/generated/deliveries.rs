@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 68dddef782dd92454b8f52765178443cf18751a287899921c0635dbf7b83eb1c), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 5cb9d94e3533fb5577f75de19023d6ac9df5d16b4b303767c3ea179d74379e20), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `deliveries`.
 
@@ -118,7 +118,7 @@ pub enum ListDeliveriesResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -324,7 +324,7 @@ pub enum GetDeliveryResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -524,7 +524,7 @@ pub enum ListDeliveryAttemptsResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -715,7 +715,7 @@ pub enum ReplayDeliveryResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),

@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 68dddef782dd92454b8f52765178443cf18751a287899921c0635dbf7b83eb1c), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 5cb9d94e3533fb5577f75de19023d6ac9df5d16b4b303767c3ea179d74379e20), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `key`.
 
@@ -12,7 +12,7 @@ use contract_runtime::payload::Json;
 pub trait Key: Service {
     /// Retrieve the key of the request
     ///
-    /// Returns the API key that the request was sent with: its workspace, scopes, limits and expiry. Every valid key may call this operation.
+    /// Returns the API key that the request was sent with: its workspace, scopes, limits and expiry. It needs no scope.
     fn get_current_key(
         &self,
         call: Call<Self::Caller>,
@@ -72,6 +72,19 @@ pub enum GetCurrentKeyResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
+    #[oai(
+        status = 403,
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String"),
+        header(name = "X-RateLimit-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Reset", ty = "i64"),
+        header(name = "X-RateLimit-Daily-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Reset", ty = "i64")
+    )]
+    Forbidden(Json<schemas::ErrorEnvelope>),
     /// The body, a parameter or a header failed validation. `error.details` lists the individual errors.
     #[oai(
         status = 422,
@@ -121,6 +134,7 @@ impl OperationResponse for GetCurrentKeyResponse {
             200 => Some(Self::Ok(Json::Serialized(parts.body?))),
             304 => Some(Self::NotModified),
             401 => Some(Self::Unauthorized(Json::Serialized(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Serialized(parts.body?))),
             422 => Some(Self::UnprocessableEntity(Json::Serialized(parts.body?))),
             429 => Some(Self::TooManyRequests(Json::Serialized(parts.body?))),
             500 => Some(Self::InternalServerError(Json::Serialized(parts.body?))),
@@ -146,6 +160,13 @@ impl OperationResponse for GetCurrentKeyResponse {
             Self::Unauthorized(body) => {
                 ResponseParts {
                     status: 401,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::Forbidden(body) => {
+                ResponseParts {
+                    status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }

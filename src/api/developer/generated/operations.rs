@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 68dddef782dd92454b8f52765178443cf18751a287899921c0635dbf7b83eb1c), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 5cb9d94e3533fb5577f75de19023d6ac9df5d16b4b303767c3ea179d74379e20), do not edit. Run `cargo xtask codegen`.
 
 //! Static descriptions of the operations.
 
@@ -58,7 +58,7 @@ pub static GET_CURRENT_KEY: Operation = Operation {
         },
     ],
     body: None,
-    statuses: &[200, 304, 401, 422, 429, 500],
+    statuses: &[200, 304, 401, 403, 422, 429, 500],
 };
 
 /// List webhooks
@@ -268,7 +268,7 @@ pub static PREVIEW_FILTER: Operation = Operation {
     method: "POST",
     path: "/developer/v1/webhooks/{id}/preview-filter",
     tag: "webhooks",
-    scope: Some("read:webhooks"),
+    scope: Some("write:webhooks"),
     parameters: &[
         Parameter {
             name: "id",

@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 68dddef782dd92454b8f52765178443cf18751a287899921c0635dbf7b83eb1c), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 5cb9d94e3533fb5577f75de19023d6ac9df5d16b4b303767c3ea179d74379e20), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -273,7 +273,7 @@ pub struct NewWebhookHeader {
 #[oai(deny_unknown_fields)]
 #[serde(deny_unknown_fields)]
 pub struct NewWebhook {
-    /// The URL that receives the events. It must use `https`, must not contain a user, a password or a fragment, and must resolve to a public IP address, unless the operator of this server allows others.
+    /// The URL that receives the events. It must use `https`, must not contain a user, a password or a fragment, and its address must be public, unless the operator of this server allows others. The addresses of a host name are checked at each delivery.
     #[oai(validator(min_length = 1, max_length = 2048))]
     pub url: String,
     /// The types of the events to receive.

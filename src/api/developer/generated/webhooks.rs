@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 68dddef782dd92454b8f52765178443cf18751a287899921c0635dbf7b83eb1c), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 5cb9d94e3533fb5577f75de19023d6ac9df5d16b4b303767c3ea179d74379e20), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `webhooks`.
 
@@ -145,7 +145,7 @@ pub enum ListWebhooksResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -320,7 +320,7 @@ pub enum CreateWebhookResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -559,7 +559,7 @@ pub enum GetWebhookResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -747,7 +747,7 @@ pub enum UpdateWebhookResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -988,7 +988,7 @@ pub enum DeleteWebhookResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -1189,7 +1189,7 @@ pub enum RotateWebhookSecretResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -1437,7 +1437,7 @@ pub enum TestWebhookResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -1683,7 +1683,7 @@ pub enum PreviewFilterResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
