@@ -4,8 +4,8 @@
 //! checked, so an exhausted limit returns 429. A cached response is returned without validation.
 //! Bodies that are streams of lines are neither read nor stored here: the operation reads and sends line by line.
 //!
-//! [`RequestPipeline`] handles all paths under `/api`, and another one those under `/developer`. Every error, including errors of the HTTP framework and panics,
-//! becomes an API response with the error envelope and all headers.
+//! One [`RequestPipeline`] handles all paths under `/api`, and another one those under `/developer`. Every error, including errors
+//! of the HTTP framework and panics, becomes an API response with the error envelope and all headers.
 
 mod authenticate;
 pub(crate) mod body;

@@ -149,11 +149,9 @@ const fn scope_description(scope: Scope) -> &'static str {
         Scope::V1(V1Scope::ReadOrders) => "Read orders with items, refunds and receipts.",
         Scope::V1(V1Scope::WriteEnrollments) => "Enroll students in courses.",
         Scope::V1(V1Scope::ReadAnalytics) => "Read revenue and completion figures.",
-        Scope::Developer(DeveloperScope::ReadWebhooks) => {
-            "List and retrieve webhooks and deliveries, and preview filters."
-        }
+        Scope::Developer(DeveloperScope::ReadWebhooks) => "List and retrieve webhooks and deliveries.",
         Scope::Developer(DeveloperScope::WriteWebhooks) => {
-            "Create, change, test and delete webhooks, rotate their secrets, and send deliveries again."
+            "Manage and test webhooks, preview filters, rotate secrets, and send deliveries again."
         }
     }
 }
