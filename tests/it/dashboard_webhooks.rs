@@ -32,7 +32,12 @@ async fn a_new_webhook_shows_its_secret_once_and_receives_a_test_event() {
 
     let endpoint = Endpoint::start().await;
     let url = endpoint.url();
-    let fields = [("url", url.as_str()), ("which", "some"), ("event_types", "student.created")];
+    let fields = [
+        ("url", url.as_str()),
+        ("description", " Students <CRM> "),
+        ("which", "some"),
+        ("event_types", "student.created"),
+    ];
     let created = browser.submit(NEW, NEW, &fields).await.assert_status(200);
     assert_eq!(created.header("cache-control"), "no-store");
     let page = html(&created);
@@ -50,6 +55,11 @@ async fn a_new_webhook_shows_its_secret_once_and_receives_a_test_event() {
         let page = html(&browser.get(shown_path).await.assert_status(200));
         assert!(!page.contains("whsec_"), "{shown_path} shows the secret again");
     }
+
+    for shown_path in [WEBHOOKS, &path] {
+        assert!(html(&browser.get(shown_path).await).contains(">Students &#60;CRM&#62;<"), "{shown_path}");
+    }
+    assert!(html(&browser.get(&format!("{path}/edit")).await).contains("value=\"Students &#60;CRM&#62;\""));
 
     let test_sent = browser.submit(&path, &format!("{path}/test"), &[("type", "order.paid")]).await;
     assert_eq!(test_sent.assert_status(303).header("location"), path);

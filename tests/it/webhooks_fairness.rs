@@ -121,7 +121,10 @@ async fn an_event_with_many_subscriptions_has_one_delivery_for_each() {
         "deliveries that are not written yet are dropped, too"
     );
     in_transaction(&app, async |write| webhooks::delete(write, acme.id, deleted).await).await.unwrap();
-    let change = webhooks::SubscriptionChange { url: None, event_types: Some(vec!["order.paid".to_owned()]) };
+    let change = webhooks::SubscriptionChange {
+        event_types: Some(vec!["order.paid".to_owned()]),
+        ..Default::default()
+    };
     let edit = async |write: &mut foundation::database::Write| {
         webhooks::edit(&app.app, write, acme.id, changed, change).await
     };

@@ -46,6 +46,7 @@ async fn an_edit_sends_pending_deliveries_to_the_new_url_and_resets_its_health()
     let change = |url: &str, event_types: &[&str]| SubscriptionChange {
         url: Some(url.to_owned()),
         event_types: Some(event_types.iter().map(|&event_type| event_type.to_owned()).collect()),
+        description: None,
     };
     let edit = async |change| {
         let domain_app = &app.app;
@@ -66,7 +67,9 @@ async fn an_edit_sends_pending_deliveries_to_the_new_url_and_resets_its_health()
     assert_eq!(app.deliver_due().await, 1);
     assert_eq!((old_endpoint.requests().len(), new_endpoint.requests().len()), (1, 1));
 
-    edit(SubscriptionChange { url: None, event_types: Some(vec!["order.paid".to_owned()]) }).await.unwrap();
+    edit(SubscriptionChange { event_types: Some(vec!["order.paid".to_owned()]), ..Default::default() })
+        .await
+        .unwrap();
     acme.student("grace").await;
     assert_eq!(app.deliver_due().await, 0, "the subscription no longer includes students");
     let rejected =

@@ -71,7 +71,7 @@ async fn a_failure_at_the_old_url_of_a_paused_subscription_is_held_for_the_new_u
     workspace.student("ada").await;
     let edit_and_pause = async {
         arrived.notified().await;
-        let change = SubscriptionChange { url: Some(new.url()), event_types: None };
+        let change = SubscriptionChange { url: Some(new.url()), ..SubscriptionChange::default() };
         let edited = async |write: &mut Write| {
             webhooks::edit(&app.app, write, workspace.id, subscription.id, change).await
         };

@@ -11,7 +11,7 @@ use domain::webhooks::{
 };
 use entity::webhook_deliveries::queue::DeliveryTransition;
 use foundation::database::Write;
-use foundation::id::SubscriptionId;
+use foundation::id::{DeliveryId, SubscriptionId};
 use insta::{assert_json_snapshot, assert_snapshot};
 use secrecy::ExposeSecret;
 use serde_json::json;
@@ -204,6 +204,26 @@ async fn a_long_queue_is_held_released_and_dropped_in_batches() {
 }
 
 #[tokio::test]
+async fn the_deliveries_of_a_deleted_subscription_are_not_found() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (subscription_id, _) = acme.subscribe(CREATED).await;
+    acme.student("ada").await;
+    insert_copies(&acme, subscription_id, 600).await;
+    let ids: Vec<_> = acme.deliveries(subscription_id).await.iter().map(|row| row.id.uuid()).collect();
+    in_transaction(&app, async |write| webhooks::delete(write, acme.id, subscription_id).await)
+        .await
+        .unwrap();
+    // They are deleted in batches.
+    let rows = entity::webhook_deliveries::in_workspace(acme.id.uuid());
+    let remaining = rows.by_ids(app.app.db.read(), &ids).await.unwrap();
+    let delivery = DeliveryId::from_uuid(remaining.first().expect("a row").id);
+    let (key, path) = (acme.key_with_all_scopes().await, format!("/developer/v1/deliveries/{delivery}"));
+    key.get(&path).await.assert_status(404);
+    key.post(&format!("{path}/replay"), json!({})).await.assert_status(404);
+}
+
+#[tokio::test]
 async fn concurrent_processes_delete_a_subscription_only_after_all_its_deliveries() {
     let app = TestApp::start().await;
     if !app.uses_postgres() {
@@ -359,6 +379,7 @@ async fn an_invalid_subscription_is_rejected_with_all_errors() {
         let new = NewSubscription {
             url: url.to_owned(),
             event_types: event_types.iter().map(|&event_type| event_type.to_owned()).collect(),
+            description: None,
         };
         let create =
             async |write: &mut Write| webhooks::create(&app.app, write, &app.seal(), acme.id, new).await;
@@ -382,6 +403,7 @@ async fn a_workspace_cannot_exceed_the_limit_of_subscriptions() {
         let new = NewSubscription {
             url: "https://hooks.example/".to_owned(),
             event_types: vec!["order.paid".to_owned()],
+            description: None,
         };
         let create =
             async |write: &mut Write| webhooks::create(&app.app, write, &app.seal(), acme.id, new).await;

@@ -153,7 +153,7 @@ async fn a_delivery_that_waits_for_a_slot_uses_the_current_url_and_secret() {
     .await;
 
     let new_endpoint = Endpoint::start().await;
-    let change = SubscriptionChange { url: Some(new_endpoint.url()), event_types: None };
+    let change = SubscriptionChange { url: Some(new_endpoint.url()), ..SubscriptionChange::default() };
     in_transaction(&app, async |write| {
         webhooks::edit(&app.app, write, workspace.id, subscription.id, change).await
     })

@@ -35,6 +35,7 @@ pub(crate) fn subscription(number: u128) -> webhook_subscriptions::Model {
         outage_since: None,
         recovered_at: None,
         offered_from: None,
+        description: None,
     }
 }
 

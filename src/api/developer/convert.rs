@@ -48,6 +48,7 @@ pub(super) fn webhook(subscription: Subscription) -> Reply<schemas::Webhook> {
     Ok(schemas::Webhook {
         id: id_string(subscription.id),
         url: subscription.url,
+        description: subscription.description,
         event_types: subscription.event_types.iter().map(|name| event_type(name)).collect::<Reply<_>>()?,
         state: subscription.state.into(),
         failing_since: subscription.failing_since.map(Into::into),
@@ -66,6 +67,7 @@ pub(super) fn webhook_with_secret(webhook: schemas::Webhook, secret: String) -> 
     schemas::WebhookWithSecret {
         id: webhook.id,
         url: webhook.url,
+        description: webhook.description,
         event_types: webhook.event_types,
         state: webhook.state,
         failing_since: webhook.failing_since,

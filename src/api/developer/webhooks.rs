@@ -171,6 +171,15 @@ fn require_header_values(before: &Subscription, body: &WebhookUpdate) -> Reply<(
     Ok(())
 }
 
+/// Returns the text of a changed field, which is empty for null, or `None` if the field is absent.
+fn text_or_empty(field: MaybeUndefined<impl ToString>) -> Option<String> {
+    match field {
+        MaybeUndefined::Undefined => None,
+        MaybeUndefined::Null => Some(String::new()),
+        MaybeUndefined::Value(value) => Some(value.to_string()),
+    }
+}
+
 impl DeveloperHandlers {
     async fn create(
         &self,
@@ -178,7 +187,11 @@ impl DeveloperHandlers {
         call: &Call,
         body: NewWebhook,
     ) -> Reply<(Subscription, SecretString)> {
-        let new = NewSubscription { url: body.url, event_types: event_type_names(&body.event_types) };
+        let new = NewSubscription {
+            url: body.url,
+            event_types: event_type_names(&body.event_types),
+            description: body.description,
+        };
         let created = webhooks::create(&self.app, write, &self.seal, call.workspace, new).await;
         let (created, secret) = created.map_err(error)?;
         let entry = (Action::WebhookCreated, id_string(created.id), created.url.as_str());
@@ -205,6 +218,7 @@ impl DeveloperHandlers {
         let change = SubscriptionChange {
             url: body.url,
             event_types: body.event_types.as_deref().map(event_type_names),
+            description: text_or_empty(body.description),
         };
         let edited = webhooks::edit(&self.app, write, call.workspace, id, change).await;
         let edited = edited.map_err(error)?;
@@ -215,11 +229,7 @@ impl DeveloperHandlers {
         let change = ControlsChange {
             filter: body.filter.map(|filter| filter.join("\n")),
             headers: body.headers.map(header_lines),
-            rate: match body.rate {
-                MaybeUndefined::Undefined => None,
-                MaybeUndefined::Null => Some(String::new()),
-                MaybeUndefined::Value(rate) => Some(rate.to_string()),
-            },
+            rate: text_or_empty(body.rate),
             ed25519: body.ed25519,
         };
         let changed = self.change_controls(write, call, id, change).await?;

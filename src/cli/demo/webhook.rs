@@ -60,7 +60,7 @@ pub(super) async fn ensure(
         let stored = StoredWebhook { port, ..stored };
         if subscription.url != url {
             // Pending deliveries are sent to the new URL.
-            let change = SubscriptionChange { url: Some(url.clone()), event_types: None };
+            let change = SubscriptionChange { url: Some(url.clone()), ..SubscriptionChange::default() };
             let mut write = app.begin_write().await?;
             webhooks::edit(app, &mut write, subscription.workspace, id, change).await?;
             store(&path, &stored)?;
@@ -72,7 +72,7 @@ pub(super) async fn ensure(
     let workspace = find(app, demo::WORKSPACE).await?.id;
     let mut write = app.begin_write().await?;
     let event_types = EVENT_TYPES.iter().map(|&event_type| event_type.to_owned()).collect();
-    let new = NewSubscription { url: url.clone(), event_types };
+    let new = NewSubscription { url: url.clone(), event_types, description: None };
     let (created, secret) = webhooks::create(app, &mut write, &seal, workspace, new).await?;
     let stored = StoredWebhook {
         subscription: created.id.to_string(),

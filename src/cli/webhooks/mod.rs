@@ -53,7 +53,7 @@ pub(super) enum WebhooksCommand {
         #[arg(long = "event", value_name = "TYPE")]
         event_type: Option<String>,
     },
-    /// Change the URL or the event types of a subscription
+    /// Change the URL, the event types or the description of a subscription
     Edit(subscriptions::EditSubscriptionArgs),
     /// Show or change the delivery controls of a subscription: filter, headers, rate and Ed25519 signatures
     Controls(controls::ControlsArgs),

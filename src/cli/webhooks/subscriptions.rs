@@ -34,10 +34,15 @@ pub(in crate::cli) struct CreateSubscriptionArgs {
     /// One or more event types, such as `order.paid`, or `all`
     #[arg(long = "event", value_name = "TYPE", required = true, num_args = 1.., value_delimiter = ',')]
     event_types: Vec<String>,
+    /// What the endpoint is for, in one line
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("change").required(true).multiple(true).args(["url", "event_types"])))]
+#[command(group(
+    clap::ArgGroup::new("change").required(true).multiple(true).args(["url", "event_types", "description"])
+))]
 #[command(args = flags(ENDPOINT_SETTINGS))]
 pub(in crate::cli) struct EditSubscriptionArgs {
     /// Id of the subscription
@@ -49,6 +54,9 @@ pub(in crate::cli) struct EditSubscriptionArgs {
     /// One or more new event types, or `all`
     #[arg(long = "event", value_name = "TYPE", num_args = 1.., value_delimiter = ',')]
     event_types: Option<Vec<String>>,
+    /// What the endpoint is for, in one line; empty to remove it
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -86,7 +94,7 @@ pub(super) async fn create(app: &App, new: CreateSubscriptionArgs) -> Result<(),
     let event_types = expand_all(new.event_types);
     let seal = seal(app).await?;
     let mut write = app.begin_write().await?;
-    let new = NewSubscription { url: new.url, event_types };
+    let new = NewSubscription { url: new.url, event_types, description: new.description };
     let (created, secret) = webhooks::create(app, &mut write, &seal, workspace.id, new).await?;
     audited::commit(app, write, workspace.id, (Action::WebhookCreated, created.id, &created.url)).await?;
     output::print(secret.expose_secret())?;
@@ -103,7 +111,8 @@ pub(super) async fn create(app: &App, new: CreateSubscriptionArgs) -> Result<(),
 
 pub(super) async fn edit(app: &App, args: EditSubscriptionArgs) -> Result<(), CommandError> {
     let subscription = find(app, args.subscription).await?;
-    let change = SubscriptionChange { url: args.url, event_types: args.event_types.map(expand_all) };
+    let event_types = args.event_types.map(expand_all);
+    let change = SubscriptionChange { url: args.url, event_types, description: args.description };
     let mut write = app.begin_write().await?;
     let WriteOutcome { record: edited, changed } =
         webhooks::edit(app, &mut write, subscription.workspace, subscription.id, change).await?;
@@ -154,6 +163,7 @@ fn to_json(subscription: &Subscription) -> serde_json::Value {
     json!({
         "id": subscription.id.to_string(),
         "url": subscription.url,
+        "description": subscription.description,
         "event_types": subscription.event_types,
         "state": subscription.state.as_str(),
         "filter": subscription.filter.lines().collect::<Vec<_>>(),

@@ -134,8 +134,7 @@ fn normalize(text: &str, event_types: &[String], errors: &mut FieldErrors) -> St
     for (index, condition) in lines.filter_map(|(index, line)| Some((index, Condition::parse(line).ok()?))) {
         let event_type = condition.event_type.as_str();
         if event_types.iter().all(|known| known != event_type) {
-            let message =
-                format!("the subscription does not receive `{event_type}`; add this event type first");
+            let message = format!("`{event_type}` is not one of the event types; add it to them first");
             add_lines(errors, "filter", vec![(index, message)]);
         }
     }
@@ -151,13 +150,17 @@ pub(super) fn retain_event_types(filter: &str, event_types: &[String]) -> String
     filter.lines().filter(is_kept).collect::<Vec<_>>().join("\n")
 }
 
-/// Describes a change of the URL or the event types for the audit log. `before` is the subscription before it.
+/// Describes a change of the URL, the event types or the description for the audit log. `before` is the subscription before it.
 pub fn describe_edit(before: &Subscription, edited: &Subscription) -> String {
-    let removed = before.filter.lines().count().saturating_sub(edited.filter.lines().count());
-    match removed {
-        0 => edited.url.clone(),
-        _ => format!("{}, removed {} on removed event types", edited.url, count_conditions(removed)),
+    let mut detail = edited.url.clone();
+    if before.description != edited.description {
+        detail.push_str(", changed the description");
     }
+    let removed = before.filter.lines().count().saturating_sub(edited.filter.lines().count());
+    if removed > 0 {
+        detail += &format!(", removed {} on removed event types", count_conditions(removed));
+    }
+    detail
 }
 
 fn count_conditions(count: usize) -> String {

@@ -3,11 +3,12 @@
 use entity::{events, webhook_attempts, webhook_deliveries};
 
 use super::super::Result;
-use super::super::records::{id, not_found};
+use super::super::records::id;
 use super::deliveries::{attempt, delivery};
+use super::row::find_delivery;
 use super::{AttemptMessages, AttemptResponse, DeliveryDetail};
 use crate::app::App;
-use foundation::id::{Delivery as DeliveryIdKind, DeliveryId, WorkspaceId};
+use foundation::id::{DeliveryId, WorkspaceId};
 
 /// Returns a delivery with its body and all stored attempts. Attempts are deleted after 30 days.
 ///
@@ -20,10 +21,7 @@ pub async fn delivery_detail(
 ) -> Result<DeliveryDetail> {
     let conn = app.db.read();
     let rows = webhook_deliveries::in_workspace(workspace.uuid());
-    let row = rows
-        .by_id(conn, delivery_id.uuid())
-        .await?
-        .ok_or_else(|| not_found::<DeliveryIdKind>(delivery_id))?;
+    let row = find_delivery(conn, workspace, delivery_id).await?;
     let original = match row.replayed_from {
         Some(original_id) => rows.by_id(conn, original_id).await?.map(|original| id(original.id)),
         None => None,

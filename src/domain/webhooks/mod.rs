@@ -67,6 +67,8 @@ pub struct Subscription {
     pub workspace: WorkspaceId,
     /// The URL of its endpoint.
     pub url: String,
+    /// What the endpoint is for, in the words of a member.
+    pub description: Option<String>,
     /// The types of events that it receives, in the contract's order.
     pub event_types: Vec<String>,
     /// Whether its deliveries are sent.
@@ -78,7 +80,7 @@ pub struct Subscription {
     pub disabled_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
-    /// When its URL, event types, state or delivery controls last changed.
+    /// When its URL, description, event types, state or delivery controls last changed.
     pub updated_at: Timestamp,
     /// The conditions that events must meet, one per line; empty without conditions. See [`crate::outbox::filters`].
     pub filter: String,
@@ -99,6 +101,8 @@ pub struct NewSubscription {
     pub url: String,
     /// At least one of [`crate::outbox::EVENT_TYPES`], each once.
     pub event_types: Vec<String>,
+    /// What the endpoint is for: one line of at most 200 characters.
+    pub description: Option<String>,
 }
 
 /// A change of a subscription. Fields that are `None` remain unchanged.
@@ -108,6 +112,8 @@ pub struct SubscriptionChange {
     pub url: Option<String>,
     /// As in [`NewSubscription`].
     pub event_types: Option<Vec<String>>,
+    /// As in [`NewSubscription`]. Empty for none.
+    pub description: Option<String>,
 }
 
 /// What happens to a subscription's held deliveries when it is enabled.

@@ -17,7 +17,7 @@ use super::super::records::{id, new_uuid, not_found};
 use super::super::{Error, Result};
 use super::Delivery;
 use super::deliveries::{check_event_type, delivery};
-use super::row::lock;
+use super::row::{find_delivery, lock};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
@@ -100,8 +100,8 @@ pub async fn send_one_again(
     workspace: WorkspaceId,
     delivery: DeliveryId,
 ) -> Result<Delivery> {
-    let rows = find_all(write.conn(), workspace, &[delivery]).await?;
-    let is_dead = rows.iter().any(|row| row.state == StoredDeliveryState::Dead);
+    let row = find_delivery(write.conn(), workspace, delivery).await?;
+    let is_dead = row.state == StoredDeliveryState::Dead;
     let created = match is_dead {
         true => replay_chosen(app, write, workspace, &[delivery]).await?,
         false => send_again(app, write, workspace, &[delivery]).await?,

@@ -20,6 +20,8 @@ use foundation::id::{
 };
 use foundation::secret::Seal;
 
+/// Maximum length of a description in characters. The contract of the Developer API has the same.
+const MAX_DESCRIPTION: usize = 200;
 /// Maximum number of deliveries that one transaction deletes.
 const DELETE_BATCH: u32 = 500;
 
@@ -37,8 +39,9 @@ pub async fn create(
     workspace: WorkspaceId,
     new: NewSubscription,
 ) -> Result<(Subscription, SecretString)> {
-    let change = SubscriptionChange { url: Some(new.url), event_types: Some(new.event_types) };
-    let ValidatedChange { url, event_types } = validate(app, change)?;
+    let NewSubscription { url, event_types, description } = new;
+    let change = SubscriptionChange { url: Some(url), event_types: Some(event_types), description };
+    let ValidatedChange { url, event_types, description } = validate(app, change)?;
     let (url, event_types) = (url.unwrap_or_default(), event_types.unwrap_or_default());
     check_limit(app, write, workspace).await?;
     let row = Model {
@@ -60,6 +63,7 @@ pub async fn create(
         outage_since: None,
         recovered_at: None,
         offered_from: None,
+        description: description.flatten(),
     };
     webhook_subscriptions::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
     webhook_topics::insert(write.conn(), workspace.uuid(), row.id, &event_types).await?;
@@ -85,14 +89,14 @@ async fn check_limit(app: &App, write: &Write, workspace: WorkspaceId) -> Result
     Err(Error::invalid("subscriptions", message))
 }
 
-/// Changes a subscription's URL or event types when the write commits. A new URL also receives the
+/// Changes a subscription's URL, event types or description when the write commits. A new URL also receives the
 /// unsettled deliveries, and clears `failing_since`. Without an event type, the subscription also loses the conditions of its
 /// filter on this type. Does nothing if the subscription already has the requested values.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) for a missing subscription, and
-/// [`Error::Invalid`](crate::Error::Invalid) for a URL that may not be called, and for an empty list of event types or
-/// one with repeated or unknown types.
+/// [`Error::Invalid`](crate::Error::Invalid) for a URL that may not be called, for an empty list of event types or one with
+/// repeated or unknown types, and for a description that is too long or has several lines.
 pub async fn edit(
     app: &App,
     write: &mut Write,
@@ -100,7 +104,7 @@ pub async fn edit(
     subscription_id: SubscriptionId,
     change: SubscriptionChange,
 ) -> Result<WriteOutcome<Subscription>> {
-    let ValidatedChange { url, event_types } = validate(app, change)?;
+    let ValidatedChange { url, event_types, description } = validate(app, change)?;
     let mut row = lock(write, workspace, subscription_id).await?;
     let (mut changes, before) = (ActiveModel::default(), row.clone());
     if let Some(url) = url.filter(|url| *url != row.url) {
@@ -118,6 +122,10 @@ pub async fn edit(
             row.filters = filter.filter(|filter| !filter.is_empty());
             changes.filters = Set(row.filters.clone());
         }
+    }
+    if let Some(description) = description.filter(|description| *description != row.description) {
+        row.description = description;
+        changes.description = Set(row.description.clone());
     }
     if row == before {
         return Ok(WriteOutcome::unchanged(subscription(row)));
@@ -255,6 +263,7 @@ struct ValidatedChange {
     url: Option<String>,
     /// In the contract's order.
     event_types: Option<Vec<String>>,
+    description: Option<Option<String>>,
 }
 
 fn validate(app: &App, change: SubscriptionChange) -> Result<ValidatedChange> {
@@ -268,12 +277,19 @@ fn validate(app: &App, change: SubscriptionChange) -> Result<ValidatedChange> {
     if let Some(types) = &change.event_types {
         check_event_types(types, &mut errors);
     }
+    let description =
+        change.description.map(|text| Some(text.trim().to_owned()).filter(|text| !text.is_empty()));
+    errors.check_optional_single_line(
+        "description",
+        description.as_ref().and_then(Option::as_ref),
+        MAX_DESCRIPTION,
+    );
     errors.into_result()?;
     let event_types = change.event_types.map(|types| {
         let is_requested = |event_type: &&&str| types.iter().any(|requested| requested == *event_type);
         EVENT_TYPES.iter().filter(is_requested).map(|&event_type| event_type.to_owned()).collect()
     });
-    Ok(ValidatedChange { url, event_types })
+    Ok(ValidatedChange { url, event_types, description })
 }
 
 fn check_event_types(types: &[String], errors: &mut FieldErrors) {

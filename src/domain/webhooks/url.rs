@@ -8,10 +8,10 @@ use ::url::{Host, Url};
 use foundation::address_policy;
 use foundation::config::Network;
 
-/// Returns whether two URLs have the same scheme, host and port.
+/// Returns whether two URLs have the same scheme, host and port. Also true if one is malformed, which [`validate`] reports.
 pub fn is_same_server(url: &str, other: &str) -> bool {
-    let origin = |text: &str| Url::parse(text).ok().map(|url| url.origin());
-    origin(url) == origin(other)
+    let origin = |text: &str| Url::parse(text).map(|url| url.origin());
+    !matches!((origin(url), origin(other)), (Ok(origin), Ok(other)) if origin != other)
 }
 
 /// Maximum length of a URL in bytes.

@@ -77,7 +77,8 @@ impl EventSource {
     /// # Errors
     /// Returns an error when the URL is rejected.
     pub async fn subscribe(&self, url: String) -> Result<SubscriptionId> {
-        let subscription = NewSubscription { url, event_types: vec![EVENT_TYPE.to_owned()] };
+        let subscription =
+            NewSubscription { url, event_types: vec![EVENT_TYPE.to_owned()], description: None };
         let mut write = self.app.begin_write().await?;
         let (created, _) =
             webhooks::create(&self.app, &mut write, &self.seal, self.workspace, subscription).await?;

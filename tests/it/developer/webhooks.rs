@@ -41,7 +41,7 @@ async fn a_webhook_shows_its_secret_once_and_header_values_never() {
     let body = json!({
         "url": "https://HOOKS.example/a", "event_types": ["order.paid", "student.created"],
         "filter": ["order.paid  /total_amount   gte 100"], "headers": [{"name": "X-Tenant", "value": "acme"}],
-        "rate": 5, "ed25519": true,
+        "rate": 5, "ed25519": true, "description": "Invoices",
     });
     let created = key.post(WEBHOOKS, body).await.assert_status(201);
     let webhook = created.json();
@@ -50,6 +50,7 @@ async fn a_webhook_shows_its_secret_once_and_header_values_never() {
     assert_json_snapshot!(webhook, {".id" => "[id]", ".secret" => "[secret]"}, @r#"
     {
       "created_at": "2026-03-02T10:00:30.000Z",
+      "description": "Invoices",
       "disabled_at": null,
       "ed25519": true,
       "event_types": [
@@ -128,6 +129,8 @@ async fn stored_header_values_are_not_sent_to_another_server() {
         patch(&key, &path, body).await.assert_errors_at(&["body /headers"]);
     }
     patch(&key, &path, json!({"url": "https://hooks.example/moved"})).await.assert_status(200);
+    // A malformed URL is reported as such.
+    patch(&key, &path, json!({"url": "other.example"})).await.assert_errors_at(&["body /url"]);
     let value = json!([{"name": "authorization", "value": "Bearer 8"}]);
     patch(&key, &path, json!({"url": moved, "headers": value})).await.assert_status(200);
     let back = json!({"url": "https://hooks.example/new", "headers": []});
@@ -150,7 +153,7 @@ async fn errors_name_the_fields_of_the_contract() {
         ),
         (
             json!({"filter": ["order.paid /total_amount gt 1"]}),
-            "body /filter/0: the subscription does not receive",
+            "body /filter/0: `order.paid` is not one of the event types; add it to them first",
         ),
         (
             json!({"headers": [{"name": "a", "value": "b"}, {"name": "Host", "value": "c"}]}),
@@ -166,7 +169,9 @@ async fn errors_name_the_fields_of_the_contract() {
         ),
         (json!({"rate": 0}), "body /rate: must be at least 1"),
         (json!({"state": "disabled"}), "body /state: must be "),
-        (json!({"description": "mine"}), "body /description: is not a field of this body"),
+        (json!({"description": "a".repeat(201)}), "body /description: must be at most 200 characters long"),
+        (json!({"description": "a\nb"}), "body /description: must not contain control characters"),
+        (json!({"name": "mine"}), "body /name: is not a field of this body"),
     ] {
         let found = errors(&key, Method::PATCH, &path, body.clone()).await;
         assert!(found.len() == 1 && found[0].starts_with(expected), "{body}: {found:?}");
@@ -213,6 +218,10 @@ async fn an_update_changes_only_the_fields_of_the_body() {
     let headers = json!([{"name": "x-a", "value": MASK}, {"name": "x-b", "value": "2"}]);
     let changed = patch(&key, &path, json!({"headers": headers})).await.assert_status(200).json();
     assert_eq!(changed["headers"].as_array().map(Vec::len), Some(2));
+    let changed = patch(&key, &path, json!({"description": "For the CRM"})).await.assert_status(200).json();
+    assert_eq!(changed["description"], "For the CRM");
+    let changed = patch(&key, &path, json!({"description": null})).await.assert_status(200).json();
+    assert_eq!(changed["description"], Value::Null);
     let body = json!({"event_types": ["order.paid"], "state": "paused"});
     let changed = patch(&key, &path, body).await.assert_status(200).json();
     assert_eq!((&changed["state"], &changed["filter"]), (&json!("paused"), &json!([])));
@@ -229,6 +238,8 @@ async fn an_update_changes_only_the_fields_of_the_body() {
     API key billing Updated a webhook https://hooks.example/new
     API key billing Changed the delivery controls of a webhook 1 condition, headers: x-a, rate: none, Ed25519: no, https://hooks.example/new
     API key billing Changed the delivery controls of a webhook 1 condition, headers: x-a x-b, rate: none, Ed25519: no, https://hooks.example/new
+    API key billing Updated a webhook https://hooks.example/new, changed the description
+    API key billing Updated a webhook https://hooks.example/new, changed the description
     API key billing Updated a webhook https://hooks.example/new, removed 1 condition on removed event types
     API key billing Paused a webhook https://hooks.example/new
     API key billing Enabled a webhook https://hooks.example/new

@@ -93,6 +93,7 @@ impl TestWorkspace<'_> {
         let new = NewSubscription {
             url: format!("https://hooks.example/{}", self.name),
             event_types: event_types.iter().map(|&event_type| event_type.to_owned()).collect(),
+            description: None,
         };
         let mut write = self.app.begin_write().await;
         let created = webhooks::create(&self.app.app, &mut write, &self.app.seal(), self.id, new).await;

@@ -31,7 +31,7 @@ impl<'a> TestWorkspace<'a> {
     pub async fn subscribe_url(&self, url: String, event_types: &[&str]) -> TestSubscription<'a> {
         let event_types = event_types.iter().map(|&event_type| event_type.to_owned()).collect();
         let mut write = self.app.begin_write().await;
-        let new = NewSubscription { url, event_types };
+        let new = NewSubscription { url, event_types, description: None };
         let created = webhooks::create(&self.app.app, &mut write, &self.app.seal(), self.id, new).await;
         let (created, secret) = created.expect("a subscription");
         write.commit().await.expect("the commit succeeds");

@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 5cb9d94e3533fb5577f75de19023d6ac9df5d16b4b303767c3ea179d74379e20), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 6bab3bb65406e1091350d874e9acef0a03eeadf26ef85fcdb005f7a3f7884b7b), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -127,7 +127,7 @@ impl WebhookState {
     }
 }
 
-/// A custom header of the requests to a webhook.
+/// A request header of a webhook.
 #[derive(
     Debug,
     Clone,
@@ -158,6 +158,9 @@ pub struct Webhook {
     pub id: String,
     /// The URL that receives the events, in normalized form.
     pub url: String,
+    /// What its endpoint is for. Null if there is no description.
+    #[oai(nullable)]
+    pub description: Option<String>,
     /// The types of the events that it receives.
     pub event_types: Vec<EventType>,
     /// State of a webhook. `enabled`: its deliveries are sent. `paused`: a user or a program paused it, and its deliveries are held. `disabled`: every attempt failed for seven days, and its deliveries are held.
@@ -170,7 +173,7 @@ pub struct Webhook {
     pub disabled_at: Option<Timestamp>,
     /// The conditions that events must meet. Without conditions, all events of its types are sent.
     pub filter: Vec<String>,
-    /// The custom headers of its requests, sorted by name.
+    /// The request headers, sorted by name.
     pub headers: Vec<WebhookHeader>,
     /// Maximum number of deliveries per second. Null if it has no maximum.
     #[oai(nullable, validator(minimum(value = "1")))]
@@ -214,6 +217,9 @@ pub struct WebhookWithSecret {
     pub id: String,
     /// The URL that receives the events, in normalized form.
     pub url: String,
+    /// What its endpoint is for. Null if there is no description.
+    #[oai(nullable)]
+    pub description: Option<String>,
     /// The types of the events that it receives.
     pub event_types: Vec<EventType>,
     /// State of a webhook. `enabled`: its deliveries are sent. `paused`: a user or a program paused it, and its deliveries are held. `disabled`: every attempt failed for seven days, and its deliveries are held.
@@ -226,7 +232,7 @@ pub struct WebhookWithSecret {
     pub disabled_at: Option<Timestamp>,
     /// The conditions that events must meet. Without conditions, all events of its types are sent.
     pub filter: Vec<String>,
-    /// The custom headers of its requests, sorted by name.
+    /// The request headers, sorted by name.
     pub headers: Vec<WebhookHeader>,
     /// Maximum number of deliveries per second. Null if it has no maximum.
     #[oai(nullable, validator(minimum(value = "1")))]
@@ -241,7 +247,7 @@ pub struct WebhookWithSecret {
     pub secret: String,
 }
 
-/// A custom header to send with each request to a webhook.
+/// A request header to send with each delivery to a webhook.
 #[derive(
     Debug,
     Clone,
@@ -276,6 +282,14 @@ pub struct NewWebhook {
     /// The URL that receives the events. It must use `https`, must not contain a user, a password or a fragment, and its address must be public, unless the operator of this server allows others. The addresses of a host name are checked at each delivery.
     #[oai(validator(min_length = 1, max_length = 2048))]
     pub url: String,
+    /// What its endpoint is for, in one line.
+    #[oai(
+        nullable,
+        skip_serializing_if_is_none,
+        validator(max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f]*$")
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// The types of the events to receive.
     #[oai(validator(min_items = 1, unique_items))]
     pub event_types: Vec<EventType>,
@@ -286,7 +300,7 @@ pub struct NewWebhook {
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<Vec<String>>,
-    /// Custom headers of its requests.
+    /// Request headers to send with each delivery.
     #[oai(skip_serializing_if_is_none, validator(max_items = 10))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headers: Option<Vec<NewWebhookHeader>>,
@@ -324,6 +338,14 @@ pub struct WebhookUpdate {
     #[oai(skip_serializing_if_is_none, validator(min_length = 1, max_length = 2048))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// What its endpoint is for, in one line. Null or an empty string removes it.
+    #[oai(
+        nullable,
+        skip_serializing_if = "MaybeUndefined::is_undefined",
+        validator(max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f]*$")
+    )]
+    #[serde(default, skip_serializing_if = "MaybeUndefined::is_undefined")]
+    pub description: MaybeUndefined<String>,
     /// The types of the events to receive.
     #[oai(skip_serializing_if_is_none, validator(min_items = 1, unique_items))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -339,7 +361,7 @@ pub struct WebhookUpdate {
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<Vec<String>>,
-    /// All custom headers. An empty list removes all. The value `****` keeps the stored one.
+    /// All request headers. An empty list removes all. The value `****` keeps the stored one.
     #[oai(skip_serializing_if_is_none, validator(max_items = 10))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headers: Option<Vec<NewWebhookHeader>>,

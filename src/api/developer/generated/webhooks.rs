@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 5cb9d94e3533fb5577f75de19023d6ac9df5d16b4b303767c3ea179d74379e20), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 6bab3bb65406e1091350d874e9acef0a03eeadf26ef85fcdb005f7a3f7884b7b), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `webhooks`.
 

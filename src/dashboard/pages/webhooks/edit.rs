@@ -1,4 +1,4 @@
-//! Editing a subscription: its URL and event types.
+//! Editing a subscription: its URL, description and event types.
 
 use askama::Template;
 use poem::handler;
@@ -49,6 +49,11 @@ impl EditWebhookPage {
         self.form.as_ref().map_or(&self.subscription.url, |form| form.text("url"))
     }
 
+    fn description(&self) -> &str {
+        let stored = || self.subscription.description.as_deref().unwrap_or_default();
+        self.form.as_ref().map_or_else(stored, |form| form.text("description"))
+    }
+
     fn event_types_field(&self) -> EventTypesField<'_> {
         match &self.form {
             Some(form) => EventTypesField::from_form(form, &self.errors),
@@ -72,6 +77,7 @@ async fn edit(request: DashboardRequest, Path(subscription): Path<String>, form:
     let change = SubscriptionChange {
         url: Some(form.text("url").trim().to_owned()),
         event_types: Some(event_types::parse(&form)),
+        description: Some(form.text("description").to_owned()),
     };
     let mut write = request.begin_write().await?;
     let WriteOutcome { record: edited, changed } =

@@ -50,8 +50,11 @@ async fn new(request: DashboardRequest) -> PageResponse {
 #[handler]
 async fn create(request: DashboardRequest, form: Form) -> PageResponse {
     request.require_recent_sign_in(NEW)?;
-    let new_subscription =
-        NewSubscription { url: form.text("url").trim().to_owned(), event_types: event_types::parse(&form) };
+    let new_subscription = NewSubscription {
+        url: form.text("url").trim().to_owned(),
+        event_types: event_types::parse(&form),
+        description: Some(form.text("description").to_owned()),
+    };
     let mut write = request.begin_write().await?;
     match webhooks::create(request.app(), &mut write, request.seal(), request.workspace(), new_subscription)
         .await
