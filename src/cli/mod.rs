@@ -9,6 +9,7 @@ mod config;
 mod demo;
 mod deprecations;
 mod doctor;
+mod ephemeral;
 mod file_limit;
 mod generate;
 mod health;
@@ -59,7 +60,7 @@ enum Command {
     Demo,
     /// Serve the API and the dashboard, and send webhooks and mail
     ///
-    /// Prints `listening on http://ADDR` to stdout when ready. A SQLite database is created and migrated automatically;
+    /// Prints `listening on http://ADDR` to stdout when ready. An SQLite database is created and migrated automatically;
     /// on PostgreSQL, run `creator-api migrate` first, or specify --wait-for-migrations. At the first Ctrl-C or
     /// SIGTERM, the server continues to serve for --drain-seconds, then waits for requests, webhooks and mail in flight;
     /// at the second, it exits immediately. A socket that systemd passes is used instead of --listen.
@@ -72,7 +73,7 @@ enum Command {
     Worker(worker::WorkerArgs),
     /// Apply pending database migrations
     ///
-    /// Only PostgreSQL needs this command: every command that opens a SQLite database migrates it, except `backup` and `doctor`.
+    /// Only PostgreSQL needs this command: every command that opens an SQLite database migrates it, except `backup` and `doctor`.
     /// To replace servers without downtime, run `migrate --phase expand` of the new version, replace all servers and workers
     /// one by one, then run `migrate --phase contract`. Upgrade one release at a time. If no server or worker runs, run
     /// `migrate`, which applies both phases. You can interrupt and repeat this command at any time.
@@ -80,10 +81,11 @@ enum Command {
     /// Create and list workspaces; set their quotas and owners
     #[command(subcommand)]
     Workspaces(workspaces::WorkspacesCommand),
-    /// Add, list and remove members of workspaces; create password links; reset second factors
+    /// Add, list and remove members of workspaces; set their roles; create password links; reset second factors; unlink single
+    /// sign-on
     #[command(subcommand)]
     Users(users::UsersCommand),
-    /// Create, list and revoke API keys; set their quotas
+    /// Create, list and revoke API keys; set their quotas and networks
     #[command(subcommand)]
     Keys(keys::KeysCommand),
     /// Replace the master key
@@ -118,7 +120,7 @@ enum Command {
     Restore(backup::RestoreArgs),
     /// Check the data, the master key, the clock and the limits of this machine
     ///
-    /// Changes nothing. Servers and workers can run meanwhile, and need not. Each finding names its place and a remedy. The exit
+    /// Changes nothing. Servers and workers may run. Each finding names its place and a remedy. The exit
     /// code is 1 if there are findings.
     Doctor(doctor::DoctorArgs),
     /// Report which requests the candidate contract would reject

@@ -3,9 +3,11 @@
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 
+use secrecy::ExposeSecret;
 use tokio::net::{TcpListener, TcpSocket};
 
 use super::background::Background;
+use super::ephemeral::{self, EphemeralData};
 use super::heartbeats::Heartbeats;
 use super::master_key::{self, KeyUse};
 use super::outcome::{CommandError, CommandOutcome};
@@ -31,6 +33,12 @@ pub(super) struct ServeArgs {
     /// On PostgreSQL, wait until `creator-api migrate` has applied the migrations that this version needs
     #[arg(long)]
     pub(super) wait_for_migrations: bool,
+    /// Serve demo data from a temporary folder, for the tests of a client, and print an API key with all scopes
+    ///
+    /// Uses neither the configured database nor the data folder, and deletes the data at its end. Webhooks can be sent to this
+    /// machine. For a free port, add `--listen 127.0.0.1:0`.
+    #[arg(long, conflicts_with_all = ["no_worker", "wait_for_migrations", "data_dir", "database_url", "database_read_url"])]
+    pub(super) ephemeral: bool,
 }
 
 /// Runs the server on the socket that systemd passed, if any, or on `--listen`.
@@ -40,18 +48,20 @@ pub(super) async fn run(
     passed: Option<std::net::TcpListener>,
 ) -> Result<CommandOutcome, CommandError> {
     file_limit::raise();
+    let ephemeral = args.ephemeral.then(|| EphemeralData::create(&mut config)).transpose()?;
     let socket = ServerSocket::open(&config, passed)?;
     let address = socket.address()?;
     // Links in mail begin with it, so a port of 0 is replaced by the one that the system has chosen.
     config.server.listen = address;
     let platform_socket =
         config.server.platform_listen.map(|address| bind(address, PLATFORM_FLAG)).transpose()?;
-    let folder = DataFolder::MayBeCreated;
+    let folder = if args.ephemeral { DataFolder::Temporary } else { DataFolder::MayBeCreated };
     let app = match args.wait_for_migrations {
         true => start::open_app_when_migrated(config, folder).await?,
         false => start::open_app(config, folder).await?,
     };
     let master = master_key::load(&app, KeyUse::Server, folder).await?;
+    let ephemeral_key = if args.ephemeral { Some(ephemeral::prepare(&app).await?) } else { None };
     let stop = signals::listen("waiting for requests in flight")?;
     let mut server = build_server(&app, &master, address)?;
     if matches!(socket, ServerSocket::Passed(_)) {
@@ -69,6 +79,9 @@ pub(super) async fn run(
     let background =
         (!args.no_worker).then(|| Background::start(&app, &master, &stop_background)).transpose()?;
     output::print(format_args!("listening on http://{address}"))?;
+    if let Some(secret) = ephemeral_key {
+        output::print(format_args!("API key {}", secret.expose_secret()))?;
+    }
     if let Some(listener) = platform_listener {
         output::print(format_args!("Platform API on http://{}", listener.local_addr()?))?;
         server = server.with_platform_listener(listener);
@@ -89,6 +102,7 @@ pub(super) async fn run(
     }
     heartbeats.stop().await;
     app.db.close().await;
+    drop(ephemeral);
     served?;
     Ok(CommandOutcome::Done)
 }

@@ -22,6 +22,8 @@ use super::outcome::CommandError;
 pub(super) enum DataFolder {
     /// The command creates what is missing.
     MayBeCreated,
+    /// The command creates everything, and deletes it at its end. Commits do not wait for the disk.
+    Temporary,
     /// The command fails if there is no database, or no master key that it needs.
     MustExist,
 }
@@ -29,12 +31,13 @@ pub(super) enum DataFolder {
 /// Connects to the database without applying migrations.
 pub(super) async fn connect(config: &Config, folder: DataFolder) -> Result<Database, CommandError> {
     let source = match folder {
-        DataFolder::MayBeCreated => source(config)?,
+        DataFolder::MayBeCreated | DataFolder::Temporary => source(config)?,
         DataFolder::MustExist => existing_source(config)?,
     };
     let max_connections = config.database.database_max_connections.get();
     let read_url = config.database.database_read_url.as_ref().map(|url| url.expose().to_owned());
-    let options = DatabaseOptions { max_connections, read_url, ..DatabaseOptions::new(source) };
+    let is_durable = folder != DataFolder::Temporary;
+    let options = DatabaseOptions { max_connections, read_url, is_durable, ..DatabaseOptions::new(source) };
     Ok(Database::connect(options).await?)
 }
 

@@ -8,7 +8,7 @@ use tokio::io::AsyncBufReadExt;
 use tokio::process::Command;
 
 use crate::support::program::{ServerProcess, TestProgram, failure_message};
-use crate::support::{Browser, TestKey, send, wait_until};
+use crate::support::{Browser, Endpoint, TestKey, send, wait_until};
 
 /// A running demo.
 struct Demo {
@@ -224,4 +224,29 @@ async fn every_example_request_of_the_contract_succeeds_in_the_demo() {
         failures.join("\n")
     );
     assert_eq!(demo.server.stop().await, Some(0));
+}
+
+#[tokio::test]
+async fn an_ephemeral_server_uses_no_other_data_and_leaves_no_files() {
+    let program = TestProgram::new().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = program.command(&["serve", "--ephemeral", "--listen", "127.0.0.1:0"]);
+    command.env("TMPDIR", folder.path());
+    let mut server = program.start_server(command).await;
+    let mut line = String::new();
+    server.stdout.read_line(&mut line).await.unwrap();
+    let key = server.key(&program.app, line.trim().strip_prefix("API key ").expect("a key"));
+    assert!(!key.get("/api/v1/orders").await.assert_status(200).ids().is_empty());
+    let endpoint = Endpoint::start().await;
+    let webhook = json!({"url": endpoint.url(), "event_types": ["student.created"]});
+    key.post("/developer/v1/webhooks", webhook).await.assert_status(201);
+    key.post("/api/v1/students", json!({"email": "ada@example.com"})).await.assert_status(201);
+    wait_until("the event is delivered", async || !endpoint.requests().is_empty()).await;
+    assert!(program.app.events().await.is_empty(), "the configured database is not used");
+    let files = || std::fs::read_dir(folder.path()).expect("the folder can be read").count();
+    assert_eq!((files(), server.stop().await, files()), (1, Some(0), 0));
+
+    let rejected = program.run(&["serve", "--ephemeral", "--data-dir", "data"]).await;
+    assert_eq!(rejected.code, Some(2));
+    assert!(rejected.stderr.contains("cannot be used with"), "{rejected:?}");
 }

@@ -53,10 +53,7 @@ pub(super) async fn run(
     let address = socket.local_addr()?;
     config.server.listen = address;
     lock.store_url(&local_url(address))?;
-    config
-        .webhooks
-        .webhook_allow
-        .extend(LOOPBACK.iter().filter_map(|network| network.parse::<Network>().ok()));
+    allow_local_webhooks(&mut config);
     let app = start::open_migrated_app(config).await?;
     let master = master_key::load(&app, KeyUse::Server, DataFolder::MayBeCreated).await?;
     let mut server = serve::build_server(&app, &master, address)?;
@@ -84,8 +81,14 @@ pub(super) async fn run(
     Ok(CommandOutcome::Done)
 }
 
+/// Allows webhooks to receivers on this machine.
+pub(super) fn allow_local_webhooks(config: &mut Config) {
+    let networks = LOOPBACK.iter().filter_map(|network| network.parse::<Network>().ok());
+    config.webhooks.webhook_allow.extend(networks);
+}
+
 /// Applies the demo's changes. Changes that a previous run applied are skipped.
-async fn load_data(app: &App) -> Result<(), CommandError> {
+pub(super) async fn load_data(app: &App) -> Result<(), CommandError> {
     let mut progress = ProgressDisplay::start("demo data", u64::try_from(demo::change_count()).ok());
     let options = feed::ApplyOptions {
         on_progress: Box::new(|feed::ApplyProgress { outcome, .. }| {

@@ -108,10 +108,11 @@ fn prepare_file(path: &Path) -> Result<(), ConnectError> {
     }
 }
 
-/// Returns the options of the connection that writes. A commit returns after its data is on disk.
+/// Returns the options of the connection that writes.
 fn sqlite_writer(path: &Path, options: &DatabaseOptions, is_immutable: bool) -> ConnectOptions {
     let mut writer = sqlite();
     writer.max_connections(1).acquire_timeout(WRITER_TIMEOUT);
+    let synchronous = if options.is_durable { SqliteSynchronous::Full } else { SqliteSynchronous::Off };
     writer.map_sqlx_sqlite_opts({
         let (path, busy, read_only) = (path.to_owned(), options.busy_timeout, options.read_only);
         move |sqlite| {
@@ -123,7 +124,7 @@ fn sqlite_writer(path: &Path, options: &DatabaseOptions, is_immutable: bool) -> 
                 .filename(&path)
                 .busy_timeout(busy)
                 .journal_mode(SqliteJournalMode::Wal)
-                .synchronous(SqliteSynchronous::Full)
+                .synchronous(synchronous)
                 .foreign_keys(true)
                 .statement_cache_capacity(STATEMENT_CACHE_CAPACITY)
                 .optimize_on_close(true, None)

@@ -48,6 +48,9 @@ pub struct DatabaseOptions {
     pub busy_timeout: Duration,
     /// Whether the file must exist, and no connection can change it. SQLite only.
     pub read_only: bool,
+    /// Whether a commit returns after its data is on disk. Otherwise, the data may be lost or damaged when the machine fails. SQLite
+    /// only.
+    pub is_durable: bool,
     /// The migrations of this version.
     pub migrator: Migrator,
 }
@@ -71,6 +74,7 @@ impl DatabaseOptions {
             // Writes of several processes wait for each other in no order, so a write may wait for many others.
             busy_timeout: Duration::from_secs(10),
             read_only: false,
+            is_durable: true,
             migrator: Migrator::default(),
         }
     }

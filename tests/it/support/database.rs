@@ -67,7 +67,9 @@ impl TestDatabase {
 
 async fn open(source: DatabaseSource, max_connections: u32, migrator: Migrator) -> Database {
     let readers = max_connections.min(4);
-    let options = DatabaseOptions { readers, max_connections, migrator, ..DatabaseOptions::new(source) };
+    // Tests do not wait for the disk.
+    let (options, is_durable) = (DatabaseOptions::new(source), false);
+    let options = DatabaseOptions { readers, max_connections, migrator, is_durable, ..options };
     Database::connect(options).await.expect("the database opens")
 }
 
