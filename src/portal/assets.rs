@@ -39,6 +39,8 @@ const OWN_FILES: &[(&str, &str, &[u8])] = &[
     ("search.js", SCRIPT, include_bytes!("static/search.js")),
     ("samples.js", SCRIPT, include_bytes!("static/samples.js")),
     ("snippets.mjs", SCRIPT, include_bytes!("static/snippets.mjs")),
+    ("highlight.js", SCRIPT, include_bytes!("static/highlight.js")),
+    ("prism.js", SCRIPT, include_bytes!("static/prism.js")),
     ("minisearch.js", SCRIPT, include_bytes!("static/minisearch.js")),
     ("reference/reference.css", CSS, include_bytes!("static/reference/reference.css")),
     ("reference/initializer.js", SCRIPT, include_bytes!("static/reference/initializer.js")),

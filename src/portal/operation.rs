@@ -45,6 +45,11 @@ pub(crate) fn blocks(contract: &ContractText, id: &str, is_elsewhere: bool) -> V
         blocks.push(Block::Text(text));
     }
     blocks.push(Block::Sample(sample(contract, operation, json)));
+    let mut examples = examples(contract, json)
+        .into_iter()
+        .map(|(title, example)| Block::Text(format!("## Example: {}\n\n{example}", title.to_lowercase())));
+    // Readers look for a response beside the request. Further examples are at the end.
+    blocks.extend(examples.next());
     let parameters = parameter_rows(contract, json);
     if !parameters.is_empty() {
         blocks.push(Block::Text("## Parameters".to_owned()));
@@ -67,16 +72,23 @@ pub(crate) fn blocks(contract: &ContractText, id: &str, is_elsewhere: bool) -> V
             // A field `headers` must not have the id of the heading "Response headers".
             push_fields(contract, body.schema, "response-field-", &mut blocks);
         }
-        for (summary, example) in &body.examples {
-            let heading = if summary.is_empty() { "Example response" } else { summary };
-            let text = match example {
-                Json::String(text) => format!("```text\n{}\n```", text.trim_end()),
-                json => json_block(json),
-            };
-            blocks.push(Block::Text(format!("## Example: {}\n\n{text}", heading.to_lowercase())));
-        }
     }
+    blocks.extend(examples);
     blocks
+}
+
+/// Returns the examples of the successful response: their titles, and blocks of code.
+pub(crate) fn examples(contract: &ContractText, json: &Json) -> Vec<(String, String)> {
+    let examples = success(contract, json).map(|body| body.examples).unwrap_or_default();
+    let block = |(summary, example): (&str, &Json)| {
+        let title = if summary.is_empty() { "Response" } else { summary };
+        let block = match example {
+            Json::String(text) => format!("```text\n{}\n```", text.trim_end()),
+            json => json_block(json),
+        };
+        (title.to_owned(), block)
+    };
+    examples.into_iter().map(block).collect()
 }
 
 fn push_fields(contract: &ContractText, schema: &Json, id_prefix: &str, blocks: &mut Vec<Block>) {

@@ -210,12 +210,20 @@ fn home(site: &Site) -> Vec<Block> {
         operation.method == "GET" && operation.parameters.iter().any(|parameter| parameter.name == "limit")
     });
     if let Some((operation, json)) = list {
-        let steps = "## Your first request\n\n1. Create an API key in the dashboard, at `/dashboard/developer`, and store it in the \
-                     environment variable `API_KEY`. `creator-api demo` prints a key.\n2. Send a request:";
-        blocks.push(Block::Text(steps.to_owned()));
+        let steps = format!(
+            "## Your first request\n\nThe base URL of this server is `{}`. Requests and responses are JSON.\n\n1. Create an API key in \
+             the dashboard, at `/dashboard/developer`, and store it in the environment variable `API_KEY`. `creator-api demo` prints \
+             a key.\n2. Send a request:",
+            site.base_url
+        );
+        blocks.push(Block::Text(steps));
         let mut sample = operation::sample(first, operation, json);
         sample.path += "?limit=2";
         blocks.push(Block::Sample(sample));
+        let response = operation::examples(first, json).into_iter().next();
+        blocks.extend(
+            response.map(|(_, example)| Block::Text(format!("The response looks like this:\n\n{example}"))),
+        );
     }
     blocks.push(Block::Text("## Where to go from here".to_owned()));
     let card = |path: &str, title: &str, text: &str| Card {

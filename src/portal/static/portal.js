@@ -1,5 +1,6 @@
 // Samples in all languages, copy buttons, and the navigation on phones. Pages are complete without this script.
 
+import { highlight } from "./highlight.js";
 import { SampleTabs, copyButton, element } from "./samples.js";
 import { sampleRequest, snippet } from "./snippets.mjs";
 
@@ -32,6 +33,8 @@ for (const block of document.querySelectorAll("main pre")) {
     frame.append(block);
   }
   frame.append(copyButton("Copy the code", () => block.textContent));
+  const code = block.querySelector("code");
+  if (frame.dataset.language) highlight(code, frame.dataset.language).catch(() => {});
 }
 
 for (const button of document.querySelectorAll("[data-copy-page]")) {

@@ -1,5 +1,6 @@
 // Sample programs as tabs, copy buttons, and remembered choices. Shared by the guides and the reference.
 
+import { highlight } from "./highlight.js";
 import { LANGUAGES } from "./snippets.mjs";
 
 /** Returns a remembered choice, or null. Browsers can block storage. */
@@ -98,7 +99,10 @@ export class SampleTabs {
       if (isCurrent) this.panel.setAttribute("aria-labelledby", tab.id);
     }
     const text = textOf(language);
-    if (this.code.textContent !== text) this.code.textContent = text;
+    if (this.code.textContent === text) return;
+    this.code.textContent = text;
+    // Without colors if the script cannot be loaded.
+    highlight(this.code, language).catch(() => {});
   }
 
   /** Stops following the choice of the language. */

@@ -92,7 +92,7 @@ async fn pages_are_small() {
     let home = text(&app, "/docs").await;
     let mut first = compressed(&app, "/docs").await.body.len();
     let file = regex::Regex::new("\"(/docs/static/[^\"]+\\.[a-z]+)\"").expect("a pattern");
-    let import = regex::Regex::new("from ?\"\\./([^\"]+)\"").expect("a pattern");
+    let import = regex::Regex::new("(?:from ?|import\\()\"\\./([^\"]+)\"").expect("a pattern");
     let mut files: BTreeSet<String> = file.captures_iter(&home).map(|found| found[1].to_owned()).collect();
     let mut waiting: Vec<String> = files.iter().cloned().collect();
     while let Some(path) = waiting.pop() {
