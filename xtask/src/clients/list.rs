@@ -1,4 +1,4 @@
-//! The clients that are not in the table: those of the Platform API, and the samples of the documentation. Each function
+//! The clients that are not in the table: those of the Platform API and the Developer API, and the samples of the documentation. Each function
 //! generates a client, compiles it if its language is compiled, and calls all operations.
 
 use std::fs;
@@ -29,6 +29,18 @@ pub const JOBS: &[ClientJob] = &[
         run: openapi_python_client_platform,
     },
     ClientJob {
+        name: "openapi-typescript-developer",
+        description: "TypeScript types from the contract of the Developer API, used with openapi-fetch",
+        tools: &[NODE, OPENAPI_TYPESCRIPT, TSC],
+        run: openapi_typescript_developer,
+    },
+    ClientJob {
+        name: "openapi-python-client-developer",
+        description: "a Python package from the contract of the Developer API",
+        tools: &[PYTHON, OPENAPI_PYTHON_CLIENT],
+        run: openapi_python_client_developer,
+    },
+    ClientJob {
         name: "snippets",
         description: "the samples of the documentation in seven languages",
         tools: snippets::TOOLS,
@@ -38,6 +50,10 @@ pub const JOBS: &[ClientJob] = &[
 
 fn openapi_typescript_platform(context: &JobContext) -> anyhow::Result<()> {
     typescript_client(context, "typescript-platform", "platform", "platform-v1")
+}
+
+fn openapi_typescript_developer(context: &JobContext) -> anyhow::Result<()> {
+    typescript_client(context, "typescript-developer", "developer", "developer-v1")
 }
 
 /// Generates types from the contract `api`, and compiles and runs the program `program.ts` with them.
@@ -63,6 +79,10 @@ fn openapi_python_client_platform(context: &JobContext) -> anyhow::Result<()> {
     // The generator does not support JSON lines, but one line is a JSON document.
     let config = "content_type_overrides:\n  application/x-ndjson: application/json\n";
     python_client(context, "attrs-platform", "platform_client.py", "platform-v1", "platform_api", config)
+}
+
+fn openapi_python_client_developer(context: &JobContext) -> anyhow::Result<()> {
+    python_client(context, "attrs-developer", "developer_client.py", "developer-v1", "developer_api", "")
 }
 
 /// Generates a package from the contract `api`, and runs a program with it. `config` contains further lines of the

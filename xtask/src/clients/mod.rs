@@ -67,8 +67,10 @@ pub struct JobContext {
     workspace: std::path::PathBuf,
     /// The URL of the running server, without a trailing slash. Empty for linters.
     base_url: String,
-    /// An API key with every scope. Empty for linters.
+    /// An API key with every scope of v1. Empty for linters.
     key: String,
+    /// An API key with every scope of the Developer API. Empty for linters.
+    developer_key: String,
     /// A platform token with every scope. Empty for linters.
     platform_token: String,
     /// The URL of the server that changes responses. Empty without jobs of the table.
@@ -109,6 +111,7 @@ pub fn run(args: &ClientsArgs, workspace: &Path) -> anyhow::Result<TaskOutcome> 
         workspace: workspace.to_owned(),
         base_url: server.as_ref().map(|server| server.base_url.clone()).unwrap_or_default(),
         key: server.as_ref().map(|server| server.key.clone()).unwrap_or_default(),
+        developer_key: server.as_ref().map(|server| server.developer_key.clone()).unwrap_or_default(),
         platform_token: server.as_ref().map(|server| server.platform_token.clone()).unwrap_or_default(),
         changing_url: changing.as_ref().map(|changing| changing.url.clone()).unwrap_or_default(),
     };
@@ -200,13 +203,14 @@ impl JobContext {
         Ok(folder)
     }
 
-    /// Returns the command of a program, with the URL, the API key and the platform token of the server in its environment.
+    /// Returns the command of a program, with the URL, the API keys and the platform token of the server in its environment.
     fn program(&self, tool: &Tool) -> anyhow::Result<Command> {
         let path = self.toolchain.path(tool).with_context(|| format!("{} is missing", tool.name()))?;
         let mut command = Command::new(path);
         command
             .env("BASE_URL", &self.base_url)
             .env("API_KEY", &self.key)
+            .env("DEVELOPER_KEY", &self.developer_key)
             .env("PLATFORM_TOKEN", &self.platform_token)
             .env("PATH", self.toolchain.search_path());
         Ok(command)

@@ -1,0 +1,84 @@
+"""Calls all operations of the Developer API with the package that openapi-python-client generates from the served contract."""
+
+import os
+import time
+
+import httpx
+from developer_api import AuthenticatedClient
+from developer_api.api.deliveries import get_delivery, list_deliveries, list_delivery_attempts, replay_delivery
+from developer_api.api.key import get_current_key
+from developer_api.api.webhooks import (
+    create_webhook,
+    delete_webhook,
+    get_webhook,
+    list_webhooks,
+    preview_filter,
+    rotate_webhook_secret,
+    test_webhook,
+    update_webhook,
+)
+from developer_api.models import (
+    DeliveryState,
+    ErrorEnvelope,
+    EventType,
+    FilterPreviewRequest,
+    NewWebhook,
+    SecretRotation,
+    TestEvent,
+    WebhookUpdate,
+)
+
+client = AuthenticatedClient(base_url=os.environ["BASE_URL"], token=os.environ["DEVELOPER_KEY"])
+
+
+def check(operation, response):
+    """Fails unless the operation succeeded; returns its response."""
+    assert response is not None and not isinstance(response, ErrorEnvelope), f"{operation}: {response}"
+    print(f"{operation}: ok")
+    return response
+
+
+assert check("getCurrentKey", get_current_key.sync(client=client)).workspace.name
+
+new = NewWebhook(
+    url="https://hooks.example.com/python", description="Python", event_types=[EventType.STUDENT_CREATED]
+)
+idempotency_key = f"python-{time.time_ns()}"
+webhook = check("createWebhook", create_webhook.sync(client=client, body=new, idempotency_key=idempotency_key))
+repeated = check("createWebhook", create_webhook.sync(client=client, body=new, idempotency_key=idempotency_key))
+assert (repeated.id, repeated.secret) == (webhook.id, webhook.secret)
+assert check("listWebhooks", list_webhooks.sync(client=client, limit=1)).data[0].id == webhook.id
+assert check("getWebhook", get_webhook.sync(webhook.id, client=client)).description == "Python"
+condition = "student.created /email contains ."
+update = WebhookUpdate(description=None, rate=5, filter_=[condition])
+updated = check("updateWebhook", update_webhook.sync(webhook.id, client=client, body=update))
+assert (updated.description, updated.rate) == (None, 5), updated
+preview = preview_filter.sync(webhook.id, client=client, body=FilterPreviewRequest(filter_=[condition]))
+assert check("previewFilter", preview).event_types[0].event_type == "student.created"
+rotation = rotate_webhook_secret.sync(webhook.id, client=client, body=SecretRotation(overlap_seconds=3600))
+assert check("rotateWebhookSecret", rotation).secret != webhook.secret
+test = check("testWebhook", test_webhook.sync(webhook.id, client=client, body=TestEvent()))
+assert check("getDelivery", get_delivery.sync(test.id, client=client)).webhook_id == webhook.id
+check("listDeliveryAttempts", list_delivery_attempts.sync(test.id, client=client))
+assert delete_webhook.sync_detailed(webhook.id, client=client).status_code == 204
+print("deleteWebhook: ok")
+
+# The webhook of the demo receives the event of a new student.
+student = httpx.post(
+    f"{os.environ['BASE_URL']}/api/v1/students",
+    headers={"Authorization": f"Bearer {os.environ['API_KEY']}"},
+    json={"email": f"python-{time.time_ns()}@example.com"},
+)
+assert student.status_code == 201, student.text
+filters = {"state": DeliveryState.DELIVERED, "event_type": EventType.STUDENT_CREATED}
+delivered = []
+for _ in range(50):
+    time.sleep(0.2)
+    delivered = check("listDeliveries", list_deliveries.sync(client=client, **filters)).data
+    if delivered:
+        break
+replayed = check("replayDelivery", replay_delivery.sync(delivered[0].id, client=client))
+assert replayed.replay_of == delivered[0].id
+
+unknown = get_webhook.sync(webhook.id, client=client)
+assert isinstance(unknown, ErrorEnvelope) and unknown.error.code == "not_found", unknown
