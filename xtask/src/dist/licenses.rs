@@ -1,4 +1,4 @@
-//! The licenses of the program and of all crates in it, as their authors publish them.
+//! The licenses of the program and of all crates and scripts in it, as their authors publish them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,11 +12,18 @@ use super::dependencies::{Crate, Dependencies, ROOT};
 
 /// The beginnings of the names of files with licenses or notices, in lowercase.
 const FILE_NAMES: [&str; 5] = ["licen", "copying", "copyright", "notice", "unlicense"];
+/// The licenses of scripts that are embedded in the program.
+const SCRIPTS: [&str; 3] = [
+    "src/dashboard/static/htmx.LICENSE",
+    "src/portal/static/minisearch.LICENSE",
+    "src/portal/static/prism.LICENSE",
+];
 /// The beginning of a text.
 const SEPARATOR: &str =
     "================================================================================================";
 
-/// Returns the text: a list of all crates with their licenses, and each different license text with the crates that use it.
+/// Returns the text: a list of all crates with their licenses, each different license text with the crates that use it, and the
+/// licenses of the scripts.
 ///
 /// # Errors
 /// Returns an error when a file cannot be read, or when the text of a license is unknown.
@@ -43,6 +50,10 @@ pub(super) fn text(dependencies: &Dependencies) -> Result<String> {
     texts.sort_by(|left, right| left.1.cmp(&right.1));
     for (license_text, names) in texts {
         let _ = write!(text, "\n{SEPARATOR}\n{}\n\n{license_text}\n", names.join(", "));
+    }
+    for path in SCRIPTS {
+        let license_text = fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
+        let _ = write!(text, "\n{SEPARATOR}\n{}\n", license_text.trim_end());
     }
     Ok(text)
 }

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
+use regex::{Captures, Regex};
 use sha2::{Digest as _, Sha256};
 
 use crate::TaskOutcome;
@@ -147,14 +148,22 @@ fn prepare_files(program: &Path, dependencies: &dependencies::Dependencies) -> R
     for name in OPERATOR_FILES {
         let text = fs::read_to_string(Path::new(SOURCE).join(name));
         let text = text.with_context(|| format!("cannot read {name}"))?;
-        fs::write(files.join(name), with_package_links(&text))?;
+        let text = if name.ends_with(".md") { with_package_links(&text) } else { text };
+        fs::write(files.join(name), text)?;
     }
     Ok(())
 }
 
-/// Corrects the links between the documents, which are in one folder in a package.
+/// Corrects the links between the documents, which are in one folder in a package. Links to other files of the repository become text.
 fn with_package_links(text: &str) -> String {
-    text.replace(&format!("]({SOURCE}/"), "](").replace("](../../README.md", "](README.md")
+    let text = text.replace(&format!("]({SOURCE}/"), "](").replace("](../../README.md", "](README.md");
+    let link =
+        Regex::new(r"\[([^\]]+)\]\(([^)#:]+)(#[^)]*)?\)").unwrap_or_else(|error| unreachable!("{error}"));
+    let replacement = |found: &Captures<'_>| {
+        let is_packaged = found[2] == *"README.md" || OPERATOR_FILES.contains(&&found[2]);
+        found[if is_packaged { 0 } else { 1 }].to_owned()
+    };
+    link.replace_all(&text, replacement).into_owned()
 }
 
 /// Writes the SHA-256 of each file, in the format of `sha256sum --check`.
@@ -231,8 +240,9 @@ mod tests {
 
     #[test]
     fn links_between_documents_lead_to_the_same_folder_in_a_package() {
-        let links = "[a](xtask/dist/RUNBOOK.md#restore) [b](../../README.md#commands) [c](RUNBOOK.md)";
-        let expected = "[a](RUNBOOK.md#restore) [b](README.md#commands) [c](RUNBOOK.md)";
+        let links = "[a](xtask/dist/RUNBOOK.md#restore) [b](../../README.md#commands) [c](RUNBOOK.md) [`d`](src/README.md) \
+                     [e](#e) [f](https://example.com)";
+        let expected = "[a](RUNBOOK.md#restore) [b](README.md#commands) [c](RUNBOOK.md) `d` [e](#e) [f](https://example.com)";
         assert_eq!(with_package_links(links), expected);
     }
 
