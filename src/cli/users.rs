@@ -63,8 +63,11 @@ pub(super) enum UsersCommand {
         #[arg(long, value_name = "KEY")]
         workspace: String,
         /// Email address of the member
+        #[arg(long, required_unless_present = "all", conflicts_with = "all")]
+        email: Option<String>,
+        /// Unlink the accounts of all members, for example before you change the provider
         #[arg(long)]
-        email: String,
+        all: bool,
     },
     /// Remove a member from a workspace; their sessions and password links for it become invalid
     ///
@@ -112,8 +115,8 @@ pub(super) async fn run(config: Config, command: UsersCommand) -> Result<Command
         UsersCommand::ResetSecondFactor { workspace, email } => {
             reset_second_factor(&app, &workspace, &email).await?
         }
-        UsersCommand::UnlinkProvider { workspace, email } => {
-            unlink_provider(&app, &workspace, &email).await?
+        UsersCommand::UnlinkProvider { workspace, email, all: _ } => {
+            unlink_providers(&app, &workspace, email).await?
         }
         UsersCommand::Remove { workspace, email } => remove(&app, &workspace, &email).await?,
         UsersCommand::List { workspace, json } => list(&app, &workspace, json).await?,
@@ -199,12 +202,29 @@ async fn reset_second_factor(app: &App, workspace: &str, email: &str) -> Result<
     Ok(())
 }
 
-async fn unlink_provider(app: &App, workspace: &str, email: &str) -> Result<(), CommandError> {
+/// Unlinks the account of the member with this email address, or those of all members.
+async fn unlink_providers(app: &App, workspace: &str, email: Option<String>) -> Result<(), CommandError> {
     let workspace = find(app, workspace).await?;
+    if let Some(email) = email {
+        return match unlink_provider(app, &workspace, &email).await? {
+            true => Ok(()),
+            false => Err(CommandError::new(format!("{email} has no linked account"))),
+        };
+    }
+    let mut unlinked = 0;
+    for user in users::list(app, workspace.id).await? {
+        unlinked += usize::from(unlink_provider(app, &workspace, &user.email).await?);
+    }
+    output::eprint(format_args!("unlinked accounts: {unlinked}"));
+    Ok(())
+}
+
+/// Unlinks the account of a member. Returns whether there was one.
+async fn unlink_provider(app: &App, workspace: &Workspace, email: &str) -> Result<bool, CommandError> {
     let mut write = app.begin_write().await?;
-    let user = find_locked(&write, &workspace, email).await?;
+    let user = find_locked(&write, workspace, email).await?;
     if !people::unlink_provider(&write, &user.email).await? {
-        return Err(CommandError::new(format!("{} has no linked account", user.email)));
+        return Ok(false);
     }
     let (event, operator) = (AccountEvent::ProviderUnlinked, Actor::operator());
     users::notify(app, &mut write, workspace.id, &user.email, event, &operator).await?;
@@ -213,7 +233,7 @@ async fn unlink_provider(app: &App, workspace: &str, email: &str) -> Result<(), 
         "unlinked the account of {} for single sign-on; their sessions and sign-in links are no longer valid",
         user.email
     ));
-    Ok(())
+    Ok(true)
 }
 
 async fn remove(app: &App, workspace: &str, email: &str) -> Result<(), CommandError> {

@@ -176,7 +176,13 @@ fn provider(settings: &SignInConfig, public_url: Option<&WebUrl>) -> anyhow::Res
     match public_url {
         Some(url) => {
             let redirect_uri = format!("{}{}", url.base(), pages::sign_in_provider::CALLBACK);
-            tracing::info!(issuer = issuer_url, redirect_uri, "members can sign in with the provider");
+            let post_logout_redirect_uri = format!("{}/login", url.base());
+            tracing::info!(
+                issuer = issuer_url,
+                redirect_uri,
+                post_logout_redirect_uri,
+                "members can sign in with the provider"
+            );
         }
         None => tracing::warn!(
             issuer = issuer_url,

@@ -35,7 +35,9 @@ pub enum OutboundError {
     #[error("{0} is not an http or https URL")]
     Url(String),
     /// The policy denies the address.
-    #[error("{ip} must not be reached ({reason}); the operator can allow its network")]
+    #[error(
+        "{ip} must not be reached ({reason}); allow its network in the configuration, such as with `oidc_allow`"
+    )]
     Denied {
         /// The address.
         ip: IpAddr,

@@ -112,8 +112,8 @@ async fn finish(context: &BrowserContext, query: &PageQuery) -> PageResponse {
         return Err(refused("The response does not belong to the sign-in that this browser began."));
     }
     if query.text("code").is_empty() {
-        let reason = query.text("error");
-        tracing::info!(reason, "the sign-in provider returned an error");
+        let (reason, description) = (query.text("error"), query.text("error_description"));
+        tracing::info!(reason, description, "the sign-in provider returned an error");
         return Err(refused("The provider did not sign you in."));
     }
     let (provider, clock) = (provider(context)?, &context.app().clock);
@@ -124,7 +124,10 @@ async fn finish(context: &BrowserContext, query: &PageQuery) -> PageResponse {
     let identity =
         provider.identity(clock, &pending.attempt, &redirect_url(context), query.text("code")).await;
     let identity = identity.map_err(|error| {
-        tracing::warn!(error = error.to_string(), "a sign-in with the provider failed");
+        tracing::warn!(
+            error = error.to_string(),
+            "a sign-in with the provider failed; compare `oidc_client_id`, `oidc_client_secret` and the clock with those of the provider"
+        );
         match error {
             ProviderError::Unavailable(_) => {
                 let problem = "The provider does not respond. Try again later.".to_owned();
@@ -141,7 +144,11 @@ async fn finish(context: &BrowserContext, query: &PageQuery) -> PageResponse {
         None => match retry_on_conflict(|| sign_in(context, &identity)).await? {
             Ok(token) => signed_in(context, &token, next),
             Err(refusal) => {
-                tracing::info!(refusal = refusal.name(), "a person may not sign in with the provider");
+                tracing::info!(
+                    refusal = refusal.name(),
+                    subject = identity.subject,
+                    "a person may not sign in with the provider"
+                );
                 Err(refused(explanation(&refusal, context.app().config.sign_in.password_sign_in)))
             }
         },
@@ -149,6 +156,9 @@ async fn finish(context: &BrowserContext, query: &PageQuery) -> PageResponse {
             let viewer = context.viewer.as_ref().filter(|viewer| viewer.session.to_string() == *session);
             let viewer = viewer.ok_or(PageError::SessionEnded)?;
             if !is_recent(&identity, clock.now_ms()) {
+                tracing::info!(
+                    "the provider sent no recent `auth_time`, so a member could not confirm their identity"
+                );
                 return Err(refused("The provider did not ask for your credentials again."));
             }
             match retry_on_conflict(|| confirm(context, viewer, &identity)).await? {

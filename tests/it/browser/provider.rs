@@ -80,7 +80,7 @@ async fn a_member_signs_in_with_a_certified_provider_and_out() {
     axe::install(&window).await;
     window.open_path("/login").await;
     window.click("Sign in with the school account").await;
-    window.wait_for_text("the provider does not respond").await;
+    window.wait_for_text("the provider cannot be reached").await;
     check_sign_in_page(&window, "login-provider-down").await;
     window.fill("Email", ADA).await;
     window.fill("Password", crate::support::browser::PASSWORD).await;
