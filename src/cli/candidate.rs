@@ -24,7 +24,7 @@ pub(super) enum CandidateCommand {
     /// List what the contract of `serve --candidate-contract` would reject, with the workspaces and API keys concerned
     ///
     /// Requests are estimated from a sample: of each key and operation, the first 1,000 a day and server are compared with the
-    /// candidate, and a share beyond. They are stored for 90 days. What earlier versions of a contract reject is only part of the JSON.
+    /// candidate, and a share beyond. They are stored for 90 days. The JSON also contains findings of earlier versions of the contracts.
     Report(ReportArgs),
 }
 

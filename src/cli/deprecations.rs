@@ -16,8 +16,8 @@ use foundation::config::Config;
 pub(super) enum DeprecationsCommand {
     /// List the deprecated operations, parameters, fields and values that requests used, with the workspaces and API keys
     ///
-    /// Uses are stored for 90 days. What is not deprecated any more is not listed. The owners of the workspaces get a mail when they
-    /// begin to be concerned, and 30, 7 and 1 days before the sunset.
+    /// Uses are stored for 90 days. Parts that are no longer deprecated are not listed. The owners of the workspaces get a mail after
+    /// the first such request, and 30, 7 and 1 days before the sunset.
     Report(ReportArgs),
 }
 

@@ -25,6 +25,24 @@ fn every_command_is_in_one_group_of_the_help() {
 }
 
 #[test]
+fn the_readme_lists_every_command() {
+    let readme = include_str!("../../README.md");
+    let mut cli = Cli::command();
+    cli.build();
+    let commands = cli.get_subcommands().filter(|command| command.get_name() != "help").flat_map(|command| {
+        let subcommands = command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help");
+        let paths: Vec<_> = subcommands
+            .map(|subcommand| format!("{} {}", command.get_name(), subcommand.get_name()))
+            .collect();
+        if paths.is_empty() { vec![command.get_name().to_owned()] } else { paths }
+    });
+    for command in commands {
+        let is_listed = ["`", " "].iter().any(|end| readme.contains(&format!("`{command}{end}")));
+        assert!(is_listed, "README.md does not list `{command}`");
+    }
+}
+
+#[test]
 fn the_help_shows_groups_and_exit_codes() {
     let help = help::grouped(Cli::command()).render_help().to_string();
     for part in [

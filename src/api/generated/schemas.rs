@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 2b77a9c3c723562ca7eb70e8415b0b5416e6a5e4e023eb8ee6f857200ff68581), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 3bacc47e4866d3c5e617bc536d6f5cba66264423a6e0d74f39ff57fb0c0114f0), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 

@@ -19,7 +19,8 @@ use print::Printer;
 /// The flags of `doctor`.
 #[derive(Debug, clap::Args)]
 pub(super) struct DoctorArgs {
-    /// Also read all tables, in small batches: references between rows, events and their deliveries, amounts, and revenue sums
+    /// Also read all tables, in small batches: structure, references, recording times, events and their deliveries, amounts of
+    /// orders, and revenue sums
     #[arg(long)]
     deep: bool,
     /// Print one JSON object per check and line
@@ -81,7 +82,7 @@ async fn schema(app: &App) -> Result<Report, CommandError> {
     let (problem, remedy) = match app.db.schema_state().await? {
         SchemaState::Current => return Ok(report),
         SchemaState::Behind(pending) => {
-            let remedy = "run `creator-api migrate`; a SQLite database is migrated when a server starts";
+            let remedy = "run `creator-api migrate`; an SQLite database is migrated when a server starts";
             (format!("migrations are pending: {pending}"), remedy)
         }
         SchemaState::Ahead(migration) => {

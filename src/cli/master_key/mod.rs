@@ -26,7 +26,7 @@ pub(super) enum MasterKeyCommand {
     /// server and worker, and restart them. 2. Move it to the first line of every key file, and restart them. 3. Run this
     /// command with the same key file. 4. Remove the previous key from every key file, and restart them. A cursor from before
     /// step 2 is valid until step 4. You can interrupt and repeat this command at any time. Keep the previous key for as long as
-    /// you keep backups from before step 3.
+    /// you keep backups from before the end of step 3.
     Rotate,
 }
 
