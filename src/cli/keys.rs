@@ -13,7 +13,7 @@ use super::{audited, output};
 use domain::app::App;
 use domain::audit::Action;
 use domain::keys::{self, KeyRecord, KeyUsage, Limit, NewKey};
-use domain::scope::Scope;
+use domain::scope::{Scope, Scopes};
 use domain::workspaces::Quota;
 use domain::{Error, WriteOutcome};
 use foundation::config::{Config, Network};
@@ -80,7 +80,9 @@ pub(super) struct CreateKeyArgs {
     /// Name of the key, such as the integration that uses it
     #[arg(long)]
     name: String,
-    /// One or more scopes, such as `read:courses`, or `all`
+    /// One or more scopes, such as `read:courses`, or `all` for those of v1
+    ///
+    /// `all` does not include the scopes of the Developer API, such as `write:webhooks`.
     #[arg(long = "scope", value_name = "SCOPE", required = true, num_args = 1.., value_delimiter = ',')]
     scopes: Vec<String>,
     #[command(flatten)]
@@ -133,10 +135,10 @@ async fn create(app: &App, new: CreateKeyArgs) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Parses one value of `--scope`: a scope, or `all`.
+/// Parses one value of `--scope`: a scope, or `all` for those of v1.
 fn parse_scopes(text: &str) -> Result<Vec<Scope>, CommandError> {
     if text == "all" {
-        return Ok(Scope::ALL.to_vec());
+        return Ok(Scopes::v1().iter().collect());
     }
     let scope = text.parse().map_err(|error| CommandError::usage(format!("--scope: {error}")))?;
     Ok(vec![scope])

@@ -1,5 +1,6 @@
 //! The commands of the program: their output on stdout and stderr, their errors, and their exit codes.
 
+use domain::scope::{Scope, Scopes};
 use insta::{assert_json_snapshot, assert_snapshot};
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
@@ -254,6 +255,16 @@ async fn a_key_can_be_limited_to_networks() {
     assert_eq!(server.stop().await, Some(0));
     let set = program.run(&["keys", "set-networks", id]).await;
     assert_snapshot!(set.stderr.replace(id, "KEY"), @"key KEY (x): may be used from everywhere; other processes apply this within 2 s");
+}
+
+#[tokio::test]
+async fn all_scopes_are_those_of_v1() {
+    let program = TestProgram::new().await;
+    program.create_key("all").await;
+    let keys = program.run(&["keys", "list", "--workspace", "acme", "--json"]).await;
+    let keys: Value = serde_json::from_str(&keys.stdout).expect("JSON");
+    let scopes: Vec<&str> = Scopes::v1().iter().map(Scope::as_str).collect();
+    assert_eq!((keys[0]["scopes"].clone(), scopes.len()), (json!(scopes), 6));
 }
 
 #[tokio::test]
