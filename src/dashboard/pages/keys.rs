@@ -12,7 +12,7 @@ use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get};
-use crate::ui::{self, FormChoice, Tone};
+use crate::ui::{self, FormChoice, Tone, choices};
 use domain::audit::Action;
 use domain::keys::{self, EffectiveQuota, KeyRecord, KeyUsage, Limit, NewKey};
 use domain::roles::Permission;
@@ -129,14 +129,7 @@ impl NewKeyPage {
     }
 
     fn expiries(&self) -> Vec<FormChoice<'_>> {
-        let selected = self.form.text("expires");
-        let choice = |(value, label): &(&'static str, &'static str)| FormChoice {
-            value,
-            label,
-            hint: "",
-            is_selected: *value == selected,
-        };
-        EXPIRIES.iter().map(choice).collect()
+        choices(EXPIRIES.iter().copied(), self.form.text("expires"))
     }
 }
 

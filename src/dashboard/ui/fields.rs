@@ -19,6 +19,16 @@ pub(crate) struct FormChoice<'a> {
     pub is_selected: bool,
 }
 
+/// Returns options without hints, given as value and label.
+pub(crate) fn choices<'a>(
+    options: impl Iterator<Item = (&'a str, &'a str)>,
+    selected: &str,
+) -> Vec<FormChoice<'a>> {
+    options
+        .map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == selected })
+        .collect()
+}
+
 /// The control that a field renders.
 #[derive(Debug, Clone)]
 enum Control<'a> {

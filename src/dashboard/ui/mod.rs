@@ -17,7 +17,7 @@ mod qr;
 mod time;
 mod user_agent;
 
-pub(crate) use fields::{FormChoice, error_sentence, field};
+pub(crate) use fields::{FormChoice, choices, error_sentence, field};
 pub(crate) use numbers::{Precision, count, duration, example_amount, minor_units, money, number, percent};
 pub(crate) use qr::qr_code;
 pub(crate) use time::{PageZone, Time};

@@ -15,7 +15,7 @@ use crate::position::{self, ROWS_PER_PAGE};
 use crate::query::{PageQuery, SEARCH_ALL};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get};
-use crate::ui::{self, FormChoice, Precision, RawHtml, Tone};
+use crate::ui::{self, FormChoice, Precision, RawHtml, Tone, choices};
 use domain::Error;
 use domain::keys::{self, KeyRecord};
 use domain::page::{Page, PageRequest, TimeSpan};
@@ -81,13 +81,6 @@ impl LogListPage {
     fn windows(&self) -> Vec<FormChoice<'_>> {
         choices(WINDOWS.iter().copied(), self.query.text("within"))
     }
-}
-
-/// Returns options without hints, given as value and label.
-fn choices<'a>(options: impl Iterator<Item = (&'a str, &'a str)>, selected: &str) -> Vec<FormChoice<'a>> {
-    options
-        .map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == selected })
-        .collect()
 }
 
 #[handler]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use askama::Template;
 use poem::handler;
 
-use super::filter::{choices, event_type, event_type_choices};
+use super::filter::{event_type, event_type_choices};
 use super::{DEAD_LETTERS, delivery_path, exact_delivery_count, last_outcome, origin_badge, replay_path};
 use crate::flash::Flash;
 use crate::form::{Form, FormErrors};
@@ -15,7 +15,7 @@ use crate::query::{PageQuery, SEARCH_ALL, TIME_ZONE};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get};
 use crate::time_span;
-use crate::ui::{self, FormChoice, PageZone};
+use crate::ui::{self, FormChoice, PageZone, choices};
 use domain::audit::Action;
 use domain::page::{Page, PageRequest};
 use domain::roles::Permission;

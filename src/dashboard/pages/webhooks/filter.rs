@@ -1,7 +1,7 @@
 //! Filters of delivery lists by event type.
 
 use crate::form::FormErrors;
-use crate::ui::FormChoice;
+use crate::ui::{FormChoice, choices};
 use domain::outbox::EVENT_TYPES;
 
 /// Parses an event type. Returns `None` if it is empty or unknown; adds an error if it is unknown.
@@ -18,16 +18,6 @@ pub(super) fn event_type_choices(selected: &str) -> Vec<FormChoice<'static>> {
     let options = std::iter::once(("", "All event types"))
         .chain(EVENT_TYPES.iter().map(|event_type| (*event_type, *event_type)));
     choices(options, selected)
-}
-
-/// Returns options without hints, given as value and label.
-pub(super) fn choices<'a>(
-    options: impl Iterator<Item = (&'a str, &'a str)>,
-    selected: &str,
-) -> Vec<FormChoice<'a>> {
-    options
-        .map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == selected })
-        .collect()
 }
 
 #[cfg(test)]

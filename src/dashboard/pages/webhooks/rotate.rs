@@ -6,13 +6,12 @@ use askama::Template;
 use poem::handler;
 use poem::web::Path;
 
-use super::filter::choices;
 use super::{new, path};
 use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get};
-use crate::ui::{self, FormChoice};
+use crate::ui::{self, FormChoice, choices};
 use domain::Error;
 use domain::audit::Action;
 use domain::roles::Permission;

@@ -6,13 +6,12 @@ use askama::Template;
 use poem::handler;
 
 use super::LIST;
-use super::filter::choices;
 use crate::flash::Flash;
 use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get};
-use crate::ui::{self, Badge, FormChoice, Tone, badge};
+use crate::ui::{self, Badge, FormChoice, Tone, badge, choices};
 use domain::Error;
 use domain::audit::Action;
 use domain::roles::Permission;

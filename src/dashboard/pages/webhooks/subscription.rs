@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use poem::handler;
 use poem::web::Path;
 
-use super::filter::{choices, event_type, event_type_choices};
+use super::filter::{event_type, event_type_choices};
 use super::outcomes::{SuccessRate, outcomes_chart};
 use super::{
     delivery_badge, delivery_count, delivery_path, event_types, format_count, last_outcome, origin_badge,
@@ -20,7 +20,7 @@ use crate::query::{PageQuery, SEARCH_ALL, TIME_ZONE};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get, post};
 use crate::time_span;
-use crate::ui::{self, FormChoice, PageZone, html_safe};
+use crate::ui::{self, FormChoice, PageZone, choices, html_safe};
 use domain::audit::Action;
 use domain::outbox::{EVENT_TYPES, EventType};
 use domain::page::{Page, PageRequest};
