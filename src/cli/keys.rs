@@ -124,7 +124,8 @@ async fn create(app: &App, new: CreateKeyArgs) -> Result<(), CommandError> {
     };
     let mut write = app.begin_write().await?;
     let (record, secret) = keys::create(app, &mut write, workspace.id, key).await?;
-    audited::commit(app, write, workspace.id, (Action::KeyCreated, record.id, &record.name)).await?;
+    audited::commit(app, write, workspace.id, (Action::KeyCreated, record.id, &record.creation_detail()))
+        .await?;
     output::print(secret.expose_secret())?;
     let scopes: Vec<&str> = record.scopes.iter().map(Scope::as_str).collect();
     output::eprint(format_args!("key {} for workspace `{}`: {}", record.id, workspace.key, scopes.join(" ")));
@@ -241,10 +242,7 @@ async fn set_networks(app: &App, key: KeyId, networks: &[Network]) -> Result<(),
     let mut write = app.begin_write().await?;
     let result = keys::set_networks(app, &mut write, key, networks).await;
     let WriteOutcome { record: key, changed } = result.map_err(|error| key_error(error, key))?;
-    let effect = match &networks.iter().map(Network::to_string).collect::<Vec<_>>()[..] {
-        [] => "may be used from everywhere".to_owned(),
-        networks => format!("may be used from {}", networks.join(", ")),
-    };
+    let effect = key.allowed_from();
     if changed {
         let detail = format!("{} ({effect})", key.name);
         audited::commit(app, write, key.workspace, (Action::KeyNetworksSet, key.id, &detail)).await?;

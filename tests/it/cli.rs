@@ -248,6 +248,10 @@ async fn a_key_can_be_limited_to_networks() {
     assert_eq!(error["error"]["code"], "forbidden");
     assert_snapshot!(error["error"]["message"].as_str().expect("a message"), @"This key may not be used from the address 127.0.0.1.");
     assert_eq!(server.stop().await, Some(0));
+    assert_eq!(
+        audit_entries(&program.app.workspace("acme").await).await[0],
+        "command line Created an API key x (may be used from 192.0.2.0/24, 2001:db8::/32)"
+    );
     let set = program.run(&["keys", "set-networks", id, "--allow-from", "127.0.0.0/8"]).await;
     assert_snapshot!(set.stderr.replace(id, "KEY"), @"key KEY (x): may be used from 127.0.0.0/8; other processes apply this within 2 s");
     let server = program.serve(&["serve"]).await;

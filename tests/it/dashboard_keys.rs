@@ -69,6 +69,10 @@ async fn a_key_works_only_from_its_networks() {
     }
     let list = html(&browser.get(KEYS).await);
     assert!(list.contains("<code>192.0.2.0/24</code> <code>127.0.0.1/32</code>"), "{list}");
+    assert_eq!(
+        audit_entries(&app.workspace("acme").await).await[0],
+        "owner@acme.example Created an API key CRM (may be used from 192.0.2.0/24, 127.0.0.1/32)"
+    );
     for (networks, message) in [
         ("everywhere", "must be networks such as 203.0.113.0/24"),
         ("127.0.0.0/33", "must be networks such as 203.0.113.0/24"),

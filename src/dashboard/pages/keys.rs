@@ -175,7 +175,8 @@ async fn create(request: DashboardRequest, form: Form) -> PageResponse {
     let mut write = request.begin_write().await?;
     match keys::create_by_member(request.app(), &mut write, request.workspace(), key).await {
         Ok((record, secret)) => {
-            request.commit_once(&form, write, Action::KeyCreated, record.id, &record.name).await?;
+            let detail = record.creation_detail();
+            request.commit_once(&form, write, Action::KeyCreated, record.id, &detail).await?;
             show_created(&request, &record, &secret)
         }
         Err(Error::Invalid(errors)) => request.show_errors(&NewKeyPage::new(&request, form, errors.into())),

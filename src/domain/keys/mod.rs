@@ -67,6 +67,21 @@ impl KeyRecord {
     pub fn is_valid(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| end > now)
     }
+
+    /// Returns from where the key may be used: `may be used from 192.0.2.0/24, 2001:db8::/32`.
+    pub fn allowed_from(&self) -> String {
+        let networks: Vec<String> = self.networks.iter().map(Network::to_string).collect();
+        let networks = if networks.is_empty() { "everywhere".to_owned() } else { networks.join(", ") };
+        format!("may be used from {networks}")
+    }
+
+    /// Returns the detail of the audit log entry about the creation of the key: its name, and its networks if it has any.
+    pub fn creation_detail(&self) -> String {
+        match self.networks.is_empty() {
+            true => self.name.clone(),
+            false => format!("{} ({})", self.name, self.allowed_from()),
+        }
+    }
 }
 
 /// A key to create.
