@@ -42,6 +42,7 @@ pub mod lessons;
 pub mod live_sessions;
 pub mod mails;
 pub mod modules;
+pub mod old_key_secrets;
 pub mod order_items;
 pub mod orders;
 pub mod outbox;

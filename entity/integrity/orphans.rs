@@ -73,6 +73,7 @@ pub const REFERENCES: &[Reference] = &[
     Reference { table: "recordings", key: "id", column: "workspace_id", parent: "workspaces" },
     Reference { table: "recordings", key: "id", column: "live_session_id", parent: "live_sessions" },
     Reference { table: "key_notices", key: "key_id", column: "key_id", parent: "api_keys" },
+    Reference { table: "old_key_secrets", key: "key_id", column: "key_id", parent: "api_keys" },
     Reference { table: "idempotency_records", key: "api_key_id", column: "api_key_id", parent: "api_keys" },
     Reference { table: "events", key: "id", column: "workspace_id", parent: "workspaces" },
     Reference { table: "revenue_rollups", key: "workspace_id", column: "workspace_id", parent: "workspaces" },

@@ -272,6 +272,11 @@ impl ApiError {
         )
     }
 
+    /// 409: the state of the record does not allow the operation.
+    pub fn conflict(message: String) -> Self {
+        Self::new(StatusCode::CONFLICT, ApiErrorCode::InvalidRequest, message)
+    }
+
     /// 422: the idempotency key was used with a different request.
     pub fn idempotency_key_reused() -> Self {
         Self::new(

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::outcome::{CommandError, CommandOutcome};
 use super::start::{self, DataFolder};
+use super::webhooks::parse_overlap;
 use super::workspaces::{QuotaFlags, find};
 use super::{audited, output};
 use domain::app::App;
@@ -64,6 +65,18 @@ pub(super) enum KeysCommand {
         #[arg(long, conflicts_with = "until")]
         withdraw: bool,
     },
+    /// Rotate the secret of a key; the new one is printed to stdout and cannot be shown again
+    ///
+    /// A key has at most two valid secrets. While the old one is valid, the key cannot be rotated again; a member of the workspace
+    /// can end the old one in the dashboard.
+    Rotate {
+        /// Id of the key
+        #[arg(value_name = "KEY_ID")]
+        key: KeyId,
+        /// How long the old secret stays valid, up to 7d; with 0s, it ends immediately
+        #[arg(long, value_name = "DURATION", default_value = "24h")]
+        overlap: Span,
+    },
     /// Revoke a key; requests with it are then rejected
     Revoke {
         /// Id of the key
@@ -105,6 +118,7 @@ pub(super) async fn run(config: Config, command: KeysCommand) -> Result<CommandO
         KeysCommand::SetQuota { key, quota } => set_quota(&app, key, quota.into()).await?,
         KeysCommand::SetNetworks { key, allow_from } => set_networks(&app, key, &allow_from).await?,
         KeysCommand::ExtendSunset { key, until, withdraw: _ } => extend_sunset(&app, key, until).await?,
+        KeysCommand::Rotate { key, overlap } => rotate(&app, key, overlap).await?,
         KeysCommand::Revoke { key } => revoke(&app, key).await?,
     }
     app.db.close().await;
@@ -195,13 +209,18 @@ fn state(key: &KeyRecord, now: Timestamp) -> String {
     .to_owned()
 }
 
-fn to_json(KeyUsage { key, quota, .. }: &KeyUsage) -> serde_json::Value {
+fn to_json(KeyUsage { key, quota, old_secret, .. }: &KeyUsage) -> serde_json::Value {
     json!({
         "id": key.id.to_string(),
         "name": key.name,
         "scopes": key.scopes.iter().map(Scope::as_str).collect::<Vec<_>>(),
         "prefix": key.prefix,
         "last4": key.last4,
+        "old_secret": old_secret.as_ref().map(|old| json!({
+            "prefix": old.prefix,
+            "last4": old.last4,
+            "expires_at": output::format_time(old.expires_at),
+        })),
         "per_minute": quota.per_minute.requests,
         "per_minute_source": quota.per_minute.source.as_str(),
         "per_day": quota.per_day.requests,
@@ -288,6 +307,27 @@ fn key_error(error: Error, key: KeyId) -> CommandError {
         )),
         error => error.into(),
     }
+}
+
+async fn rotate(app: &App, key: KeyId, overlap: Span) -> Result<(), CommandError> {
+    let overlap = parse_overlap(app, overlap)?;
+    let mut write = app.begin_write().await?;
+    let rotated = keys::rotate(app, &mut write, None, key, overlap).await;
+    let rotated = rotated.map_err(|error| key_error(error, key))?;
+    let entry = (Action::KeyRotated, key, &*rotated.audit_detail());
+    audited::commit(app, write, rotated.key.workspace, entry).await?;
+    output::print(rotated.secret.expose_secret())?;
+    match rotated.old_until.map(output::format_time) {
+        Some(until) => {
+            output::eprint(format_args!("key {key} ({}): the old secret ends at {until}", rotated.key.name))
+        }
+        None => output::eprint(format_args!(
+            "key {key} ({}): the old secret ended; other processes apply this within 2 s",
+            rotated.key.name
+        )),
+    }
+    output::eprint("the secret on stdout cannot be shown again; store it in a secret manager");
+    Ok(())
 }
 
 async fn revoke(app: &App, key: KeyId) -> Result<(), CommandError> {

@@ -49,7 +49,7 @@ pub enum Permission {
     ReadMessages,
     /// Read who did what.
     ReadAuditLog,
-    /// Create and revoke API keys.
+    /// Create, rotate and revoke API keys.
     ManageKeys,
     /// Create and change webhooks and their secrets, and resend deliveries.
     ManageWebhooks,

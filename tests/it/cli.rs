@@ -262,6 +262,45 @@ async fn a_key_can_be_limited_to_networks() {
 }
 
 #[tokio::test]
+async fn a_key_is_rotated_with_an_overlap() {
+    let program = TestProgram::new().await;
+    let old = program.create_key("read:courses").await;
+    let key = async || {
+        let keys = program.run(&["keys", "list", "--workspace", "acme", "--json"]).await;
+        let keys: Value = serde_json::from_str(&keys.stdout).expect("JSON");
+        keys[0].clone()
+    };
+    let id = key().await["id"].as_str().expect("an id").to_owned();
+    assert_eq!(key().await["old_secret"], Value::Null);
+    let rotated = program.run(&["keys", "rotate", &id, "--overlap", "2h"]).await;
+    assert_eq!(rotated.code, Some(0), "{rotated:?}");
+    let new = rotated.stdout.trim_end().to_owned();
+    let time = regex::Regex::new(r"\d{4}-\d\d-\d\dT[0-9:.]+Z").unwrap();
+    let masked = |text: &str| time.replace_all(&text.replace(&id, "KEY"), "TIME").into_owned();
+    assert_snapshot!(masked(&rotated.stderr), @r"
+    key KEY (billing): the old secret ends at TIME
+    the secret on stdout cannot be shown again; store it in a secret manager
+    ");
+    let listed = key().await;
+    assert_eq!((&listed["prefix"], &listed["last4"]), (&json!(new[..12]), &json!(new[43..])));
+    let shown = &listed["old_secret"];
+    assert_eq!((&shown["prefix"], &shown["last4"]), (&json!(old[..12]), &json!(old[43..])));
+
+    let server = program.serve(&["serve"]).await;
+    for secret in [&old, &new] {
+        server.key(&program.app, secret).get("/api/v1/courses").await.assert_status(200);
+    }
+    assert_eq!(server.stop().await, Some(0));
+    let third = program.run(&["keys", "rotate", &id]).await;
+    assert_eq!((third.code, third.stdout.as_str()), (Some(1), ""));
+    assert_snapshot!(masked(&third.stderr), @"error: key: has two valid secrets; the old one ends at TIME");
+    let too_long = program.run(&["keys", "rotate", &id, "--overlap", "8d"]).await;
+    assert_snapshot!(too_long.stderr, @"error: overlap: must be 0 to 7 days");
+    let entries = audit_entries(&program.app.workspace("acme").await).await;
+    assert_snapshot!(masked(&entries[0]), @"command line Rotated the secret of an API key billing (the old secret ends at TIME)");
+}
+
+#[tokio::test]
 async fn all_scopes_are_those_of_v1() {
     let program = TestProgram::new().await;
     program.create_key("all").await;

@@ -14,7 +14,9 @@ use crate::support::browser::{PASSWORD, csrf_token, first_match, html};
 use crate::support::crawl::{Crawl, ID, PageAction, without_random_parts};
 use crate::support::members::member_browser;
 use crate::support::time_zone::{COOKIE, assert_one_time_zone, named_zone};
-use crate::support::{Browser, Endpoint, TestApp, TestResponse, TestWorkspace, course_data, send};
+use crate::support::{
+    Browser, Endpoint, TestApp, TestResponse, TestWorkspace, course_data, in_transaction, send,
+};
 
 /// POST forms without record ids. The tests submit all other forms with ids of another workspace.
 const FORMS_WITHOUT_IDS: &[&str] = &[
@@ -86,6 +88,12 @@ async fn workspace_with_everything<'a>(
     workspace.change("enrollment.grant", json!({"student": "bob", "course": "ink"})).await;
     let key = workspace.key("read:courses").await;
     key.get("/api/v1/courses?limit=1").await.assert_status(200);
+    let rotated = workspace.key("read:courses").await.id.parse().unwrap();
+    let (state, overlap) = (&app.app, Duration::from_hours(24));
+    let rotate = in_transaction(app, async |write| {
+        domain::keys::rotate(state, write, Some(workspace.id), rotated, overlap).await
+    });
+    rotate.await.expect("the key is rotated");
     // Otherwise, a maintenance job would write these during the test.
     domain::requests::flush(&app.app).await.unwrap();
     domain::keys::flush_uses(&app.app).await.unwrap();

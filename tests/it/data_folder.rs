@@ -41,6 +41,7 @@ const COMMANDS: &[(&str, WithoutFolder)] = &[
     ("users set-role --workspace acme --email o@acme.example --role viewer", Fails),
     ("keys create --workspace acme --name CRM --scope all", Fails),
     ("keys list --workspace acme", Fails),
+    ("keys rotate key_01khdps1znf0yt63fefph15bgz", Fails),
     ("keys revoke key_01khdps1znf0yt63fefph15bgz", Fails),
     ("keys set-quota key_01khdps1znf0yt63fefph15bgz", Fails),
     ("keys set-networks key_01khdps1znf0yt63fefph15bgz", Fails),

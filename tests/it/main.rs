@@ -28,6 +28,7 @@ mod dashboard_courses;
 mod dashboard_crawl;
 mod dashboard_domain;
 mod dashboard_forms;
+mod dashboard_key_changes;
 mod dashboard_keys;
 mod dashboard_large;
 mod dashboard_logs;

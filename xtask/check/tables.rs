@@ -233,6 +233,7 @@ fn entities() -> DatabaseSchema {
         live_sessions,
         mails,
         modules,
+        old_key_secrets,
         order_items,
         orders,
         password_links,

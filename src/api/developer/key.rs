@@ -1,12 +1,20 @@
-//! The operation `getCurrentKey`.
+//! The operations on the API key of the request.
+
+use std::time::Duration;
+
+use secrecy::ExposeSecret;
 
 use super::DeveloperHandlers;
-use super::generated::key::{GetCurrentKeyRequest, GetCurrentKeyResponse, Key};
-use super::generated::schemas::{CurrentKey, KeyLimits, KeyWorkspace};
+use super::generated::key::{
+    GetCurrentKeyRequest, GetCurrentKeyResponse, Key, RotateCurrentKeyRequest, RotateCurrentKeyResponse,
+};
+use super::generated::schemas::{CurrentKey, KeyLimits, KeyWorkspace, RotatedKey};
 use crate::call::Call;
-use crate::error::Reply;
+use crate::error::{ApiError, Reply};
+use crate::idempotency::run_once_sealed;
 use crate::v1::id_string;
 use contract_runtime::payload::Json;
+use domain::audit::Action;
 use domain::{keys, workspaces};
 
 impl Key for DeveloperHandlers {
@@ -26,5 +34,42 @@ impl Key for DeveloperHandlers {
             created_at: key.created_at.into(),
             expires_at: key.expires_at.map(Into::into),
         })))
+    }
+
+    async fn rotate_current_key(
+        &self,
+        call: Call,
+        request: RotateCurrentKeyRequest,
+    ) -> Reply<RotateCurrentKeyResponse> {
+        let (handlers, caller, seal) = (self.clone(), call.clone(), &self.response_seal);
+        let overlap = Duration::from_secs(request.body.overlap_seconds.unsigned_abs().into());
+        run_once_sealed(&self.app, call, request.idempotency_key, seal, move |write| {
+            let (handlers, call) = (handlers.clone(), caller.clone());
+            Box::pin(async move {
+                let app = &handlers.app;
+                let rotated = keys::rotate(app, write, Some(call.workspace), call.key, overlap).await;
+                let rotated = rotated.map_err(rotation_error)?;
+                keys::notify_owners(app, write, &rotated, call.address).await?;
+                let entry = (Action::KeyRotated, id_string(call.key), &*rotated.audit_detail());
+                handlers.audit(write, &call, entry).await?;
+                Ok(RotateCurrentKeyResponse::Ok(Json::Value(RotatedKey {
+                    key_id: id_string(call.key),
+                    secret: rotated.secret.expose_secret().to_owned(),
+                    old_secret_expires_at: rotated.old_until.map(Into::into),
+                })))
+            })
+        })
+        .await
+    }
+}
+
+/// Converts an error of a rotation. The contract limits the overlap, so an invalid value is always the state of the key.
+fn rotation_error(error: domain::Error) -> ApiError {
+    match error {
+        domain::Error::Invalid(errors) => {
+            let reasons: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+            ApiError::conflict(format!("The key {}.", reasons.join(", and ")))
+        }
+        error => error.into(),
     }
 }

@@ -1,4 +1,4 @@
-//! The Developer API under `/developer/v1`: webhooks and their deliveries, for programs.
+//! The Developer API under `/developer/v1`: webhooks, their deliveries, and the API key of the request, for programs.
 //!
 //! It has its own contract, and the request pipeline of v1: the same keys, limits, errors and request log. Its changes are in the
 //! audit log, with the API key as the actor.

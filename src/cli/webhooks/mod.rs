@@ -15,7 +15,7 @@ use domain::app::App;
 use domain::webhooks::{self, Subscription};
 use foundation::config::Config;
 use foundation::id::SubscriptionId;
-pub(super) use subscriptions::pause_subscription;
+pub(super) use subscriptions::{parse_overlap, pause_subscription};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum WebhooksCommand {

@@ -205,7 +205,7 @@ pub(super) async fn rotate(app: &App, args: &RotateSecretArgs) -> Result<(), Com
 }
 
 /// Converts the value of `--overlap`.
-pub(super) fn parse_overlap(app: &App, overlap: Span) -> Result<Duration, CommandError> {
+pub(in crate::cli) fn parse_overlap(app: &App, overlap: Span) -> Result<Duration, CommandError> {
     let now = app.clock.now();
     match now.to_zoned(TimeZone::UTC).checked_add(overlap) {
         Ok(end) if end.timestamp() >= now => Ok(end.timestamp().duration_since(now).unsigned_abs()),

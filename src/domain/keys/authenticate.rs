@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use entity::{api_keys, workspaces};
+use entity::{api_keys, old_key_secrets, workspaces};
 use futures_util::future::BoxFuture;
 
 use super::super::records::id;
@@ -99,10 +99,19 @@ fn read_boxed<'a>(app: &'a App, digest: &'a [u8; 32]) -> BoxFuture<'a, Result<Op
 }
 
 /// Reads the principal of a secret from the database, with the limits that apply to its key. `None` for an unknown
-/// secret and for a revoked key. The caller checks whether the key has expired.
+/// secret, for an old secret that has expired, and for a revoked key. The caller checks whether the key has expired.
 async fn read(app: &App, digest: &[u8; 32]) -> Result<Option<Principal>> {
     app.principals.lookups.fetch_add(1, Ordering::Relaxed);
-    let Some(key) = api_keys::by_secret_hash(app.db.read(), digest).await? else { return Ok(None) };
+    let (key, old_until) = match api_keys::by_secret_hash(app.db.read(), digest).await? {
+        Some(key) => (key, None),
+        None => {
+            let now_ms = app.clock.now_ms();
+            let old = old_key_secrets::by_secret_hash(app.db.read(), digest, now_ms).await?;
+            let Some(old) = old else { return Ok(None) };
+            let Some(key) = api_keys::by_id(app.db.read(), old.key_id).await? else { return Ok(None) };
+            (key, Some(old.expires_at))
+        }
+    };
     if key.revoked_at.is_some() {
         return Ok(None);
     }
@@ -116,7 +125,7 @@ async fn read(app: &App, digest: &[u8; 32]) -> Result<Option<Principal>> {
         scopes: key.scopes.0.iter().filter_map(|scope| scope.parse().ok()).collect(),
         per_minute: quota.per_minute.requests,
         per_day: quota.per_day.requests,
-        expires_at: key.expires_at.map(from_ms),
+        expires_at: key.expires_at.into_iter().chain(old_until).min().map(from_ms),
         sunset_extended_until: key.sunset_extended_until.map(from_ms),
         networks,
     }))

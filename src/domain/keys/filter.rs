@@ -5,14 +5,15 @@
 //! exhausted its limit sends a key that is not cached. Keys created by this process are added at their commit. Keys
 //! created by other processes are read when a digest is missing and the last read is older than [`MAX_AGE_MS`]. Keys
 //! are read in the order of their ids, from [`OVERLAP_MS`] before the newest known key, because a transaction that
-//! began earlier can commit later. All keys are read again every [`FULL_READ_INTERVAL_MS`], in case the clock of
+//! began earlier can commit later. Keys that were rotated since, and their old secrets, are read by the time of the rotation, with
+//! the same overlap. All keys are read again every [`FULL_READ_INTERVAL_MS`], in case the clock of
 //! another process is further behind. Revoked keys are not read, but a key that was read before it was revoked is not
 //! removed: the query for the key rejects it.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use dashmap::DashSet;
-use entity::api_keys;
+use entity::{api_keys, old_key_secrets};
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
@@ -23,7 +24,7 @@ use foundation::id::{min_uuid_at, uuid_ms};
 
 /// A missing digest causes another read when the last read is at least this old, in milliseconds.
 const MAX_AGE_MS: i64 = 2_000;
-/// How long before the newest known key a read begins, in milliseconds.
+/// How long before the newest known key, or the previous read, a read begins, in milliseconds.
 const OVERLAP_MS: i64 = 60_000;
 /// Time between two reads of all keys, in milliseconds.
 const FULL_READ_INTERVAL_MS: i64 = 600_000;
@@ -103,7 +104,7 @@ impl KeyFilter {
         Ok(())
     }
 
-    /// Reads the keys created since the previous read, or all keys when [`FULL_READ_INTERVAL_MS`] have passed since the
+    /// Reads the keys created or rotated since the previous read, or all keys when [`FULL_READ_INTERVAL_MS`] have passed since the
     /// most recent read of all keys.
     async fn read(&self, db: &Database, state: &mut KeyReadState, now_ms: i64) -> Result<()> {
         let is_full_read = !is_recent(state.full_read_ms, now_ms, FULL_READ_INTERVAL_MS);
@@ -118,6 +119,12 @@ impl KeyFilter {
             if (keys.len() as u64) < BATCH_SIZE {
                 break;
             }
+        }
+        let rotated_since = if is_full_read { 0 } else { self.read_ms.load(Ordering::Acquire) - OVERLAP_MS };
+        self.statements.fetch_add(1, Ordering::Relaxed);
+        for (current, old) in old_key_secrets::hashes_since(db.read(), rotated_since).await? {
+            self.add(&current);
+            self.add(&old);
         }
         if is_full_read {
             state.full_read_ms = Some(now_ms);

@@ -1,4 +1,4 @@
-//! Creates, lists, changes and revokes API keys.
+//! Creates, lists and revokes API keys, and changes them on behalf of the operator.
 
 use entity::api_keys::{self, ActiveModel, Model};
 use entity::{Set, StringList, workspaces};
@@ -7,8 +7,9 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::super::field_errors::FieldErrors;
 use super::super::records::{id, new_uuid, not_found};
+use super::super::scope::Scopes;
 use super::super::workspaces::Quota;
-use super::super::{Result, WriteOutcome};
+use super::super::{Error, Result, WriteOutcome};
 use super::quota::{self, EffectiveQuota};
 use super::{KeyRecord, MAX_NETWORKS, NewKey};
 use crate::app::App;
@@ -59,16 +60,15 @@ async fn insert(
     let row = row.ok_or_else(|| not_found::<WorkspaceIdKind>(workspace))?;
     let max = (!by_operator).then(|| quota::workspace_quota(Some(&row), &app.config.limits));
     validate(write, &key, max)?;
-    let secret = bearer_secret::generate(bearer_secret::API_KEY)?;
-    let plain_text = secret.expose_secret();
+    let secret = NewSecret::generate()?;
     let row = Model {
         id: new_uuid::<KeyIdKind>(app, write),
         workspace_id: workspace.uuid(),
         name: key.name,
-        scopes: StringList(key.scopes.iter().map(|scope| scope.as_str().to_owned()).collect()),
-        secret_hash: bearer_secret::digest(plain_text).to_vec(),
-        prefix: plain_text.chars().take(12).collect(),
-        last4: plain_text[plain_text.len() - 4..].to_owned(),
+        scopes: scopes_column(key.scopes),
+        secret_hash: secret.hash,
+        prefix: secret.prefix,
+        last4: secret.last4,
         per_minute: key.quota.per_minute,
         per_day: key.quota.per_day,
         created_at: write.now_ms(),
@@ -82,7 +82,28 @@ async fn insert(
     api_keys::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
     let (app, digest) = (app.clone(), row.secret_hash.clone());
     write.after_commit(move || app.principals.filter.add(&digest));
-    Ok((record(row), secret))
+    Ok((record(row), secret.secret))
+}
+
+/// A new secret, and what is stored of it.
+pub(super) struct NewSecret {
+    pub(super) secret: SecretString,
+    pub(super) hash: Vec<u8>,
+    pub(super) prefix: String,
+    pub(super) last4: String,
+}
+
+impl NewSecret {
+    pub(super) fn generate() -> Result<Self> {
+        let secret = bearer_secret::generate(bearer_secret::API_KEY)?;
+        let plain_text = secret.expose_secret();
+        Ok(Self {
+            hash: bearer_secret::digest(plain_text).to_vec(),
+            prefix: plain_text.chars().take(12).collect(),
+            last4: plain_text[plain_text.len() - 4..].to_owned(),
+            secret,
+        })
+    }
 }
 
 /// Returns the keys of a workspace, newest first, including revoked and expired keys.
@@ -108,21 +129,40 @@ pub async fn revoke(
     workspace: Option<WorkspaceId>,
     key: KeyId,
 ) -> Result<WriteOutcome<KeyRecord>> {
-    let row = api_keys::by_id(write.conn(), key.uuid()).await?;
-    let row = row.filter(|row| workspace.is_none_or(|workspace| workspace.uuid() == row.workspace_id));
-    let rows = api_keys::in_workspace(row.ok_or_else(|| not_found::<KeyIdKind>(key))?.workspace_id);
-    // The lock waits for a concurrent revocation, so that only one of the two changes the key.
-    let row = rows.lock(write.conn(), key.uuid()).await?;
-    let mut row = row.ok_or_else(|| not_found::<KeyIdKind>(key))?;
+    let mut row = lock(write, workspace, key).await?;
     if row.revoked_at.is_some() {
         return Ok(WriteOutcome::unchanged(record(row)));
     }
     let now_ms = write.now_ms();
-    rows.revoke(write.conn(), row.id, now_ms).await?;
+    api_keys::in_workspace(row.workspace_id).revoke(write.conn(), row.id, now_ms).await?;
     row.revoked_at = Some(now_ms);
     let app = app.clone();
     write.after_commit(move || app.principals.invalidate());
     Ok(WriteOutcome::changed(record(row)))
+}
+
+/// Locks a key, which waits for concurrent changes to it. `workspace` is that of the user who changes the key; `None` is for the
+/// operator, who can change keys of any workspace.
+///
+/// # Errors
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the key does not exist or belongs to another workspace.
+pub(super) async fn lock(write: &Write, workspace: Option<WorkspaceId>, key: KeyId) -> Result<Model> {
+    let row = api_keys::by_id(write.conn(), key.uuid()).await?;
+    let row = row.filter(|row| workspace.is_none_or(|workspace| workspace.uuid() == row.workspace_id));
+    let rows = api_keys::in_workspace(row.ok_or_else(|| not_found::<KeyIdKind>(key))?.workspace_id);
+    rows.lock(write.conn(), key.uuid()).await?.ok_or_else(|| not_found::<KeyIdKind>(key))
+}
+
+/// Locks a key as [`lock`] does, to change it.
+///
+/// # Errors
+/// Returns the errors of [`lock`], and [`Error::Invalid`](crate::Error::Invalid) for `key` when the key is revoked or expired.
+pub(super) async fn lock_valid(write: &Write, workspace: Option<WorkspaceId>, key: KeyId) -> Result<Model> {
+    let row = lock(write, workspace, key).await?;
+    match row.revoked_at.is_none() && row.expires_at.is_none_or(|end| end > write.now_ms()) {
+        true => Ok(row),
+        false => Err(Error::invalid("key", "is revoked or expired")),
+    }
 }
 
 /// Replaces both limits of a key's custom quota on behalf of the operator. For a limit that is `None`, the workspace's
@@ -206,15 +246,13 @@ async fn update(
     changes: ActiveModel,
     change: impl FnOnce(&mut Model),
 ) -> Result<WriteOutcome<KeyRecord>> {
-    let unlocked = api_keys::by_id(write.conn(), key.uuid()).await?;
-    let rows = api_keys::in_workspace(unlocked.ok_or_else(|| not_found::<KeyIdKind>(key))?.workspace_id);
-    let before = rows.lock(write.conn(), key.uuid()).await?.ok_or_else(|| not_found::<KeyIdKind>(key))?;
+    let before = lock(write, None, key).await?;
     let mut row = before.clone();
     change(&mut row);
     if row == before {
         return Ok(WriteOutcome::unchanged(record(row)));
     }
-    rows.update(write.conn(), row.id, changes).await?;
+    api_keys::in_workspace(row.workspace_id).update(write.conn(), row.id, changes).await?;
     let app = app.clone();
     write.after_commit(move || app.principals.invalidate());
     Ok(WriteOutcome::changed(record(row)))
@@ -223,10 +261,7 @@ async fn update(
 /// Validates a new key. `max` is the maximum of its custom quota. `None` means unlimited.
 fn validate(write: &Write, key: &NewKey, max: Option<EffectiveQuota>) -> Result<()> {
     let mut errors = FieldErrors::default();
-    errors.check_single_line("name", &key.name, 200);
-    if key.scopes.iter().next().is_none() {
-        errors.add("scopes", "must have at least one scope");
-    }
+    check_fields(&mut errors, write, &key.name, key.scopes, key.expires_at);
     let limits = [
         ("per_minute", key.quota.per_minute, max.map(|max| max.per_minute)),
         ("per_day", key.quota.per_day, max.map(|max| max.per_day)),
@@ -246,10 +281,29 @@ fn validate(write: &Write, key: &NewKey, max: Option<EffectiveQuota>) -> Result<
         }
     }
     check_networks(&mut errors, &key.networks);
-    if key.expires_at.is_some_and(|end| end.as_millisecond() <= write.now_ms()) {
+    errors.into_result()
+}
+
+/// Validates the fields that members choose and can change.
+fn check_fields(
+    errors: &mut FieldErrors,
+    write: &Write,
+    name: &str,
+    scopes: Scopes,
+    expires_at: Option<Timestamp>,
+) {
+    errors.check_single_line("name", name, 200);
+    if scopes.iter().next().is_none() {
+        errors.add("scopes", "must have at least one scope");
+    }
+    if expires_at.is_some_and(|end| end.as_millisecond() <= write.now_ms()) {
         errors.add("expires_at", "must be in the future");
     }
-    errors.into_result()
+}
+
+/// Returns the stored form of scopes.
+fn scopes_column(scopes: Scopes) -> StringList {
+    StringList(scopes.iter().map(|scope| scope.as_str().to_owned()).collect())
 }
 
 /// Returns the networks from which a key may be used.

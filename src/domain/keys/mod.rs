@@ -1,6 +1,6 @@
 //! Manages API keys and authenticates requests with them.
 //!
-//! Only [`create`] and [`create_by_member`] return a key's secret. The database stores its SHA-256 digest.
+//! Only [`create`], [`create_by_member`] and [`rotate`] return a key's secret. The database stores its SHA-256 digest.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -18,6 +18,7 @@ mod filter;
 mod manage;
 mod quota;
 mod reminders;
+mod rotate;
 mod usage;
 
 pub use authenticate::{authenticate, authenticate_limited, flush_uses};
@@ -25,6 +26,7 @@ pub use cache::PrincipalCache;
 pub use manage::{create, create_by_member, extend_sunset, list, revoke, set_networks, set_quota};
 pub use quota::{EffectiveQuota, Limit, LimitSource};
 pub use reminders::remind;
+pub use rotate::{OldSecret, RotatedKey, end_old_secret, notify_owners, rotate};
 pub use usage::{KeyUsage, actor, daily_quota_resets_at, get, list_usage};
 
 /// The maximum number of networks of a key.
@@ -37,7 +39,7 @@ pub struct KeyRecord {
     pub id: KeyId,
     /// The workspace that the key gives access to.
     pub workspace: WorkspaceId,
-    /// The name chosen at creation.
+    /// The name.
     pub name: String,
     /// The scopes of the key.
     pub scopes: Scopes,
@@ -84,6 +86,11 @@ impl KeyRecord {
     }
 }
 
+/// Returns the part of a secret that is shown.
+fn masked(prefix: &str, last4: &str) -> String {
+    format!("{prefix}...{last4}")
+}
+
 /// A key to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewKey {
@@ -112,7 +119,7 @@ pub struct Principal {
     pub per_minute: u32,
     /// Maximum number of requests per UTC day.
     pub per_day: u32,
-    /// When the key expires. `None` means never.
+    /// When the secret expires: with the key, or earlier if it is the old secret. `None` means never.
     pub expires_at: Option<Timestamp>,
     /// Until when deprecated operations work for the key after their sunset. `None` if they stop at the sunset.
     pub sunset_extended_until: Option<Timestamp>,

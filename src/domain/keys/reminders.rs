@@ -12,6 +12,7 @@ use mail::message::{KeyItem, Message};
 use mail::{is_recipient, queue};
 
 use super::super::records::id;
+use super::masked;
 use crate::app::App;
 use crate::{Result, email, workspaces};
 
@@ -121,5 +122,5 @@ fn due_reminders(key: &Model, now_ms: i64) -> impl Iterator<Item = i64> {
 }
 
 fn item(key: &Model, at: Option<Timestamp>) -> KeyItem {
-    KeyItem { name: key.name.clone(), secret: format!("{}...{}", key.prefix, key.last4), at }
+    KeyItem { name: key.name.clone(), secret: masked(&key.prefix, &key.last4), at }
 }

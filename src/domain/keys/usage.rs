@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use entity::rollups::{DAY_MS, Grain};
-use entity::{api_keys, rate_usage, workspaces};
+use entity::{api_keys, old_key_secrets, rate_usage, workspaces};
 use jiff::Timestamp;
 
 use super::super::Result;
 use super::super::audit::Actor;
 use super::super::records::not_found;
-use super::KeyRecord;
 use super::manage::record;
 use super::quota::{self, EffectiveQuota};
+use super::{KeyRecord, OldSecret};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
@@ -27,6 +27,8 @@ pub struct KeyUsage {
     pub calls_today: u64,
     /// The quota that applies to the key.
     pub quota: EffectiveQuota,
+    /// The old secret, which the last rotation replaced, while it is valid.
+    pub old_secret: Option<OldSecret>,
 }
 
 /// Returns when the daily quotas reset: the end of the current UTC day.
@@ -72,9 +74,14 @@ pub async fn list_usage(app: &App, workspace: WorkspaceId) -> Result<Vec<KeyUsag
         let counts = rate_usage::of_subjects(app.db.read(), subjects, today).await?;
         used.extend(counts.into_iter().map(|row| (row.subject, row.used.unsigned_abs())));
     }
+    let old = old_key_secrets::of_workspace(app.db.read(), workspace.uuid(), now_ms).await?;
+    let mut old: HashMap<_, _> = old.into_iter().map(|row| (row.key_id, row)).collect();
     let usage = |(key, quota): (KeyRecord, EffectiveQuota)| {
         let calls_today = used.get(&key.id.to_string()).copied().unwrap_or(0);
-        KeyUsage { key, calls_today, quota }
+        let old_secret = old.remove(&key.id.uuid()).filter(|_| key.is_valid(from_ms(now_ms))).map(|row| {
+            OldSecret { prefix: row.prefix, last4: row.last4, expires_at: from_ms(row.expires_at) }
+        });
+        KeyUsage { key, calls_today, quota, old_secret }
     };
     Ok(keys.into_iter().map(usage).collect())
 }

@@ -36,7 +36,7 @@ pub use links::{LINK_HOURS, by_link, create_link, prune_links, set_password};
 pub use mail::message::AccountEvent;
 pub use member_roles::{RoleChange, is_owner, roles, set_roles};
 pub use members::{WorkspaceMember, list_members};
-pub use notices::notify;
+pub use notices::{mail_owners, notify};
 pub use sign_in_links::{
     LinkHolder, Redeemed, SignInLink, by_sign_in_link, create_sign_in_link, prune_sign_in_links,
     redeem_sign_in_link,

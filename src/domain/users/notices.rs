@@ -1,4 +1,4 @@
-//! Mails notices to people about their accounts.
+//! Mails notices to people about their accounts, and to the owners of workspaces.
 
 use entity::users;
 use foundation::clock::from_ms;
@@ -7,8 +7,11 @@ use foundation::id::WorkspaceId;
 use mail::message::{AccountEvent, Message};
 use mail::{is_recipient, queue};
 
+use super::{roles, to_user};
 use crate::app::App;
 use crate::audit::Actor;
+use crate::roles::Role;
+use crate::workspaces::Workspace;
 use crate::{Result, email};
 
 /// Queues a mail that notifies the person with this email address of an event of their account. Does nothing if the address cannot
@@ -37,6 +40,26 @@ pub async fn notify(
     };
     let recipient = recipient(write, address).await?;
     queue::enqueue(write, &app.ids, workspace, &recipient, &message).await?;
+    Ok(())
+}
+
+/// Queues a message to each owner of a workspace whose address can receive mail.
+///
+/// # Errors
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
+pub async fn mail_owners(
+    app: &App,
+    write: &mut Write,
+    workspace: &Workspace,
+    message: &Message,
+) -> Result<()> {
+    for row in users::in_workspace(workspace.id.uuid()).list(write.conn()).await? {
+        let user = to_user(row);
+        if roles(workspace, &user).contains(Role::Owner) && is_recipient(&user.email) {
+            let recipient = recipient(write, &user.email).await?;
+            queue::enqueue(write, &app.ids, workspace.id, &recipient, message).await?;
+        }
+    }
     Ok(())
 }
 

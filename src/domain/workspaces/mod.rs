@@ -88,6 +88,15 @@ pub async fn get(app: &App, workspace_id: WorkspaceId) -> Result<Workspace> {
     row.map(workspace).ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))
 }
 
+/// Returns the workspace with this id, read in an open transaction.
+///
+/// # Errors
+/// Returns [`Error::NotFound`] when the workspace does not exist.
+pub async fn get_in(write: &Write, workspace_id: WorkspaceId) -> Result<Workspace> {
+    let row = workspaces::by_id(write.conn(), workspace_id.uuid()).await?;
+    row.map(workspace).ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))
+}
+
 /// Returns the workspace with this id or key.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Messages about API keys that expire soon or are not used.
+//! Messages about API keys that expire soon, are not used, or were rotated by a program.
 
 use jiff::Timestamp;
 
@@ -12,7 +12,7 @@ pub struct KeyItem {
     pub name: String,
     /// The first and last characters of the secret.
     pub secret: String,
-    /// When it expires or was last used; `None` if it does not or was not.
+    /// When it expires, was last used, or its old secret expires; `None` if it does not or was not, or the old secret has expired.
     pub at: Option<Timestamp>,
 }
 
@@ -34,6 +34,34 @@ pub(super) fn unused(workspace: &str, keys: &[KeyItem], page: Option<&str>) -> R
         single_line(workspace)
     );
     render("Some of your API keys are not used", &intro, "Last used", keys, page)
+}
+
+/// Renders [`Message::KeyRotated`](super::Message::KeyRotated).
+pub(super) fn rotated(
+    workspace: &str,
+    key: &KeyItem,
+    address: &str,
+    at: Timestamp,
+    page: Option<&str>,
+) -> RenderedMessage {
+    let intro = format!(
+        "A program that uses an API key of the {} workspace rotated the secret of this key. All programs that use the key need the \
+         new secret before the old one ends.",
+        single_line(workspace)
+    );
+    let (time, end) = (format_time(at), key.at.map_or_else(|| "immediately".to_owned(), format_time));
+    let fields = [
+        ("API key", &*key.name),
+        ("New secret", &*key.secret),
+        ("Old secret ends", &*end),
+        ("Rotated", &*time),
+        ("IP address", address),
+    ];
+    let advice = "If you did not expect this, somebody else may know the key. In this case, revoke the key, which ends both secrets";
+    let advice = if page.is_some() { format!("{advice}:") } else { format!("{advice}.") };
+    let mut blocks = vec![Paragraph(intro.into()), Fields(&fields), Paragraph(advice.into())];
+    blocks.extend(page.map(Link));
+    render_message("The secret of an API key was rotated".to_owned(), &blocks)
 }
 
 /// Renders a list of keys. `label` says what their times are.

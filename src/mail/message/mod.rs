@@ -127,6 +127,19 @@ pub enum Message {
         /// The dashboard page of the keys, if the server's URL is known.
         page: Option<String>,
     },
+    /// Notifies an owner that a program rotated the secret of an API key.
+    KeyRotated {
+        /// The workspace's name.
+        workspace: String,
+        /// The key with its new secret, and when the old one expires; `None` if it expired at once.
+        key: KeyItem,
+        /// The IP address of the program.
+        address: String,
+        /// When the secret was rotated.
+        at: Timestamp,
+        /// The dashboard page of the keys, if the server's URL is known.
+        page: Option<String>,
+    },
 }
 
 /// Something deprecated that a workspace uses.
@@ -256,6 +269,7 @@ impl Message {
             Self::Deprecated { .. } => "deprecated",
             Self::KeysExpire { .. } => "keys_expire",
             Self::KeysUnused { .. } => "keys_unused",
+            Self::KeyRotated { .. } => "key_rotated",
         }
     }
 
@@ -330,6 +344,9 @@ impl Message {
             }
             Self::KeysExpire { workspace, keys, page } => keys::expire(workspace, keys, page.as_deref()),
             Self::KeysUnused { workspace, keys, page } => keys::unused(workspace, keys, page.as_deref()),
+            Self::KeyRotated { workspace, key, address, at, page } => {
+                keys::rotated(workspace, key, address, *at, page.as_deref())
+            }
         }
     }
 }

@@ -174,6 +174,24 @@ fn keys_that_expire_or_are_not_used_are_listed() {
 }
 
 #[test]
+fn a_rotation_names_the_key_and_the_end_of_its_old_secret() {
+    let rotated = |at: Option<&str>, page: Option<&str>| Message::KeyRotated {
+        workspace: "Acme School".to_owned(),
+        key: KeyItem {
+            name: "<Shop>".to_owned(),
+            secret: "svc_live_Ab1...9xYz".to_owned(),
+            at: at.map(|at| at.parse().unwrap()),
+        },
+        address: "203.0.113.9".to_owned(),
+        at: "2026-03-02T10:00:30Z".parse().unwrap(),
+        page: page.map(ToOwned::to_owned),
+    };
+    let page = "https://api.acme.example/dashboard/developer";
+    insta::assert_snapshot!(formatted(&rotated(Some("2026-03-03T10:00:30Z"), Some(page))));
+    insta::assert_snapshot!(rotated(None, None).render().text);
+}
+
+#[test]
 fn deprecated_parts_are_listed_with_their_keys() {
     let item = |text: &str, keys: &str| DeprecatedItem {
         text: text.to_owned(),

@@ -57,6 +57,7 @@ fn example(app: &TestApp, operation: &Operation, path: &str, key: Option<&TestKe
         | "replayDelivery" => request,
         "createWebhook" => request.json(&new_webhook()),
         "updateWebhook" => request.json(&json!({"rate": 5})),
+        "rotateCurrentKey" => request.json(&json!({"overlap_seconds": 60})),
         "rotateWebhookSecret" => request.json(&json!({"overlap_seconds": 0})),
         "testWebhook" => request.json(&json!({"event_type": "order.paid"})),
         "previewFilter" => request.json(&json!({"filter": []})),
@@ -173,6 +174,11 @@ async fn no_operation_returns_data_of_another_workspace() {
                 assert_eq!(response.assert_status(200).json()["workspace"]["name"], "globex")
             }
             "listWebhooks" | "listDeliveries" => assert!(response.assert_status(200).ids().is_empty()),
+            // Its own key, whose old secret stays valid for the next operations.
+            "rotateCurrentKey" => {
+                let rotated = response.assert_status(200).json();
+                assert_eq!(rotated["key_id"], key.id);
+            }
             // Created in `globex`.
             "createWebhook" => {
                 let created = response.assert_status(201).json();

@@ -5,6 +5,7 @@ mod deliveries;
 mod idempotency;
 mod keys;
 mod limits;
+mod rotation;
 mod webhooks;
 
 use reqwest::Method;

@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 6bab3bb65406e1091350d874e9acef0a03eeadf26ef85fcdb005f7a3f7884b7b), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 2227aa22ec8ff193f9230f0ff4ad9b51c402df9b65c9a6406cb87095621ffbc2), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 
@@ -16,7 +16,7 @@ use contract_runtime::service::respond;
 /// A tag of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, poem_openapi::Tags)]
 pub enum Tag {
-    /// The API key of the request.
+    /// The API key of the request, and its secret.
     #[oai(rename = "key")]
     Key,
     /// Subscriptions of URLs to events, with their delivery controls.
@@ -30,6 +30,9 @@ pub enum Tag {
 /// A scope of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, poem_openapi::OAuthScopes)]
 pub enum Scope {
+    /// `write:keys`.
+    #[oai(rename = "write:keys")]
+    WriteKeys,
     /// `read:webhooks`.
     #[oai(rename = "read:webhooks")]
     ReadWebhooks,
@@ -40,10 +43,15 @@ pub enum Scope {
 
 impl Scope {
     /// All scopes, in the order of the contract.
-    pub const ALL: &'static [Self] = &[Self::ReadWebhooks, Self::WriteWebhooks];
+    pub const ALL: &'static [Self] = &[
+        Self::WriteKeys,
+        Self::ReadWebhooks,
+        Self::WriteWebhooks,
+    ];
     /// Returns the scope as a string, such as `read:courses`.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::WriteKeys => "write:keys",
             Self::ReadWebhooks => "read:webhooks",
             Self::WriteWebhooks => "write:webhooks",
         }
@@ -81,6 +89,31 @@ impl<S: key::Key + webhooks::Webhooks + deliveries::Deliveries> DeveloperV1<S> {
             if_none_match: if_none_match.0,
         };
         respond(&self.0, &call, self.0.get_current_key(call.clone(), request).await)
+    }
+    /// Rotate the secret of the key
+    #[oai(
+        path = "/developer/v1/keys/rotate",
+        method = "post",
+        operation_id = "rotateCurrentKey",
+        tag = "Tag::Key"
+    )]
+    async fn rotate_current_key(
+        &self,
+        #[oai(scope = "Scope::WriteKeys")]
+        _key: SecurityRequirement<Keys>,
+        call: Call<S::Caller>,
+        #[oai(
+            name = "Idempotency-Key",
+            validator(min_length = 1, max_length = 255, pattern = "^[!-~]+$")
+        )]
+        idempotency_key: Header<Option<String>>,
+        body: JsonBody<schemas::KeyRotation>,
+    ) -> key::RotateCurrentKeyResponse {
+        let request = key::RotateCurrentKeyRequest {
+            idempotency_key: idempotency_key.0,
+            body: body.0,
+        };
+        respond(&self.0, &call, self.0.rotate_current_key(call.clone(), request).await)
     }
     /// List webhooks
     #[oai(

@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 6bab3bb65406e1091350d874e9acef0a03eeadf26ef85fcdb005f7a3f7884b7b), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 2227aa22ec8ff193f9230f0ff4ad9b51c402df9b65c9a6406cb87095621ffbc2), do not edit. Run `cargo xtask codegen`.
 
 //! Static descriptions of the operations.
 
@@ -10,6 +10,7 @@ use contract_runtime::contract::{
 /// All operations, in the order of the contract.
 pub static OPERATIONS: &[&Operation] = &[
     &GET_CURRENT_KEY,
+    &ROTATE_CURRENT_KEY,
     &LIST_WEBHOOKS,
     &CREATE_WEBHOOK,
     &GET_WEBHOOK,
@@ -59,6 +60,29 @@ pub static GET_CURRENT_KEY: Operation = Operation {
     ],
     body: None,
     statuses: &[200, 304, 401, 403, 422, 429, 500],
+};
+
+/// Rotate the secret of the key
+pub static ROTATE_CURRENT_KEY: Operation = Operation {
+    id: "rotateCurrentKey",
+    method: "POST",
+    path: "/developer/v1/keys/rotate",
+    tag: "key",
+    scope: Some("write:keys"),
+    parameters: &[
+        Parameter {
+            name: "Idempotency-Key",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IdempotencyKey/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: Some(Body {
+        media_type: "application/json",
+        schema: "/paths/~1developer~1v1~1keys~1rotate/post/requestBody/content/application~1json/schema",
+    }),
+    statuses: &[200, 401, 403, 409, 413, 415, 422, 429, 500],
 };
 
 /// List webhooks

@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 6bab3bb65406e1091350d874e9acef0a03eeadf26ef85fcdb005f7a3f7884b7b), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 2227aa22ec8ff193f9230f0ff4ad9b51c402df9b65c9a6406cb87095621ffbc2), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -35,9 +35,9 @@ pub struct CurrentKey {
     /// Id of an API key, such as `key_01k0zszsg0e1c9z3pk6m5sbwnq`.
     #[oai(validator(pattern = "^key_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
     pub id: String,
-    /// The name chosen at creation.
+    /// The name.
     pub name: String,
-    /// The first 12 characters of the secret.
+    /// The first 12 characters of the current secret, also if the request was sent with the old one.
     pub prefix: String,
     /// The scopes of the key, in this API and in the Creator Platform API.
     pub scopes: Vec<String>,
@@ -457,6 +457,51 @@ pub struct RotatedSecret {
     /// When the older secrets stop signing at the latest. Null if they stopped immediately.
     #[oai(nullable)]
     pub older_secrets_expire_at: Option<Timestamp>,
+}
+
+/// The options of the rotation of an API key.
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    poem_openapi::Object,
+    serde::Serialize,
+    serde::Deserialize
+)]
+#[oai(deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
+pub struct KeyRotation {
+    /// For how long the old secret stays valid, in seconds; at most 7 days. With 0, it ends immediately.
+    #[oai(
+        default = "key_rotation_overlap_seconds_default",
+        validator(minimum(value = "0"), maximum(value = "604800"))
+    )]
+    #[serde(default = "key_rotation_overlap_seconds_default")]
+    pub overlap_seconds: i32,
+}
+
+fn key_rotation_overlap_seconds_default() -> i32 {
+    86400
+}
+
+/// The result of the rotation of an API key.
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    poem_openapi::Object,
+    serde::Serialize,
+    serde::Deserialize
+)]
+pub struct RotatedKey {
+    /// Id of an API key, such as `key_01k0zszsg0e1c9z3pk6m5sbwnq`.
+    #[oai(validator(pattern = "^key_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
+    pub key_id: String,
+    /// The new secret. It is not shown again.
+    pub secret: String,
+    /// When the old secret expires. Null if it ended immediately.
+    #[oai(nullable)]
+    pub old_secret_expires_at: Option<Timestamp>,
 }
 
 /// A test event to send.

@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 6bab3bb65406e1091350d874e9acef0a03eeadf26ef85fcdb005f7a3f7884b7b), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 2227aa22ec8ff193f9230f0ff4ad9b51c402df9b65c9a6406cb87095621ffbc2), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `webhooks`.
 

@@ -26,6 +26,7 @@ use domain::webhooks::{
 use foundation::id::{DeliveryId, ReplayId, SubscriptionId};
 
 pub(super) use outcomes::{newest_label, outcomes_chart};
+pub(super) use rotate::{OVERLAPS, overlap};
 
 /// Path of the list of subscriptions.
 const LIST: &str = "/dashboard/developer/webhooks";

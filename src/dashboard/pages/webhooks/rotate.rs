@@ -19,12 +19,12 @@ use domain::webhooks::{self, Subscription};
 use foundation::id::SubscriptionId;
 
 /// Options for the overlap: hours and label. The first is the default.
-const OVERLAPS: &[(&str, &str)] = &[
+pub(in crate::pages) const OVERLAPS: &[(&str, &str)] = &[
     ("24", "24 hours"),
     ("1", "1 hour"),
     ("72", "3 days"),
     ("168", "7 days"),
-    ("0", "None: the old secret stops signing immediately"),
+    ("0", "None: the old secret ends immediately"),
 ];
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
@@ -32,6 +32,13 @@ pub(super) fn routes(route: RouteTable) -> RouteTable {
         "/dashboard/developer/webhooks/:subscription/rotate",
         get(Permission::ManageWebhooks, show_form).post(Permission::ManageWebhooks, rotate),
     )
+}
+
+/// Returns the overlap that is selected in a form. `None` if it is not one of the options.
+pub(in crate::pages) fn overlap(form: &Form) -> Option<Duration> {
+    let hours = form.text("overlap");
+    let is_offered = OVERLAPS.iter().any(|(value, _)| *value == hours);
+    hours.parse().ok().filter(|_| is_offered).map(Duration::from_hours)
 }
 
 #[derive(Template)]
@@ -67,15 +74,12 @@ async fn rotate(request: DashboardRequest, Path(subscription): Path<String>, for
     let (app, workspace) = (request.app(), request.workspace());
     let subscription = webhooks::get(app, workspace, subscription).await?;
     request.require_recent_sign_in(&format!("{}/rotate", path(&subscription.id)))?;
-    let hours = form.text("overlap");
-    let is_offered = OVERLAPS.iter().any(|(value, _)| *value == hours);
-    let Some(hours) = hours.parse().ok().filter(|_| is_offered) else {
+    let Some(overlap) = overlap(&form) else {
         let mut errors = FormErrors::default();
         errors.add("overlap", "must be one of the listed values");
         return request.show_errors(&RotateSecretPage::new(&request, subscription, form, errors));
     };
     let mut write = request.begin_write().await?;
-    let overlap = Duration::from_hours(hours);
     match webhooks::rotate(app, &mut write, request.seal(), workspace, subscription.id, overlap).await {
         Ok(rotated) => {
             request

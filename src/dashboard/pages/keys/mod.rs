@@ -1,4 +1,6 @@
-//! API keys: list, creation, and revocation. The secret of a new key is shown once.
+//! API keys: list, creation, rotation and revocation. A new secret is shown once.
+
+mod rotate;
 
 use askama::Template;
 use jiff::{SignedDuration, Timestamp};
@@ -14,9 +16,9 @@ use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get};
 use crate::ui::{self, FormChoice, Tone, choices};
 use domain::audit::Action;
-use domain::keys::{self, EffectiveQuota, KeyRecord, KeyUsage, Limit, NewKey};
+use domain::keys::{self, EffectiveQuota, KeyRecord, KeyUsage, Limit, NewKey, OldSecret};
 use domain::roles::Permission;
-use domain::scope::{DeveloperScope, Scope, V1Scope};
+use domain::scope::{DeveloperScope, Scope, Scopes, V1Scope};
 use domain::workspaces::Quota;
 use domain::{Error, WriteOutcome};
 use foundation::config::Network;
@@ -30,13 +32,29 @@ const EXPIRIES: &[(&str, &str)] =
     &[("", "Never"), ("7", "In 7 days"), ("30", "In 30 days"), ("90", "In 90 days"), ("365", "In 1 year")];
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
-    route
+    let route = route
         .at(LIST, get(Permission::ReadWorkspace, list))
         .at(NEW, get(Permission::ManageKeys, new).post(Permission::ManageKeys, create))
         .at(
             "/dashboard/developer/keys/:key/revoke",
             get(Permission::ManageKeys, confirm_revoke).post(Permission::ManageKeys, revoke),
-        )
+        );
+    rotate::routes(route)
+}
+
+/// Returns the path of a form about a key.
+fn path(key: &KeyId, form: &str) -> String {
+    format!("/dashboard/developer/keys/{key}/{form}")
+}
+
+/// Returns a key of the workspace, also a revoked or expired one.
+async fn find(request: &DashboardRequest, key: &str) -> std::result::Result<KeyRecord, PageError> {
+    Ok(keys::get(request.app(), request.workspace(), key.parse()?).await?.0)
+}
+
+/// Redirects to the list, with the reason why a key was not changed.
+fn reject(request: &DashboardRequest, key: &KeyRecord, reason: &str) -> PageResponse {
+    request.redirect_with(LIST, &Flash::info(format!("\u{201c}{}\u{201d} {reason}.", key.name)))
 }
 
 #[derive(Template)]
@@ -51,6 +69,7 @@ struct KeyListPage {
 /// A row of the list.
 struct KeyRow {
     record: KeyRecord,
+    old_secret: Option<OldSecret>,
     /// The requests that count toward the daily quota, and the quota: "2 of 10,000".
     quota_used: String,
     now: Timestamp,
@@ -60,11 +79,11 @@ impl KeyRow {
     fn new(usage: KeyUsage, now: Timestamp) -> Self {
         let quota_used =
             format!("{} of {}", ui::number(usage.calls_today), ui::number(usage.quota.per_day.requests));
-        Self { record: usage.key, quota_used, now }
+        Self { record: usage.key, old_secret: usage.old_secret, quota_used, now }
     }
 
     fn is_active(&self) -> bool {
-        self.record.revoked_at.is_none() && !self.is_expired()
+        self.record.is_valid(self.now)
     }
 
     fn is_expired(&self) -> bool {
@@ -120,17 +139,18 @@ impl NewKeyPage {
         Self { frame, form, errors, minute_hint, day_hint }
     }
 
-    fn scopes(&self) -> Vec<FormChoice<'_>> {
-        let choice = |scope: &Scope| {
-            let (value, hint) = (scope.as_str(), scope_description(*scope));
-            FormChoice { value, label: value, hint, is_selected: self.form.contains("scopes", value) }
-        };
-        Scope::ALL.iter().map(choice).collect()
-    }
-
     fn expiries(&self) -> Vec<FormChoice<'_>> {
         choices(EXPIRIES.iter().copied(), self.form.text("expires"))
     }
+}
+
+/// Returns the options for the scopes of a key, with those selected that a form contains.
+fn scope_choices(form: &Form) -> Vec<FormChoice<'static>> {
+    let choice = |scope: &Scope| {
+        let (value, hint) = (scope.as_str(), scope_description(*scope));
+        FormChoice { value, label: value, hint, is_selected: form.contains("scopes", value) }
+    };
+    Scope::ALL.iter().map(choice).collect()
 }
 
 /// Returns the description of a scope.
@@ -142,6 +162,7 @@ const fn scope_description(scope: Scope) -> &'static str {
         Scope::V1(V1Scope::ReadOrders) => "Read orders with items, refunds and receipts.",
         Scope::V1(V1Scope::WriteEnrollments) => "Enroll students in courses.",
         Scope::V1(V1Scope::ReadAnalytics) => "Read revenue and completion figures.",
+        Scope::Developer(DeveloperScope::WriteKeys) => "Rotate the secret of the key itself.",
         Scope::Developer(DeveloperScope::ReadWebhooks) => "List and retrieve webhooks and deliveries.",
         Scope::Developer(DeveloperScope::WriteWebhooks) => {
             "Manage and test webhooks, preview filters, rotate secrets, and send deliveries again."
@@ -156,11 +177,12 @@ async fn new(request: DashboardRequest) -> PageResponse {
 }
 
 #[derive(Template)]
-#[template(path = "keys/created.html")]
-struct CreatedKeyPage<'a> {
+#[template(path = "keys/secret.html")]
+struct KeySecretPage<'a> {
     frame: Frame,
     record: &'a KeyRecord,
     secret: &'a str,
+    old_until: Option<Option<Timestamp>>,
     curl: String,
 }
 
@@ -177,7 +199,7 @@ async fn create(request: DashboardRequest, form: Form) -> PageResponse {
         Ok((record, secret)) => {
             let detail = record.creation_detail();
             request.commit_once(&form, write, Action::KeyCreated, record.id, &detail).await?;
-            show_created(&request, &record, &secret)
+            show_secret(&request, "API key created", &record, &secret, None)
         }
         Err(Error::Invalid(errors)) => request.show_errors(&NewKeyPage::new(&request, form, errors.into())),
         Err(error) => Err(error.into()),
@@ -187,41 +209,61 @@ async fn create(request: DashboardRequest, form: Form) -> PageResponse {
 /// Parses the form. Adds an error for each invalid field.
 fn parse(request: &DashboardRequest, form: &Form, errors: &mut FormErrors) -> NewKey {
     let (per_minute, per_day) = (form.integer("per_minute", errors), form.integer("per_day", errors));
+    NewKey {
+        name: form.text("name").trim().to_owned(),
+        scopes: parse_scopes(form, errors),
+        quota: Quota { per_minute, per_day },
+        expires_at: parse_expiry(request, form, errors),
+        networks: parse_networks(form, errors),
+    }
+}
+
+fn parse_scopes(form: &Form, errors: &mut FormErrors) -> Scopes {
     let scopes: Vec<Scope> = form.values("scopes").filter_map(|scope| scope.parse().ok()).collect();
     if scopes.len() != form.values("scopes").count() {
         errors.add("scopes", "must be among the listed scopes");
     }
+    scopes.into_iter().collect()
+}
+
+fn parse_expiry(request: &DashboardRequest, form: &Form, errors: &mut FormErrors) -> Option<Timestamp> {
     let days = form.text("expires");
     if !EXPIRIES.iter().any(|(value, _)| *value == days) {
         errors.add("expires", "must be one of the listed values");
     }
+    let lifetime = days.parse().ok().map(|days: i64| SignedDuration::from_hours(24 * days));
+    lifetime.and_then(|lifetime| request.app().clock.now().checked_add(lifetime).ok())
+}
+
+fn parse_networks(form: &Form, errors: &mut FormErrors) -> Vec<Network> {
     let separators = |character: char| character == ',' || character.is_whitespace();
     let networks = form.text("networks").split(separators).filter(|text| !text.is_empty());
     let networks: Vec<Option<Network>> = networks.map(|text| text.parse().ok()).collect();
     if networks.contains(&None) {
         errors.add("networks", "must be networks such as 203.0.113.0/24, separated by commas");
     }
-    let lifetime = days.parse().ok().map(|days: i64| SignedDuration::from_hours(24 * days));
-    NewKey {
-        name: form.text("name").trim().to_owned(),
-        scopes: scopes.into_iter().collect(),
-        quota: Quota { per_minute, per_day },
-        expires_at: lifetime.and_then(|lifetime| request.app().clock.now().checked_add(lifetime).ok()),
-        networks: networks.into_iter().flatten().collect(),
-    }
+    networks.into_iter().flatten().collect()
 }
 
-/// Renders the only page that shows the secret. It is the response to the form and is not cached.
-fn show_created(request: &DashboardRequest, record: &KeyRecord, secret: &SecretString) -> PageResponse {
+/// Renders the only page that shows the secret. It is the response to the form and is not cached. `old_until` is when the old secret
+/// ends, if it was replaced; `Some(None)` if it has ended.
+fn show_secret(
+    request: &DashboardRequest,
+    title: &str,
+    record: &KeyRecord,
+    secret: &SecretString,
+    old_until: Option<Option<Timestamp>>,
+) -> PageResponse {
     let secret = secret.expose_secret();
     // Every key can call the second operation.
     let can_read = record.scopes.contains(Scope::V1(V1Scope::ReadCourses));
     let path = if can_read { "/api/v1/courses?limit=2" } else { "/developer/v1/me" };
     let curl = format!("curl -H 'Authorization: Bearer {secret}' '{}{path}'", request.base_url());
-    request.show(&CreatedKeyPage {
-        frame: request.frame(Section::Keys, "API key created"),
+    request.show(&KeySecretPage {
+        frame: request.frame(Section::Keys, title),
         record,
         secret,
+        old_until,
         curl,
     })
 }
@@ -235,17 +277,15 @@ struct RevokeKeyPage<'a> {
 
 #[handler]
 async fn confirm_revoke(request: DashboardRequest, Path(key): Path<String>) -> PageResponse {
-    let key: KeyId = key.parse()?;
-    let keys = keys::list(request.app(), request.workspace()).await?;
-    let record = keys.into_iter().find(|record| record.id == key).ok_or(PageError::NotFound)?;
+    let record = find(&request, &key).await?;
     if record.revoked_at.is_some() {
-        return request.redirect_with(LIST, &already_revoked(&record));
+        return reject(&request, &record, "is already revoked");
     }
     let frame = request.frame(Section::Keys, format!("Revoke {}?", record.name));
     let confirm = ui::ConfirmForm {
         csrf: frame.csrf(),
-        text: "Requests with this key will be rejected within 2 seconds. This cannot be undone.",
-        action: &format!("/dashboard/developer/keys/{key}/revoke"),
+        text: "Requests with this key will be rejected within 2 seconds, also those with its old secret. This cannot be undone.",
+        action: &path(&record.id, "revoke"),
         button: "Revoke key",
         back: LIST,
     };
@@ -259,12 +299,8 @@ async fn revoke(request: DashboardRequest, Path(key): Path<String>) -> PageRespo
     let WriteOutcome { record, changed } =
         keys::revoke(request.app(), &mut write, Some(request.workspace()), key).await?;
     if !changed {
-        return request.redirect_with(LIST, &already_revoked(&record));
+        return reject(&request, &record, "is already revoked");
     }
     request.commit(write, Action::KeyRevoked, record.id, &record.name).await?;
     request.redirect_with(LIST, &Flash::success(format!("\u{201c}{}\u{201d} was revoked.", record.name)))
-}
-
-fn already_revoked(record: &KeyRecord) -> Flash {
-    Flash::info(format!("\u{201c}{}\u{201d} is already revoked.", record.name))
 }

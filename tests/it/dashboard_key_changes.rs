@@ -1,0 +1,131 @@
+//! Rotation of API keys on the dashboard.
+
+use std::time::Duration;
+
+use domain::keys;
+use domain::roles::Role;
+use domain::workspaces::Quota;
+
+use crate::support::browser::{csrf_token, first_match, html};
+use crate::support::members::{audit_entries, member_browser};
+use crate::support::{Browser, TestApp, TestKey, TestResponse, in_transaction};
+
+const KEYS: &str = "/dashboard/developer";
+const COURSES: &str = "/api/v1/courses";
+
+/// Returns the path of a form about a key.
+fn path(key: &TestKey, form: &str) -> String {
+    format!("{KEYS}/keys/{}/{form}", key.id)
+}
+
+/// Submits a form about a key.
+async fn submit(browser: &Browser<'_>, key: &TestKey, form: &str, fields: &[(&str, &str)]) -> TestResponse {
+    let path = path(key, form);
+    browser.submit(&path, &path, fields).await
+}
+
+/// Returns the part of a secret that the list shows.
+fn masked(key: &TestKey) -> String {
+    format!("{}...{}", &key.secret[..12], &key.secret[43..])
+}
+
+#[tokio::test]
+async fn a_rotated_key_has_two_secrets_until_the_old_one_is_ended() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let old = acme.key("read:courses").await;
+    let browser = acme.owner_browser().await;
+    let form = html(&browser.get(&path(&old, "rotate")).await.assert_status(200));
+    assert!(form.contains("Rotate billing?"), "{form}");
+    let invalid = submit(&browser, &old, "rotate", &[("overlap", "169")]).await.assert_status(422);
+    assert!(html(&invalid).contains("Overlap must be one of the listed values."));
+
+    let rotated = submit(&browser, &old, "rotate", &[("overlap", "24")]).await.assert_status(200);
+    assert_eq!(rotated.header("cache-control"), "no-store");
+    let page = html(&rotated);
+    assert!(page.contains("API key rotated") && page.contains("The old secret is valid until"), "{page}");
+    let new = app.key_with_secret(old.id.clone(), first_match(&page, "(svc_live_[0-9A-Za-z]{38})"));
+    for key in [&old, &new] {
+        key.get(COURSES).await.assert_status(200);
+    }
+    let list = html(&browser.get(KEYS).await);
+    assert!(list.contains(&masked(&old)) && list.contains(&masked(&new)), "{list}");
+    assert!(list.contains("old secret, ends <time datetime=\"2026-03-03T10:00:30.000Z\""), "{list}");
+    assert!(!list.contains(&new.secret) && !list.contains("/rotate\""), "{list}");
+    submit(&browser, &old, "rotate", &[("overlap", "0")]).await.assert_status(303);
+    let list = html(&browser.get(KEYS).await);
+    assert!(list.contains("has two valid secrets; the old one ends at 2026-03-03T10:00:30.000Z."), "{list}");
+
+    assert!(
+        html(&browser.get(&path(&old, "end-old-secret")).await).contains("End the old secret of billing?")
+    );
+    submit(&browser, &old, "end-old-secret", &[]).await.assert_status(303);
+    let list = html(&browser.get(KEYS).await);
+    assert!(
+        list.contains("The old secret of \u{201c}billing\u{201d} ended.") && !list.contains(&masked(&old))
+    );
+    old.get(COURSES).await.assert_status(401);
+    new.get(COURSES).await.assert_status(200);
+    submit(&browser, &old, "end-old-secret", &[]).await.assert_status(303);
+    assert!(html(&browser.get(KEYS).await).contains("has no old secret."));
+
+    let rotated = submit(&browser, &old, "rotate", &[("overlap", "0")]).await.assert_status(200);
+    assert!(html(&rotated).contains("The old secret has ended."));
+    new.get(COURSES).await.assert_status(401);
+    assert_eq!(
+        audit_entries(&acme).await[..3],
+        [
+            "owner@acme.example Rotated the secret of an API key billing (the old secret ended)",
+            "owner@acme.example Ended the old secret of an API key billing",
+            "owner@acme.example Rotated the secret of an API key billing (the old secret ends at 2026-03-03T10:00:30.000Z)",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_revoked_or_expired_key_is_not_rotated() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let revoked = acme.key("read:courses").await;
+    let expires_at = app.clock.now() + Duration::from_secs(60);
+    let expired = acme.key_with_quota("read:courses", Quota::default(), Some(expires_at)).await;
+    let browser = acme.owner_browser().await;
+    // The old secret of a revoked key ends, too.
+    submit(&browser, &revoked, "rotate", &[("overlap", "24")]).await.assert_status(200);
+    let id = revoked.id.parse().unwrap();
+    let change = in_transaction(&app, async |write| keys::revoke(&app.app, write, None, id).await);
+    change.await.expect("a revocation");
+    revoked.get(COURSES).await.assert_status(401);
+    app.clock.advance(Duration::from_secs(60));
+    for key in [&revoked, &expired] {
+        for (form, fields) in [("rotate", &[("overlap", "24")]), ("rotate", &[("overlap", "0")])] {
+            submit(&browser, key, form, fields).await.assert_status(303);
+            let list = html(&browser.get(KEYS).await);
+            assert!(list.contains("\u{201c}billing\u{201d} is revoked or expired."), "{form}: {list}");
+            assert!(!list.contains("old secret, ends"), "{list}");
+        }
+        key.get(COURSES).await.assert_status(401);
+    }
+}
+
+#[tokio::test]
+async fn viewers_and_other_workspaces_rotate_no_keys() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let key = acme.key("read:courses").await;
+    let forms: [(&str, &[(&str, &str)]); 2] = [("rotate", &[("overlap", "0")]), ("end-old-secret", &[])];
+    let viewer = member_browser(&acme, "viewer@acme.example", &[Role::Viewer]).await;
+    let stranger = app.workspace("globex").await.owner_browser().await;
+    let list = html(&viewer.get(KEYS).await.assert_status(200));
+    assert!(list.contains("billing") && !list.contains("/keys/"), "{list}");
+    for (browser, status) in [(&viewer, 403), (&stranger, 404)] {
+        let token = csrf_token(&browser.get("/dashboard/settings").await.assert_status(200));
+        for (form, fields) in forms {
+            browser.get(&path(&key, form)).await.assert_status(status);
+            browser.post(&path(&key, form), &token, fields).await.assert_status(status);
+        }
+    }
+    key.get(COURSES).await.assert_status(200);
+    let entries = audit_entries(&acme).await;
+    assert!(!entries.iter().any(|entry| entry.contains("API key")), "{entries:?}");
+}
