@@ -34,6 +34,15 @@ pub async fn replace<C: ConnectionTrait>(conn: &C, rows: Vec<Model>) -> Result<(
     Ok(())
 }
 
+/// Deletes the notices of a key, except those of one stage.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn delete_except<C: ConnectionTrait>(conn: &C, key: Uuid, stage: &str) -> Result<(), DbErr> {
+    let delete = Entity::delete_many().filter(Column::KeyId.eq(key)).filter(Column::Stage.ne(stage));
+    delete.exec(conn).await.map(drop)
+}
+
 /// Returns the notices of all keys of a workspace.
 ///
 /// # Errors

@@ -23,6 +23,11 @@ impl Form {
         Self(Arc::new(fields.collect()))
     }
 
+    /// Returns a form with these fields, to show before the first submission.
+    pub(crate) fn filled(fields: Vec<(&str, String)>) -> Self {
+        Self(Arc::new(fields.into_iter().map(|(field, value)| (field.to_owned(), value)).collect()))
+    }
+
     /// Returns a field's first value, or an empty string when the field is absent.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.values(name).next().unwrap_or_default()

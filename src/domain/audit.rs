@@ -68,6 +68,7 @@ actions! {
     QuotaSet = "workspace.quota", "Set the quota of the workspace";
     KeyCreated = "key.create", "Created an API key";
     KeyRevoked = "key.revoke", "Revoked an API key";
+    KeyEdited = "key.edit", "Changed an API key";
     KeyRotated = "key.rotate", "Rotated the secret of an API key";
     OldKeySecretEnded = "key.end_secret", "Ended the old secret of an API key";
     KeyQuotaSet = "key.quota", "Set the quota of an API key";

@@ -49,7 +49,7 @@ pub enum Permission {
     ReadMessages,
     /// Read who did what.
     ReadAuditLog,
-    /// Create, rotate and revoke API keys.
+    /// Create, change, rotate and revoke API keys.
     ManageKeys,
     /// Create and change webhooks and their secrets, and resend deliveries.
     ManageWebhooks,

@@ -26,14 +26,15 @@ async fn ten_minutes_after_signing_in_secrets_and_members_need_the_password() {
 
     let (new, rotate) = (format!("{WEBHOOKS}/new"), format!("{WEBHOOKS}/{subscription}/rotate"));
     let key = acme.key("read:courses").await;
-    let rotate_key = format!("/dashboard/developer/keys/{}/rotate", key.id);
-    for path in [KEYS, &new, &rotate, &rotate_key] {
+    let [edit_key, rotate_key] =
+        ["edit", "rotate"].map(|form| format!("/dashboard/developer/keys/{}/{form}", key.id));
+    for path in [KEYS, &new, &rotate, &edit_key, &rotate_key] {
         let asked = owner.get(path).await.assert_status(303);
         assert!(asked.header("location").starts_with("/dashboard/confirm?next=%2Fdashboard%2F"), "{path}");
     }
     let roles = format!("{MEMBERS}/{ada}/roles");
     let (link, remove) = (format!("{MEMBERS}/{ada}/link"), format!("{MEMBERS}/{ada}/remove"));
-    for path in [KEYS, &new, &rotate, &rotate_key, MEMBERS, &roles, &link, &remove] {
+    for path in [KEYS, &new, &rotate, &edit_key, &rotate_key, MEMBERS, &roles, &link, &remove] {
         let fields =
             [("name", "CRM"), ("scopes", "read:courses"), ("role", "owner"), ("email", "eve@acme.example")];
         let page = html(&owner.post(path, &token, &fields).await.assert_status(403));

@@ -1,4 +1,4 @@
-//! Rotation of API keys on the dashboard.
+//! Rotation and changes of API keys on the dashboard.
 
 use std::time::Duration;
 
@@ -83,7 +83,79 @@ async fn a_rotated_key_has_two_secrets_until_the_old_one_is_ended() {
 }
 
 #[tokio::test]
-async fn a_revoked_or_expired_key_is_not_rotated() {
+async fn a_key_is_edited_and_the_audit_log_names_the_changes() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let key = acme.key("read:courses read:orders").await;
+    let browser = acme.owner_browser().await;
+    let form = html(&browser.get(&path(&key, "edit")).await.assert_status(200));
+    assert!(form.contains("value=\"billing\"") && form.contains("value=\"read:orders\" checked"), "{form}");
+    assert!(form.contains("<option value=\"keep\" selected>Unchanged: never</option>"), "{form}");
+    let scopes = [("scopes", "read:courses"), ("scopes", "read:orders")];
+    let unchanged = [&scopes[..], &[("name", "billing"), ("expires", "keep")]].concat();
+    submit(&browser, &key, "edit", &unchanged).await.assert_status(303);
+    assert!(html(&browser.get(KEYS).await).contains("No changes."));
+
+    key.get("/api/v1/students").await.assert_status(403);
+    let fields = [
+        ("name", "CRM"),
+        ("scopes", "read:courses"),
+        ("scopes", "write:students"),
+        ("scopes", "read:students"),
+        ("expires", "7"),
+        ("networks", "127.0.0.0/8"),
+    ];
+    submit(&browser, &key, "edit", &fields).await.assert_status(303);
+    assert!(html(&browser.get(KEYS).await).contains("\u{201c}CRM\u{201d} was changed."));
+    key.get("/api/v1/students").await.assert_status(200);
+    key.get("/api/v1/orders").await.assert_status(403);
+    let form = html(&browser.get(&path(&key, "edit")).await);
+    assert!(
+        form.contains("Unchanged: 2026-03-09 10:00:30") && form.contains("value=\"127.0.0.0/8\""),
+        "{form}"
+    );
+
+    let fields = [("name", "CRM"), scopes[0], ("expires", ""), ("networks", "192.0.2.0/24")];
+    submit(&browser, &key, "edit", &fields).await.assert_status(303);
+    key.get(COURSES).await.assert_status(403);
+    let fields = [("name", "CRM"), scopes[0], ("expires", "keep"), ("networks", "")];
+    submit(&browser, &key, "edit", &fields).await.assert_status(303);
+    key.get(COURSES).await.assert_status(200);
+    assert_eq!(
+        audit_entries(&acme).await[..3],
+        [
+            "owner@acme.example Changed an API key CRM (may be used from everywhere)",
+            "owner@acme.example Changed an API key CRM (scopes -read:students -write:students; expires never; may be used from 192.0.2.0/24)",
+            "owner@acme.example Changed an API key CRM (scopes +read:students +write:students -read:orders; expires 2026-03-09T10:00:30.000Z; was named billing; may be used from 127.0.0.0/8)",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn invalid_changes_are_shown_at_their_fields() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let key = acme.key("read:courses").await;
+    let browser = acme.owner_browser().await;
+    let valid = [("name", "CRM"), ("scopes", "read:courses"), ("expires", "keep"), ("networks", "")];
+    for (field, value, message) in [
+        ("name", "", "Name must have 1 to 200 characters."),
+        ("scopes", "read:everything", "Scopes must be among the listed scopes."),
+        ("expires", "31", "Expiry must be one of the listed values."),
+        ("networks", "everywhere", "must be networks such as 203.0.113.0/24"),
+    ] {
+        let fields = valid.map(|(name, kept)| (name, if name == field { value } else { kept }));
+        let page = html(&submit(&browser, &key, "edit", &fields).await.assert_status(422));
+        assert!(page.contains(message) && page.contains("Unchanged: never"), "{message}: {page}");
+    }
+    let page = html(&submit(&browser, &key, "edit", &[("name", "x"), ("expires", "keep")]).await);
+    assert!(page.contains("Scopes must have at least one scope."), "{page}");
+    let entries = audit_entries(&acme).await;
+    assert!(!entries.iter().any(|entry| entry.contains("API key")), "{entries:?}");
+}
+
+#[tokio::test]
+async fn a_revoked_or_expired_key_is_not_changed() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let revoked = acme.key("read:courses").await;
@@ -97,8 +169,9 @@ async fn a_revoked_or_expired_key_is_not_rotated() {
     change.await.expect("a revocation");
     revoked.get(COURSES).await.assert_status(401);
     app.clock.advance(Duration::from_secs(60));
+    let edit = [("name", "CRM"), ("scopes", "read:courses"), ("expires", "30")];
     for key in [&revoked, &expired] {
-        for (form, fields) in [("rotate", &[("overlap", "24")]), ("rotate", &[("overlap", "0")])] {
+        for (form, fields) in [("edit", &edit[..]), ("rotate", &[("overlap", "24")])] {
             submit(&browser, key, form, fields).await.assert_status(303);
             let list = html(&browser.get(KEYS).await);
             assert!(list.contains("\u{201c}billing\u{201d} is revoked or expired."), "{form}: {list}");
@@ -109,11 +182,13 @@ async fn a_revoked_or_expired_key_is_not_rotated() {
 }
 
 #[tokio::test]
-async fn viewers_and_other_workspaces_rotate_no_keys() {
+async fn viewers_and_other_workspaces_change_no_keys() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let key = acme.key("read:courses").await;
-    let forms: [(&str, &[(&str, &str)]); 2] = [("rotate", &[("overlap", "0")]), ("end-old-secret", &[])];
+    let edit = [("name", "CRM"), ("scopes", "read:orders"), ("expires", "keep")];
+    let forms: [(&str, &[(&str, &str)]); 3] =
+        [("edit", &edit), ("rotate", &[("overlap", "0")]), ("end-old-secret", &[])];
     let viewer = member_browser(&acme, "viewer@acme.example", &[Role::Viewer]).await;
     let stranger = app.workspace("globex").await.owner_browser().await;
     let list = html(&viewer.get(KEYS).await.assert_status(200));

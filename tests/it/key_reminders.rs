@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use domain::keys;
+use domain::keys::{self, KeyChange};
+use domain::scope::Scopes;
 use domain::workspaces::Quota;
 use entity::mails::Model;
 use jiff::SignedDuration;
@@ -62,6 +63,38 @@ async fn a_mail_is_about_all_keys_of_the_workspace_that_are_due() {
     app.clock.advance(DAY * 2);
     let sent = mails(&app, "acme", "keys_expire").await;
     assert_eq!(sent.len(), 2, "about the last day of the first key, and about the last key");
+}
+
+#[tokio::test]
+async fn a_key_whose_expiry_was_changed_has_new_reminders() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let key = expiring_key(&acme, 10).await.id.parse().unwrap();
+    let sent = async || mails(&app, "acme", "keys_expire").await.len();
+    app.clock.advance(DAY * 5);
+    assert_eq!(sent().await, 1, "7 days before the first expiry");
+    let expires_in = async |days: i64| {
+        let change = KeyChange {
+            name: "billing".to_owned(),
+            scopes: Scopes::v1(),
+            expires_at: Some(app.clock.now() + SignedDuration::from_hours(24 * days)),
+            networks: Vec::new(),
+        };
+        let mut write = app.begin_write().await;
+        keys::edit(&app.app, &mut write, acme.id, key, change).await.unwrap();
+        write.commit().await.unwrap();
+    };
+    expires_in(90).await;
+    for (days, expected) in [(0, 1), (59, 1), (1, 2), (23, 3)] {
+        app.clock.advance(DAY * days);
+        assert_eq!(sent().await, expected, "{days} days later");
+    }
+    // Who chooses a new expiry in five days knows it.
+    expires_in(5).await;
+    for (days, expected) in [(0, 3), (4, 4)] {
+        app.clock.advance(DAY * days);
+        assert_eq!(sent().await, expected, "{days} days later");
+    }
 }
 
 #[tokio::test]

@@ -285,7 +285,7 @@ fn validate(write: &Write, key: &NewKey, max: Option<EffectiveQuota>) -> Result<
 }
 
 /// Validates the fields that members choose and can change.
-fn check_fields(
+pub(super) fn check_fields(
     errors: &mut FieldErrors,
     write: &Write,
     name: &str,
@@ -302,7 +302,7 @@ fn check_fields(
 }
 
 /// Returns the stored form of scopes.
-fn scopes_column(scopes: Scopes) -> StringList {
+pub(super) fn scopes_column(scopes: Scopes) -> StringList {
     StringList(scopes.iter().map(|scope| scope.as_str().to_owned()).collect())
 }
 
@@ -312,12 +312,12 @@ pub(super) fn networks(row: &Model) -> Vec<Network> {
     networks.filter_map(|network| network.parse().ok()).collect()
 }
 
-fn networks_column(networks: &[Network]) -> Option<String> {
+pub(super) fn networks_column(networks: &[Network]) -> Option<String> {
     let texts: Vec<String> = networks.iter().map(Network::to_string).collect();
     (!texts.is_empty()).then(|| texts.join(" "))
 }
 
-fn check_networks(errors: &mut FieldErrors, networks: &[Network]) {
+pub(super) fn check_networks(errors: &mut FieldErrors, networks: &[Network]) {
     if networks.len() > MAX_NETWORKS {
         errors.add("networks", format!("must have at most {MAX_NETWORKS} networks"));
     }

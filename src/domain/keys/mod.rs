@@ -14,6 +14,7 @@ use foundation::id::{KeyId, WorkspaceId};
 
 mod authenticate;
 mod cache;
+mod edit;
 mod filter;
 mod manage;
 mod quota;
@@ -23,6 +24,7 @@ mod usage;
 
 pub use authenticate::{authenticate, authenticate_limited, flush_uses};
 pub use cache::PrincipalCache;
+pub use edit::{KeyChange, describe_edit, edit};
 pub use manage::{create, create_by_member, extend_sunset, list, revoke, set_networks, set_quota};
 pub use quota::{EffectiveQuota, Limit, LimitSource};
 pub use reminders::remind;

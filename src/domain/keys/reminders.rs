@@ -6,6 +6,7 @@ use entity::api_keys::{self, Model};
 use entity::key_notices;
 use entity::rollups::DAY_MS;
 use foundation::clock::from_ms;
+use foundation::database::Write;
 use foundation::id::WorkspaceId;
 use jiff::Timestamp;
 use mail::message::{KeyItem, Message};
@@ -119,6 +120,15 @@ fn due_reminders(key: &Model, now_ms: i64) -> impl Iterator<Item = i64> {
     let (created_at, expires_at) = (key.created_at, key.expires_at);
     let is_due = move |at: i64| created_at < at && at <= now_ms;
     REMINDERS.into_iter().filter(move |days| expires_at.is_some_and(|end| is_due(end - days * DAY_MS)))
+}
+
+/// Starts the reminders of a key again, whose expiry was changed. Those whose time has come are not sent: who changes the expiry knows
+/// it.
+pub(super) async fn restart(write: &Write, key: &Model) -> Result<()> {
+    key_notices::delete_except(write.conn(), key.id, UNUSED).await?;
+    let now = write.now_ms();
+    let notice = |days: i64| key_notices::Model { key_id: key.id, stage: days.to_string(), sent_at: now };
+    Ok(key_notices::replace(write.conn(), due_reminders(key, now).map(notice).collect()).await?)
 }
 
 fn item(key: &Model, at: Option<Timestamp>) -> KeyItem {

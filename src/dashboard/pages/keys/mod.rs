@@ -1,5 +1,6 @@
-//! API keys: list, creation, rotation and revocation. A new secret is shown once.
+//! API keys: list, creation, changes, rotation and revocation. A new secret is shown once.
 
+mod edit;
 mod rotate;
 
 use askama::Template;
@@ -39,7 +40,7 @@ pub(super) fn routes(route: RouteTable) -> RouteTable {
             "/dashboard/developer/keys/:key/revoke",
             get(Permission::ManageKeys, confirm_revoke).post(Permission::ManageKeys, revoke),
         );
-    rotate::routes(route)
+    rotate::routes(edit::routes(route))
 }
 
 /// Returns the path of a form about a key.
