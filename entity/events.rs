@@ -100,56 +100,6 @@ impl InWorkspace<Entity> {
     }
 }
 
-/// Which events a reader of all workspaces receives.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EventFilter {
-    /// The event type; `None` for all.
-    pub event_type: Option<String>,
-    /// The workspace; `None` for all.
-    pub workspace: Option<Uuid>,
-}
-
-/// Returns up to `limit` events with ids above `after` and below `before`, ordered by id: pairs of id and body. Events that test
-/// a webhook are left out.
-///
-/// # Errors
-/// Returns [`DbErr`] when the query fails.
-pub async fn between<C: ConnectionTrait>(
-    conn: &C,
-    (after, before): (Uuid, Uuid),
-    filter: &EventFilter,
-    limit: u64,
-) -> Result<Vec<(Uuid, Vec<u8>)>, DbErr> {
-    let mut select = Entity::find()
-        .select_only()
-        .columns([Column::Id, Column::Body])
-        .filter(Column::Id.gt(after))
-        .filter(Column::Id.lt(before))
-        .filter(Column::IsTest.eq(false));
-    if let Some(event_type) = &filter.event_type {
-        select = select.filter(statement::unindexed(Column::EventType.eq(event_type.as_str())));
-    }
-    if let Some(workspace) = filter.workspace {
-        select = select.filter(statement::unindexed(Column::WorkspaceId.eq(workspace)));
-    }
-    select.order_by_asc(Column::Id).limit(limit).into_tuple().all(conn).await
-}
-
-/// Returns the id of the event at this offset (0 is the first one) among those with ids above `after` and below `before`, in the
-/// order of ids. `None` if there are fewer events.
-///
-/// # Errors
-/// Returns [`DbErr`] when the query fails.
-pub async fn id_at<C: ConnectionTrait>(
-    conn: &C,
-    (after, before): (Uuid, Uuid),
-    offset: u64,
-) -> Result<Option<Uuid>, DbErr> {
-    let select = Entity::find().select_only().column(Column::Id);
-    let select = select.filter(Column::Id.gt(after)).filter(Column::Id.lt(before));
-    select.order_by_asc(Column::Id).offset(offset).limit(1).into_tuple().one(conn).await
-}
-
 /// Returns the highest id of an event below `before`. `None` if there are no such events.
 ///
 /// # Errors

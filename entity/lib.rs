@@ -33,6 +33,7 @@ pub mod deprecated_uses;
 pub mod deprecation_notices;
 pub mod enrollments;
 pub mod entitlements;
+pub mod event_feed;
 pub mod events;
 pub mod idempotency_records;
 pub mod integrity;

@@ -88,6 +88,16 @@ pub async fn next_workspace<C: ConnectionTrait>(
     row.map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).transpose()
 }
 
+/// Returns the oldest event of a workspace that has a fan-out.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn oldest_event<C: ConnectionTrait>(conn: &C, workspace: Uuid) -> Result<Option<Uuid>, DbErr> {
+    let rows = Entity::find().select_only().column(Column::EventId);
+    let rows = rows.filter(Column::WorkspaceId.eq(workspace)).order_by_asc(Column::EventId);
+    rows.into_tuple().one(conn).await
+}
+
 /// Locks the row of this event until the transaction ends, and returns it. Returns `None` if another transaction has
 /// locked it, or if it no longer exists.
 ///

@@ -15,6 +15,7 @@ mod m0050_people;
 mod m0051_candidate_usage;
 mod m0052_deprecations;
 mod m0053_key_lifecycle;
+mod m0054_event_order;
 mod m0055_key_rotation;
 mod m0056_webhook_description;
 mod migrator;
@@ -33,6 +34,7 @@ pub const MIGRATIONS: &[Migration] = &[
     m0051_candidate_usage::MIGRATION,
     m0052_deprecations::MIGRATION,
     m0053_key_lifecycle::MIGRATION,
+    m0054_event_order::MIGRATION,
     m0055_key_rotation::MIGRATION,
     m0056_webhook_description::MIGRATION,
 ];

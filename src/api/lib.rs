@@ -16,6 +16,7 @@ pub mod error;
 #[cfg(test)]
 mod event_filter_tests;
 pub mod events;
+mod feed_page;
 pub mod generated;
 mod idempotency;
 pub mod middleware;

@@ -1,15 +1,17 @@
-//! The event feed: the events of all workspaces in one order, for the platform.
+//! The event feed: the events in one order. The platform reads those of all workspaces, an API key those of its workspace.
 //!
 //! The order is that of the event ids. The id of an event contains the time at which it was appended, which is never earlier
 //! than the recording time of its transaction. A page ends before the [horizon](foundation::database::Database::horizon): no
 //! running or later transaction commits an event with an earlier id, so a reader that follows the positions misses none, even
 //! though transactions commit in another order. If one transaction ends before another begins, its events come first.
 
+mod slots;
 mod tail;
 
 use std::time::Duration;
 
-use entity::events::{self, EventFilter};
+use entity::event_feed::{EventFilter, between, id_at};
+use entity::{events, webhook_fanouts};
 use jiff::Timestamp;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -17,13 +19,15 @@ use uuid::Uuid;
 use super::outbox::RETENTION_DAYS;
 use super::{Error, Result};
 use crate::app::App;
+use crate::webhooks;
 use entity::rollups::DAY_MS;
 use foundation::clock::from_ms;
 use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
-use foundation::id::{EventId, WorkspaceId, min_uuid_at, uuid_ms};
+use foundation::id::{EventId, KeyId, SubscriptionId, WorkspaceId, min_uuid_at, uuid_ms};
 
+pub use slots::{FeedReader, ReaderSlot};
 pub(crate) use tail::EventTail;
-pub use tail::MAX_WAITING_READERS;
+pub use tail::{MAX_STREAMS_PER_KEY, MAX_WAITING_READERS};
 
 /// Number of characters of a position.
 const POSITION_LENGTH: usize = 26;
@@ -33,6 +37,9 @@ const EVENT_PREFIX: &str = "evt_";
 const MAX_EXAMINED: u64 = 10_000;
 /// How often the database is asked for new events while readers wait.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// How soon the database is asked after a commit of this process, and while an event is not readable yet. An event becomes readable
+/// in the millisecond after its commit, unless a write runs.
+const WAKE_INTERVAL: Duration = Duration::from_millis(20);
 /// Maximum time by which a position can be ahead of the horizon. The horizon stands still while a write runs.
 const MAX_LEAD_MS: i64 = 5 * 60 * 1000;
 /// How much longer than [`RETENTION_DAYS`] a position is valid, in milliseconds: the time that a reader without a position has to
@@ -59,6 +66,16 @@ impl EventPosition {
         Self(Uuid::from_u128(min_uuid_at(time.as_millisecond()).as_u128().saturating_sub(1)))
     }
 
+    /// Returns the position with this UUID.
+    pub const fn from_uuid(uuid: Uuid) -> Self {
+        Self(uuid)
+    }
+
+    /// Returns the UUID of the position: that of the event before it, if there is one.
+    pub const fn uuid(self) -> Uuid {
+        self.0
+    }
+
     /// Returns the time of the position, in milliseconds since the epoch.
     fn ms(self) -> i64 {
         uuid_ms(self.0)
@@ -67,8 +84,13 @@ impl EventPosition {
 
 impl std::fmt::Display for EventPosition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(EventId::from_uuid(self.0).to_string().trim_start_matches(EVENT_PREFIX))
+        f.write_str(sequence(&EventId::from_uuid(self.0).to_string()))
     }
+}
+
+/// Returns the position after an event, as a string, from the id of the event.
+pub fn sequence(event_id: &str) -> &str {
+    event_id.trim_start_matches(EVENT_PREFIX)
 }
 
 impl std::str::FromStr for EventPosition {
@@ -110,17 +132,30 @@ impl FeedPage {
     }
 }
 
+/// Where a reader without a later position starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FeedStart {
+    /// With the oldest stored event.
+    Oldest,
+    /// With the events that were appended at or after this time.
+    At(Timestamp),
+    /// With the events that were appended at most this long ago.
+    Ago(Duration),
+}
+
 /// What to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedRequest {
+    /// Who reads.
+    pub reader: FeedReader,
     /// The position after which to start; `None` starts with the oldest stored event.
     pub after: Option<EventPosition>,
-    /// Only events that were appended at or after this time.
-    pub since: Option<Timestamp>,
+    /// No events before this start.
+    pub start: FeedStart,
     /// Only events of this type.
     pub event_type: Option<String>,
-    /// Only events of this workspace.
-    pub workspace: Option<WorkspaceId>,
+    /// Only events with deliveries to this subscription of the reader's workspace, none of which is delivered.
+    pub undelivered_to: Option<SubscriptionId>,
     /// Maximum number of events.
     pub limit: u32,
     /// How long to wait for an event if there is none.
@@ -141,12 +176,16 @@ pub enum FeedOutcome {
 /// Reads the feed. Waits for an event if there is none and the request says so.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] when the position or the time is in the future, and [`Error::Internal`] when a query fails.
+/// Returns [`Error::Invalid`] when the position or the time is in the future, [`Error::NotFound`] for a missing subscription, and
+/// [`Error::Internal`] when a query fails.
 pub async fn read(app: &App, request: &FeedRequest) -> Result<FeedOutcome> {
     let deadline = Instant::now() + request.wait;
     let permit_wait = request.wait.max(MAX_PERMIT_WAIT);
-    let permit = tokio::time::timeout(permit_wait, app.event_tail().read_permit()).await;
+    let permit = tokio::time::timeout(permit_wait, app.event_tail().read_permit(request.reader)).await;
     let Ok(permit) = permit else { return Ok(FeedOutcome::Busy) };
+    if let (Some(workspace), Some(subscription)) = (request.reader.workspace(), request.undelivered_to) {
+        webhooks::get(app, workspace, subscription).await?;
+    }
     let horizon_ms = app.db.horizon(&app.clock).await?;
     let start_ms = horizon_ms.min(app.clock.now_ms()) - RETENTION_DAYS * DAY_MS;
     let start = EventPosition::before(from_ms(start_ms));
@@ -158,24 +197,49 @@ pub async fn read(app: &App, request: &FeedRequest) -> Result<FeedOutcome> {
         Some(position) => position,
         None => start,
     };
-    let since = match request.since {
-        Some(since) if since.as_millisecond() > horizon_ms.saturating_add(MAX_LEAD_MS) => {
+    let start = match request.start {
+        FeedStart::At(time) if time.as_millisecond() > horizon_ms.saturating_add(MAX_LEAD_MS) => {
             return Err(Error::invalid("after", "is in the future"));
         }
-        Some(since) => EventPosition::before(since),
-        None => after,
+        FeedStart::At(time) => EventPosition::before(time),
+        FeedStart::Ago(duration) => {
+            let ago_ms = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+            EventPosition::before(from_ms(horizon_ms.saturating_sub(ago_ms)))
+        }
+        FeedStart::Oldest => after,
     };
-    let page = read_page(app, request, after.max(since), horizon_ms).await?;
+    let page = read_page(app, request, after.max(start), horizon_ms).await?;
     drop(permit);
     if !page.is_empty() || Instant::now() >= deadline {
         return Ok(FeedOutcome::Page(page));
     }
-    let Some((_reader, must_start)) = app.event_tail().register() else { return Ok(FeedOutcome::Busy) };
-    if must_start {
-        let app = app.clone();
-        tokio::spawn(async move { poll_newest(&app).await });
-    }
+    let Some(_slot) = app.event_tail().waiting_slot(request.reader) else { return Ok(FeedOutcome::Busy) };
     wait_for_page(app, request, page, deadline).await.map(FeedOutcome::Page)
+}
+
+/// Waits for events after the position of a page that was empty. Returns an empty page when the time is over, and when the server
+/// stops.
+///
+/// # Errors
+/// Returns [`Error::Internal`] when a query fails.
+pub async fn wait_after(
+    app: &App,
+    request: &FeedRequest,
+    position: EventPosition,
+    wait: Duration,
+) -> Result<FeedPage> {
+    let page = FeedPage { events: Vec::new(), next: position, has_more: false };
+    wait_for_page(app, request, page, Instant::now() + wait).await
+}
+
+/// Returns the slot of a stream, in which the caller reads pages one after the other. Returns `None` if too many streams are open.
+pub fn open_stream(app: &App, workspace: WorkspaceId, key: KeyId) -> Option<ReaderSlot> {
+    app.event_tail().stream_slot(workspace.uuid(), key.uuid())
+}
+
+/// Returns the position before the oldest stored event.
+pub fn oldest_position(app: &App) -> EventPosition {
+    EventPosition::before(from_ms(app.clock.now_ms() - RETENTION_DAYS * DAY_MS))
 }
 
 /// Waits until the page is not empty, and returns it. Returns the empty page at the deadline, and when the server stops.
@@ -185,8 +249,14 @@ async fn wait_for_page(
     mut page: FeedPage,
     deadline: Instant,
 ) -> Result<FeedPage> {
+    let (_reader, must_start) = app.event_tail().register();
+    if must_start {
+        let app = app.clone();
+        tokio::spawn(async move { poll_newest(&app).await });
+    }
     while page.is_empty() && Instant::now() < deadline {
-        let Some(permit) = app.event_tail().wait_beyond(page.next.0, deadline).await else { break };
+        let permit = app.event_tail().wait_beyond(request.reader, page.next.0, deadline).await;
+        let Some(permit) = permit else { break };
         // Each page has the time of a request, because a wait can include many of them.
         page = with_wait_budget(REQUEST_TIMEOUT, async {
             let horizon_ms = app.db.horizon(&app.clock).await?;
@@ -209,24 +279,30 @@ async fn read_page(
     after: EventPosition,
     horizon_ms: i64,
 ) -> Result<FeedPage> {
-    let horizon = min_uuid_at(horizon_ms);
-    let end = EventPosition(Uuid::from_u128(horizon.as_u128().saturating_sub(1))).max(after);
     let (conn, limit) = (app.db.read(), request.limit as usize);
     let filter = EventFilter {
         event_type: request.event_type.clone(),
-        workspace: request.workspace.map(WorkspaceId::uuid),
+        workspace: request.reader.workspace().map(WorkspaceId::uuid),
+        undelivered_to: request.undelivered_to.map(SubscriptionId::uuid),
     };
-    // A filter can leave out most events, so the number of events that it examines is limited.
-    let examined_to = match filter == EventFilter::default() {
-        true => None,
-        false => events::id_at(conn, (after.0, horizon), MAX_EXAMINED).await?,
+    let mut horizon = min_uuid_at(horizon_ms);
+    if let (Some(workspace), Some(_)) = (filter.workspace, filter.undelivered_to) {
+        // From this event on, deliveries can be missing. They are written with an event of many subscriptions, or soon after.
+        let incomplete = webhook_fanouts::oldest_event(conn, workspace).await?;
+        horizon = incomplete.map_or(horizon, |event| event.min(horizon));
+    }
+    let end = EventPosition(Uuid::from_u128(horizon.as_u128().saturating_sub(1))).max(after);
+    // These filters can leave out most events, so the number of events that they examine is limited.
+    let examined_to = match filter.event_type.is_some() || filter.undelivered_to.is_some() {
+        true => id_at(conn, (after.0, horizon), &filter, MAX_EXAMINED).await?,
+        false => None,
     };
     let (mut events, mut bytes, mut is_full) = (Vec::<FeedEvent>::new(), 0, true);
     while is_full && events.len() < limit && bytes < MAX_PAGE_BYTES {
         let from = events.last().map_or(after, |last| last.position);
         let batch = (limit - events.len()).min(BATCH_EVENTS);
         let range = (from.0, examined_to.unwrap_or(horizon));
-        let rows = events::between(conn, range, &filter, batch as u64).await?;
+        let rows = between(conn, range, &filter, batch as u64).await?;
         is_full = rows.len() == batch;
         for (id, body) in rows {
             if bytes >= MAX_PAGE_BYTES {
@@ -255,30 +331,37 @@ pub fn is_stopping(app: &App) -> bool {
     app.event_tail().is_stopping()
 }
 
-/// Asks for the newest event at intervals, until no reader waits.
+/// Asks for the newest event after each commit of this process, and at intervals, until no reader waits.
 async fn poll_newest(app: &App) {
-    let mut readable = Uuid::nil();
+    let (mut readable, mut pause) = (Uuid::nil(), POLL_INTERVAL);
     loop {
         match with_wait_budget(REQUEST_TIMEOUT, newest_readable(app, readable)).await {
-            Ok(newest) => {
+            Ok((newest, is_last)) => {
                 readable = newest;
                 app.event_tail().set_newest(newest);
+                pause = if is_last { POLL_INTERVAL } else { (pause * 2).min(POLL_INTERVAL) };
             }
             Err(error) => tracing::debug!(%error, "could not read the newest event"),
         }
         if app.event_tail().ends_task() {
             return;
         }
-        tokio::time::sleep(POLL_INTERVAL).await;
+        if app.event_tail().wait_for_commit(pause).await {
+            // Many commits share a query, and their events are readable by then.
+            tokio::time::sleep(WAKE_INTERVAL).await;
+            pause = WAKE_INTERVAL / 2;
+        }
     }
 }
 
-/// Returns the highest id of an event before the horizon. `known` is the previous result. Determines a horizon, which is stored,
-/// only if there are newer events.
-async fn newest_readable(app: &App, known: Uuid) -> Result<Uuid> {
-    if events::last_id(app.db.read(), Uuid::max()).await?.unwrap_or_default() <= known {
-        return Ok(known);
+/// Returns the highest id of an event before the horizon, and whether it is the last event. `known` is the previous result.
+/// Determines a horizon, which is stored, only if there are newer events.
+async fn newest_readable(app: &App, known: Uuid) -> Result<(Uuid, bool)> {
+    let last = events::last_id(app.db.read(), Uuid::max()).await?.unwrap_or_default();
+    if last <= known {
+        return Ok((known, true));
     }
     let horizon = min_uuid_at(app.db.horizon(&app.clock).await?);
-    Ok(events::last_id(app.db.read(), horizon).await?.unwrap_or_default())
+    let readable = events::last_id(app.db.read(), horizon).await?.unwrap_or_default();
+    Ok((readable, last <= readable))
 }

@@ -38,6 +38,10 @@ pub async fn append(
         is_test: false,
     };
     deliveries::append(app, write, row).await?;
+    if app.event_tail().has_readers() {
+        let app = app.clone();
+        write.after_commit(move || app.event_tail().wake());
+    }
     metrics::counter!("events_appended_total").increment(1);
     Ok(id)
 }

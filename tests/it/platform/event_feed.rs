@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use domain::event_feed::{self, FeedOutcome, FeedRequest};
+use domain::event_feed::{self, FeedOutcome, FeedReader, FeedRequest, FeedStart};
 use serde_json::{Value, json};
 
 use crate::support::platform::platform_token;
@@ -39,10 +39,11 @@ async fn wait_for_recorded_use(app: &TestApp) {
 pub async fn wait_with_many_readers(app: &TestApp) -> tokio::task::JoinSet<()> {
     let mut readers = tokio::task::JoinSet::new();
     let request = FeedRequest {
+        reader: FeedReader::Platform { workspace: None },
         after: None,
-        since: None,
+        start: FeedStart::Oldest,
         event_type: None,
-        workspace: None,
+        undelivered_to: None,
         limit: 1,
         // So long that no reader ends before it is dropped, and none is rejected because others read their first page.
         wait: Duration::from_mins(10),

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use entity::{events, workspaces};
+use entity::{event_feed, events, workspaces};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use tokio::runtime::Runtime;
@@ -172,7 +172,8 @@ impl History<'_> {
         self.horizon = horizon;
         let Reader { position, events } = &mut self.readers[reader];
         let range = (*position, min_uuid_at(horizon));
-        let page = events::between(database.read(), range, &events::EventFilter::default(), 10_000).await;
+        let page =
+            event_feed::between(database.read(), range, &event_feed::EventFilter::default(), 10_000).await;
         events.extend(page.unwrap().into_iter().map(|(id, _)| id));
         // A cursor without events is the position before the horizon.
         *position = Uuid::from_u128(min_uuid_at(horizon).as_u128() - 1).max(*position);
