@@ -72,6 +72,7 @@ fn example_request(contract: &ContractText, event_type: &str, json: &Json, examp
         let value = match parameter["name"].text() {
             "X-SVC-Signature" => format!("t={EXAMPLE_TIME},v1={signature}"),
             "X-SVC-Event" => event_type.to_owned(),
+            "X-SVC-Sequence" => example["id"].text().trim_start_matches("evt_").to_owned(),
             "webhook-id" => example["id"].text().to_owned(),
             "webhook-timestamp" => EXAMPLE_TIME.to_string(),
             // The other signature follows the same rules, and the guide has an example of it.

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 3bacc47e4866d3c5e617bc536d6f5cba66264423a6e0d74f39ff57fb0c0114f0), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 ac01b281d100a0010ba47a3a3483bd940331ab320a9208407855f387cdf0d9a8), do not edit. Run `cargo xtask codegen`.
 
 //! Static descriptions of the operations.
 

@@ -21,6 +21,7 @@ use super::client::{HttpClient, WebhookClient};
 use super::failure::{self, AttemptFailure};
 use super::{resolver, retry_after};
 use crate::sign::{self, SigningKey};
+use domain::event_feed;
 use domain::webhooks::headers::MASK;
 use foundation::telemetry::activity::inherit_activity;
 
@@ -211,6 +212,7 @@ fn headers(request: &WebhookRequest<'_>) -> HeaderMap {
     const SIGNATURE: HeaderName = HeaderName::from_static("x-svc-signature");
     const EVENT: HeaderName = HeaderName::from_static("x-svc-event");
     const DELIVERY: HeaderName = HeaderName::from_static("x-svc-delivery");
+    const SEQUENCE: HeaderName = HeaderName::from_static("x-svc-sequence");
     const ID: HeaderName = HeaderName::from_static("webhook-id");
     const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
     const STANDARD_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
@@ -227,6 +229,7 @@ fn headers(request: &WebhookRequest<'_>) -> HeaderMap {
         (SIGNATURE, sign::svc_signature(keys, *now, body)),
         (EVENT, (*event_type).to_owned()),
         (DELIVERY, (*delivery_id).to_owned()),
+        (SEQUENCE, event_feed::sequence(event_id).to_owned()),
         (ID, (*event_id).to_owned()),
         (STANDARD_SIGNATURE, sign::standard_signature(keys, ed25519_keys, event_id, *now, body)),
     ] {

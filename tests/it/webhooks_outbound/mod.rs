@@ -144,6 +144,7 @@ async fn a_request_has_the_headers_and_body_of_the_contract() {
     webhook-timestamp: 1767225600
     x-svc-delivery: dlv_01khx04p3afx28x09cxt9qyanb
     x-svc-event: student.created
+    x-svc-sequence: 01kdvdna00evqvqnxgeqgkd28a
     x-svc-signature: t=1767225600,v1=6caf6b6d8cf4abdabe7dad800452e257c1fd1a2d97fc14f057b397c35ce7d152,v1=e63cbb0fa24c4e96db5020adc9b1818d6db01b979228704623b4881a165f680c
     ");
     assert_eq!(body, BODY);
@@ -151,7 +152,7 @@ async fn a_request_has_the_headers_and_body_of_the_contract() {
     assert!(
         recorded_headers.iter().all(|(name, value)| lines.contains(&format!("{name}: {value}").as_str()))
     );
-    assert_eq!(recorded_headers.len(), 8);
+    assert_eq!(recorded_headers.len(), 9);
     for secret in SECRETS {
         verify::verify(
             body.as_bytes(),
