@@ -31,6 +31,7 @@ pub struct Caller {
     pub(crate) state: Arc<ApiState>,
     replayed: AtomicBool,
     etag: OnceLock<HeaderValue>,
+    retry_after: OnceLock<i64>,
 }
 
 impl Caller {
@@ -51,6 +52,7 @@ impl Caller {
             state,
             replayed: AtomicBool::new(false),
             etag: OnceLock::new(),
+            retry_after: OnceLock::new(),
         }
     }
 
@@ -68,6 +70,16 @@ impl Caller {
     /// with each request, such as the current time. Only the first call has an effect.
     pub fn set_etag_from(&self, bytes: &[u8]) {
         self.etag.get_or_init(|| etag::compute(bytes));
+    }
+
+    /// Sets `Retry-After` of the response, in seconds.
+    pub(crate) fn set_retry_after(&self, seconds: i64) {
+        self.retry_after.get_or_init(|| seconds);
+    }
+
+    /// Returns `Retry-After` of the response, if the operation sets it.
+    pub(crate) fn retry_after(&self) -> Option<i64> {
+        self.retry_after.get().copied()
     }
 
     /// Returns the `ETag` from [`Caller::set_etag_from`], if the operation called it.

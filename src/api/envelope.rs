@@ -55,6 +55,9 @@ impl ApiError {
 
     /// Converts the error of an operation of v1 into the parts of the response.
     pub fn into_parts(self, call: &Call) -> ResponseParts {
+        if let Some(seconds) = self.retry_after {
+            call.set_retry_after(seconds);
+        }
         self.into_parts_of(call.operation, &call.request_id, &call.state.settings.public_url)
     }
 

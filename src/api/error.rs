@@ -33,14 +33,14 @@ pub enum ApiErrorCode {
     InvalidRequest,
     /// The server failed or has too many open connections.
     InternalError,
-    /// The events after a cursor are no longer stored. Only in the Platform API.
+    /// The events after a cursor are no longer stored. Only in the Platform API and the Developer API.
     CursorExpired,
     /// The server is busy or shutting down. Only in the Platform API.
     Unavailable,
 }
 
 impl ApiErrorCode {
-    /// All codes: those of v1, then those that only the Platform API has.
+    /// All codes: those of v1, then those that v1 does not have.
     pub const ALL: &'static [Self] = &[
         Self::Unauthorized,
         Self::Forbidden,

@@ -1,10 +1,12 @@
-//! The Developer API under `/developer/v1`: webhooks, their deliveries, and the API key of the request, for programs.
+//! The Developer API under `/developer/v1`: webhooks, their deliveries, events, and the API key of the request, for programs.
 //!
 //! It has its own contract, and the request pipeline of v1: the same keys, limits, errors and request log. Its changes are in the
 //! audit log, with the API key as the actor.
 
 mod convert;
 mod deliveries;
+mod event_feed;
+mod event_stream;
 #[allow(clippy::all, reason = "generated")]
 pub mod generated;
 mod key;

@@ -121,7 +121,7 @@ pub(super) async fn finish(
     Response::from_parts(parts, Body::from_bytes(body))
 }
 
-/// Sets the headers of all responses: the rate limit, and whether the response is repeated or the API is deprecated.
+/// Sets the headers of all responses: the rate limit, when to retry, and whether the response is repeated or the API is deprecated.
 fn set_common_headers(state: &ApiState, call_context: &CallContext, headers: &mut HeaderMap) {
     let rate_limit_status = call_context
         .rate_limit_status
@@ -129,6 +129,9 @@ fn set_common_headers(state: &ApiState, call_context: &CallContext, headers: &mu
     throttle::set_headers(headers, &rate_limit_status);
     if call_context.caller.as_ref().is_some_and(|caller| caller.is_replayed()) {
         headers.insert(REPLAYED, HeaderValue::from_static("true"));
+    }
+    if let Some(seconds) = call_context.caller.as_ref().and_then(|caller| caller.retry_after()) {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
     if let Some(deprecation) = &state.settings.deprecation {
         headers.insert(DEPRECATION, deprecation.since.clone());

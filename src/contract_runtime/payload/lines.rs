@@ -205,6 +205,12 @@ fn serialize(value: &impl Serialize) -> Bytes {
 }
 
 impl<T> LineStream<T> {
+    /// Creates a body from a stream of parts that consist of complete, already serialized lines. It can fail as that of
+    /// [`LineStream::try_new`] can.
+    pub fn from_lines(parts: impl Stream<Item = std::io::Result<Bytes>> + Send + 'static) -> Self {
+        Self { lines: Box::pin(parts), value: PhantomData }
+    }
+
     /// Creates a body from lines that are already serialized.
     pub fn from_bytes(lines: Bytes) -> Self {
         Self { lines: Box::pin(stream::once(async { Ok(lines) })), value: PhantomData }

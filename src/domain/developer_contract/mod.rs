@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 2227aa22ec8ff193f9230f0ff4ad9b51c402df9b65c9a6406cb87095621ffbc2), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 d6fbd47039794403e58f74f9c7dc8b35b7f00880fe06f8f2518983583ff2e670), do not edit. Run `cargo xtask codegen`.
 
 //! Developer API: names that the contract defines.
 
@@ -11,6 +11,8 @@ pub enum Scope {
     ReadWebhooks,
     /// Required by `createWebhook` and `updateWebhook` and `deleteWebhook` and `rotateWebhookSecret` and `testWebhook` and `previewFilter` and `replayDelivery`.
     WriteWebhooks,
+    /// Required by `listEvents` and `streamEvents`.
+    ReadEvents,
 }
 
 impl Scope {
@@ -19,12 +21,14 @@ impl Scope {
         Self::WriteKeys,
         Self::ReadWebhooks,
         Self::WriteWebhooks,
+        Self::ReadEvents,
     ];
     /// The names of all values, in the order of the contract.
     pub const NAMES: &'static [&'static str] = &[
         "write:keys",
         "read:webhooks",
         "write:webhooks",
+        "read:events",
     ];
     /// Returns the name of the value in the contract.
     pub const fn as_str(self) -> &'static str {
@@ -32,6 +36,7 @@ impl Scope {
             Self::WriteKeys => "write:keys",
             Self::ReadWebhooks => "read:webhooks",
             Self::WriteWebhooks => "write:webhooks",
+            Self::ReadEvents => "read:events",
         }
     }
 }

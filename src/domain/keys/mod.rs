@@ -29,7 +29,7 @@ pub use manage::{create, create_by_member, extend_sunset, list, revoke, set_netw
 pub use quota::{EffectiveQuota, Limit, LimitSource};
 pub use reminders::remind;
 pub use rotate::{OldSecret, RotatedKey, end_old_secret, notify_owners, rotate};
-pub use usage::{KeyUsage, actor, daily_quota_resets_at, get, list_usage};
+pub use usage::{KeyUsage, actor, daily_quota_resets_at, get, is_usable, list_usage};
 
 /// The maximum number of networks of a key.
 pub const MAX_NETWORKS: usize = 20;

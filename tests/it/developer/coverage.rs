@@ -16,7 +16,8 @@ use sha2::{Digest, Sha256};
 
 use super::new_webhook;
 use crate::support::conformance::{ContractValidator, assert_error};
-use crate::support::{TestApp, TestKey, TestResponse, TestWorkspace, in_transaction, outage, send};
+use crate::support::platform::NDJSON;
+use crate::support::{TestApp, TestKey, TestResponse, TestWorkspace, in_transaction, outage};
 
 /// The ids of the records that the example requests use.
 struct ExampleRecords {
@@ -54,7 +55,9 @@ fn example(app: &TestApp, operation: &Operation, path: &str, key: Option<&TestKe
         | "listDeliveries"
         | "getDelivery"
         | "listDeliveryAttempts"
-        | "replayDelivery" => request,
+        | "replayDelivery"
+        | "listEvents"
+        | "streamEvents" => request,
         "createWebhook" => request.json(&new_webhook()),
         "updateWebhook" => request.json(&json!({"rate": 5})),
         "rotateCurrentKey" => request.json(&json!({"overlap_seconds": 60})),
@@ -71,6 +74,18 @@ fn request(app: &TestApp, operation: &Operation, path: &str, key: Option<&TestKe
         Some(key) => key.request(method, path),
         None => app.request(method, path),
     }
+}
+
+/// Sends a request. Reads only the first line of a stream of events, which would continue for minutes.
+async fn send(request: RequestBuilder) -> TestResponse {
+    let mut response = request.send().await.expect("a response");
+    let is_stream = response.headers().get("content-type").is_some_and(|value| value == NDJSON);
+    if !is_stream {
+        return TestResponse::read(response).await;
+    }
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let line = response.chunk().await.expect("the response begins").expect("a line");
+    TestResponse { status, headers, body: line.to_vec() }
 }
 
 /// Creates a key with all scopes except the operation's.
@@ -173,6 +188,8 @@ async fn no_operation_returns_data_of_another_workspace() {
             "getCurrentKey" => {
                 assert_eq!(response.assert_status(200).json()["workspace"]["name"], "globex")
             }
+            "listEvents" => assert_eq!(response.assert_status(200).json()["data"], json!([])),
+            "streamEvents" => assert!(response.assert_status(200).json()["event"].is_null()),
             "listWebhooks" | "listDeliveries" => assert!(response.assert_status(200).ids().is_empty()),
             // Its own key, whose old secret stays valid for the next operations.
             "rotateCurrentKey" => {
@@ -222,6 +239,9 @@ async fn provoke(
         404 if operation.id == "listDeliveries" => {
             key.get(&format!("{path}?webhook_id=whs_01k424mh00e2mbrajjfteg1k8f")).await
         }
+        404 if operation.id == "listEvents" => {
+            key.get(&format!("{path}?undelivered_to=whs_01k424mh00e2mbrajjfteg1k8f")).await
+        }
         404 => {
             let absent = ["whs", "dlv"].map(|prefix| format!("{prefix}_01k424mh00e2mbrajjfteg1k8f"));
             let id = &absent[usize::from(operation.tag == "deliveries")];
@@ -237,6 +257,13 @@ async fn provoke(
             let key_id = key.id.parse().expect("a key's id");
             idempotency::claim(&app.app, key_id, "running", fingerprint.into()).await.expect("a claim");
             send(call().header("idempotency-key", "running")).await
+        }
+        410 => {
+            let page = key.get(super::EVENTS).await.assert_status(200).json();
+            let cursor = page["pagination"]["cursor"].as_str().expect("a cursor").to_owned();
+            app.clock.advance(std::time::Duration::from_hours(31 * 24));
+            let key = workspace.key_with_all_scopes().await;
+            key.get(&format!("{path}?cursor={cursor}")).await
         }
         413 => send(call().body(" ".repeat(300 * 1024))).await,
         415 => {

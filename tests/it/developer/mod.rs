@@ -1,7 +1,9 @@
-//! The Developer API: webhooks and their deliveries, through HTTP.
+//! The Developer API: webhooks, their deliveries, and events, through HTTP.
 
 mod coverage;
 mod deliveries;
+mod event_feed;
+mod event_stream;
 mod idempotency;
 mod keys;
 mod limits;
@@ -15,6 +17,8 @@ use crate::support::{TestKey, TestResponse, send};
 
 const WEBHOOKS: &str = "/developer/v1/webhooks";
 const DELIVERIES: &str = "/developer/v1/deliveries";
+const EVENTS: &str = "/developer/v1/events";
+const EVENT_STREAM: &str = "/developer/v1/events/stream";
 
 /// Returns a valid body of `createWebhook` without optional fields.
 fn new_webhook() -> Value {

@@ -1,11 +1,11 @@
-// Generated from openapi/developer-v1.yaml (sha256 2227aa22ec8ff193f9230f0ff4ad9b51c402df9b65c9a6406cb87095621ffbc2), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 d6fbd47039794403e58f74f9c7dc8b35b7f00880fe06f8f2518983583ff2e670), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 
 use poem_openapi::OpenApi;
 use super::operations;
 use super::schemas;
-use super::{key, webhooks, deliveries};
+use super::{key, webhooks, deliveries, event_feed};
 use contract_runtime::call::Call;
 use contract_runtime::parameter::{Header, Path, Query};
 use contract_runtime::payload::JsonBody;
@@ -25,6 +25,9 @@ pub enum Tag {
     /// Deliveries of events to webhooks, with their attempts.
     #[oai(rename = "deliveries")]
     Deliveries,
+    /// The events of the workspace, in one order.
+    #[oai(rename = "event_feed")]
+    EventFeed,
 }
 
 /// A scope of the contract.
@@ -39,6 +42,9 @@ pub enum Scope {
     /// `write:webhooks`.
     #[oai(rename = "write:webhooks")]
     WriteWebhooks,
+    /// `read:events`.
+    #[oai(rename = "read:events")]
+    ReadEvents,
 }
 
 impl Scope {
@@ -47,6 +53,7 @@ impl Scope {
         Self::WriteKeys,
         Self::ReadWebhooks,
         Self::WriteWebhooks,
+        Self::ReadEvents,
     ];
     /// Returns the scope as a string, such as `read:courses`.
     pub const fn as_str(self) -> &'static str {
@@ -54,6 +61,7 @@ impl Scope {
             Self::WriteKeys => "write:keys",
             Self::ReadWebhooks => "read:webhooks",
             Self::WriteWebhooks => "write:webhooks",
+            Self::ReadEvents => "read:events",
         }
     }
 }
@@ -70,7 +78,9 @@ impl SecurityScheme for Keys {
 pub struct DeveloperV1<S>(pub S);
 
 #[OpenApi]
-impl<S: key::Key + webhooks::Webhooks + deliveries::Deliveries> DeveloperV1<S> {
+impl<
+    S: key::Key + webhooks::Webhooks + deliveries::Deliveries + event_feed::EventFeed,
+> DeveloperV1<S> {
     /// Retrieve the key of the request
     #[oai(
         path = "/developer/v1/me",
@@ -459,6 +469,91 @@ impl<S: key::Key + webhooks::Webhooks + deliveries::Deliveries> DeveloperV1<S> {
         };
         respond(&self.0, &call, self.0.replay_delivery(call.clone(), request).await)
     }
+    /// List events
+    #[oai(
+        path = "/developer/v1/events",
+        method = "get",
+        operation_id = "listEvents",
+        tag = "Tag::EventFeed"
+    )]
+    async fn list_events(
+        &self,
+        #[oai(scope = "Scope::ReadEvents")]
+        _key: SecurityRequirement<Keys>,
+        call: Call<S::Caller>,
+        #[oai(
+            name = "cursor",
+            validator(min_length = 1, max_length = 1024, pattern = "^[!-~]+$")
+        )]
+        cursor: Query<Option<String>>,
+        #[oai(
+            name = "limit",
+            default = "list_events_limit_default",
+            validator(minimum(value = "1"), maximum(value = "1000"))
+        )]
+        limit: Query<i32>,
+        #[oai(
+            name = "wait",
+            default = "list_events_wait_default",
+            validator(minimum(value = "0"), maximum(value = "30"))
+        )]
+        wait: Query<i32>,
+        #[oai(name = "type")]
+        r#type: Query<Option<schemas::EventType>>,
+        #[oai(name = "after")]
+        after: Query<Option<Timestamp>>,
+        #[oai(
+            name = "undelivered_to",
+            validator(pattern = "^whs_[0-7][0-9a-hjkmnp-tv-z]{25}$")
+        )]
+        undelivered_to: Query<Option<String>>,
+        #[oai(name = "If-None-Match", validator(max_length = 4096))]
+        if_none_match: Header<Option<String>>,
+    ) -> event_feed::ListEventsResponse {
+        let request = event_feed::ListEventsRequest {
+            cursor: cursor.0,
+            limit: limit.0,
+            wait: wait.0,
+            r#type: r#type.0,
+            after: after.0,
+            undelivered_to: undelivered_to.0,
+            if_none_match: if_none_match.0,
+        };
+        respond(&self.0, &call, self.0.list_events(call.clone(), request).await)
+    }
+    /// Stream events
+    #[oai(
+        path = "/developer/v1/events/stream",
+        method = "get",
+        operation_id = "streamEvents",
+        tag = "Tag::EventFeed"
+    )]
+    async fn stream_events(
+        &self,
+        #[oai(scope = "Scope::ReadEvents")]
+        _key: SecurityRequirement<Keys>,
+        call: Call<S::Caller>,
+        #[oai(
+            name = "cursor",
+            validator(min_length = 1, max_length = 1024, pattern = "^[!-~]+$")
+        )]
+        cursor: Query<Option<String>>,
+        #[oai(
+            name = "since",
+            default = "stream_events_since_default",
+            validator(minimum(value = "0"), maximum(value = "2592000"))
+        )]
+        since: Query<i32>,
+        #[oai(name = "type")]
+        r#type: Query<Option<schemas::EventType>>,
+    ) -> event_feed::StreamEventsResponse {
+        let request = event_feed::StreamEventsRequest {
+            cursor: cursor.0,
+            since: since.0,
+            r#type: r#type.0,
+        };
+        respond(&self.0, &call, self.0.stream_events(call.clone(), request).await)
+    }
 }
 
 fn list_webhooks_limit_default() -> i32 {
@@ -467,4 +562,16 @@ fn list_webhooks_limit_default() -> i32 {
 
 fn list_deliveries_limit_default() -> i32 {
     25
+}
+
+fn list_events_limit_default() -> i32 {
+    100
+}
+
+fn list_events_wait_default() -> i32 {
+    0
+}
+
+fn stream_events_since_default() -> i32 {
+    0
 }

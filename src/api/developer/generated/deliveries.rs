@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 2227aa22ec8ff193f9230f0ff4ad9b51c402df9b65c9a6406cb87095621ffbc2), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 d6fbd47039794403e58f74f9c7dc8b35b7f00880fe06f8f2518983583ff2e670), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `deliveries`.
 
@@ -159,7 +159,7 @@ pub enum ListDeliveriesResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     UnprocessableEntity(Json<schemas::ErrorEnvelope>),
-    /// The limit of the current minute or day is exhausted. Wait for the number of seconds in `Retry-After`.
+    /// The limit of the current minute or day is exhausted, or too many streams are open. Wait for the number of seconds in `Retry-After`.
     #[oai(
         status = 429,
         header(name = "Retry-After", ty = "i32"),
@@ -365,7 +365,7 @@ pub enum GetDeliveryResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     UnprocessableEntity(Json<schemas::ErrorEnvelope>),
-    /// The limit of the current minute or day is exhausted. Wait for the number of seconds in `Retry-After`.
+    /// The limit of the current minute or day is exhausted, or too many streams are open. Wait for the number of seconds in `Retry-After`.
     #[oai(
         status = 429,
         header(name = "Retry-After", ty = "i32"),
@@ -565,7 +565,7 @@ pub enum ListDeliveryAttemptsResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     UnprocessableEntity(Json<schemas::ErrorEnvelope>),
-    /// The limit of the current minute or day is exhausted. Wait for the number of seconds in `Retry-After`.
+    /// The limit of the current minute or day is exhausted, or too many streams are open. Wait for the number of seconds in `Retry-After`.
     #[oai(
         status = 429,
         header(name = "Retry-After", ty = "i32"),
@@ -769,7 +769,7 @@ pub enum ReplayDeliveryResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     UnprocessableEntity(Json<schemas::ErrorEnvelope>),
-    /// The limit of the current minute or day is exhausted. Wait for the number of seconds in `Retry-After`.
+    /// The limit of the current minute or day is exhausted, or too many streams are open. Wait for the number of seconds in `Retry-After`.
     #[oai(
         status = 429,
         header(name = "Retry-After", ty = "i32"),

@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 2227aa22ec8ff193f9230f0ff4ad9b51c402df9b65c9a6406cb87095621ffbc2), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 d6fbd47039794403e58f74f9c7dc8b35b7f00880fe06f8f2518983583ff2e670), do not edit. Run `cargo xtask codegen`.
 
 //! Developer API: code generated from the contract.
 
@@ -53,3 +53,11 @@ pub mod webhooks;
     reason = "the size of a variant follows from its schema"
 )]
 pub mod deliveries;
+
+/// The operations of `event_feed`.
+#[rustfmt::skip]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the size of a variant follows from its schema"
+)]
+pub mod event_feed;

@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 2227aa22ec8ff193f9230f0ff4ad9b51c402df9b65c9a6406cb87095621ffbc2), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 d6fbd47039794403e58f74f9c7dc8b35b7f00880fe06f8f2518983583ff2e670), do not edit. Run `cargo xtask codegen`.
 
 //! Static descriptions of the operations.
 
@@ -23,6 +23,8 @@ pub static OPERATIONS: &[&Operation] = &[
     &GET_DELIVERY,
     &LIST_DELIVERY_ATTEMPTS,
     &REPLAY_DELIVERY,
+    &LIST_EVENTS,
+    &STREAM_EVENTS,
 ];
 
 /// The contract and its operations.
@@ -457,4 +459,100 @@ pub static REPLAY_DELIVERY: Operation = Operation {
     ],
     body: None,
     statuses: &[201, 401, 403, 404, 409, 422, 429, 500],
+};
+
+/// List events
+pub static LIST_EVENTS: Operation = Operation {
+    id: "listEvents",
+    method: "GET",
+    path: "/developer/v1/events",
+    tag: "event_feed",
+    scope: Some("read:events"),
+    parameters: &[
+        Parameter {
+            name: "cursor",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/components/parameters/EventCursor/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "limit",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1developer~1v1~1events/get/parameters/1/schema",
+            kind: ParameterKind::Integer,
+        },
+        Parameter {
+            name: "wait",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1developer~1v1~1events/get/parameters/2/schema",
+            kind: ParameterKind::Integer,
+        },
+        Parameter {
+            name: "type",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1developer~1v1~1events/get/parameters/3/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "after",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1developer~1v1~1events/get/parameters/4/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "undelivered_to",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1developer~1v1~1events/get/parameters/5/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "If-None-Match",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IfNoneMatch/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200, 304, 401, 403, 404, 410, 422, 429, 500],
+};
+
+/// Stream events
+pub static STREAM_EVENTS: Operation = Operation {
+    id: "streamEvents",
+    method: "GET",
+    path: "/developer/v1/events/stream",
+    tag: "event_feed",
+    scope: Some("read:events"),
+    parameters: &[
+        Parameter {
+            name: "cursor",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/components/parameters/EventCursor/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "since",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1developer~1v1~1events~1stream/get/parameters/1/schema",
+            kind: ParameterKind::Integer,
+        },
+        Parameter {
+            name: "type",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1developer~1v1~1events~1stream/get/parameters/2/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200, 401, 403, 410, 422, 429, 500],
 };

@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 2227aa22ec8ff193f9230f0ff4ad9b51c402df9b65c9a6406cb87095621ffbc2), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 d6fbd47039794403e58f74f9c7dc8b35b7f00880fe06f8f2518983583ff2e670), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -809,7 +809,76 @@ pub struct DeliveryAttemptList {
     pub data: Vec<DeliveryAttempt>,
 }
 
-/// Type of the error. Version 1 has only these six codes.
+/// A page of events.
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    poem_openapi::Object,
+    serde::Serialize,
+    serde::Deserialize
+)]
+pub struct EventPage {
+    /// The events in their order. There can be fewer than `limit` even if `has_more` is true.
+    pub data: Vec<SequencedEvent>,
+    /// The position after a page of events.
+    pub pagination: EventPagination,
+}
+
+/// The position after a page of events.
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    poem_openapi::Object,
+    serde::Serialize,
+    serde::Deserialize
+)]
+pub struct EventPagination {
+    /// The cursor of the next request. It is never null, even if there are no events.
+    pub cursor: String,
+    /// Whether there may be more events now. If false, wait before the next request, or use `wait`.
+    pub has_more: bool,
+}
+
+/// An event with its position.
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    poem_openapi::Object,
+    serde::Serialize,
+    serde::Deserialize
+)]
+pub struct SequencedEvent {
+    /// The position of an event among those of its workspace: 26 characters, the same as in `X-SVC-Sequence`. Positions compare as text in the order of the events. There can be gaps.
+    #[oai(validator(pattern = "^[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
+    pub sequence: String,
+    /// The event, exactly as webhooks receive it. Its `type` determines the form of `data`, see the webhooks of the Creator Platform API.
+    pub event: std::collections::BTreeMap<String, serde_json::Value>,
+}
+
+/// A line of a stream of events.
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    poem_openapi::Object,
+    serde::Serialize,
+    serde::Deserialize
+)]
+pub struct EventLine {
+    /// The cursor with which the stream continues after this line.
+    pub cursor: String,
+    /// The position of the event. Null in a heartbeat.
+    #[oai(nullable, validator(pattern = "^[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
+    pub sequence: Option<String>,
+    /// The event, exactly as webhooks receive it. It is always the last field of the line. Null in a heartbeat.
+    #[oai(nullable)]
+    pub event: Option<std::collections::BTreeMap<String, serde_json::Value>>,
+}
+
+/// Type of the error.
 #[derive(
     Debug,
     Clone,
@@ -846,6 +915,10 @@ pub enum ErrorCode {
     #[oai(rename = "internal_error")]
     #[serde(rename = "internal_error")]
     InternalError,
+    /// `cursor_expired`.
+    #[oai(rename = "cursor_expired")]
+    #[serde(rename = "cursor_expired")]
+    CursorExpired,
 }
 
 impl ErrorCode {
@@ -857,6 +930,7 @@ impl ErrorCode {
         Self::RateLimited,
         Self::InvalidRequest,
         Self::InternalError,
+        Self::CursorExpired,
     ];
     /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
@@ -867,6 +941,7 @@ impl ErrorCode {
             Self::RateLimited => "rate_limited",
             Self::InvalidRequest => "invalid_request",
             Self::InternalError => "internal_error",
+            Self::CursorExpired => "cursor_expired",
         }
     }
 }
@@ -949,7 +1024,7 @@ pub struct ErrorDetail {
     serde::Deserialize
 )]
 pub struct Error {
-    /// Type of the error. Version 1 has only these six codes.
+    /// Type of the error.
     pub code: ErrorCode,
     /// Human-readable message. It can change.
     pub message: String,

@@ -168,6 +168,7 @@ const fn scope_description(scope: Scope) -> &'static str {
         Scope::Developer(DeveloperScope::WriteWebhooks) => {
             "Manage and test webhooks, preview filters, rotate secrets, and send deliveries again."
         }
+        Scope::Developer(DeveloperScope::ReadEvents) => "List and stream all events of the workspace.",
     }
 }
 
