@@ -13,10 +13,12 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
         "Inspect",
         &["doctor", "config", "health", "candidate", "deprecations", "openapi", "completions", "man"],
     ),
+    ("Develop", &["listen"]),
 ];
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 success, 1 failure, 2 invalid usage or configuration, 3 some input lines were rejected, 130 interrupted.
+Exit codes: 0 success, 1 failure, 2 invalid usage or configuration, 3 some input lines were rejected, \
+4 and 5 see `listen`, 130 interrupted.
 Settings are read from flags, then environment variables, then systemd credentials, then creator-api.toml, then defaults; `creator-api config check` \
 prints all of them. See `creator-api COMMAND --help` for the options of a command.
 `demo`, `serve` and `worker` export traces if the environment variable OTEL_EXPORTER_OTLP_ENDPOINT is set.";

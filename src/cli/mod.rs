@@ -17,6 +17,7 @@ mod heartbeats;
 mod help;
 mod import;
 mod keys;
+mod listen;
 mod master_key;
 mod migrate;
 mod openapi;
@@ -136,6 +137,13 @@ enum Command {
     ///
     /// Prints the response of /readyz. Exits with code 1 if the process does not respond within 5 seconds, or is not ready.
     Health(health::HealthArgs),
+    /// Send the events of a workspace to a server on this machine
+    ///
+    /// A client of the Developer API, for development and CI: it needs no database and no public address. Each event is sent as a
+    /// delivery would be, signed with a secret that is printed first and stays the same for an API key. After a lost connection, it
+    /// continues without a gap and without duplicates. It does not send an event again: what your server does not accept is
+    /// printed. A key can have two streams at the same time.
+    Listen(listen::ListenArgs),
     /// Print an OpenAPI contract
     Openapi(openapi::OpenapiArgs),
     /// Print a completion script for a shell
@@ -168,6 +176,7 @@ fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<Comm
         Command::Openapi(args) => openapi::run(&args),
         Command::Completions(args) => reference::completions(&args),
         Command::Man(args) => reference::man(&args),
+        Command::Listen(args) => run_client(listen::run(args)),
         Command::Health(args) => run_async(flags, |config| health::run(config, args)),
         Command::Config(command) => config::run(command, flags),
         Command::Demo => {
@@ -206,6 +215,13 @@ fn run_async<F: Future<Output = Result<CommandOutcome, CommandError>>>(
     let _log = telemetry::start(&config.log);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(command(config))
+}
+
+/// Starts the runtime and runs a command without settings.
+fn run_client(
+    command: impl Future<Output = Result<CommandOutcome, CommandError>>,
+) -> Result<CommandOutcome, CommandError> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(command)
 }
 
 /// Like [`run_async`], for a command that runs until it is stopped. Exports traces if the environment variables of OpenTelemetry

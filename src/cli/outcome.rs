@@ -15,6 +15,12 @@ const FAILED: u8 = 1;
 pub(super) const USAGE: u8 = 2;
 /// Exit code: some lines of the input were rejected, and the others were applied.
 const REJECTED: u8 = 3;
+/// Exit code: the event was sent, but not answered with 2xx.
+const NOT_ACCEPTED: u8 = 4;
+/// Exit code: no event happened in time.
+const TIMED_OUT: u8 = 5;
+/// Exit code: a signal ended the command before it was done, as shells define it.
+pub(super) const INTERRUPTED: u8 = 130;
 
 /// The result of a command that completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +31,12 @@ pub(super) enum CommandOutcome {
     Rejected,
     /// A check has findings, which it has printed.
     Findings,
+    /// An event was sent, but not answered with 2xx.
+    NotAccepted,
+    /// No event happened in time.
+    TimedOut,
+    /// A signal ended the command before it was done.
+    Interrupted,
 }
 
 impl CommandOutcome {
@@ -33,6 +45,9 @@ impl CommandOutcome {
             Self::Done => ExitCode::SUCCESS,
             Self::Rejected => REJECTED.into(),
             Self::Findings => FAILED.into(),
+            Self::NotAccepted => NOT_ACCEPTED.into(),
+            Self::TimedOut => TIMED_OUT.into(),
+            Self::Interrupted => INTERRUPTED.into(),
         }
     }
 }

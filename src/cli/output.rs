@@ -31,9 +31,17 @@ pub(super) fn print_json(records: Vec<Value>) -> Result<(), CommandError> {
 /// every character of a string.
 pub(super) fn json_text(record: &Value) -> String {
     // Outside of strings, the only control characters are line breaks, since serde_json escapes those below U+0020.
-    escape_controls(&format!("{record:#}"), &['\n'], |c| {
-        c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
-    })
+    escape_controls(&format!("{record:#}"), &['\n'], json_escape)
+}
+
+/// Formats JSON on one line as [`json_text`] does.
+pub(super) fn json_line(json: &str) -> String {
+    escape_controls(json, &[], json_escape)
+}
+
+/// Returns the escape sequence of a character in JSON.
+fn json_escape(c: char) -> String {
+    c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
 }
 
 /// Escapes characters that control the terminal or change the direction of text, since a receiver of webhooks chooses the text.

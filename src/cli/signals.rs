@@ -6,11 +6,8 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::outcome::CommandError;
+use super::outcome::{CommandError, INTERRUPTED};
 use super::output;
-
-/// Exit code of an interrupted process, as shells define it.
-const INTERRUPTED: i32 = 130;
 
 /// Resolves when the process should stop. Clones resolve together.
 pub(super) type StopSignal = Shared<BoxFuture<'static, ()>>;
@@ -26,7 +23,7 @@ pub(super) fn listen(waiting: &'static str) -> Result<StopSignal, CommandError> 
         tokio::spawn(async move {
             next_signal(&mut interrupt, &mut terminate).await;
             foundation::telemetry::flush();
-            std::process::exit(INTERRUPTED);
+            std::process::exit(INTERRUPTED.into());
         });
     };
     Ok(stopped.boxed().shared())

@@ -50,6 +50,7 @@ fn the_help_shows_groups_and_exit_codes() {
         "Administer:\n",
         "Data:\n",
         "Inspect:\n",
+        "Develop:\n",
         "Exit codes: 0 success, 1 failure, 2 ",
         "--data-dir <DIR>",
     ] {

@@ -74,6 +74,7 @@ const COMMANDS: &[(&str, WithoutFolder)] = &[
     ("deprecations report", Fails),
     ("config check", NeedsNone),
     ("health --listen 127.0.0.1:1", Fails),
+    ("listen --example order.paid --print-only", NeedsNone),
     ("openapi", NeedsNone),
     ("completions bash", NeedsNone),
     ("man .", NeedsNone),

@@ -33,6 +33,7 @@ pub use settings::{
     SignInConfig, StorageConfig, WebhooksConfig, WorkerConfig,
 };
 pub use sign_in::{ClientSecret, EmailDomain, IssuerUrl, SingleLine};
+pub use source::CLIENT_KEY_VARIABLE;
 pub use value::{HexSecret, WebUrl};
 
 use std::ffi::OsString;

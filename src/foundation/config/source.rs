@@ -17,6 +17,10 @@ use super::value::TomlType;
 pub(super) const DEFAULT_FILE: &str = "creator-api.toml";
 /// The prefix of all environment variables, except `DATABASE_URL` and `DATABASE_URL_FILE`.
 pub(super) const ENVIRONMENT_PREFIX: &str = "CREATOR_API_";
+/// The environment variable with the API key of `creator-api listen` and of client libraries.
+pub const CLIENT_KEY_VARIABLE: &str = "CREATOR_API_KEY";
+/// Variables of clients, which are not settings.
+const CLIENT_VARIABLES: [&str; 2] = [CLIENT_KEY_VARIABLE, "CREATOR_API_URL"];
 /// The environment variable that specifies another configuration file.
 pub(super) const FILE_VARIABLE: &str = "CREATOR_API_CONFIG";
 /// The flag that specifies another configuration file.
@@ -117,7 +121,7 @@ fn variables(
                 Ok(value) => values.push((*key, (*variable).to_owned(), value)),
                 Err(_) => errors.push(format!("{variable}: expected UTF-8")),
             }
-        } else if variable.starts_with(ENVIRONMENT_PREFIX) {
+        } else if variable.starts_with(ENVIRONMENT_PREFIX) && !CLIENT_VARIABLES.contains(&variable) {
             let hint = suggestion(variable, known.iter().map(|(_, name)| (*name).to_owned()));
             errors.push(format!("{variable}: unknown variable{hint}"));
         }

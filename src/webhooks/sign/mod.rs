@@ -42,6 +42,11 @@ impl SigningKey {
     }
 }
 
+/// Returns the secret with these bytes.
+pub fn secret_of(bytes: &[u8]) -> String {
+    format!("{SECRET_PREFIX}{}", STANDARD.encode(bytes))
+}
+
 impl std::fmt::Debug for SigningKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("SigningKey(****)")

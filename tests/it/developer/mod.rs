@@ -7,6 +7,7 @@ mod event_stream;
 mod idempotency;
 mod keys;
 mod limits;
+mod listen;
 mod rotation;
 mod webhooks;
 
