@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 
-use crate::support::program::TIMEOUT;
+use crate::support::program::{TIMEOUT, TestProgram};
 use crate::support::{Endpoint, Receiver, TestApp, TestKey, in_transaction, wait_until};
 
 /// A running `listen`.
@@ -49,6 +49,14 @@ impl Listener {
     async fn secret(&mut self) -> String {
         let line = self.line().await;
         line.strip_prefix("signing secret: ").unwrap_or_else(|| panic!("{line:?}")).to_owned()
+    }
+
+    /// Waits until it has connected.
+    async fn connected(&mut self) {
+        let stderr = self.child.stderr.as_mut().expect("stderr is piped");
+        let mut received = [0; 20];
+        stderr.read_exact(&mut received).await.expect("a message");
+        assert!(received.starts_with(b"listening to"), "{received:?}");
     }
 
     /// Sends a signal.
@@ -229,4 +237,45 @@ async fn a_receiver_that_hangs_is_a_failure() {
     let (code, lines, _) = run("svc_live_test", &format!("--example order.paid --forward-to {url}")).await;
     assert_eq!(code, Some(4));
     assert!(lines[0].contains("  timeout  "), "{lines:?}");
+}
+
+#[tokio::test]
+async fn restarts_of_the_server_cause_neither_gaps_nor_duplicates() {
+    let program = TestProgram::new().await;
+    let secret = program.create_key("write:students,read:events").await;
+    let key_id = program.run(&["keys", "list", "--workspace", "acme", "--json"]).await;
+    let key_id: Value = serde_json::from_str(&key_id.stdout).expect("JSON");
+    let key_id = key_id[0]["id"].as_str().expect("an id").to_owned();
+    program.run(&["keys", "set-quota", &key_id, "--per-minute", "100000", "--per-day", "1000000"]).await;
+    let mut server = program.serve(&["serve"]).await;
+    let (address, endpoint) = (server.base_url.clone(), Endpoint::start().await);
+    let arguments = format!("--api {address} --forward-to {}", endpoint.url());
+    let mut listener = Listener::start(&secret, &arguments);
+    listener.secret().await;
+    listener.connected().await;
+    let mut created = 0;
+    for restart in 0..4 {
+        let key = server.key(&program.app, &secret);
+        for _ in 0..10 {
+            created += 1;
+            let student = json!({"email": format!("s{created}@example.com")});
+            key.post("/api/v1/students", student).await.assert_status(201);
+        }
+        if restart == 0 {
+            wait_until("the first events arrive", async || endpoint.requests().len() == 10).await;
+        }
+        server.signal(if restart % 2 == 0 { "KILL" } else { "TERM" }).await;
+        server.wait_for_exit().await;
+        let mut command = program.command(&["serve"]);
+        command.env("CREATOR_API_LISTEN", address.strip_prefix("http://").expect("a URL"));
+        server = program.start_server(command).await;
+    }
+    wait_until("all events arrive", async || endpoint.requests().len() >= created).await;
+    listener.signal("TERM").await;
+    assert_eq!(listener.end().await.code, Some(0));
+    let emails: Vec<Value> =
+        endpoint.requests().iter().map(|request| request.event()["data"]["email"].clone()).collect();
+    let expected: Vec<Value> = (1..=created).map(|number| json!(format!("s{number}@example.com"))).collect();
+    assert_eq!(emails, expected);
+    assert_eq!(server.stop().await, Some(0));
 }
