@@ -85,7 +85,7 @@ pub struct ErrorFields {
     pub message: Cow<'static, str>,
     /// The errors in individual parts of the request. Empty if the error does not concern a certain part.
     pub details: Violations,
-    /// The number of seconds to wait before the next request. Set on 410, 429 and 503 only.
+    /// The number of seconds to wait before the next request, which the body contains. Set on 429 and 503 only.
     pub retry_after: Option<i64>,
     /// An additional header of the response, such as `Allow` on 405 or `WWW-Authenticate` on 401.
     pub header: Option<(header::HeaderName, HeaderValue)>,
@@ -171,10 +171,9 @@ impl ApiError {
     }
 
     /// 410: a deprecated operation does not work any more or, with a number of seconds to wait, for a short time. Not `not_found`,
-    /// on which clients delete their copies of records.
+    /// on which clients delete their copies of records. The time to wait is only in the header, as the contract defines.
     pub fn removed(message: String, retry_after: Option<i64>) -> Self {
         let mut error = Self::new(StatusCode::GONE, ApiErrorCode::InvalidRequest, message);
-        error.retry_after = retry_after;
         error.header = retry_after.map(|seconds| (header::RETRY_AFTER, HeaderValue::from(seconds)));
         error
     }
