@@ -56,6 +56,9 @@ pub(crate) struct Settings {
     rules: BTreeMap<String, ConfiguredLevel>,
     /// The policies.
     pub policies: Policies,
+    /// Whether paths that differ only in the version are the same: for a migration guide, but not for a verdict.
+    #[serde(skip)]
+    pub aligns_versions: bool,
 }
 
 impl Settings {

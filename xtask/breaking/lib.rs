@@ -21,6 +21,7 @@ mod git;
 mod inputs;
 mod names;
 mod output;
+mod path_version;
 mod policies;
 mod problems;
 mod references;
@@ -199,8 +200,9 @@ fn compare_documents(
         (base.join(), revision)
     });
     let base = base.map_err(|_| anyhow::anyhow!("cannot read the base: the reader panicked"))?;
-    let base = base.map_err(InvalidDocument)?;
+    let mut base = base.map_err(InvalidDocument)?;
     let revision = revision.map_err(InvalidDocument)?;
+    let aligned = settings.aligns_versions.then(|| path_version::align(&mut base.root, &revision.root));
     let mut findings = match find_changes(&base, &revision, settings, today) {
         Ok(findings) => findings,
         Err(diagnostic) => {
@@ -212,7 +214,7 @@ fn compare_documents(
         Some(waivers) => waivers::apply(waivers, &mut findings, today)?,
         None => Vec::new(),
     };
-    Ok(ComparisonResult { base, revision, findings, waiver_errors })
+    Ok(ComparisonResult { base, revision, findings, waiver_errors, path_versions: aligned.flatten() })
 }
 
 /// Compares two documents. Returns the findings with the levels of the settings, sorted by position in the revision.

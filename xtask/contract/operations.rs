@@ -82,15 +82,25 @@ fn list(root: &Node) -> Vec<OperationEntry> {
     operations
 }
 
-/// Returns a path from the segment after the version on, without the names of parameters.
-fn address(path: &str) -> String {
+/// Returns the beginning of a path up to the version, such as `/api/v1/` of `/api/v1/a/{id}`. Empty without a version.
+pub fn version_prefix(path: &str) -> &str {
     let is_version = |segment: &str| {
         let number = segment.strip_prefix('v').unwrap_or_default();
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     };
-    let segments: Vec<&str> = path.split('/').collect();
-    let start = segments.iter().position(|segment| is_version(segment)).map_or(0, |index| index + 1);
-    let segments = segments[start..].iter();
+    let mut end = 0;
+    for segment in path.split_inclusive('/') {
+        end += segment.len();
+        if is_version(segment.trim_end_matches('/')) {
+            return &path[..end];
+        }
+    }
+    ""
+}
+
+/// Returns a path from the segment after the version on, without the names of parameters.
+fn address(path: &str) -> String {
+    let segments = path[version_prefix(path).len()..].split('/');
     segments
         .map(|segment| if segment.starts_with('{') { "{}" } else { segment })
         .collect::<Vec<_>>()

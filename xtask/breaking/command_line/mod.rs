@@ -59,8 +59,9 @@ enum GateCommand {
     /// Print a migration guide for the users of the API, in Markdown.
     ///
     /// For each breaking change and each new deprecation, the guide contains an example from before and after the
-    /// change, and what the code of a client must do. It includes changes that a waiver accepts. Breaking changes do not
-    /// change the exit code, which is 0.
+    /// change, and what the code of a client must do. It includes changes that a waiver accepts. If all paths of each
+    /// document have one version, such as `/api/v1/` and `/api/v2/`, operations are compared regardless of it. Breaking
+    /// changes do not change the exit code, which is 0.
     Guide(DocumentArgs),
     /// List the rules: id, level according to the configuration, what a rule finds, who breaks, and how to avoid it.
     Rules(reference::RulesArgs),
@@ -115,7 +116,8 @@ fn run(command: &GateCommand) -> Result<Compatibility> {
         .context("the current directory does not exist; change to another directory")?;
     match command {
         GateCommand::Check { comparison, fail_on, usage } => {
-            let (mut result, settings) = compare(&directory, &comparison.documents, comparison.format, true)?;
+            let (mut result, settings) =
+                compare(&directory, &comparison.documents, comparison.format, Purpose::Verdict)?;
             if let Some(name) = usage {
                 let report = names::read_file(&directory, name)?;
                 let report = UsageReport::parse(name, &report.text, now())?;
@@ -126,12 +128,13 @@ fn run(command: &GateCommand) -> Result<Compatibility> {
             compatibility(&result, fail_on.unwrap_or(settings.fail_on))
         }
         GateCommand::Changelog(comparison) => {
-            let (result, _) = compare(&directory, &comparison.documents, comparison.format, false)?;
+            let (result, _) =
+                compare(&directory, &comparison.documents, comparison.format, Purpose::Changes)?;
             output::print(&report::changelog(&result, comparison.format))?;
             Ok(Compatibility::Compatible)
         }
         GateCommand::Guide(documents) => {
-            let (result, _) = compare(&directory, documents, ReportFormat::Markdown, false)?;
+            let (result, _) = compare(&directory, documents, ReportFormat::Markdown, Purpose::Guide)?;
             output::print(&report::guide(&result))?;
             Ok(Compatibility::Compatible)
         }
@@ -146,12 +149,20 @@ fn run(command: &GateCommand) -> Result<Compatibility> {
     }
 }
 
-/// Compares the documents of the arguments. `has_verdict` is false for a list of changes. Also returns the configuration.
+/// What a comparison is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Verdict,
+    Changes,
+    Guide,
+}
+
+/// Compares the documents of the arguments. Also returns the configuration.
 fn compare(
     directory: &Path,
     args: &DocumentArgs,
     format: ReportFormat,
-    has_verdict: bool,
+    purpose: Purpose,
 ) -> Result<(ComparisonResult, Settings)> {
     let parse = |name: &str, argument: &str| {
         DocumentName::parse(directory, name, names::existing_file(directory, name), argument)
@@ -167,7 +178,9 @@ fn compare(
         args.base
     );
     let mut document = base.read(directory, path.as_deref())?;
-    let (settings, waivers) = args.settings.read(directory, base.revision(), has_verdict)?;
+    let has_verdict = purpose == Purpose::Verdict;
+    let (mut settings, waivers) = args.settings.read(directory, base.revision(), has_verdict)?;
+    settings.aligns_versions = purpose == Purpose::Guide;
     let mut new_document = revision.read(directory, None)?;
     if format.has_paths() {
         new_document.locate(directory, &revision);

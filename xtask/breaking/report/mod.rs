@@ -14,6 +14,7 @@ use contract::plain_text::plain_lines;
 use super::ReportFormat;
 use super::document::OpenApiDocument;
 use super::finding::Finding;
+use super::path_version::PathVersions;
 use super::policies::VERSION_RULES;
 use super::rule::Level;
 
@@ -34,6 +35,8 @@ pub(crate) struct ComparisonResult {
     pub findings: Vec<Finding>,
     /// Messages about unused and expired waivers.
     pub waiver_errors: Vec<String>,
+    /// The versions in the paths, if they differ and the operations were compared nevertheless.
+    pub path_versions: Option<PathVersions>,
 }
 
 /// The number of findings of each kind.

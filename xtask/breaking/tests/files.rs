@@ -122,7 +122,8 @@ fn changes_in_referenced_files_are_found_at_their_place() {
     fs::write(pets.path().join("parts.yaml"), PARTS.replace("100", "50")).unwrap();
     let revision = read_file(pets.path(), "api.yaml").unwrap();
     let findings = compare(&base, &revision, TODAY);
-    let result = ComparisonResult { base, revision, findings, waiver_errors: Vec::new() };
+    let result =
+        ComparisonResult { base, revision, findings, waiver_errors: Vec::new(), path_versions: None };
     let text = report::breaking_changes(&result, ReportFormat::Text);
     for place in ["--> parts.yaml:2:59", "--> schemas/Pet.yaml:4:3"] {
         assert!(text.contains(place), "{place} is missing in:\n{text}");

@@ -2,8 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use contract::node::Node;
+
 use super::super::catalog;
 use super::super::compare::AffectedOperation;
+use super::super::document::OpenApiDocument;
+use super::super::path_version;
 use super::super::policies::VERSION_RULES;
 use super::super::report::{self, ComparisonResult, guide_template};
 use super::super::rule::{Level, SchemaSite};
@@ -14,7 +18,13 @@ use super::{TODAY, compare, read, yaml};
 fn guide(base: &str, revision: &str) -> String {
     let (base, revision) = (read("old.yaml", base), read("new.yaml", revision));
     let findings = compare(&base, &revision, TODAY);
-    report::guide(&ComparisonResult { base, revision, findings, waiver_errors: Vec::new() })
+    report::guide(&ComparisonResult {
+        base,
+        revision,
+        findings,
+        waiver_errors: Vec::new(),
+        path_versions: None,
+    })
 }
 
 /// Returns the code blocks of a guide, without their fences.
@@ -84,6 +94,7 @@ paths:
                 revision: read("new.yaml", contract),
                 findings: vec![finding],
                 waiver_errors: Vec::new(),
+                path_versions: None,
             };
             let text = report::guide(&result);
             assert!(text.contains(&format!("<sub>`{id}`</sub>")), "{text}");
@@ -195,4 +206,31 @@ fn is_without_html(line: &str) -> bool {
         };
     }
     true
+}
+
+#[test]
+fn paths_are_only_aligned_if_all_of_them_have_one_version() {
+    let document = |paths: &[&str]| {
+        let paths: Vec<String> = paths.iter().map(|path| format!("\"{path}\": {{}}")).collect();
+        let info = "{title: T, version: 1.0.0}";
+        read("a.yaml", &format!("openapi: 3.1.0\ninfo: {info}\npaths: {{{}}}\n", paths.join(", ")))
+    };
+    let aligned = |base: &[&str], revision: &[&str]| {
+        let mut base: OpenApiDocument = document(base);
+        let versions = path_version::align(&mut base.root, &document(revision).root);
+        let paths = base.root.get("paths").and_then(Node::entries).unwrap_or_default().iter();
+        (versions.is_some(), paths.map(|path| path.key.text.clone()).collect::<Vec<_>>().join(" "))
+    };
+    let cases: [(&[&str], &[&str], (bool, &str)); 6] = [
+        (&["/api/v1/a", "/api/v1/b/{id}"], &["/api/v2/a"], (true, "/api/v2/a /api/v2/b/{id}")),
+        (&["/v1/a"], &["/rest/v10/a"], (true, "/rest/v10/a")),
+        (&["/v1/a", "/v2/a"], &["/v2/a"], (false, "/v1/a /v2/a")),
+        (&["/v1/a"], &["/v1/a", "/v2/a"], (false, "/v1/a")),
+        (&["/v1/a"], &["/v1/b"], (false, "/v1/a")),
+        (&["/a"], &["/v1/a"], (false, "/a")),
+    ];
+    for (base, revision, expected) in cases {
+        let (is_aligned, paths) = aligned(base, revision);
+        assert_eq!((is_aligned, paths.as_str()), expected, "{base:?} {revision:?}");
+    }
 }

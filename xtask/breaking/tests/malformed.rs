@@ -36,7 +36,8 @@ fn compare_both_ways(valid: &str, name: &str, changed: &str) {
 
 fn compare_and_render(base: OpenApiDocument, revision: OpenApiDocument) {
     let findings = compare(&base, &revision, TODAY);
-    let result = ComparisonResult { base, revision, findings, waiver_errors: Vec::new() };
+    let result =
+        ComparisonResult { base, revision, findings, waiver_errors: Vec::new(), path_versions: None };
     for format in [ReportFormat::Text, ReportFormat::Json, ReportFormat::Github, ReportFormat::Markdown] {
         let totals = if format == ReportFormat::Json { "\"harmless\":" } else { "harmless change" };
         assert!(report::breaking_changes(&result, format).contains(totals), "{format:?}");

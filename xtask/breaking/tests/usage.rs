@@ -133,7 +133,13 @@ fn apply_to(
         (hit.base, hit.candidate) = (usage.base.clone(), usage.candidate.clone());
     }
     usage::apply(&report, (&base, &revision_document), &settings(policy), &mut findings, TODAY)?;
-    Ok(ComparisonResult { base, revision: revision_document, findings, waiver_errors: Vec::new() })
+    Ok(ComparisonResult {
+        base,
+        revision: revision_document,
+        findings,
+        waiver_errors: Vec::new(),
+        path_versions: None,
+    })
 }
 
 /// Returns the verdicts of the breaking findings about requests, by rule.

@@ -18,6 +18,7 @@ use super::{ComparisonResult, count};
 use crate::compare::AffectedOperation;
 use crate::document::{IndexedDocument, OpenApiDocument};
 use crate::finding::Finding;
+use crate::path_version::PathVersions;
 use crate::policies::VERSION_RULES;
 use crate::rule::{Direction, Level};
 use crate::schema::proof::ProofCache;
@@ -89,8 +90,16 @@ impl<'n> Guide<'n> {
             version(old, "version"),
             version(new, "version")
         );
+        if let Some(PathVersions { base, revision }) = &self.result.path_versions {
+            text += &format!(
+                "All paths begin with {} instead of {}. Examples show the new paths.\n\n",
+                code(revision),
+                code(base)
+            );
+        }
         if findings.is_empty() {
-            return text + "Clients of the old version need no changes.\n";
+            let further = if self.result.path_versions.is_some() { "further " } else { "" };
+            return format!("{text}Clients of the old version need no {further}changes.\n");
         }
         let deprecations = findings.iter().filter(|finding| is_deprecation(finding)).count();
         text += &format!(

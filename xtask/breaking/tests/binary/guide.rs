@@ -23,6 +23,19 @@ fn breaking_changes_do_not_change_the_exit_code() {
 }
 
 #[test]
+fn a_guide_compares_the_operations_of_two_versions() {
+    let folder = Folder::new();
+    folder.write("v1.yaml", OLD);
+    folder.write("v2.yaml", &OLD.replace("/v1/", "/v2/"));
+    let guide = folder.run(&["guide", "--base", "v1.yaml", "v2.yaml"]);
+    let text = "All paths begin with `/v2/` instead of `/v1/`. Examples show the new paths.\n\n\
+                Clients of the old version need no further changes.\n";
+    assert!(guide.code == Some(0) && guide.output.ends_with(text), "{guide:?}");
+    let check = folder.run(&["check", "--base", "v1.yaml", "v2.yaml"]);
+    assert!(check.code == Some(1) && check.output.contains("was removed"), "{check:?}");
+}
+
+#[test]
 fn a_document_that_cannot_be_read_is_an_error() {
     let folder = Folder::new();
     folder.write("openapi.yaml", CONTRACT);
