@@ -75,6 +75,17 @@ static PLATFORM: Guide = Guide {
     samples: &[("{{sync.py}}", include_str!("guides/sync.py"))],
 };
 
+static NEW_VERSIONS: Guide = Guide {
+    path: "/docs/new-versions",
+    title: "New versions",
+    summary: "How a new version of the API is introduced: timeline, headers, brownouts, and which keys are concerned.",
+    text: include_str!("guides/new-versions.md"),
+    samples: &[],
+};
+
+/// All guides, in the order of the navigation.
+static GUIDES: [&Guide; 3] = [&NEW_VERSIONS, &WEBHOOKS, &PLATFORM];
+
 const ERRORS: &str = include_str!("guides/errors.md");
 const CLIENTS: &str = include_str!("guides/clients.md");
 
@@ -96,7 +107,7 @@ pub(crate) fn pages(contracts: &[ContractText]) -> Vec<Page> {
         };
         pages.push(Page::new(path, heading, section::summary(first, heading), source));
     }
-    for guide in [&WEBHOOKS, &PLATFORM] {
+    for guide in GUIDES {
         pages.push(Page::new(guide.path, guide.title, guide.summary, PageSource::Guide(guide)));
     }
     for (at, contract) in contracts.iter().enumerate() {
@@ -283,7 +294,7 @@ mod tests {
 
     #[test]
     fn samples_fit_the_page() {
-        for guide in [&WEBHOOKS, &PLATFORM] {
+        for guide in GUIDES {
             for (placeholder, text) in guide.samples {
                 assert!(guide.text.contains(placeholder), "{placeholder}");
                 let max_width = text.lines().map(|line| line.chars().count()).max();

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 ac01b281d100a0010ba47a3a3483bd940331ab320a9208407855f387cdf0d9a8), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 77b40fcf8c34a0c789568ee9f04691423a29df745989c037cf9103a4e1d8de58), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `courses`.
 
