@@ -40,12 +40,7 @@ const RELEASE_BUDGET: Duration = Duration::from_millis(300);
 /// # Errors
 /// Returns the error of the operation, 409 while the first request is still running, and 422 if the key was used with a
 /// different request.
-pub(crate) async fn run_once<T, F>(
-    app: &App,
-    call: Call,
-    idempotency_key: Option<String>,
-    operation: F,
-) -> Reply<T>
+pub async fn run_once<T, F>(app: &App, call: Call, idempotency_key: Option<String>, operation: F) -> Reply<T>
 where
     T: OperationResponse + Send + 'static,
     F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>> + Send + Sync + 'static,

@@ -18,7 +18,7 @@ mod event_filter_tests;
 pub mod events;
 mod feed_page;
 pub mod generated;
-mod idempotency;
+pub mod idempotency;
 pub mod middleware;
 mod patterns;
 pub mod platform;

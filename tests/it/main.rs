@@ -81,6 +81,7 @@ mod portal;
 mod ports;
 mod postgres_backup;
 mod process;
+mod rehearsal;
 mod request_log;
 mod retention;
 mod revenue;

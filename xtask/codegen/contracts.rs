@@ -158,6 +158,23 @@ pub const CONTRACTS: &[ContractConfig<'static>] = &[
         tables: None,
         lower: None,
     },
+    // A draft of v2 of the API. The integration tests serve it beside v1, from the same domain.
+    ContractConfig {
+        contract: "tests/it/rehearsal/v2.yaml",
+        output: "tests/it/rehearsal/generated",
+        contract_from_output: "../v2.yaml",
+        name_in_heading: "tests/it/rehearsal/v2.yaml",
+        name: "v2",
+        conventions: Conventions {
+            path_prefix: "/api/v2/",
+            spelling_exceptions: ENVELOPE_NAMES,
+            profile: Profile::Server,
+            has_rate_limits: true,
+        },
+        middleware_headers: MIDDLEWARE_HEADERS,
+        tables: None,
+        lower: None,
+    },
     // Contains every supported construct and proves that the generator does not depend on v1. The tests compile its
     // code and serve it beside v1.
     ContractConfig {

@@ -63,7 +63,7 @@ enum XtaskCommand {
     /// and writes such bodies as streams (`contract_runtime::payload::Lines` and `LineStream`). If a stream of a response
     /// fails, the connection is closed without the end of the body. An operation with a stream has no idempotency key.
     ///
-    /// tests/second_version shows how to serve a second version beside v1. The paths of a version begin with /api/, the
+    /// tests/it/rehearsal shows how to serve a second version beside v1. The paths of a version begin with /api/, the
     /// name of the contract and a slash. This is not checked with --contract.
     Codegen(codegen::CodegenArgs),
     /// Check that the generated files, the contract, the code, the tests and the tables agree.

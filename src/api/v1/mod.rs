@@ -7,7 +7,7 @@ mod convert;
 mod courses;
 mod enrollments;
 mod orders;
-pub(crate) mod paging;
+pub mod paging;
 mod students;
 
 pub(super) use convert::{enum_map, id_filter, id_string, optional_id_string};

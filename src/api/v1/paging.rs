@@ -12,7 +12,7 @@ use domain::page::{PageRequest, Position, Sort, SortKey, TimeSpan};
 ///
 /// # Errors
 /// Returns 422 for `cursor` if it is not valid for this request.
-pub(crate) fn page(call: &Call, sort: Sort, limit: i32, cursor: Option<&str>) -> Reply<PageRequest> {
+pub fn page(call: &Call, sort: Sort, limit: i32, cursor: Option<&str>) -> Reply<PageRequest> {
     let after = verify_cursor(call, sort, cursor)?;
     Ok(PageRequest { sort, after, to: None, limit: u32::try_from(limit).unwrap_or(1) })
 }
@@ -24,7 +24,7 @@ pub(super) fn next_page(call: &Call, sort: Sort, next: Option<Position>) -> (Pag
 }
 
 /// Returns the cursor and the `Link` header of the next page, if there is one.
-pub(crate) fn next_cursor(call: &Call, sort: Sort, next: Option<Position>) -> Option<(String, String)> {
+pub fn next_cursor(call: &Call, sort: Sort, next: Option<Position>) -> Option<(String, String)> {
     let cursor = issue_cursor(call, sort, next?);
     let link = link(call, &cursor);
     Some((cursor, link))

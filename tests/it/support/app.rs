@@ -53,7 +53,7 @@ impl TestApp {
     pub async fn start_with(settings: &[(&'static str, &str)]) -> Self {
         let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         let clock = Clock::simulated(START.parse().expect("a time"));
-        Self::serve(TestDatabase::create().await, clock, settings, |_| ()).await
+        Self::serve(TestDatabase::create().await, clock, settings, |server, _| server).await
     }
 
     /// Starts a server of a later version, which has these migrations after those of the program. They are pending.
@@ -61,30 +61,33 @@ impl TestApp {
         let mut database = TestDatabase::create().await;
         database.add_migrations(migrations);
         let clock = Clock::simulated(START.parse().expect("a time"));
-        Self::serve(database, clock, Vec::new(), |_| ()).await
+        Self::serve(database, clock, Vec::new(), |server, _| server).await
     }
 
     /// Starts a server with the default configuration. `change` changes its connection limits.
     pub async fn start_with_connection_limits(change: impl FnOnce(&mut ConnectionLimits)) -> Self {
         let clock = Clock::simulated(START.parse().expect("a time"));
-        Self::serve(TestDatabase::create().await, clock, Vec::new(), change).await
+        let extend = |server: Server, app: &App| {
+            let mut limits = ConnectionLimits::new(&app.config.server);
+            change(&mut limits);
+            server.with_connection_limits(limits)
+        };
+        Self::serve(TestDatabase::create().await, clock, Vec::new(), extend).await
     }
 
     async fn serve(
         database: TestDatabase,
         clock: Clock,
         settings: Vec<(&'static str, String)>,
-        change: impl FnOnce(&mut ConnectionLimits),
+        extend: impl FnOnce(Server, &App) -> Server,
     ) -> Self {
         let config = config(&database, &settings);
         let app = app(&database, &clock, config).await;
         let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.expect("a free port");
         let base_url = format!("http://{}", listener.local_addr().expect("an address"));
         let master = MasterKeys::parse(MASTER_KEY, "the test").expect("a key");
-        let mut limits = ConnectionLimits::new(&app.config.server);
-        change(&mut limits);
         let server = Server::new(app.clone(), &master, "http://api.test").expect("a server");
-        let server = server.with_connection_limits(limits);
+        let server = extend(server, &app);
         let (stop, stopped) = oneshot::channel();
         let server_task = tokio::spawn(server.run(listener, async move {
             let _ = stopped.await;
@@ -103,14 +106,19 @@ impl TestApp {
     }
 
     /// Stops the server gracefully and starts it again on the same data, with the default connection limits.
-    pub async fn restart(mut self) -> Self {
+    pub async fn restart(self) -> Self {
+        self.restart_extended(|server, _| server).await
+    }
+
+    /// Restarts the server as [`restart`](Self::restart) does. `extend` adds versions of the API to it.
+    pub async fn restart_extended(mut self, extend: impl FnOnce(Server, &App) -> Server) -> Self {
         self.stop().await;
         let (database, clock) =
             (std::mem::replace(&mut self.database, TestDatabase::placeholder()), self.clock.clone());
         let settings = std::mem::take(&mut self.settings);
         let next_change_number = self.next_change_number.load(Ordering::Relaxed);
         self.app.db.close().await;
-        let restarted = Self::serve(database, clock, settings, |_| ()).await;
+        let restarted = Self::serve(database, clock, settings, extend).await;
         restarted.next_change_number.store(next_change_number, Ordering::Relaxed);
         restarted
     }

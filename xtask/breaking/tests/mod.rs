@@ -17,6 +17,7 @@ mod media_types;
 mod mutations;
 mod pairs;
 mod random;
+mod rehearsal;
 mod rejected_documents;
 mod release;
 mod schemas;
