@@ -1,4 +1,4 @@
-//! The mails that owners got about API keys that expire soon or are not used.
+//! The mails that owners got about API keys that expire soon, are not used, or were rotated.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::OnConflict;
@@ -13,7 +13,7 @@ table::declare!(
         /// The key.
         #[sea_orm(primary_key, auto_increment = false)]
         pub key_id: Uuid,
-        /// Why the mail was sent: `unused`, or the number of days before the expiry.
+        /// Why the mail was sent: `unused`, `rotated`, or the number of days before the expiry.
         #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
         pub stage: String,
         /// When it was queued, in milliseconds since the epoch.

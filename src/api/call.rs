@@ -21,6 +21,8 @@ pub struct Caller {
     pub workspace: WorkspaceId,
     /// The API key.
     pub key: KeyId,
+    /// SHA-256 of the secret of the request.
+    pub secret_digest: [u8; 32],
     /// The client's IP address.
     pub address: IpAddr,
     /// The request id that the response contains.
@@ -46,6 +48,7 @@ impl Caller {
         Self {
             workspace: principal.workspace,
             key: principal.key,
+            secret_digest: principal.secret_digest,
             address,
             request_id,
             is_conditional: headers.contains_key(header::IF_NONE_MATCH),

@@ -2,7 +2,7 @@
 //!
 //! First, a separate transaction claims the key: it marks the key as used by this request. The response is stored in
 //! the transaction of the change: either both are committed or neither. All responses of the operation are stored,
-//! including rejections by the domain (404, 422), except 5xx. The bodies of operations that return secrets are encrypted.
+//! including rejections by the domain (404, 409, 422), except 5xx. The bodies of operations that return secrets are encrypted.
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;

@@ -312,7 +312,7 @@ fn key_error(error: Error, key: KeyId) -> CommandError {
 async fn rotate(app: &App, key: KeyId, overlap: Span) -> Result<(), CommandError> {
     let overlap = parse_overlap(app, overlap)?;
     let mut write = app.begin_write().await?;
-    let rotated = keys::rotate(app, &mut write, None, key, overlap).await;
+    let rotated = keys::rotate(app, &mut write, None, key, None, overlap).await;
     let rotated = rotated.map_err(|error| key_error(error, key))?;
     let entry = (Action::KeyRotated, key, &*rotated.audit_detail());
     audited::commit(app, write, rotated.key.workspace, entry).await?;

@@ -35,7 +35,7 @@ pub(super) struct ServeArgs {
     pub(super) wait_for_migrations: bool,
     /// Serve demo data from a temporary folder, for the tests of a client, and print an API key with all scopes
     ///
-    /// Uses neither the configured database nor the data folder, and deletes the data at its end. Webhooks can be sent to this
+    /// Uses neither the configured database nor the data folder, and deletes the data when it stops, unless it is killed. Webhooks can be sent to this
     /// machine. For a free port, add `--listen 127.0.0.1:0`.
     #[arg(long, conflicts_with_all = ["no_worker", "wait_for_migrations", "data_dir", "database_url", "database_read_url"])]
     pub(super) ephemeral: bool,

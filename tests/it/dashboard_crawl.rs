@@ -91,7 +91,7 @@ async fn workspace_with_everything<'a>(
     let rotated = workspace.key("read:courses").await.id.parse().unwrap();
     let (state, overlap) = (&app.app, Duration::from_hours(24));
     let rotate = in_transaction(app, async |write| {
-        domain::keys::rotate(state, write, Some(workspace.id), rotated, overlap).await
+        domain::keys::rotate(state, write, Some(workspace.id), rotated, None, overlap).await
     });
     rotate.await.expect("the key is rotated");
     // Otherwise, a maintenance job would write these during the test.

@@ -125,8 +125,8 @@ async fn a_key_is_edited_and_the_audit_log_names_the_changes() {
         audit_entries(&acme).await[..3],
         [
             "owner@acme.example Changed an API key CRM (may be used from everywhere)",
-            "owner@acme.example Changed an API key CRM (scopes -read:students -write:students; expires never; may be used from 192.0.2.0/24)",
-            "owner@acme.example Changed an API key CRM (scopes +read:students +write:students -read:orders; expires 2026-03-09T10:00:30.000Z; was named billing; may be used from 127.0.0.0/8)",
+            "owner@acme.example Changed an API key CRM (expires never; may be used from 192.0.2.0/24; scopes -read:students -write:students)",
+            "owner@acme.example Changed an API key CRM (expires 2026-03-09T10:00:30.000Z; may be used from 127.0.0.0/8; was named billing; scopes +read:students +write:students -read:orders)",
         ]
     );
 }

@@ -18,6 +18,9 @@ use domain::page::{Position, Sort, SortKey};
 use foundation::clock::from_ms;
 use foundation::id::uuid_ms;
 
+/// How long a request waits for a response without events, if too many requests wait.
+const BUSY_PAUSE: Duration = Duration::from_secs(1);
+
 impl EventFeed for DeveloperHandlers {
     async fn list_events(&self, call: Call, request: ListEventsRequest) -> Reply<ListEventsResponse> {
         let read = FeedRequest {
@@ -33,6 +36,8 @@ impl EventFeed for DeveloperHandlers {
             FeedOutcome::Page(page) => page,
             FeedOutcome::Expired(oldest) => return Err(ApiError::cursor_expired(&cursor(&call, oldest))),
             FeedOutcome::Busy => {
+                // A reader that repeats its request at once would use up its limits.
+                tokio::time::sleep(read.wait.min(BUSY_PAUSE)).await;
                 let next = read.after.unwrap_or_else(|| event_feed::oldest_position(&self.app));
                 FeedPage { events: Vec::new(), next, has_more: true }
             }

@@ -22,8 +22,11 @@ use domain::event_feed::{
     self, FeedOutcome, FeedPage, FeedRequest, FeedStart, MAX_STREAMS_PER_KEY, ReaderSlot,
 };
 use domain::keys;
+use domain::scope::{DeveloperScope, Scope};
 use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
 
+/// The scope of the operation.
+const SCOPE: Scope = Scope::Developer(DeveloperScope::ReadEvents);
 /// Maximum number of events that are read and sent together.
 const PAGE_EVENTS: u32 = 100;
 /// After this time without a line, a heartbeat is due. It is sent within [`CHECK_INTERVAL`], and so every 15 seconds.
@@ -45,7 +48,7 @@ pub(super) async fn open(app: App, call: Call, request: StreamEventsRequest) -> 
         );
         ApiError::rate_limited(message, RETRY_AFTER)
     })?;
-    let request = FeedRequest {
+    let mut request = FeedRequest {
         reader: reader(&call),
         after,
         start: if after.is_none() { FeedStart::Ago(since) } else { FeedStart::Oldest },
@@ -64,6 +67,8 @@ pub(super) async fn open(app: App, call: Call, request: StreamEventsRequest) -> 
             ));
         }
     };
+    // The following pages start after this one.
+    request.start = FeedStart::Oldest;
     let opened_at = app.clock.now();
     let stream = EventStream { app, call, request, page, opened_at, sent_at: None, _slot: slot };
     let lines = stream::try_unfold(stream, |mut stream| async move {
@@ -98,7 +103,7 @@ impl EventStream {
             if !self.page.events.is_empty() || self.sent_at.is_none_or(|sent_at| is_due(sent_at, HEARTBEAT)) {
                 let caller = self.call.caller();
                 let is_usable =
-                    keys::is_usable(&self.app, caller.workspace, caller.key, caller.address).await;
+                    keys::is_usable(&self.app, &caller.secret_digest, SCOPE, caller.address).await;
                 if !is_usable.map_err(io::Error::other)? {
                     return Ok(None);
                 }

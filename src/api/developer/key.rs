@@ -47,7 +47,15 @@ impl Key for DeveloperHandlers {
             let (handlers, call) = (handlers.clone(), caller.clone());
             Box::pin(async move {
                 let app = &handlers.app;
-                let rotated = keys::rotate(app, write, Some(call.workspace), call.key, overlap).await;
+                let rotated = keys::rotate(
+                    app,
+                    write,
+                    Some(call.workspace),
+                    call.key,
+                    Some(&call.secret_digest),
+                    overlap,
+                )
+                .await;
                 let rotated = rotated.map_err(rotation_error)?;
                 keys::notify_owners(app, write, &rotated, call.address).await?;
                 let entry = (Action::KeyRotated, id_string(call.key), &*rotated.audit_detail());

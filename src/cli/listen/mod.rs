@@ -11,7 +11,6 @@ use jiff::{Span, SpanRelativeTo};
 use reqwest::Url;
 use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret, SecretString};
-use tokio::time::timeout;
 
 use self::event::{Event, EventPattern};
 use self::forward::{Forwarder, Route};
@@ -43,7 +42,7 @@ pub(super) struct ListenArgs {
     /// One or more event types, such as `order.paid` or `order.*`; by default, all
     #[arg(long = "event", value_name = "TYPE", num_args = 1.., value_delimiter = ',')]
     event_types: Vec<EventPattern>,
-    /// Also send the events of this time before the start, such as 1h, up to 30d
+    /// Also send the events of this time before the start, rounded up to seconds, such as 1h, up to 30d
     #[arg(long, value_name = "DURATION", default_value = "0s")]
     since: Span,
     /// End after the first event. Exits with code 0 if the response was 2xx, 4 if it was not, and 5 if no event happened in time
@@ -99,27 +98,42 @@ pub(super) async fn run(args: ListenArgs) -> Result<CommandOutcome, CommandError
     let stop = signals::listen("waiting for the request in flight")?;
     let mut stream = EventStream::new(&api, &key, since)?;
     output::eprint(format_args!("listening to the events of {api}"));
-    let listening = listen(&mut stream, forwarder.as_ref(), &args.event_types, args.once, stop);
-    match wait {
-        Some(wait) => timeout(wait, listening).await.unwrap_or(Ok(CommandOutcome::TimedOut)),
-        None => listening.await,
-    }
+    // Prints the message also while a request is in flight, and lets a second signal end the process.
+    tokio::spawn(stop.clone());
+    let end = WaitEnd { stop, wait };
+    listen(&mut stream, forwarder.as_ref(), &args.event_types, args.once, end).await
 }
 
-/// Handles events until the process is told to stop or, with `once`, one was handled.
+/// When the wait for events ends.
+struct WaitEnd {
+    stop: signals::StopSignal,
+    /// The maximum time.
+    wait: Option<Duration>,
+}
+
+/// Handles events until the process is told to stop or, with `once`, one was handled. A request that was sent is not interrupted.
 async fn listen(
     stream: &mut EventStream,
     forwarder: Option<&Forwarder>,
     event_types: &[EventPattern],
     once: bool,
-    stop: signals::StopSignal,
+    end: WaitEnd,
 ) -> Result<CommandOutcome, CommandError> {
+    let deadline = async {
+        match end.wait {
+            Some(wait) => tokio::time::sleep(wait).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::pin!(deadline);
     loop {
         let event = tokio::select! {
-            event = stream.next() => event?,
-            () = stop.clone() => {
+            biased;
+            () = end.stop.clone() => {
                 return Ok(if once { CommandOutcome::Interrupted } else { CommandOutcome::Done });
             }
+            () = &mut deadline => return Ok(CommandOutcome::TimedOut),
+            event = stream.next() => event?,
         };
         let is_selected = event_types.iter().any(|pattern| pattern.matches(&event.event_type));
         if !is_selected && !event_types.is_empty() {
@@ -169,8 +183,14 @@ fn read_key(file: Option<&Path>) -> Result<Option<SecretString>, CommandError> {
 /// Parses the URL of a server.
 fn parse_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
-    let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
-    if is_web { Ok(url) } else { Err("expected a URL that starts with https:// or http://".to_owned()) }
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err("expected a URL that starts with https:// or http://".to_owned());
+    }
+    // The output contains the URL.
+    match url.username().is_empty() && url.password().is_none() {
+        true => Ok(url),
+        false => Err("must not contain a user or a password".to_owned()),
+    }
 }
 
 /// Converts the value of a flag that is a duration.

@@ -341,7 +341,10 @@ async fn poll_newest(app: &App) {
                 app.event_tail().set_newest(newest);
                 pause = if is_last { POLL_INTERVAL } else { (pause * 2).min(POLL_INTERVAL) };
             }
-            Err(error) => tracing::debug!(%error, "could not read the newest event"),
+            Err(error) => {
+                tracing::debug!(%error, "could not read the newest event");
+                pause = POLL_INTERVAL;
+            }
         }
         if app.event_tail().ends_task() {
             return;

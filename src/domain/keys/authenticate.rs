@@ -1,5 +1,6 @@
 //! Authenticates API keys and records when they were last used.
 
+use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 
 use entity::{api_keys, old_key_secrets, workspaces};
@@ -11,6 +12,7 @@ use super::{Principal, manage, quota};
 use crate::Result;
 use crate::app::App;
 use crate::bearer_secret;
+use crate::scope::Scope;
 use foundation::clock::from_ms;
 
 /// Returns the principal of an API key's secret, or `None` when the secret is malformed, unknown, expired or revoked.
@@ -61,9 +63,22 @@ pub async fn authenticate_limited(
             principal
         }
     };
-    let is_valid =
-        |principal: &Principal| principal.expires_at.is_none_or(|end| end.as_millisecond() > now_ms);
-    Ok(principal.filter(is_valid))
+    Ok(principal.filter(|principal| is_valid(principal, now_ms)))
+}
+
+fn is_valid(principal: &Principal, now_ms: i64) -> bool {
+    principal.expires_at.is_none_or(|end| end.as_millisecond() > now_ms)
+}
+
+/// Returns whether the secret with this digest is still valid, and may be used from this address for operations with this scope. Reads
+/// the database.
+///
+/// # Errors
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
+pub async fn is_usable(app: &App, digest: &[u8; 32], scope: Scope, client: IpAddr) -> Result<bool> {
+    let principal = read(app, digest).await?.filter(|principal| is_valid(principal, app.clock.now_ms()));
+    Ok(principal
+        .is_some_and(|principal| principal.scopes.contains(scope) && principal.is_allowed_from(client)))
 }
 
 /// Writes the time of the most recent use of each key that was used since the previous flush. The server calls it
@@ -122,6 +137,7 @@ async fn read(app: &App, digest: &[u8; 32]) -> Result<Option<Principal>> {
     Ok(Some(Principal {
         key: id(key.id),
         workspace: id(key.workspace_id),
+        secret_digest: *digest,
         scopes: key.scopes.0.iter().filter_map(|scope| scope.parse().ok()).collect(),
         per_minute: quota.per_minute.requests,
         per_day: quota.per_day.requests,

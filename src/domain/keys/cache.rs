@@ -187,6 +187,7 @@ mod tests {
         Principal {
             key: Id::from_uuid(Uuid::from_u128(7)),
             workspace: Id::from_uuid(Uuid::from_u128(1)),
+            secret_digest: [1; 32],
             scopes: Scopes::all(),
             per_minute: 60,
             per_day: 1000,

@@ -8,7 +8,7 @@ use foundation::id::{KeyId, WorkspaceId};
 use jiff::Timestamp;
 
 use super::manage::{check_fields, check_networks, lock_valid, networks_column, record, scopes_column};
-use super::{KeyRecord, reminders};
+use super::{KeyRecord, reminders, shorten};
 use crate::Result;
 use crate::app::App;
 use crate::field_errors::FieldErrors;
@@ -70,22 +70,18 @@ pub async fn edit(
     Ok((before, after))
 }
 
-/// Maximum number of characters of a name in the description of a change, so that the audit log has space for what changed.
-const MAX_NAME: usize = 50;
-
-/// Describes a change for the audit log: `CRM (scopes +write:students -read:orders; expires never)`.
+/// Describes a change for the audit log: `CRM (expires never; scopes +write:students -read:orders)`.
 pub fn describe_edit(before: &KeyRecord, after: &KeyRecord) -> String {
-    let shorten = |name: &str| name.chars().take(MAX_NAME).collect::<String>();
     let added = after.scopes.iter().filter(|scope| !before.scopes.contains(*scope));
     let removed = before.scopes.iter().filter(|scope| !after.scopes.contains(*scope));
     let scopes = added.map(|scope| format!(" +{scope}")).chain(removed.map(|scope| format!(" -{scope}")));
     let scopes: String = scopes.collect();
     let expiry = || after.expires_at.map_or_else(|| "never".to_owned(), |end| format!("{end:.3}"));
     let changes = [
-        (!scopes.is_empty()).then(|| format!("scopes{scopes}")),
         (after.expires_at != before.expires_at).then(|| format!("expires {}", expiry())),
+        (after.networks != before.networks).then(|| shorten(&after.allowed_from())),
         (after.name != before.name).then(|| format!("was named {}", shorten(&before.name))),
-        (after.networks != before.networks).then(|| after.allowed_from()),
+        (!scopes.is_empty()).then(|| format!("scopes{scopes}")),
     ];
     let changes: Vec<String> = changes.into_iter().flatten().collect();
     format!("{} ({})", shorten(&after.name), changes.join("; "))

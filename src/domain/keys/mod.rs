@@ -22,14 +22,14 @@ mod reminders;
 mod rotate;
 mod usage;
 
-pub use authenticate::{authenticate, authenticate_limited, flush_uses};
+pub use authenticate::{authenticate, authenticate_limited, flush_uses, is_usable};
 pub use cache::PrincipalCache;
 pub use edit::{KeyChange, describe_edit, edit};
 pub use manage::{create, create_by_member, extend_sunset, list, revoke, set_networks, set_quota};
 pub use quota::{EffectiveQuota, Limit, LimitSource};
 pub use reminders::remind;
 pub use rotate::{OldSecret, RotatedKey, end_old_secret, notify_owners, rotate};
-pub use usage::{KeyUsage, actor, daily_quota_resets_at, get, is_usable, list_usage};
+pub use usage::{KeyUsage, actor, daily_quota_resets_at, get, list_usage};
 
 /// The maximum number of networks of a key.
 pub const MAX_NETWORKS: usize = 20;
@@ -83,9 +83,14 @@ impl KeyRecord {
     pub fn creation_detail(&self) -> String {
         match self.networks.is_empty() {
             true => self.name.clone(),
-            false => format!("{} ({})", self.name, self.allowed_from()),
+            false => format!("{} ({})", shorten(&self.name), self.allowed_from()),
         }
     }
+}
+
+/// Shortens a text of an audit log entry, so that the entry has space for the others.
+fn shorten(text: &str) -> String {
+    text.chars().take(50).collect()
 }
 
 /// Returns the part of a secret that is shown.
@@ -115,6 +120,8 @@ pub struct Principal {
     pub key: KeyId,
     /// The workspace of the key.
     pub workspace: WorkspaceId,
+    /// SHA-256 of the secret.
+    pub secret_digest: [u8; 32],
     /// The scopes of the key.
     pub scopes: Scopes,
     /// Maximum number of requests per clock minute.

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use entity::api_keys::{self, ActiveModel};
-use entity::{Set, old_key_secrets};
+use entity::{Set, key_notices, old_key_secrets};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{KeyId, WorkspaceId};
@@ -16,7 +16,7 @@ use mail::message::{KeyItem, Message};
 use secrecy::SecretString;
 
 use super::manage::{NewSecret, lock, lock_valid, record};
-use super::{KeyRecord, masked};
+use super::{KeyRecord, masked, shorten};
 use crate::app::App;
 use crate::{Error, Result, WriteOutcome, users, workspaces};
 
@@ -48,9 +48,10 @@ pub struct RotatedKey {
 impl RotatedKey {
     /// Returns the detail of the audit log entry: the name of the key, and when the old secret ends.
     pub fn audit_detail(&self) -> String {
+        let name = shorten(&self.key.name);
         match self.old_until {
-            Some(until) => format!("{} (the old secret ends at {until:.3})", self.key.name),
-            None => format!("{} (the old secret ended)", self.key.name),
+            Some(until) => format!("{name} (the old secret ends at {until:.3})"),
+            None => format!("{name} (the old secret ended)"),
         }
     }
 }
@@ -59,15 +60,18 @@ impl RotatedKey {
 /// process at the commit, in other processes within 2 s.
 ///
 /// `workspace` is the workspace of the user or the key that rotates. `None` is for the operator, who can rotate keys of any workspace.
+/// A key that rotates itself passes the digest of the secret that it used, which must still be the current one.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] when the key does not exist or belongs to another workspace. Returns [`Error::Invalid`] for `overlap`
-/// when it is longer than seven days, and for `key` when the key is revoked, expired, or has two valid secrets already.
+/// when it is longer than seven days, and for `key` when the key is revoked, expired, has two valid secrets already, or was rotated in
+/// the meantime.
 pub async fn rotate(
     app: &App,
     write: &mut Write,
     workspace: Option<WorkspaceId>,
     key: KeyId,
+    secret_digest: Option<&[u8; 32]>,
     overlap: Duration,
 ) -> Result<RotatedKey> {
     if overlap > MAX_OVERLAP {
@@ -78,6 +82,10 @@ pub async fn rotate(
     if let Some(old) = old_key_secrets::of_key(write.conn(), row.id, now).await? {
         let end = from_ms(old.expires_at);
         return Err(Error::invalid("key", format!("has two valid secrets; the old one ends at {end:.3}")));
+    }
+    // A secret that has ended is accepted for up to 2 seconds by other processes, and must not replace the current one.
+    if secret_digest.is_some_and(|digest| row.secret_hash != digest) {
+        return Err(Error::invalid("key", "was rotated in the meantime; use its current secret"));
     }
     let end = now.saturating_add(i64::try_from(overlap.as_millis()).unwrap_or(i64::MAX));
     let end = end.min(row.expires_at.unwrap_or(i64::MAX));
@@ -126,7 +134,13 @@ pub async fn end_old_secret(
     Ok(WriteOutcome::changed(record(row)))
 }
 
-/// Queues mails to the owners of the workspace about a rotation through the API. Whoever knows a secret of the key can rotate it.
+/// The stage of the notice about a rotation.
+const ROTATED: &str = "rotated";
+/// How often the owners get a mail about rotations of one key, in milliseconds.
+const MAIL_INTERVAL_MS: i64 = 60 * 60 * 1000;
+
+/// Queues mails to the owners of the workspace about a rotation through the API, at most once an hour for a key. Whoever knows a secret
+/// of the key can rotate it.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] when a query fails.
@@ -136,7 +150,16 @@ pub async fn notify_owners(
     rotated: &RotatedKey,
     address: IpAddr,
 ) -> Result<()> {
-    let key = &rotated.key;
+    let (key, now) = (&rotated.key, write.now_ms());
+    let notices = key_notices::of_workspace(write.conn(), key.workspace.uuid()).await?;
+    let is_recent = |notice: &key_notices::Model| {
+        notice.key_id == key.id.uuid() && notice.stage == ROTATED && now - notice.sent_at < MAIL_INTERVAL_MS
+    };
+    if notices.iter().any(is_recent) {
+        return Ok(());
+    }
+    let notice = key_notices::Model { key_id: key.id.uuid(), stage: ROTATED.to_owned(), sent_at: now };
+    key_notices::replace(write.conn(), vec![notice]).await?;
     let workspace = workspaces::get_in(write, key.workspace).await?;
     let page = app.config.server.url_for_links().map(|server| format!("{server}/dashboard/developer"));
     let message = Message::KeyRotated {
@@ -147,7 +170,7 @@ pub async fn notify_owners(
             at: rotated.old_until,
         },
         address: address.to_string(),
-        at: from_ms(write.now_ms()),
+        at: from_ms(now),
         page,
     };
     users::mail_owners(app, write, &workspace, &message).await

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::super::Result;
 use super::super::audit::Actor;
 use super::super::records::not_found;
-use super::manage::{networks, record};
+use super::manage::record;
 use super::quota::{self, EffectiveQuota};
 use super::{KeyRecord, OldSecret};
 use crate::app::App;
@@ -45,19 +45,6 @@ pub async fn get(app: &App, workspace: WorkspaceId, key: KeyId) -> Result<(KeyRe
     let workspace = workspaces::by_id(app.db.read(), workspace.uuid()).await?;
     let quota = quota::workspace_quota(workspace.as_ref(), &app.config.limits).of_key(&row);
     Ok((record(row), quota))
-}
-
-/// Returns whether a key is still valid, and may be used from this address.
-///
-/// # Errors
-/// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
-pub async fn is_usable(app: &App, workspace: WorkspaceId, key: KeyId, client: IpAddr) -> Result<bool> {
-    let row = api_keys::in_workspace(workspace.uuid()).by_id(app.db.read(), key.uuid()).await?;
-    Ok(row.is_some_and(|row| {
-        let is_allowed =
-            row.networks.is_none() || networks(&row).iter().any(|network| network.contains(client));
-        is_allowed && record(row).is_valid(app.clock.now())
-    }))
 }
 
 /// Returns a key as the actor of audit log entries.

@@ -114,6 +114,27 @@ async fn other_workspaces_and_types_are_not_streamed() {
 }
 
 #[tokio::test]
+async fn a_burst_of_many_pages_has_no_gap() {
+    let (app, key) = start().await;
+    for parameters in ["", "since=60"] {
+        let mut stream = TestStream::open(&key, parameters).await;
+        stream.next().await.expect("a line");
+        let before = app.event_bodies().await.len();
+        for number in 0..250 {
+            app.workspace("acme")
+                .await
+                .upsert_student(&format!("student{}-{number}", parameters.len()))
+                .await;
+        }
+        app.clock.advance(Duration::from_secs(70));
+        let expected = app.event_bodies().await.split_off(before);
+        for body in expected {
+            assert_eq!(stream.event().await.0, serde_json::from_slice::<Value>(&body).expect("JSON"));
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_stream_has_heartbeats_and_ends_after_ten_minutes() {
     let (app, key) = start().await;
     let mut stream = TestStream::open(&key, "").await;

@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 d6fbd47039794403e58f74f9c7dc8b35b7f00880fe06f8f2518983583ff2e670), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 0094deb85c4273f05acc17257a2e1d0d224637b4cee3ca708e0498c3f3d8644c), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `key`.
 

@@ -66,7 +66,7 @@ async fn rotate(request: DashboardRequest, Path(key): Path<String>, form: Form) 
         return request.show_errors(&RotateKeyPage::new(&request, record, form, errors));
     };
     let mut write = request.begin_write().await?;
-    match keys::rotate(request.app(), &mut write, Some(request.workspace()), record.id, overlap).await {
+    match keys::rotate(request.app(), &mut write, Some(request.workspace()), record.id, None, overlap).await {
         Ok(rotated) => {
             let detail = rotated.audit_detail();
             request.commit_once(&form, write, Action::KeyRotated, record.id, &detail).await?;
