@@ -143,7 +143,7 @@ enum Command {
     /// delivery would be, signed with a secret that is printed first and stays the same for an API key. After a lost connection, it
     /// continues without a gap and without duplicates. It does not send an event again: what your server does not accept is
     /// printed. A key can have two streams at the same time.
-    Listen(listen::ListenArgs),
+    Listen(Box<listen::ListenArgs>),
     /// Print an OpenAPI contract
     Openapi(openapi::OpenapiArgs),
     /// Print a completion script for a shell
@@ -176,7 +176,7 @@ fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<Comm
         Command::Openapi(args) => openapi::run(&args),
         Command::Completions(args) => reference::completions(&args),
         Command::Man(args) => reference::man(&args),
-        Command::Listen(args) => run_client(listen::run(args)),
+        Command::Listen(args) => run_client(listen::run(*args)),
         Command::Health(args) => run_async(flags, |config| health::run(config, args)),
         Command::Config(command) => config::run(command, flags),
         Command::Demo => {

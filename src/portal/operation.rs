@@ -66,12 +66,12 @@ pub(crate) fn blocks(contract: &ContractText, id: &str, is_elsewhere: bool) -> V
         blocks.push(Block::Text("## Response headers".to_owned()));
         blocks.push(Block::Fields { label: "Header", rows: headers });
     }
-    if let Some(body) = success(contract, json) {
-        if !body.schema.is_null() {
-            blocks.push(Block::Text(format!("## Response body\n\n{}", kind(contract, body.schema))));
-            // A field `headers` must not have the id of the heading "Response headers".
-            push_fields(contract, body.schema, "response-field-", &mut blocks);
-        }
+    if let Some(body) = success(contract, json)
+        && !body.schema.is_null()
+    {
+        blocks.push(Block::Text(format!("## Response body\n\n{}", kind(contract, body.schema))));
+        // A field `headers` must not have the id of the heading "Response headers".
+        push_fields(contract, body.schema, "response-field-", &mut blocks);
     }
     blocks.extend(examples);
     blocks

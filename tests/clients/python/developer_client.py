@@ -6,7 +6,8 @@ import time
 import httpx
 from developer_api import AuthenticatedClient
 from developer_api.api.deliveries import get_delivery, list_deliveries, list_delivery_attempts, replay_delivery
-from developer_api.api.key import get_current_key
+from developer_api.api.event_feed import list_events
+from developer_api.api.key import get_current_key, rotate_current_key
 from developer_api.api.webhooks import (
     create_webhook,
     delete_webhook,
@@ -22,13 +23,14 @@ from developer_api.models import (
     ErrorEnvelope,
     EventType,
     FilterPreviewRequest,
+    KeyRotation,
     NewWebhook,
     SecretRotation,
     TestEvent,
     WebhookUpdate,
 )
 
-client = AuthenticatedClient(base_url=os.environ["BASE_URL"], token=os.environ["DEVELOPER_KEY"])
+client = AuthenticatedClient(base_url=os.environ["BASE_URL"], token=os.environ["DEVELOPER_KEYS"].split()[1])
 
 
 def check(operation, response):
@@ -64,10 +66,11 @@ assert delete_webhook.sync_detailed(webhook.id, client=client).status_code == 20
 print("deleteWebhook: ok")
 
 # The webhook of the demo receives the event of a new student.
+email = f"python-{time.time_ns()}@example.com"
 student = httpx.post(
     f"{os.environ['BASE_URL']}/api/v1/students",
     headers={"Authorization": f"Bearer {os.environ['API_KEY']}"},
-    json={"email": f"python-{time.time_ns()}@example.com"},
+    json={"email": email},
 )
 assert student.status_code == 201, student.text
 filters = {"state": DeliveryState.DELIVERED, "event_type": EventType.STUDENT_CREATED}
@@ -82,3 +85,18 @@ assert replayed.replay_of == delivered[0].id
 
 unknown = get_webhook.sync(webhook.id, client=client)
 assert isinstance(unknown, ErrorEnvelope) and unknown.error.code == "not_found", unknown
+
+events = check("listEvents", list_events.sync(client=client, type_=EventType.STUDENT_CREATED, limit=1000))
+event = next(item for item in events.data if item.event["data"]["email"] == email)
+# The generated function reads a whole response, and a stream ends after 10 minutes.
+with client.get_httpx_client().stream("GET", "/developer/v1/events/stream", params={"since": 3600}) as stream:
+    assert stream.status_code == 200, stream.status_code
+    assert any(event.sequence in line for line in stream.iter_lines())
+print("streamEvents: ok")
+
+rotated = check("rotateCurrentKey", rotate_current_key.sync(client=client, body=KeyRotation(overlap_seconds=0)))
+statuses = [
+    get_current_key.sync_detailed(client=AuthenticatedClient(base_url=client._base_url, token=token)).status_code
+    for token in [client.token, rotated.secret]
+]
+assert statuses == [401, 200], statuses

@@ -6,7 +6,8 @@ declare const process: { env: Record<string, string | undefined> };
 
 const baseUrl = process.env["BASE_URL"] ?? "";
 const authorize = (secret: string | undefined) => ({ Authorization: `Bearer ${secret}` });
-const client = createClient<paths>({ baseUrl, headers: authorize(process.env["DEVELOPER_KEY"]) });
+const [secret] = (process.env["DEVELOPER_KEYS"] ?? "").split(" ");
+const client = createClient<paths>({ baseUrl, headers: authorize(secret) });
 
 /** Throws unless the operation succeeded; returns its response body. */
 function check<T>(operation: string, response: { data?: T | undefined; error?: components["schemas"]["ErrorEnvelope"] | undefined }): T {
@@ -71,3 +72,21 @@ equal(check("replayDelivery", replayed).replay_of, delivered);
 
 const unknown = await client.GET("/developer/v1/webhooks/{id}", { params: { path } });
 equal(unknown.error?.error.code, "not_found");
+
+const events = check("listEvents", await client.GET("/developer/v1/events", { params: { query: { type: "student.created", limit: 1000 } } }));
+const event = events.data.find((item) => (item.event["data"] as { email?: string }).email === email);
+if (event === undefined) throw new Error("the event of the new student is not listed");
+const stream = check("streamEvents", await client.GET("/developer/v1/events/stream", { params: { query: { since: 3600 } }, parseAs: "stream" }));
+if (stream === null) throw new Error("the stream has no body");
+const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+let lines = "";
+while (!lines.includes(event.sequence)) {
+  const { value, done } = await reader.read();
+  if (done) throw new Error("the stream ended without the event");
+  lines += value;
+}
+await reader.cancel();
+
+const rotated = check("rotateCurrentKey", await client.POST("/developer/v1/keys/rotate", { body: { overlap_seconds: 0 } }));
+equal((await client.GET("/developer/v1/me")).response.status, 401);
+equal((await client.GET("/developer/v1/me", { headers: authorize(rotated.secret) })).response.status, 200);

@@ -14,8 +14,8 @@ pub struct DemoServer {
     pub base_url: String,
     /// The API key of the demo, which has every scope of v1.
     pub key: String,
-    /// An API key with every scope of the Developer API.
-    pub developer_key: String,
+    /// Two API keys with every scope of the Developer API, separated by a space: each client rotates its own.
+    pub developer_keys: String,
     /// A platform token with every scope.
     pub platform_token: String,
     child: Child,
@@ -59,12 +59,13 @@ impl DemoServer {
             if let (Some(key), Some(base_url)) = (value("API key"), base_url.clone()) {
                 // Read all further output, so that the server never blocks on a full pipe.
                 std::thread::spawn(move || lines.for_each(drop));
-                let (developer_key, platform_token) = (String::new(), String::new());
-                let mut server = Self { base_url, key, developer_key, platform_token, child, data };
-                let scopes = "read:webhooks,write:webhooks";
+                let (developer_keys, platform_token) = (String::new(), String::new());
+                let mut server = Self { base_url, key, developer_keys, platform_token, child, data };
+                let scopes = "read:webhooks,write:webhooks,read:events,write:keys";
                 let create_key =
                     ["keys", "create", "--workspace", "demo", "--name", "clients", "--scope", scopes];
-                server.developer_key = server.command(&program, &create_key)?;
+                let keys = [server.command(&program, &create_key)?, server.command(&program, &create_key)?];
+                server.developer_keys = keys.join(" ");
                 let token = ["platform-tokens", "create", "--name", "clients", "--scope", "all"];
                 server.platform_token = server.command(&program, &token)?;
                 // All clients use the key of the demo.

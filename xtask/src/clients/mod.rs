@@ -69,8 +69,8 @@ pub struct JobContext {
     base_url: String,
     /// An API key with every scope of v1. Empty for linters.
     key: String,
-    /// An API key with every scope of the Developer API. Empty for linters.
-    developer_key: String,
+    /// Two API keys with every scope of the Developer API, separated by a space. Empty for linters.
+    developer_keys: String,
     /// A platform token with every scope. Empty for linters.
     platform_token: String,
     /// The URL of the server that changes responses. Empty without jobs of the table.
@@ -111,7 +111,7 @@ pub fn run(args: &ClientsArgs, workspace: &Path) -> anyhow::Result<TaskOutcome> 
         workspace: workspace.to_owned(),
         base_url: server.as_ref().map(|server| server.base_url.clone()).unwrap_or_default(),
         key: server.as_ref().map(|server| server.key.clone()).unwrap_or_default(),
-        developer_key: server.as_ref().map(|server| server.developer_key.clone()).unwrap_or_default(),
+        developer_keys: server.as_ref().map(|server| server.developer_keys.clone()).unwrap_or_default(),
         platform_token: server.as_ref().map(|server| server.platform_token.clone()).unwrap_or_default(),
         changing_url: changing.as_ref().map(|changing| changing.url.clone()).unwrap_or_default(),
     };
@@ -210,7 +210,7 @@ impl JobContext {
         command
             .env("BASE_URL", &self.base_url)
             .env("API_KEY", &self.key)
-            .env("DEVELOPER_KEY", &self.developer_key)
+            .env("DEVELOPER_KEYS", &self.developer_keys)
             .env("PLATFORM_TOKEN", &self.platform_token)
             .env("PATH", self.toolchain.search_path());
         Ok(command)

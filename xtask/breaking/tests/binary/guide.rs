@@ -26,7 +26,7 @@ fn breaking_changes_do_not_change_the_exit_code() {
 fn a_guide_compares_the_operations_of_two_versions() {
     let folder = Folder::new();
     folder.write("v1.yaml", OLD);
-    folder.write("v2.yaml", &OLD.replace("/v1/", "/v2/"));
+    folder.write("v2.yaml", OLD.replace("/v1/", "/v2/"));
     let guide = folder.run(&["guide", "--base", "v1.yaml", "v2.yaml"]);
     let text = "All paths begin with `/v2/` instead of `/v1/`. Examples show the new paths.\n\n\
                 Clients of the old version need no further changes.\n";
