@@ -138,12 +138,19 @@ fn developer(data: &SceneData) -> Vec<Scene> {
         [Fill("Name", "CRM sync"), Click("Create key", "Scopes must have at least one scope.")];
     let created =
         [Fill("Name", "Nightly export"), Select("read:orders"), Click("Create key", "API key created")];
+    let key_page = |page| data.revoke_key.replace("/revoke", page);
+    let rotated = [Click("Rotate key", "API key rotated")];
     vec![
         scene(SceneUser::Owner, "keys", "/dashboard/developer"),
         scene(SceneUser::Owner, "key-new", new),
         scene(SceneUser::Owner, "key-errors", new).then(without_scopes),
         scene(SceneUser::Owner, "key-created", new).then(created),
         scene(SceneUser::Owner, "key-revoke", data.revoke_key.as_str()),
+        scene(SceneUser::Owner, "key-edit", key_page("/edit")),
+        scene(SceneUser::Owner, "key-rotate", key_page("/rotate")),
+        scene(SceneUser::Owner, "key-rotated", key_page("/rotate")).then(rotated),
+        scene(SceneUser::Owner, "key-end-old-secret", key_page("/end-old-secret")),
+        scene(SceneUser::Owner, "keys-rotated", "/dashboard/developer"),
         scene(SceneUser::Owner, "logs", "/dashboard/developer/logs"),
         scene(SceneUser::Owner, "logs-errors", "/dashboard/developer/logs?status=lots&request=unknown"),
         scene(SceneUser::Owner, "log-entry", data.logged_request.as_str()),
