@@ -19,15 +19,15 @@ from developer_api.api.webhooks import (
     update_webhook,
 )
 from developer_api.models import (
-    DeliveryState,
+    DeliveryStateFilter,
     ErrorEnvelope,
-    EventType,
+    EventTypeFilter,
     FilterPreviewRequest,
     KeyRotation,
-    NewWebhook,
+    NewWebhookInput,
     SecretRotation,
-    TestEvent,
-    WebhookUpdate,
+    TestEventInput,
+    WebhookUpdateInput,
 )
 
 client = AuthenticatedClient(base_url=os.environ["BASE_URL"], token=os.environ["DEVELOPER_KEYS"].split()[1])
@@ -42,8 +42,8 @@ def check(operation, response):
 
 assert check("getCurrentKey", get_current_key.sync(client=client)).workspace.name
 
-new = NewWebhook(
-    url="https://hooks.example.com/python", description="Python", event_types=[EventType.STUDENT_CREATED]
+new = NewWebhookInput(
+    url="https://hooks.example.com/python", description="Python", event_types=[EventTypeFilter.STUDENT_CREATED]
 )
 idempotency_key = f"python-{time.time_ns()}"
 webhook = check("createWebhook", create_webhook.sync(client=client, body=new, idempotency_key=idempotency_key))
@@ -51,15 +51,15 @@ repeated = check("createWebhook", create_webhook.sync(client=client, body=new, i
 assert (repeated.id, repeated.secret) == (webhook.id, webhook.secret)
 assert check("listWebhooks", list_webhooks.sync(client=client, limit=1)).data[0].id == webhook.id
 assert check("getWebhook", get_webhook.sync(webhook.id, client=client)).description == "Python"
-condition = "student.created /email contains ."
-update = WebhookUpdate(description=None, rate=5, filter_=[condition])
+condition = "student.created /email exists"
+update = WebhookUpdateInput(description=None, rate=5, filter_=[condition])
 updated = check("updateWebhook", update_webhook.sync(webhook.id, client=client, body=update))
 assert (updated.description, updated.rate) == (None, 5), updated
 preview = preview_filter.sync(webhook.id, client=client, body=FilterPreviewRequest(filter_=[condition]))
 assert check("previewFilter", preview).event_types[0].event_type == "student.created"
 rotation = rotate_webhook_secret.sync(webhook.id, client=client, body=SecretRotation(overlap_seconds=3600))
 assert check("rotateWebhookSecret", rotation).secret != webhook.secret
-test = check("testWebhook", test_webhook.sync(webhook.id, client=client, body=TestEvent()))
+test = check("testWebhook", test_webhook.sync(webhook.id, client=client, body=TestEventInput()))
 assert check("getDelivery", get_delivery.sync(test.id, client=client)).webhook_id == webhook.id
 check("listDeliveryAttempts", list_delivery_attempts.sync(test.id, client=client))
 assert delete_webhook.sync_detailed(webhook.id, client=client).status_code == 204
@@ -73,7 +73,7 @@ student = httpx.post(
     json={"email": email},
 )
 assert student.status_code == 201, student.text
-filters = {"state": DeliveryState.DELIVERED, "event_type": EventType.STUDENT_CREATED}
+filters = {"state": DeliveryStateFilter.DELIVERED, "event_type": EventTypeFilter.STUDENT_CREATED}
 delivered = []
 for _ in range(50):
     time.sleep(0.2)
@@ -86,7 +86,7 @@ assert replayed.replay_of == delivered[0].id
 unknown = get_webhook.sync(webhook.id, client=client)
 assert isinstance(unknown, ErrorEnvelope) and unknown.error.code == "not_found", unknown
 
-events = check("listEvents", list_events.sync(client=client, type_=EventType.STUDENT_CREATED, limit=1000))
+events = check("listEvents", list_events.sync(client=client, type_=EventTypeFilter.STUDENT_CREATED, limit=1000))
 event = next(item for item in events.data if item.event["data"]["email"] == email)
 # The generated function reads a whole response, and a stream ends after 10 minutes.
 with client.get_httpx_client().stream("GET", "/developer/v1/events/stream", params={"since": 3600}) as stream:

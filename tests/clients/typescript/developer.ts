@@ -24,7 +24,7 @@ function equal<T>(found: T, expected: T): void {
 const key = check("getCurrentKey", await client.GET("/developer/v1/me"));
 equal(key.workspace.name.length > 0, true);
 
-const body: components["schemas"]["NewWebhook"] = {
+const body: paths["/developer/v1/webhooks"]["post"]["requestBody"]["content"]["application/json"] = {
   url: "https://hooks.example.com/typescript",
   description: "TypeScript",
   event_types: ["student.created"],
@@ -38,7 +38,7 @@ const path = { id: webhook.id };
 const list = check("listWebhooks", await client.GET("/developer/v1/webhooks", { params: { query: { limit: 1 } } }));
 equal(list.data[0]?.id, webhook.id);
 equal(check("getWebhook", await client.GET("/developer/v1/webhooks/{id}", { params: { path } })).description, "TypeScript");
-const change = { description: null, rate: 5, filter: ["student.created /email contains ."] };
+const change = { description: null, rate: 5, filter: ["student.created /email exists"] };
 const updated = check("updateWebhook", await client.PATCH("/developer/v1/webhooks/{id}", { params: { path }, body: change }));
 equal(updated.description, null);
 equal(updated.rate, 5);

@@ -76,13 +76,21 @@ fn typescript_client(context: &JobContext, folder: &str, program: &str, api: &st
 }
 
 fn openapi_python_client_platform(context: &JobContext) -> anyhow::Result<()> {
-    // The generator does not support JSON lines, but one line is a JSON document.
-    let config = "content_type_overrides:\n  application/x-ndjson: application/json\n";
-    python_client(context, "attrs-platform", "platform_client.py", "platform-v1", "platform_api", config)
+    python_client(context, "attrs-platform", "platform_client.py", "platform-v1", "platform_api", JSON_LINES)
 }
 
+/// The generator does not support JSON lines, but one line is a JSON document.
+const JSON_LINES: &str = "content_type_overrides:\n  application/x-ndjson: application/json\n";
+
 fn openapi_python_client_developer(context: &JobContext) -> anyhow::Result<()> {
-    python_client(context, "attrs-developer", "developer_client.py", "developer-v1", "developer_api", "")
+    python_client(
+        context,
+        "attrs-developer",
+        "developer_client.py",
+        "developer-v1",
+        "developer_api",
+        JSON_LINES,
+    )
 }
 
 /// Generates a package from the contract `api`, and runs a program with it. `config` contains further lines of the
