@@ -70,7 +70,7 @@ table::declare!(
         pub recovered_at: Option<i64>,
         /// Dead deliveries created at or after this time are offered for a replay; `None` without an offer.
         pub offered_from: Option<i64>,
-        /// What its endpoint is for, in the words of a member.
+        /// What its endpoint is for, for display.
         #[sea_orm(column_type = "Text", nullable)]
         pub description: Option<String>,
     }

@@ -111,7 +111,7 @@ struct WaitEnd {
     wait: Option<Duration>,
 }
 
-/// Handles events until the process is told to stop or, with `once`, one was handled. A request that was sent is not interrupted.
+/// Handles events until a signal arrives or, with `once`, one was handled. A request in flight is not interrupted.
 async fn listen(
     stream: &mut EventStream,
     forwarder: Option<&Forwarder>,

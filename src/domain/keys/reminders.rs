@@ -122,8 +122,8 @@ fn due_reminders(key: &Model, now_ms: i64) -> impl Iterator<Item = i64> {
     REMINDERS.into_iter().filter(move |days| expires_at.is_some_and(|end| is_due(end - days * DAY_MS)))
 }
 
-/// Starts the reminders of a key again, whose expiry was changed. Those whose time has come are not sent: who changes the expiry knows
-/// it.
+/// Starts the reminders of a key again after its expiry was changed. Reminders that are already due are not sent, because the member
+/// who changes the expiry knows it.
 pub(super) async fn restart(write: &Write, key: &Model) -> Result<()> {
     key_notices::delete_except(write.conn(), key.id, UNUSED).await?;
     let now = write.now_ms();

@@ -139,8 +139,8 @@ const ROTATED: &str = "rotated";
 /// How often the owners get a mail about rotations of one key, in milliseconds.
 const MAIL_INTERVAL_MS: i64 = 60 * 60 * 1000;
 
-/// Queues mails to the owners of the workspace about a rotation through the API, at most once an hour for a key. Whoever knows a secret
-/// of the key can rotate it.
+/// Queues mails to the owners of the workspace about a rotation through the API, at most once an hour for a key. Anyone
+/// who has a secret of the key can rotate it.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] when a query fails.

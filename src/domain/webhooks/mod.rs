@@ -67,7 +67,7 @@ pub struct Subscription {
     pub workspace: WorkspaceId,
     /// The URL of its endpoint.
     pub url: String,
-    /// What the endpoint is for, in the words of a member.
+    /// What the endpoint is for, for display.
     pub description: Option<String>,
     /// The types of events that it receives, in the contract's order.
     pub event_types: Vec<String>,

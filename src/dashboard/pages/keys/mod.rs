@@ -272,7 +272,7 @@ fn show_secret(
 
 #[derive(Template)]
 #[template(path = "confirm.html")]
-struct RevokeKeyPage<'a> {
+struct ConfirmKeyPage<'a> {
     frame: Frame,
     confirm: ui::ConfirmForm<'a>,
 }
@@ -291,7 +291,7 @@ async fn confirm_revoke(request: DashboardRequest, Path(key): Path<String>) -> P
         button: "Revoke key",
         back: LIST,
     };
-    request.show(&RevokeKeyPage { frame, confirm })
+    request.show(&ConfirmKeyPage { frame, confirm })
 }
 
 #[handler]

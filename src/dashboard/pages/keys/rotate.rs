@@ -4,7 +4,7 @@ use askama::Template;
 use poem::handler;
 use poem::web::Path;
 
-use super::{LIST, RevokeKeyPage, find, path, reject, show_secret};
+use super::{ConfirmKeyPage, LIST, find, path, reject, show_secret};
 use crate::flash::Flash;
 use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
@@ -93,7 +93,7 @@ async fn confirm_end(request: DashboardRequest, Path(key): Path<String>) -> Page
         button: "End old secret",
         back: LIST,
     };
-    request.show(&RevokeKeyPage { frame, confirm })
+    request.show(&ConfirmKeyPage { frame, confirm })
 }
 
 #[handler]
