@@ -18,6 +18,8 @@ const MAX_QUERY: usize = 200;
 const MAX_WORDS: usize = 10;
 /// Maximum number of results without scripts.
 const MAX_RESULTS: usize = 50;
+/// Maximum number of similar pages on the page of status 404.
+const MAX_SIMILAR: usize = 8;
 /// Maximum number of characters of the text of an entry.
 const MAX_TEXT: usize = 300;
 
@@ -197,7 +199,9 @@ pub(crate) fn page(site: &Site, query: &str) -> String {
 pub(crate) fn not_found(site: &Site, path: &str) -> String {
     let last = path.trim_end_matches(".md").rsplit('/').next().unwrap_or_default();
     let words = percent_decode_str(last).decode_utf8_lossy().replace(['-', '_'], " ");
-    let results = find(site, &words.chars().take(MAX_QUERY).collect::<String>());
+    let mut results = find(site, &words.chars().take(MAX_QUERY).collect::<String>());
+    results.retain(|result| PAGES.contains(&result.kind));
+    results.truncate(MAX_SIMILAR);
     let message = if results.is_empty() {
         "There is no page at this address. Use the search or the navigation.".to_owned()
     } else {
@@ -209,6 +213,9 @@ pub(crate) fn not_found(site: &Site, path: &str) -> String {
 
 /// The kinds of results in the order in which they are shown.
 const KINDS: [&str; 5] = ["Page", "Operation", "Event", "Error code", "Section"];
+
+/// The kinds of results that are pages, not parts of one.
+const PAGES: [&str; 4] = ["Page", "Operation", "Event", "Object"];
 
 /// Returns the entries that contain all words: first those with all words in the title, then by kind.
 fn find<'a>(site: &'a Site, text: &str) -> Vec<SearchResult<'a>> {
