@@ -1,5 +1,10 @@
 //! Webhooks on the dashboard in a browser: creation, a failed delivery, and its replay.
 
+use std::time::Duration;
+
+use feed::{ApplyOptions, demo};
+use jiff::Timestamp;
+
 use super::window::Window;
 use crate::support::{Endpoint, TestApp};
 
@@ -76,5 +81,41 @@ async fn the_page_of_a_webhook_updates_its_buttons() {
     window.click("Pause").await;
     window.wait_for_text("Webhook paused.").await;
     window.find("//a[.='Enable']").await;
+    window.assert_no_console_entries().await;
+}
+
+#[tokio::test]
+async fn a_dry_run_counts_the_events_of_the_demo_data_that_a_filter_matches() {
+    let app = TestApp::start().await;
+    demo::load(&app.app, ApplyOptions::default()).await.expect("the demo is applied");
+    let workspace = app.workspace(demo::WORKSPACE).await;
+    let events =
+        workspace.key("read:events").await.get("/developer/v1/events?type=order.paid&limit=100").await;
+    let events = events.assert_status(200).json();
+    assert_eq!(events["pagination"]["has_more"], false, "the test reads one page");
+    let first = app.clock.now() - Duration::from_hours(30 * 24);
+    let of_last_30_days: Vec<i64> = events["data"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|item| &item["event"])
+        .filter(|event| event["created_at"].as_str().unwrap().parse::<Timestamp>().unwrap() >= first)
+        .map(|event| event["data"]["total_amount"].as_i64().expect("an amount"))
+        .collect();
+    let expected = of_last_30_days.iter().filter(|amount| **amount >= 10_000).count();
+    assert!(0 < expected && expected < of_last_30_days.len(), "{of_last_30_days:?}");
+
+    let subscription =
+        workspace.subscribe_url("https://partner.example/hooks".to_owned(), &["order.paid"]).await;
+    let window = Window::open(&app).await;
+    window.open_path("/dashboard").await;
+    window.set_session(workspace.owner_browser().await.cookie("session").as_deref()).await;
+    window.open_path(&format!("/dashboard/developer/webhooks/{}/delivery", subscription.id)).await;
+    window.fill("Filter", "order.paid /total_amount gte 10000").await;
+    window.click("Dry run of the filter").await;
+    let counts =
+        format!("The filter matches {expected} of {} events of the last 30 days", of_last_30_days.len());
+    window.wait_for_text(&counts).await;
+    window.wait_for_text("Newest matching events").await;
     window.assert_no_console_entries().await;
 }
