@@ -3,10 +3,10 @@
 use sea_orm::entity::prelude::*;
 use sea_orm::{
     QueryOrder, QuerySelect,
-    sea_query::{Expr, ExprTrait},
+    sea_query::{Expr, ExprTrait, SubQueryStatement},
 };
 
-use crate::{InWorkspace, StringList, scope, statement, table};
+use crate::{InWorkspace, StringList, old_key_secrets, scope, statement, table};
 
 table::declare!(
     /// One API key. The secret is not stored, only its hash.
@@ -79,13 +79,19 @@ impl InWorkspace<Entity> {
     }
 }
 
-/// Returns the key with this secret hash, also if it is revoked or expired. Searches all workspaces, since the key
-/// determines the workspace.
+/// Returns the key whose secret, or whose old secret that has not expired by `now`, has this hash. Also returns a revoked or expired
+/// key. Searches all workspaces, since the key determines the workspace. One statement, since anybody can make the server execute it.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
-pub async fn by_secret_hash<C: ConnectionTrait>(conn: &C, hash: &[u8; 32]) -> Result<Option<Model>, DbErr> {
-    statement::one(conn, Entity::find().filter(Column::SecretHash.eq(hash.to_vec()))).await
+pub async fn by_secret_hash<C: ConnectionTrait>(
+    conn: &C,
+    hash: &[u8; 32],
+    now: i64,
+) -> Result<Option<Model>, DbErr> {
+    let old = SubQueryStatement::from(old_key_secrets::key_with_secret(hash, now));
+    let is_key = Column::SecretHash.eq(hash.to_vec()).or(Column::Id.into_expr().eq(Expr::from(old)));
+    statement::one(conn, Entity::find().filter(is_key)).await
 }
 
 /// Returns the ids and secret hashes of up to `limit` keys that are not revoked, including expired keys, in all

@@ -1,7 +1,7 @@
 //! The secrets of API keys that a rotation replaced. The current ones are in [`api_keys`]. Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
-use sea_orm::sea_query::{Expr, OnConflict};
+use sea_orm::sea_query::{Expr, OnConflict, SelectStatement};
 use sea_orm::{QuerySelect as _, QueryTrait as _};
 
 use crate::{api_keys, statement, table};
@@ -29,17 +29,10 @@ table::declare!(
     }
 );
 
-/// Returns the secret with this hash if it has not expired by `now`.
-///
-/// # Errors
-/// Returns [`DbErr`] when the query fails.
-pub async fn by_secret_hash<C: ConnectionTrait>(
-    conn: &C,
-    hash: &[u8; 32],
-    now: i64,
-) -> Result<Option<Model>, DbErr> {
-    let secrets = Entity::find().filter(Column::SecretHash.eq(hash.to_vec()));
-    statement::one(conn, secrets.filter(Column::ExpiresAt.gt(now))).await
+/// Selects the key whose old secret has this hash and has not expired by `now`.
+pub(crate) fn key_with_secret(hash: &[u8; 32], now: i64) -> SelectStatement {
+    let key = Entity::find().select_only().column(Column::KeyId);
+    key.filter(Column::SecretHash.eq(hash.to_vec())).filter(Column::ExpiresAt.gt(now)).into_query()
 }
 
 /// Returns the secret of this key if it has not expired by `now`.

@@ -173,8 +173,8 @@ async fn a_key_is_found_by_its_secret_hash_and_revoked_once() {
     for database in databases().await {
         let keys = api_keys::in_workspace(OURS);
         keys.insert(&database, api_key(5)).await.unwrap();
-        assert_eq!(api_keys::by_secret_hash(&database, &[5; 32]).await.unwrap(), Some(api_key(5)));
-        assert_eq!(api_keys::by_secret_hash(&database, &[6; 32]).await.unwrap(), None);
+        assert_eq!(api_keys::by_secret_hash(&database, &[5; 32], 0).await.unwrap(), Some(api_key(5)));
+        assert_eq!(api_keys::by_secret_hash(&database, &[6; 32], 0).await.unwrap(), None);
         api_keys::touch(&database, id(5), 70).await.unwrap();
         api_keys::touch(&database, id(5), 60).await.unwrap();
         assert!(keys.revoke(&database, id(5), 80).await.unwrap());

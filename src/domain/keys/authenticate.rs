@@ -117,15 +117,14 @@ fn read_boxed<'a>(app: &'a App, digest: &'a [u8; 32]) -> BoxFuture<'a, Result<Op
 /// secret, for an old secret that has expired, and for a revoked key. The caller checks whether the key has expired.
 async fn read(app: &App, digest: &[u8; 32]) -> Result<Option<Principal>> {
     app.principals.lookups.fetch_add(1, Ordering::Relaxed);
-    let (key, old_until) = match api_keys::by_secret_hash(app.db.read(), digest).await? {
-        Some(key) => (key, None),
-        None => {
-            let now_ms = app.clock.now_ms();
-            let old = old_key_secrets::by_secret_hash(app.db.read(), digest, now_ms).await?;
-            let Some(old) = old else { return Ok(None) };
-            let Some(key) = api_keys::by_id(app.db.read(), old.key_id).await? else { return Ok(None) };
-            (key, Some(old.expires_at))
-        }
+    let now_ms = app.clock.now_ms();
+    let Some(key) = api_keys::by_secret_hash(app.db.read(), digest, now_ms).await? else { return Ok(None) };
+    let old_until = if key.secret_hash == digest {
+        None
+    } else {
+        let old = old_key_secrets::of_key(app.db.read(), key.id, now_ms).await?;
+        let Some(old) = old.filter(|old| old.secret_hash == digest) else { return Ok(None) };
+        Some(old.expires_at)
     };
     if key.revoked_at.is_some() {
         return Ok(None);
