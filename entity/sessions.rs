@@ -38,6 +38,8 @@ table::declare!(
         pub has_second_factor: bool,
         /// Whether the user signed in with an OpenID Connect provider.
         pub uses_provider: bool,
+        /// Whether it shows the sandbox of the workspace.
+        pub in_sandbox: bool,
     }
 );
 scope::workspace_table!();

@@ -1,7 +1,9 @@
 //! Workspaces. Each is a tenant, to which most other rows belong.
+//!
+//! A deleted workspace keeps its row until its other rows are deleted. Only the functions whose names say so return it.
 
-use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
+use sea_orm::{QueryOrder, Select};
 
 use crate::{scope, statement, table};
 
@@ -31,15 +33,28 @@ table::declare!(
         pub updated_at: i64,
         /// Whether members who sign in with a password or a link need a second factor.
         pub requires_second_factor: bool,
+        /// `live` or `test`.
+        #[sea_orm(column_type = "Text")]
+        pub mode: String,
+        /// The workspace whose sandbox this is.
+        #[sea_orm(unique)]
+        pub live_workspace_id: Option<Uuid>,
+        /// When it was deleted, in milliseconds since the epoch.
+        pub deleted_at: Option<i64>,
     }
 );
+
+/// Selects the workspaces that are not deleted.
+fn select() -> Select<Entity> {
+    Entity::find().filter(Column::DeletedAt.is_null())
+}
 
 /// Returns the workspace with this id.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
 pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Model>, DbErr> {
-    statement::one(conn, Entity::find_by_id(id)).await
+    statement::one(conn, select().filter(Column::Id.eq(id))).await
 }
 
 /// Returns the workspaces with these ids, in no particular order.
@@ -47,7 +62,7 @@ pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Mode
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
 pub async fn by_ids<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<Vec<Model>, DbErr> {
-    statement::all(conn, Entity::find().filter(Column::Id.is_in(ids.iter().copied()))).await
+    statement::all(conn, select().filter(Column::Id.is_in(ids.iter().copied()))).await
 }
 
 /// Returns the workspace with this key.
@@ -55,7 +70,15 @@ pub async fn by_ids<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<Vec<Mo
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
 pub async fn by_key<C: ConnectionTrait>(conn: &C, key: &str) -> Result<Option<Model>, DbErr> {
-    statement::one(conn, Entity::find().filter(Column::Key.eq(key))).await
+    statement::one(conn, select().filter(Column::Key.eq(key))).await
+}
+
+/// Returns the sandbox of a workspace.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn sandbox_of<C: ConnectionTrait>(conn: &C, live: Uuid) -> Result<Option<Model>, DbErr> {
+    statement::one(conn, select().filter(Column::LiveWorkspaceId.eq(live))).await
 }
 
 /// Locks the workspace with this key until the transaction ends, and returns it.
@@ -63,7 +86,7 @@ pub async fn by_key<C: ConnectionTrait>(conn: &C, key: &str) -> Result<Option<Mo
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
 pub async fn lock_by_key<C: ConnectionTrait>(conn: &C, key: &str) -> Result<Option<Model>, DbErr> {
-    statement::one(conn, scope::locked(Entity::find().filter(Column::Key.eq(key)))).await
+    statement::one(conn, scope::locked(select().filter(Column::Key.eq(key)))).await
 }
 
 /// Locks the workspace with this id until the transaction ends, and returns it. A transaction that also locks users or
@@ -72,7 +95,7 @@ pub async fn lock_by_key<C: ConnectionTrait>(conn: &C, key: &str) -> Result<Opti
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
 pub async fn lock<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Model>, DbErr> {
-    statement::one(conn, scope::locked(Entity::find_by_id(id))).await
+    statement::one(conn, scope::locked(select().filter(Column::Id.eq(id)))).await
 }
 
 /// Returns all workspaces, sorted by key.
@@ -80,7 +103,7 @@ pub async fn lock<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Model
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
 pub async fn list<C: ConnectionTrait>(conn: &C) -> Result<Vec<Model>, DbErr> {
-    statement::all(conn, Entity::find().order_by_asc(Column::Key)).await
+    statement::all(conn, select().order_by_asc(Column::Key)).await
 }
 
 /// Inserts a workspace.

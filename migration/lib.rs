@@ -18,6 +18,7 @@ mod m0053_key_lifecycle;
 mod m0054_event_order;
 mod m0055_key_rotation;
 mod m0056_webhook_description;
+mod m0057_sandbox;
 mod migrator;
 mod records;
 
@@ -37,4 +38,5 @@ pub const MIGRATIONS: &[Migration] = &[
     m0054_event_order::MIGRATION,
     m0055_key_rotation::MIGRATION,
     m0056_webhook_description::MIGRATION,
+    m0057_sandbox::MIGRATION,
 ];

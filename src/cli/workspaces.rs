@@ -162,21 +162,25 @@ async fn list(app: &App, json: bool) -> Result<(), CommandError> {
         return output::print_json(workspaces.iter().map(to_json).collect());
     }
     let limit = |limit: Option<i32>| limit.map_or_else(|| "default".to_owned(), |limit| limit.to_string());
-    let rows: Vec<[String; 6]> = workspaces
+    let rows: Vec<[String; 7]> = workspaces
         .into_iter()
         .map(|workspace| {
             let Quota { per_minute, per_day } = workspace.quota;
             let id = workspace.id.to_string();
-            [workspace.key, id, workspace.name, workspace.owner_email, limit(per_minute), limit(per_day)]
+            let mode = workspace.mode.to_string();
+            let (per_minute, per_day) = (limit(per_minute), limit(per_day));
+            [workspace.key, id, mode, workspace.name, workspace.owner_email, per_minute, per_day]
         })
         .collect();
-    output::print_table(["KEY", "ID", "NAME", "OWNER", "PER MINUTE", "PER DAY"], &rows)
+    output::print_table(["KEY", "ID", "MODE", "NAME", "OWNER", "PER MINUTE", "PER DAY"], &rows)
 }
 
 fn to_json(workspace: &Workspace) -> serde_json::Value {
     json!({
         "id": workspace.id.to_string(),
         "key": workspace.key,
+        "mode": workspace.mode.as_str(),
+        "live_workspace_id": workspace.live_workspace.map(|id| id.to_string()),
         "name": workspace.name,
         "owner_email": workspace.owner_email,
         "per_minute": workspace.quota.per_minute,

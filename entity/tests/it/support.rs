@@ -55,6 +55,9 @@ pub(crate) fn workspace(id: Uuid, key: &str) -> workspaces::Model {
         created_at: 1,
         updated_at: 2,
         requires_second_factor: false,
+        mode: "live".to_owned(),
+        live_workspace_id: None,
+        deleted_at: None,
     }
 }
 

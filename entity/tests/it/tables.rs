@@ -236,6 +236,7 @@ fn a_session() -> sessions::Model {
         authenticated_at: 1,
         has_second_factor: true,
         uses_provider: false,
+        in_sandbox: false,
     }
 }
 

@@ -13,6 +13,7 @@ use crate::Result;
 use crate::app::App;
 use crate::bearer_secret;
 use crate::scope::Scope;
+use crate::workspaces::mode;
 use foundation::clock::from_ms;
 
 /// Returns the principal of an API key's secret, or `None` when the secret is malformed, unknown, expired or revoked.
@@ -114,7 +115,7 @@ fn read_boxed<'a>(app: &'a App, digest: &'a [u8; 32]) -> BoxFuture<'a, Result<Op
 }
 
 /// Reads the principal of a secret from the database, with the limits that apply to its key. `None` for an unknown
-/// secret, for an old secret that has expired, and for a revoked key. The caller checks whether the key has expired.
+/// secret, for an old secret that has expired, for a revoked key, and for a key of a deleted workspace. The caller checks whether the key has expired.
 async fn read(app: &App, digest: &[u8; 32]) -> Result<Option<Principal>> {
     app.principals.lookups.fetch_add(1, Ordering::Relaxed);
     let now_ms = app.clock.now_ms();
@@ -130,12 +131,14 @@ async fn read(app: &App, digest: &[u8; 32]) -> Result<Option<Principal>> {
         return Ok(None);
     }
     let workspace = workspaces::by_id(app.db.read(), key.workspace_id).await?;
-    let quota = quota::workspace_quota(workspace.as_ref(), &app.config.limits).of_key(&key);
+    let Some(workspace) = workspace else { return Ok(None) };
+    let quota = quota::workspace_quota(Some(&workspace), &app.config.limits).of_key(&key);
     // A list that cannot be read allows nobody.
     let networks = key.networks.is_some().then(|| manage::networks(&key).into());
     Ok(Some(Principal {
         key: id(key.id),
         workspace: id(key.workspace_id),
+        mode: mode(&workspace.mode),
         secret_digest: *digest,
         scopes: key.scopes.0.iter().filter_map(|scope| scope.parse().ok()).collect(),
         per_minute: quota.per_minute.requests,

@@ -181,12 +181,14 @@ fn clear_if_full<V>(map: &DashMap<SecretDigest, V>, max: usize) {
 mod tests {
     use super::*;
     use crate::scope::Scopes;
+    use crate::workspaces::Mode;
     use foundation::id::Id;
 
     fn principal() -> Principal {
         Principal {
             key: Id::from_uuid(Uuid::from_u128(7)),
             workspace: Id::from_uuid(Uuid::from_u128(1)),
+            mode: Mode::Live,
             secret_digest: [1; 32],
             scopes: Scopes::all(),
             per_minute: 60,

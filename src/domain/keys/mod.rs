@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::scope::Scopes;
-use super::workspaces::Quota;
+use super::workspaces::{Mode, Quota};
 use foundation::config::Network;
 use foundation::id::{KeyId, WorkspaceId};
 
@@ -120,6 +120,8 @@ pub struct Principal {
     pub key: KeyId,
     /// The workspace of the key.
     pub workspace: WorkspaceId,
+    /// Whether the data of the workspace is real.
+    pub mode: Mode,
     /// SHA-256 of the secret.
     pub secret_digest: [u8; 32],
     /// The scopes of the key.

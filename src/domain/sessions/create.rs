@@ -176,6 +176,7 @@ async fn insert(
         authenticated_at: new.authenticated_at,
         has_second_factor: new.proof.has_second_factor,
         uses_provider: new.proof.uses_provider,
+        in_sandbox: false,
     };
     let session = id(row.id);
     sessions::in_workspace(user.workspace.uuid()).insert(write.conn(), row).await?;

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use super::error::NotFound;
 use super::records::{id, not_found};
+use super::text_enum::text_enum;
 use super::{Error, FieldUpdate, IdOrKey, Result};
 use crate::app::App;
 use foundation::clock::from_ms;
@@ -30,11 +31,26 @@ pub struct Workspace {
     pub quota: Quota,
     /// Whether members who sign in with a password or a link need a second factor.
     pub requires_second_factor: bool,
+    /// Whether the data is real.
+    pub mode: Mode,
+    /// The workspace whose sandbox this is.
+    pub live_workspace: Option<WorkspaceId>,
     /// When the workspace was created.
     pub created_at: Timestamp,
     /// When the workspace was last updated.
     pub updated_at: Timestamp,
 }
+
+/// Whether the data of a workspace is real.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Real data.
+    Live,
+    /// Test data: a sandbox, or the workspace of `creator-api serve --ephemeral`.
+    Test,
+}
+
+text_enum!(Mode, "a mode", { Live = "live", Test = "test" });
 
 /// A custom quota of a key or a workspace. A limit that is `None` falls back from the key to the workspace, and from there to
 /// the configured default.
@@ -120,7 +136,12 @@ fn workspace_not_found(key: &str) -> Error {
     Error::NotFound(NotFound::Workspace { key: key.chars().take(64).collect() })
 }
 
-pub(super) fn workspace(row: Model) -> Workspace {
+/// Returns the mode that a column contains. An unknown one is that of a later release, which is not real data.
+pub(crate) fn mode(column: &str) -> Mode {
+    if column == Mode::Live.as_str() { Mode::Live } else { Mode::Test }
+}
+
+pub(crate) fn workspace(row: Model) -> Workspace {
     Workspace {
         id: id(row.id),
         key: row.key,
@@ -128,6 +149,8 @@ pub(super) fn workspace(row: Model) -> Workspace {
         owner_email: row.owner_email,
         quota: Quota { per_minute: row.per_minute, per_day: row.per_day },
         requires_second_factor: row.requires_second_factor,
+        mode: mode(&row.mode),
+        live_workspace: row.live_workspace_id.map(id),
         created_at: from_ms(row.created_at),
         updated_at: from_ms(row.updated_at),
     }

@@ -1,10 +1,10 @@
 //! Creates and updates workspaces, their owners and their quotas.
 
+use entity::Set;
 use entity::workspaces::{self, ActiveModel, Model};
-use entity::{NotSet, Set};
 use jiff::Timestamp;
 
-use super::{Quota, Workspace, WorkspaceUpsert, workspace};
+use super::{Mode, Quota, Workspace, WorkspaceUpsert, workspace};
 use crate::app::App;
 use crate::audit::{self, Action, Actor};
 use crate::error::map_unique_violation;
@@ -82,6 +82,9 @@ async fn insert(
         created_at: at.as_millisecond(),
         updated_at: write.recorded_ms(),
         requires_second_factor: false,
+        mode: Mode::Live.as_str().to_owned(),
+        live_workspace_id: None,
+        deleted_at: None,
     };
     let inserted = workspaces::insert(write.conn(), row.clone()).await;
     inserted
@@ -218,15 +221,13 @@ fn validate(upsert: &WorkspaceUpsert) -> Result<()> {
 async fn save(app: &App, write: &mut Write, before: &Model, row: &mut Model) -> Result<()> {
     row.updated_at = write.recorded_ms();
     let changes = ActiveModel {
-        id: NotSet,
-        key: NotSet,
         name: Set(row.name.clone()),
         owner_email: Set(row.owner_email.clone()),
         per_minute: Set(row.per_minute),
         per_day: Set(row.per_day),
-        created_at: NotSet,
         updated_at: Set(row.updated_at),
         requires_second_factor: Set(row.requires_second_factor),
+        ..Default::default()
     };
     workspaces::update(write.conn(), row.id, changes).await?;
     if (before.per_minute, before.per_day) != (row.per_minute, row.per_day) {

@@ -91,5 +91,8 @@ fn workspace(number: u128, key: &str) -> workspaces::Model {
         created_at: 1,
         updated_at: 1,
         requires_second_factor: false,
+        mode: "live".to_owned(),
+        live_workspace_id: None,
+        deleted_at: None,
     }
 }
