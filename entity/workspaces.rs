@@ -3,6 +3,7 @@
 //! A deleted workspace keeps its row until its other rows are deleted. Only the functions whose names say so return it.
 
 use sea_orm::entity::prelude::*;
+use sea_orm::sea_query::Expr;
 use sea_orm::{QueryOrder, Select};
 
 use crate::{scope, statement, table};
@@ -106,6 +107,22 @@ pub async fn list<C: ConnectionTrait>(conn: &C) -> Result<Vec<Model>, DbErr> {
     statement::all(conn, select().order_by_asc(Column::Key)).await
 }
 
+/// Returns the workspaces that were deleted before this time, in milliseconds since the epoch, and whose rows still exist.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn deleted_before<C: ConnectionTrait>(conn: &C, before: i64) -> Result<Vec<Model>, DbErr> {
+    statement::all(conn, Entity::find().filter(Column::DeletedAt.lt(before)).order_by_asc(Column::Id)).await
+}
+
+/// Deletes the row of a workspace, with the rows of other tables that refer to it.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn delete<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<(), DbErr> {
+    Entity::delete_by_id(id).exec(conn).await.map(drop)
+}
+
 /// Inserts a workspace.
 ///
 /// # Errors
@@ -114,8 +131,21 @@ pub async fn insert<C: ConnectionTrait>(conn: &C, model: Model) -> Result<(), Db
     statement::insert::<_, _, ActiveModel>(conn, model).await
 }
 
-/// Updates the columns that are `Set` in `changes`. Returns `false` when the workspace does not exist, or when no
-/// column is `Set`.
+/// Sets the email address of the owner of a workspace's sandbox, if it has one.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn set_owner_of_sandbox<C: ConnectionTrait>(
+    conn: &C,
+    live: Uuid,
+    owner_email: &str,
+) -> Result<(), DbErr> {
+    let update = Entity::update_many().col_expr(Column::OwnerEmail, Expr::value(owner_email));
+    update.filter(Column::LiveWorkspaceId.eq(live)).exec(conn).await.map(drop)
+}
+
+/// Updates the columns that are `Set` in `changes`, also of a deleted workspace. Returns `false` when the workspace does not exist,
+/// or when no column is `Set`.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.

@@ -9,8 +9,11 @@ use rand::rngs::SysRng;
 use secrecy::SecretString;
 use sha2::{Digest, Sha256};
 
-/// The prefix of the secrets of API keys.
-pub(super) const API_KEY: &str = "svc_live_";
+/// The prefix of the secrets of API keys of live workspaces.
+pub(super) const LIVE_KEY: &str = "svc_live_";
+/// The prefix of the secrets of API keys of test workspaces. It tells people what a key is for; what it can reach depends on its
+/// workspace.
+pub(super) const TEST_KEY: &str = "svc_test_";
 /// The prefix of the secrets of platform tokens.
 pub(super) const PLATFORM_TOKEN: &str = "svc_plat_";
 /// Number of characters between the prefix and the checksum.
@@ -85,10 +88,10 @@ mod tests {
     #[test]
     fn generated_secrets_are_well_formed_and_unique() {
         let secrets: HashSet<String> =
-            (0..200).map(|_| generate(API_KEY).unwrap().expose_secret().to_owned()).collect();
+            (0..200).map(|_| generate(LIVE_KEY).unwrap().expose_secret().to_owned()).collect();
         assert_eq!(secrets.len(), 200);
         for secret in &secrets {
-            assert!(secret.len() == 47 && is_well_formed(API_KEY, secret), "{secret}");
+            assert!(secret.len() == 47 && is_well_formed(LIVE_KEY, secret), "{secret}");
         }
         let characters: HashSet<char> = secrets.iter().flat_map(|secret| secret[9..41].chars()).collect();
         assert_eq!(characters.len(), 62, "every letter and digit occurs");
@@ -98,7 +101,11 @@ mod tests {
     fn a_secret_is_well_formed_for_its_prefix_only() {
         let token = generate(PLATFORM_TOKEN).unwrap();
         assert!(is_well_formed(PLATFORM_TOKEN, token.expose_secret()));
-        assert!(!is_well_formed(API_KEY, token.expose_secret()));
+        assert!(!is_well_formed(LIVE_KEY, token.expose_secret()));
+        let test = generate(TEST_KEY).unwrap();
+        assert!(
+            is_well_formed(TEST_KEY, test.expose_secret()) && !is_well_formed(LIVE_KEY, test.expose_secret())
+        );
     }
 
     #[test]
@@ -123,12 +130,12 @@ mod tests {
             let secret = format!("{WITHOUT_CHECKSUM}{checksum}");
             let mut changed = secret.clone();
             changed.replace_range(position..=position, &replacement);
-            prop_assert_eq!(is_well_formed(API_KEY, &changed), changed == secret);
+            prop_assert_eq!(is_well_formed(LIVE_KEY, &changed), changed == secret);
         }
 
         #[test]
         fn arbitrary_input_is_rejected_without_a_panic(text in "\\PC{0,60}") {
-            prop_assert!(!is_well_formed(API_KEY, &text));
+            prop_assert!(!is_well_formed(LIVE_KEY, &text));
         }
     }
 }

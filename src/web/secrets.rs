@@ -6,8 +6,8 @@ use percent_encoding::percent_decode_str;
 
 /// The text that replaces a secret.
 pub const MASK: &str = "****";
-/// The prefixes of secrets: API keys, platform tokens and webhook secrets.
-const PREFIXES: [&str; 3] = ["svc_live_", "svc_plat_", "whsec_"];
+/// The prefixes of secrets: API keys of live and of test workspaces, platform tokens and webhook secrets.
+const PREFIXES: [&str; 4] = ["svc_live_", "svc_test_", "svc_plat_", "whsec_"];
 /// Maximum number of times that a text is decoded, because each time takes as long as the text.
 const MAX_DECODES: usize = 4;
 /// Characters between words, none of which is part of a secret.
@@ -59,6 +59,7 @@ mod tests {
             ("`svc_live_Ab-_9` is not an id", "`****` is not an id"),
             ("{\"got\":\"whsec_a+b/c=\",\"or\":\"svc_plat_1\"}", "{\"got\":\"****\",\"or\":\"****\"}"),
             ("see my-svc%5Flive_abc, and svc%255Flive_abc", "see ****, and ****"),
+            ("my key is svc_test_abc", "my key is ****"),
             ("/api/v1/courses: 100% of 3", "/api/v1/courses: 100% of 3"),
         ] {
             assert_eq!(mask_secrets(text), masked);

@@ -102,8 +102,8 @@ impl EventStream {
             }
             if !self.page.events.is_empty() || self.sent_at.is_none_or(|sent_at| is_due(sent_at, HEARTBEAT)) {
                 let caller = self.call.caller();
-                let is_usable =
-                    keys::is_usable(&self.app, &caller.secret_digest, SCOPE, caller.address).await;
+                let (digest, workspace) = (&caller.secret_digest, self.call.workspace);
+                let is_usable = keys::is_usable(&self.app, digest, workspace, SCOPE, caller.address).await;
                 if !is_usable.map_err(io::Error::other)? {
                     return Ok(None);
                 }

@@ -13,8 +13,9 @@ use crate::Result;
 use crate::app::App;
 use crate::bearer_secret;
 use crate::scope::Scope;
-use crate::workspaces::mode;
+use crate::workspaces::Mode;
 use foundation::clock::from_ms;
+use foundation::id::WorkspaceId;
 
 /// Returns the principal of an API key's secret, or `None` when the secret is malformed, unknown, expired or revoked.
 ///
@@ -38,7 +39,8 @@ pub async fn authenticate_limited(
     presented: &str,
     admit: impl FnOnce() -> bool,
 ) -> Result<Option<Principal>> {
-    if !bearer_secret::is_well_formed(bearer_secret::API_KEY, presented) {
+    let prefixes = [bearer_secret::LIVE_KEY, bearer_secret::TEST_KEY];
+    if !prefixes.iter().any(|prefix| bearer_secret::is_well_formed(prefix, presented)) {
         return Ok(None);
     }
     let digest = bearer_secret::digest(presented);
@@ -71,15 +73,24 @@ fn is_valid(principal: &Principal, now_ms: i64) -> bool {
     principal.expires_at.is_none_or(|end| end.as_millisecond() > now_ms)
 }
 
-/// Returns whether the secret with this digest is still valid, and may be used from this address for operations with this scope. Reads
-/// the database.
+/// Returns whether the secret with this digest is still valid, belongs to this workspace, and may be used from this address for
+/// operations with this scope. The key of a sandbox belongs to another workspace after a reset. Reads the database.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
-pub async fn is_usable(app: &App, digest: &[u8; 32], scope: Scope, client: IpAddr) -> Result<bool> {
+pub async fn is_usable(
+    app: &App,
+    digest: &[u8; 32],
+    workspace: WorkspaceId,
+    scope: Scope,
+    client: IpAddr,
+) -> Result<bool> {
     let principal = read(app, digest).await?.filter(|principal| is_valid(principal, app.clock.now_ms()));
-    Ok(principal
-        .is_some_and(|principal| principal.scopes.contains(scope) && principal.is_allowed_from(client)))
+    Ok(principal.is_some_and(|principal| {
+        principal.workspace == workspace
+            && principal.scopes.contains(scope)
+            && principal.is_allowed_from(client)
+    }))
 }
 
 /// Writes the time of the most recent use of each key that was used since the previous flush. The server calls it
@@ -138,7 +149,7 @@ async fn read(app: &App, digest: &[u8; 32]) -> Result<Option<Principal>> {
     Ok(Some(Principal {
         key: id(key.id),
         workspace: id(key.workspace_id),
-        mode: mode(&workspace.mode),
+        mode: Mode::from_column(&workspace.mode),
         secret_digest: *digest,
         scopes: key.scopes.0.iter().filter_map(|scope| scope.parse().ok()).collect(),
         per_minute: quota.per_minute.requests,

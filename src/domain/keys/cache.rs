@@ -4,6 +4,9 @@
 //! An entry is valid for [`MAX_AGE_MS`], so a key that another process revokes is rejected here within 2 s. A change made by
 //! this process invalidates all entries after its commit ([`PrincipalCache::invalidate`]). Lookups lock one shard of a map at a
 //! time and never wait for a query.
+//!
+//! Keys of test workspaces are not cached. When a sandbox is reset, its keys belong to another workspace, and no process may answer
+//! from the data of the old one afterwards.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -11,8 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use dashmap::DashMap;
 use uuid::Uuid;
 
-use super::Principal;
 use super::filter::KeyFilter;
+use super::{Mode, Principal};
 
 /// How long an entry is valid, in milliseconds since the start of the query that read it.
 const MAX_AGE_MS: i64 = 2_000;
@@ -132,6 +135,9 @@ impl PrincipalCache {
         let used_ms = Arc::clone(&self.uses.entry(principal.key.uuid()).or_default());
         record_use(&used_ms, stamp.read_ms);
         self.invalid.remove(&digest);
+        if principal.mode == Mode::Test {
+            return;
+        }
         clear_if_full(&self.principals, MAX_PRINCIPALS);
         self.principals.insert(
             digest,
@@ -181,7 +187,6 @@ fn clear_if_full<V>(map: &DashMap<SecretDigest, V>, max: usize) {
 mod tests {
     use super::*;
     use crate::scope::Scopes;
-    use crate::workspaces::Mode;
     use foundation::id::Id;
 
     fn principal() -> Principal {
@@ -231,6 +236,15 @@ mod tests {
         let after = miss_or_stale(&principals, 10_000);
         principals.insert([1; 32], after, None);
         assert!(matches!(principals.lookup(&[1; 32], 10_001), CacheLookup::Invalid));
+    }
+
+    #[test]
+    fn a_key_of_a_test_workspace_is_read_for_each_request() {
+        let principals = PrincipalCache::default();
+        let test_key = Principal { mode: Mode::Test, ..principal() };
+        principals.insert([1; 32], miss_or_stale(&principals, 10_000), Some(test_key));
+        assert!(matches!(principals.lookup(&[1; 32], 10_000), CacheLookup::Miss(_)));
+        assert_eq!(principals.take_uses(), [(Uuid::from_u128(7), 10_000)]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use secrecy::{ExposeSecret, SecretString};
 use super::super::field_errors::FieldErrors;
 use super::super::records::{id, new_uuid, not_found};
 use super::super::scope::Scopes;
-use super::super::workspaces::Quota;
+use super::super::workspaces::{Mode, Quota};
 use super::super::{Error, Result, WriteOutcome};
 use super::quota::{self, EffectiveQuota};
 use super::{KeyRecord, MAX_NETWORKS, NewKey};
@@ -60,7 +60,7 @@ async fn insert(
     let row = row.ok_or_else(|| not_found::<WorkspaceIdKind>(workspace))?;
     let max = (!by_operator).then(|| quota::workspace_quota(Some(&row), &app.config.limits));
     validate(write, &key, max)?;
-    let secret = NewSecret::generate()?;
+    let secret = NewSecret::generate(Mode::from_column(&row.mode))?;
     let row = Model {
         id: new_uuid::<KeyIdKind>(app, write),
         workspace_id: workspace.uuid(),
@@ -94,8 +94,13 @@ pub(super) struct NewSecret {
 }
 
 impl NewSecret {
-    pub(super) fn generate() -> Result<Self> {
-        let secret = bearer_secret::generate(bearer_secret::API_KEY)?;
+    /// Generates a secret of a key whose workspace has this mode.
+    pub(super) fn generate(mode: Mode) -> Result<Self> {
+        let prefix = match mode {
+            Mode::Live => bearer_secret::LIVE_KEY,
+            Mode::Test => bearer_secret::TEST_KEY,
+        };
+        let secret = bearer_secret::generate(prefix)?;
         let plain_text = secret.expose_secret();
         Ok(Self {
             hash: bearer_secret::digest(plain_text).to_vec(),

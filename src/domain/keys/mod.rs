@@ -120,7 +120,7 @@ pub struct Principal {
     pub key: KeyId,
     /// The workspace of the key.
     pub workspace: WorkspaceId,
-    /// Whether the data of the workspace is real.
+    /// Whether the data of the workspace is live data or test data.
     pub mode: Mode,
     /// SHA-256 of the secret.
     pub secret_digest: [u8; 32],

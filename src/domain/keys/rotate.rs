@@ -18,6 +18,7 @@ use secrecy::SecretString;
 use super::manage::{NewSecret, lock, lock_valid, record};
 use super::{KeyRecord, masked, shorten};
 use crate::app::App;
+use crate::records::id;
 use crate::{Error, Result, WriteOutcome, users, workspaces};
 
 /// Maximum time for which the old secret stays valid.
@@ -89,7 +90,8 @@ pub async fn rotate(
     }
     let end = now.saturating_add(i64::try_from(overlap.as_millis()).unwrap_or(i64::MAX));
     let end = end.min(row.expires_at.unwrap_or(i64::MAX));
-    let NewSecret { secret, hash, prefix, last4 } = NewSecret::generate()?;
+    let mode = workspaces::get_in(write, id(row.workspace_id)).await?.mode;
+    let NewSecret { secret, hash, prefix, last4 } = NewSecret::generate(mode)?;
     let old = old_key_secrets::Model {
         key_id: row.id,
         secret_hash: std::mem::replace(&mut row.secret_hash, hash),

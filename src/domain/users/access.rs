@@ -13,7 +13,7 @@ use crate::email::{self, comparison_key};
 use crate::field_errors::FieldErrors;
 use crate::records::{new_uuid, not_found};
 use crate::roles::Roles;
-use crate::workspaces::{Workspace, workspace};
+use crate::workspaces::{Workspace, check_has_members, workspace};
 use crate::{Result, WriteOutcome};
 use foundation::database::Write;
 use foundation::id::{User as UserIdKind, UserId, Workspace as WorkspaceIdKind, WorkspaceId};
@@ -31,7 +31,7 @@ pub async fn lock(write: &Write, workspace_id: WorkspaceId) -> Result<Workspace>
 /// and other roles if they already have access. A user who has a password in another workspace signs in with the same password.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`](crate::Error::Invalid) when nobody can sign in with `email`, and
+/// Returns [`Error::Invalid`](crate::Error::Invalid) when nobody can sign in with `email` or the workspace is a sandbox, and
 /// [`Error::NotFound`](crate::Error::NotFound) when the workspace does not exist.
 pub async fn add(
     app: &App,
@@ -44,7 +44,7 @@ pub async fn add(
     errors.check_sign_in_email("email", email);
     check_roles(&mut errors, roles);
     errors.into_result()?;
-    lock(write, workspace).await?;
+    check_has_members(&lock(write, workspace).await?)?;
     let locked = lock_rows(write, &[email]).await?;
     insert(app, write, workspace, email, roles, &locked).await
 }

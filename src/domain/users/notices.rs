@@ -43,7 +43,8 @@ pub async fn notify(
     Ok(())
 }
 
-/// Queues a message to each owner of a workspace whose address can receive mail.
+/// Queues a message to each owner of a workspace whose address can receive mail. The owners of a sandbox are those of its live
+/// workspace.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
@@ -53,7 +54,8 @@ pub async fn mail_owners(
     workspace: &Workspace,
     message: &Message,
 ) -> Result<()> {
-    for row in users::in_workspace(workspace.id.uuid()).list(write.conn()).await? {
+    let members = users::in_workspace(workspace.account().uuid());
+    for row in members.list(write.conn()).await? {
         let user = to_user(row);
         if roles(workspace, &user).contains(Role::Owner) && is_recipient(&user.email) {
             let recipient = recipient(write, &user.email).await?;

@@ -14,6 +14,7 @@ use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{Workspace as WorkspaceIdKind, WorkspaceId};
 
+pub(crate) use write::check_has_members;
 pub use write::{OwnershipTransfer, create, require_second_factor, set_owner, set_quota, upsert};
 
 /// A workspace.
@@ -31,7 +32,7 @@ pub struct Workspace {
     pub quota: Quota,
     /// Whether members who sign in with a password or a link need a second factor.
     pub requires_second_factor: bool,
-    /// Whether the data is real.
+    /// Whether the data is live data or test data.
     pub mode: Mode,
     /// The workspace whose sandbox this is.
     pub live_workspace: Option<WorkspaceId>,
@@ -41,16 +42,30 @@ pub struct Workspace {
     pub updated_at: Timestamp,
 }
 
-/// Whether the data of a workspace is real.
+impl Workspace {
+    /// Returns the workspace to which the members belong: that of which this one is the sandbox, or itself.
+    pub fn account(&self) -> WorkspaceId {
+        self.live_workspace.unwrap_or(self.id)
+    }
+}
+
+/// Whether the data of a workspace is live data or test data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Real data.
+    /// Live data.
     Live,
     /// Test data: a sandbox, or the workspace of `creator-api serve --ephemeral`.
     Test,
 }
 
 text_enum!(Mode, "a mode", { Live = "live", Test = "test" });
+
+impl Mode {
+    /// Returns the mode that a column contains. An unknown one is that of a later release, whose data is not live data.
+    pub fn from_column(column: &str) -> Self {
+        column.parse().unwrap_or(Self::Test)
+    }
+}
 
 /// A custom quota of a key or a workspace. A limit that is `None` falls back from the key to the workspace, and from there to
 /// the configured default.
@@ -136,11 +151,6 @@ fn workspace_not_found(key: &str) -> Error {
     Error::NotFound(NotFound::Workspace { key: key.chars().take(64).collect() })
 }
 
-/// Returns the mode that a column contains. An unknown one is that of a later release, which is not real data.
-pub(crate) fn mode(column: &str) -> Mode {
-    if column == Mode::Live.as_str() { Mode::Live } else { Mode::Test }
-}
-
 pub(crate) fn workspace(row: Model) -> Workspace {
     Workspace {
         id: id(row.id),
@@ -149,7 +159,7 @@ pub(crate) fn workspace(row: Model) -> Workspace {
         owner_email: row.owner_email,
         quota: Quota { per_minute: row.per_minute, per_day: row.per_day },
         requires_second_factor: row.requires_second_factor,
-        mode: mode(&row.mode),
+        mode: Mode::from_column(&row.mode),
         live_workspace: row.live_workspace_id.map(id),
         created_at: from_ms(row.created_at),
         updated_at: from_ms(row.updated_at),

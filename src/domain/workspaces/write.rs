@@ -35,6 +35,9 @@ pub async fn upsert(
         users::notify_new_owner(app, write, &workspace, &owner, &actor).await?;
         return Ok(workspace.id);
     };
+    if before.mode != Mode::Live.as_str() {
+        return Err(Error::invalid("key", "is that of a test workspace, which no change creates or updates"));
+    }
     let mut row = before.clone();
     row.name = upsert.name;
     row.owner_email = upsert.owner_email;
@@ -120,6 +123,7 @@ pub async fn set_owner(
     errors.into_result()?;
     let before = workspaces::lock(write.conn(), workspace_id.uuid()).await?;
     let before = before.ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))?;
+    check_has_members(&workspace(before.clone()))?;
     if email::is_same(&before.owner_email, email) {
         return Ok(None);
     }
@@ -203,6 +207,20 @@ pub async fn require_second_factor(
     Ok(true)
 }
 
+/// Rejects a sandbox, whose members are those of its live workspace.
+///
+/// # Errors
+/// Returns [`Error::Invalid`] for `workspace` when it is a sandbox.
+pub(crate) fn check_has_members(workspace: &Workspace) -> Result<()> {
+    match workspace.live_workspace {
+        None => Ok(()),
+        Some(_) => Err(Error::invalid(
+            "workspace",
+            "is a sandbox; its members are those of its live workspace, so change these",
+        )),
+    }
+}
+
 fn validate(upsert: &WorkspaceUpsert) -> Result<()> {
     let mut errors = FieldErrors::default();
     let is_allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
@@ -230,6 +248,9 @@ async fn save(app: &App, write: &mut Write, before: &Model, row: &mut Model) -> 
         ..Default::default()
     };
     workspaces::update(write.conn(), row.id, changes).await?;
+    if before.owner_email != row.owner_email {
+        workspaces::set_owner_of_sandbox(write.conn(), row.id, &row.owner_email).await?;
+    }
     if (before.per_minute, before.per_day) != (row.per_minute, row.per_day) {
         let app = app.clone();
         write.after_commit(move || app.principals.invalidate());
