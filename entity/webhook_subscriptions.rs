@@ -103,7 +103,12 @@ pub struct Endpoint {
     pub headers: Option<StringMap>,
     /// Whether its requests also have an Ed25519 signature.
     pub ed25519: bool,
+    /// The mode of the workspace.
+    pub mode: String,
 }
+
+/// The mode of the workspace of the subscription `s`.
+pub(crate) const MODE: &str = "(SELECT w.mode FROM workspaces AS w WHERE w.id = s.workspace_id)";
 
 /// Selects the first $3 subscriptions in the workspace $1 to events of type $2. Each row also contains the number of
 /// all such subscriptions, counted up to one more than $3.
@@ -236,11 +241,19 @@ pub async fn enabled_endpoints<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Re
     let rows = Entity::find()
         .select_only()
         .columns([Column::Id, Column::WorkspaceId, Column::Url, Column::Headers, Column::Ed25519])
+        .expr(Expr::cust(MODE.replace("s.workspace_id", "webhook_subscriptions.workspace_id")))
         .filter(Column::Id.is_in(statement::padded(ids)))
         .filter(Column::State.eq(StoredSubscriptionState::Enabled));
-    let rows: Vec<(Uuid, Uuid, String, Option<StringMap>, bool)> = rows.into_tuple().all(conn).await?;
-    let endpoint =
-        |(id, workspace_id, url, headers, ed25519)| Endpoint { id, workspace_id, url, headers, ed25519 };
+    let rows: Vec<(Uuid, Uuid, String, Option<StringMap>, bool, String)> =
+        rows.into_tuple().all(conn).await?;
+    let endpoint = |(id, workspace_id, url, headers, ed25519, mode)| Endpoint {
+        id,
+        workspace_id,
+        url,
+        headers,
+        ed25519,
+        mode,
+    };
     Ok(rows.into_iter().map(endpoint).collect())
 }
 

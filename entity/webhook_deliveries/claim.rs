@@ -18,7 +18,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::{Model, StoredDeliveryOrigin};
-use crate::webhook_subscriptions::Endpoint;
+use crate::webhook_subscriptions::{Endpoint, MODE};
 use crate::{statement, webhook_rates};
 
 /// Maximum number of leased deliveries of a subscription with a rate, over all workers. A worker must be able to send as
@@ -284,7 +284,7 @@ UPDATE webhook_deliveries AS d SET lease_token = $7, lease_until = $8
 FROM locked, webhook_subscriptions AS s, events AS e
 WHERE d.id = locked.id AND s.id = d.subscription_id AND e.id = d.event_id
 RETURNING d.id, d.workspace_id, d.subscription_id, d.event_id, d.event_type, e.body, s.url, d.attempts, d.origin,
-    d.created_at, e.traceparent, locked.workspace_position, s.headers, s.ed25519, s.rate"
+    d.created_at, e.traceparent, locked.workspace_position, s.headers, s.ed25519, s.rate, s.workspace_id, {MODE}"
     )
 }
 
@@ -306,7 +306,7 @@ fn sqlite_query() -> String {
 claimable (workspace_id, subscription_id, allowed, id, next_attempt_at) AS ({claimable}),
 {CHOSEN}
 SELECT d.id, d.workspace_id, d.subscription_id, d.event_id, d.event_type, e.body, s.url, d.attempts, d.origin,
-    d.created_at, e.traceparent, chosen.workspace_position, s.headers, s.ed25519, s.rate
+    d.created_at, e.traceparent, chosen.workspace_position, s.headers, s.ed25519, s.rate, s.workspace_id, {MODE}
 FROM chosen CROSS JOIN webhook_deliveries AS d CROSS JOIN webhook_subscriptions AS s CROSS JOIN events AS e
 WHERE d.id = chosen.id AND s.id = d.subscription_id AND e.id = d.event_id"
     )
@@ -374,6 +374,12 @@ impl ClaimQuery<'_> {
 }
 
 impl ClaimedDelivery {
+    /// Returns whether the delivery belongs to another workspace than its subscription, as those of a sandbox do after a reset. Such
+    /// a delivery must not be sent.
+    pub fn is_left_behind(&self) -> bool {
+        self.endpoint.as_ref().is_some_and(|endpoint| endpoint.workspace_id != self.workspace_id)
+    }
+
     /// Converts a pre-leased delivery, which was committed under the lease of a worker and needs no claim. The body is
     /// passed separately, and the endpoint is read later. `traceparent` is that of the event.
     pub fn pre_leased(delivery: Model, traceparent: Option<String>) -> Self {
@@ -398,10 +404,11 @@ impl ClaimedDelivery {
         let (workspace_id, subscription_id) = (row.try_get_by_index(1)?, row.try_get_by_index(2)?);
         let endpoint = Endpoint {
             id: subscription_id,
-            workspace_id,
+            workspace_id: row.try_get_by_index(15)?,
             url: row.try_get_by_index(6)?,
             headers: row.try_get_by_index(12)?,
             ed25519: row.try_get_by_index(13)?,
+            mode: row.try_get_by_index(16)?,
         };
         Ok(Self {
             id: row.try_get_by_index(0)?,

@@ -110,6 +110,22 @@ pub async fn release_lease<C: ConnectionTrait>(conn: &C, lease_token: Uuid) -> R
     statement::execute(conn, sql, [lease_token.into()]).await
 }
 
+/// Deletes deliveries. Their attempts are deleted with them; on PostgreSQL, with the day of the attempt.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn delete<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<(), DbErr> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let ids_sql = match conn.get_database_backend() {
+        DbBackend::Postgres => "SELECT value::uuid FROM json_array_elements_text($1::json) AS ids(value)",
+        _ => "SELECT unhex(value) FROM json_each($1)",
+    };
+    let sql = format!("DELETE FROM webhook_deliveries WHERE id IN ({ids_sql})");
+    statement::execute(conn, &sql, [statement::json_ids(ids.iter().copied()).into()]).await.map(drop)
+}
+
 /// Returns the common table expression `lease`, which reads deliveries and lease tokens from the JSON parameter.
 fn lease_rows(backend: DbBackend) -> &'static str {
     match backend {

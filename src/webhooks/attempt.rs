@@ -94,6 +94,7 @@ async fn send(
     let mut request_span = span.and_then(|span| start_request_span(span, url, delivery.attempts));
     let request = WebhookRequest {
         workspace: delivery.workspace_id,
+        mode: target.mode,
         url,
         event_id: &EventId::from_uuid(delivery.event_id).to_string(),
         event_type: &delivery.event_type,

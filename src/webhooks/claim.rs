@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use entity::webhook_deliveries::queue::{ClaimQuery, ClaimedDelivery, WorkspaceAllowance};
+use entity::webhook_deliveries::queue::{self, ClaimQuery, ClaimedDelivery, WorkspaceAllowance};
 use entity::webhook_rates;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -84,7 +84,8 @@ pub(super) struct RoundRobin {
 }
 
 impl RoundRobin {
-    /// Claims due deliveries within the limits. The claim takes effect when the caller commits `write`.
+    /// Claims due deliveries within the limits, and deletes those that are [left behind](ClaimedDelivery::is_left_behind). Both take
+    /// effect when the caller commits `write`.
     ///
     /// # Errors
     /// Returns an error when a query fails. If the caller commits `write` nevertheless, claimed deliveries are sent
@@ -110,7 +111,7 @@ impl RoundRobin {
             last_workspace: self.last_workspace,
         };
         let read_at = Instant::now();
-        let mut claimed = query.run(write.conn()).await?;
+        let claimed = query.run(write.conn()).await?;
         let Some(last) = claimed.last() else { return Ok(Vec::new()) };
         self.last_workspace = Some(last.workspace_id);
         if self.last_subscriptions.len() > MAX_STORED_WORKSPACES {
@@ -125,6 +126,10 @@ impl RoundRobin {
                 self.rate_pauses.insert(delivery.subscription_id, read_at + pause);
             }
         }
+        let (left_behind, mut claimed): (Vec<_>, Vec<_>) =
+            claimed.into_iter().partition(ClaimedDelivery::is_left_behind);
+        let left_behind: Vec<Uuid> = left_behind.iter().map(|delivery| delivery.id).collect();
+        queue::delete(write.conn(), &left_behind).await?;
         let take_endpoint =
             |delivery: &mut ClaimedDelivery| Some((delivery.subscription_id, delivery.endpoint.take()?));
         let endpoints = claimed.iter_mut().filter_map(take_endpoint).collect();

@@ -71,9 +71,12 @@ pub(super) async fn record(
     attempts: &[&CompletedAttempt],
 ) -> anyhow::Result<()> {
     for subscription in subscriptions {
-        // An attempt at a URL that the subscription no longer has does not count.
+        // An attempt at a URL that the subscription no longer has does not count, nor one from before the reset of a sandbox.
         let is_counted = |attempt: &&&CompletedAttempt| {
-            attempt.leased.delivery.subscription_id == subscription.id && attempt.went_to_url_of(subscription)
+            let delivery = &attempt.leased.delivery;
+            delivery.subscription_id == subscription.id
+                && delivery.workspace_id == subscription.workspace_id
+                && attempt.went_to_url_of(subscription)
         };
         let mut attempts: Vec<&CompletedAttempt> = attempts.iter().filter(is_counted).copied().collect();
         attempts.sort_by_key(|attempt| attempt.ended_ms());

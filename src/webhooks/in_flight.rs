@@ -233,9 +233,9 @@ impl InFlightState {
     /// Waits until the endpoint may receive another request, then makes an attempt at the subscription's current
     /// target.
     ///
-    /// Returns the delivery unsent when the set is drained, when the subscription is no longer enabled, when its target
-    /// cannot be read, when the lease is about to expire, or when this machine lacks the resources to send. None of
-    /// these is the receiver's failure.
+    /// Returns the delivery unsent when the set is drained, when the subscription is no longer enabled or belongs to another
+    /// workspace, when its target cannot be read, when the lease is about to expire, or when this machine lacks the resources
+    /// to send. None of these is the receiver's failure.
     async fn attempt(
         &self,
         endpoint_slot: &EndpointSlot,
@@ -248,6 +248,9 @@ impl InFlightState {
                 Some(target) => leased.target = target,
                 None => return Err(leased),
             }
+        }
+        if !leased.target.belongs_to(leased.delivery.workspace_id) {
+            return Err(leased);
         }
         let completed = attempt(&self.app, &self.client, leased).await?;
         if completed.is_exhausted() {

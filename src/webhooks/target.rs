@@ -18,6 +18,7 @@ use uuid::Uuid;
 use super::sign::SigningKey;
 use domain::app::App;
 use domain::webhooks::{self, headers, signing_keys};
+use domain::workspaces::Mode;
 use foundation::id::SubscriptionId;
 use foundation::secret::Seal;
 
@@ -27,6 +28,10 @@ const TIME_TO_LIVE: Duration = Duration::from_millis(250);
 /// The URL, the signing keys and the custom headers of one subscription.
 #[derive(Debug)]
 pub(super) struct Target {
+    /// The workspace of the subscription.
+    workspace: Uuid,
+    /// The mode of the workspace.
+    pub(super) mode: Mode,
     /// The URL as it is stored.
     stored_url: String,
     /// The parsed URL; `None` when the stored one is invalid.
@@ -45,6 +50,8 @@ impl Target {
     /// Returns a target without a URL, for a delivery that must not be sent.
     pub(super) fn empty() -> Arc<Self> {
         Arc::new(Self {
+            workspace: Uuid::nil(),
+            mode: Mode::Live,
             stored_url: String::new(),
             url: None,
             keys: Vec::new(),
@@ -57,6 +64,12 @@ impl Target {
     /// Returns whether the target's URL equals the URL of this subscription row.
     pub(super) fn has_url_of(&self, subscription: &Subscription) -> bool {
         self.stored_url == subscription.url
+    }
+
+    /// Returns whether the target is that of deliveries of this workspace. The subscriptions of a sandbox belong to another
+    /// workspace after a reset, unlike the deliveries from before.
+    pub(super) fn belongs_to(&self, workspace: Uuid) -> bool {
+        self.workspace == workspace
     }
 
     /// Returns whether it was read recently enough to be used.
@@ -112,7 +125,17 @@ pub(super) async fn build_targets(
             Vec::new()
         });
         let url = Url::parse(&endpoint.url).ok();
-        Arc::new(Target { url, stored_url: endpoint.url, keys, ed25519_keys, headers, read_at })
+        let (workspace, mode) = (endpoint.workspace_id, Mode::from_column(&endpoint.mode));
+        Arc::new(Target {
+            workspace,
+            mode,
+            url,
+            stored_url: endpoint.url,
+            keys,
+            ed25519_keys,
+            headers,
+            read_at,
+        })
     };
     Ok(endpoints.into_iter().map(|(id, endpoint)| (id, build_target(id, endpoint))).collect())
 }

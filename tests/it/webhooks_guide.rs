@@ -222,6 +222,7 @@ async fn the_receiver_of_the_guide_accepts_our_requests() {
         let body = format!(r#"{{"id":"{event_id}","type":"student.created"{marker}}}"#);
         let request = WebhookRequest {
             workspace: uuid::Uuid::nil(),
+            mode: domain::workspaces::Mode::Live,
             url: &url,
             event_id,
             event_type: "student.created",

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::event::{Event, EventPattern};
 use crate::cli::outcome::CommandError;
+use domain::workspaces::Mode;
 use foundation::clock::Clock;
 use foundation::config::Network;
 use foundation::id::{DeliveryId, Ids, WorkspaceId};
@@ -41,6 +42,7 @@ impl FromStr for Route {
 /// Sends events.
 pub(super) struct Forwarder {
     client: WebhookClient,
+    mode: Mode,
     secret: SecretString,
     key: SigningKey,
     routes: Vec<Route>,
@@ -70,6 +72,9 @@ impl Forwarder {
         default: Option<Url>,
     ) -> Result<Self, CommandError> {
         let ids = Ids::default();
+        // The prefix of a key shows the mode of its workspace.
+        let is_test = api_key.is_some_and(|key| key.expose_secret().starts_with("svc_test_"));
+        let mode = if is_test { Mode::Test } else { Mode::Live };
         let seed = match api_key {
             Some(api_key) => api_key.expose_secret().to_owned(),
             // Only examples are signed with it.
@@ -80,7 +85,7 @@ impl Forwarder {
         let key = SigningKey::new(&secret).map_err(|error| anyhow!(error))?;
         let networks: Vec<Network> = ALL_NETWORKS.iter().filter_map(|text| text.parse().ok()).collect();
         let client = WebhookClient::new(ClientOptions::new(&networks))?;
-        Ok(Self { client, secret: secret.into(), key, routes, default, clock: clock.clone(), ids })
+        Ok(Self { client, mode, secret: secret.into(), key, routes, default, clock: clock.clone(), ids })
     }
 
     /// Returns the secret that signs the requests.
@@ -97,6 +102,7 @@ impl Forwarder {
         let workspace = event.workspace.parse().ok().map(WorkspaceId::uuid).unwrap_or_default();
         let request = WebhookRequest {
             workspace,
+            mode: self.mode,
             url,
             event_id: &event.id,
             event_type: &event.event_type,

@@ -23,6 +23,7 @@ use super::{resolver, retry_after};
 use crate::sign::{self, SigningKey};
 use domain::event_feed;
 use domain::webhooks::headers::MASK;
+use domain::workspaces::Mode;
 use foundation::telemetry::activity::inherit_activity;
 
 /// Maximum number of bytes of a response's body that are read and stored, without decoding.
@@ -38,6 +39,8 @@ const MAX_INTERIM_RESPONSES: usize = 8;
 pub struct WebhookRequest<'a> {
     /// The event's workspace. Each workspace has a limit of concurrent DNS lookups.
     pub workspace: Uuid,
+    /// The mode of the workspace.
+    pub mode: Mode,
     /// The endpoint's URL.
     pub url: &'a Url,
     /// The event's id, as in the body.
@@ -213,6 +216,7 @@ fn headers(request: &WebhookRequest<'_>) -> HeaderMap {
     const EVENT: HeaderName = HeaderName::from_static("x-svc-event");
     const DELIVERY: HeaderName = HeaderName::from_static("x-svc-delivery");
     const SEQUENCE: HeaderName = HeaderName::from_static("x-svc-sequence");
+    const MODE: HeaderName = HeaderName::from_static("x-svc-mode");
     const ID: HeaderName = HeaderName::from_static("webhook-id");
     const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
     const STANDARD_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
@@ -225,6 +229,9 @@ fn headers(request: &WebhookRequest<'_>) -> HeaderMap {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(USER_AGENT, AGENT);
     headers.insert(TIMESTAMP, HeaderValue::from(*now));
+    if request.mode == Mode::Test {
+        headers.insert(MODE, HeaderValue::from_static("test"));
+    }
     for (name, text) in [
         (SIGNATURE, sign::svc_signature(keys, *now, body)),
         (EVENT, (*event_type).to_owned()),

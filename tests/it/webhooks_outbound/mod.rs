@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use domain::workspaces::Mode;
 use reqwest::Url;
 use rustls::pki_types::CertificateDer;
 use tokio::io::AsyncWriteExt;
@@ -79,6 +80,7 @@ async fn send_for(workspace: Uuid, client: &WebhookClient, url: &Url, timeout: D
     let keys = SECRETS.map(|secret| SigningKey::new(secret).expect("a secret"));
     let request = WebhookRequest {
         workspace,
+        mode: Mode::Live,
         url,
         event_id: "evt_01kdvdna00evqvqnxgeqgkd28a",
         event_type: "student.created",
