@@ -82,6 +82,30 @@ pub async fn applied<C: ConnectionTrait>(
     rows.iter().map(|row| row.try_get_by_index(0)).collect()
 }
 
+/// Assigns the records of one workspace key to another.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn rename<C: ConnectionTrait>(conn: &C, from: &str, to: &str) -> Result<(), DbErr> {
+    let sql = "UPDATE applied_changes SET workspace_key = $2 WHERE workspace_key = $1";
+    statement::execute(conn, sql, [from.into(), to.into()]).await.map(drop)
+}
+
+/// Deletes up to `limit` records of the changes of one workspace key. Returns the number of rows deleted.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn delete_batch<C: ConnectionTrait>(
+    conn: &C,
+    workspace_key: &str,
+    limit: u64,
+) -> Result<u64, DbErr> {
+    let delete = "DELETE FROM applied_changes WHERE (workspace_key, change_id) IN (
+        SELECT workspace_key, change_id FROM applied_changes WHERE workspace_key = $1 LIMIT $2)";
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    statement::execute(conn, delete, [workspace_key.into(), limit.into()]).await
+}
+
 /// Deletes up to `limit` records of changes applied before this time, oldest first, and returns the number of rows deleted.
 ///
 /// # Errors

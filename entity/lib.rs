@@ -74,6 +74,7 @@ pub mod webhook_replays;
 pub mod webhook_secrets;
 pub mod webhook_subscriptions;
 pub mod webhook_topics;
+pub mod workspace_rows;
 pub mod workspaces;
 
 pub use filter::{Keyset, SpanMs};

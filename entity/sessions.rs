@@ -99,6 +99,16 @@ pub async fn by_token_hash<C: ConnectionTrait>(conn: &C, hash: &[u8; 32]) -> Res
     statement::one(conn, Entity::find().filter(Column::TokenHash.eq(hash.to_vec()))).await
 }
 
+/// Lets all sessions of a workspace that show its sandbox show the workspace.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn leave_sandbox<C: ConnectionTrait>(conn: &C, workspace: Uuid) -> Result<(), DbErr> {
+    let update = Entity::update_many().col_expr(Column::InSandbox, Expr::value(false));
+    let update = update.filter(Column::WorkspaceId.eq(workspace)).filter(Column::InSandbox.eq(true));
+    update.exec(conn).await.map(drop)
+}
+
 /// Records that a session was used, unless a later use is recorded.
 ///
 /// # Errors

@@ -218,7 +218,9 @@ impl ApiError {
         let message = match missing {
             NotFound::Record { noun, .. } => format!("No such {noun} in this workspace."),
             // Without "in this workspace", since the workspace itself does not exist.
-            NotFound::Workspace { .. } => "The workspace does not exist.".to_owned(),
+            NotFound::Workspace { .. } | NotFound::OtherMode { .. } => {
+                "The workspace does not exist.".to_owned()
+            }
             NotFound::NotAnId(error) => format!("{error}."),
         };
         Self::new(StatusCode::NOT_FOUND, ApiErrorCode::NotFound, message)
@@ -228,7 +230,7 @@ impl ApiError {
     pub fn not_found_in_body(field: &str, missing: &NotFound) -> Self {
         let reason = match missing {
             NotFound::Record { .. } => "does not exist in this workspace".to_owned(),
-            NotFound::Workspace { .. } => "does not exist".to_owned(),
+            NotFound::Workspace { .. } | NotFound::OtherMode { .. } => "does not exist".to_owned(),
             NotFound::NotAnId(error) => format!("is not a valid id: {error}"),
         };
         Self::not_found(missing).with_detail(RequestPart::Body, &format!("/{field}"), reason)

@@ -8,6 +8,7 @@ use super::outcome::CommandError;
 use super::workspaces::find;
 use domain::app::App;
 use domain::keys::{self, NewKey};
+use domain::sandbox;
 use domain::scope::Scopes;
 use domain::workspaces::Quota;
 use feed::demo::WORKSPACE;
@@ -33,7 +34,7 @@ impl EphemeralData {
     }
 }
 
-/// Loads the demo data, and creates an API key with all scopes.
+/// Loads the demo data, makes its workspace a test workspace, and creates an API key with all scopes.
 pub(super) async fn prepare(app: &App) -> Result<SecretString, CommandError> {
     demo::load_data(app).await?;
     let workspace = find(app, WORKSPACE).await?;
@@ -45,6 +46,7 @@ pub(super) async fn prepare(app: &App) -> Result<SecretString, CommandError> {
         networks: Vec::new(),
     };
     let mut write = app.begin_write().await?;
+    sandbox::mark_as_test(&write, workspace.id).await?;
     let (_, secret) = keys::create(app, &mut write, workspace.id, key).await?;
     write.commit().await?;
     Ok(secret)

@@ -12,6 +12,7 @@ use super::outcome::{CommandError, CommandOutcome};
 use super::output;
 use super::progress::ProgressDisplay;
 use super::start::{self, DataFolder};
+use domain::workspaces::Mode;
 use feed::apply as feed;
 use foundation::config::{Config, LINK_SETTINGS, flags};
 
@@ -24,6 +25,9 @@ pub(super) struct ImportArgs {
     /// File to which rejected lines are written
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
+    /// Mode of the workspaces: `test` for sandboxes; changes of other workspaces are rejected
+    #[arg(long, value_name = "MODE", default_value = "live")]
+    mode: Mode,
 }
 
 pub(super) async fn run(config: Config, args: ImportArgs) -> Result<CommandOutcome, CommandError> {
@@ -40,6 +44,7 @@ pub(super) async fn run(config: Config, args: ImportArgs) -> Result<CommandOutco
         }),
         on_rejected: Box::new(|rejected| with_display(&|display| display.print(&rejected.to_string()))),
         rejects_output: rejects.map(|file| Box::new(BufWriter::new(file)) as _),
+        mode: args.mode,
     };
     let outcome = feed::apply(&app, reader, options).await;
     display.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).finish();

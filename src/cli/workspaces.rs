@@ -1,4 +1,4 @@
-//! `creator-api workspaces`: creates and lists workspaces, sets their quotas and owners.
+//! `creator-api workspaces`: creates and lists workspaces, sets their quotas and owners, and manages their sandboxes.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use super::{access_links, audited, output};
 use domain::app::App;
 use domain::audit::{Action, Actor};
 use domain::workspaces::{self, OwnershipTransfer, Quota, Workspace, WorkspaceUpsert};
-use domain::{Error, FieldUpdate};
+use domain::{Error, FieldUpdate, sandbox};
 use foundation::config::{Config, LINK_SETTINGS, flags};
 
 #[derive(Debug, clap::Subcommand)]
@@ -45,6 +45,30 @@ pub(super) enum WorkspacesCommand {
         /// Email address of the new owner
         #[arg(long)]
         email: String,
+    },
+    /// Create the sandbox of a workspace, with the demo data; its id is printed to stdout
+    ///
+    /// A sandbox is a workspace with test data. The members of the workspace can switch to it in the dashboard. The secrets of its
+    /// API keys begin with `svc_test_`.
+    CreateSandbox {
+        /// Key of the live workspace, such as `acme`; the key of the sandbox is then `acme-sandbox`
+        #[arg(value_name = "KEY")]
+        workspace: String,
+    },
+    /// Replace the data of a workspace's sandbox by the demo data; its API keys and webhooks stay
+    ResetSandbox {
+        /// Key of the live workspace, such as `acme`
+        #[arg(value_name = "KEY")]
+        workspace: String,
+    },
+    /// Delete the sandbox of a workspace, with its API keys and webhooks
+    DeleteSandbox {
+        /// Key of the live workspace, such as `acme`
+        #[arg(value_name = "KEY")]
+        workspace: String,
+        /// Confirm the deletion, which cannot be undone
+        #[arg(long)]
+        yes: bool,
     },
     /// Set the quota of each API key in a workspace; a limit that is not specified falls back to the default
     SetQuota {
@@ -83,6 +107,9 @@ pub(super) async fn run(config: Config, command: WorkspacesCommand) -> Result<Co
         WorkspacesCommand::Create { key, name, owner_email } => create(&app, key, name, owner_email).await?,
         WorkspacesCommand::List { json } => list(&app, json).await?,
         WorkspacesCommand::SetOwner { workspace, email } => set_owner(&app, &workspace, &email).await?,
+        WorkspacesCommand::CreateSandbox { workspace } => create_sandbox(&app, &workspace).await?,
+        WorkspacesCommand::ResetSandbox { workspace } => reset_sandbox(&app, &workspace).await?,
+        WorkspacesCommand::DeleteSandbox { workspace, yes } => delete_sandbox(&app, &workspace, yes).await?,
         WorkspacesCommand::SetQuota { workspace, quota } => set_quota(&app, &workspace, quota.into()).await?,
     }
     app.db.close().await;
@@ -153,6 +180,44 @@ async fn set_owner(app: &App, key: &str, email: &str) -> Result<(), CommandError
         output::print(link)?;
         access_links::explain(app);
     }
+    Ok(())
+}
+
+async fn create_sandbox(app: &App, key: &str) -> Result<(), CommandError> {
+    let live = find(app, key).await?;
+    let seeded = sandbox::seed(app, &live, false).await?;
+    let mut write = app.begin_write().await?;
+    let created = sandbox::create(&mut write, &live, seeded).await?;
+    audited::commit(app, write, live.id, (Action::SandboxCreated, created.id, &created.key)).await?;
+    output::print(created.id)?;
+    let key = created.key;
+    output::eprint(format_args!(
+        "created sandbox `{key}`; `creator-api keys create --workspace {key}` creates an API key for it"
+    ));
+    Ok(())
+}
+
+async fn reset_sandbox(app: &App, key: &str) -> Result<(), CommandError> {
+    let live = find(app, key).await?;
+    let seeded = sandbox::seed(app, &live, true).await?;
+    let mut write = app.begin_write().await?;
+    let reset = sandbox::reset(app, &mut write, &live, seeded).await?;
+    audited::commit(app, write, live.id, (Action::SandboxReset, reset.id, &reset.key)).await?;
+    output::eprint(format_args!("reset sandbox `{}`; its API keys and webhooks stay", reset.key));
+    Ok(())
+}
+
+async fn delete_sandbox(app: &App, key: &str, is_confirmed: bool) -> Result<(), CommandError> {
+    let live = find(app, key).await?;
+    if !is_confirmed {
+        return Err(CommandError::usage(format!(
+            "this deletes the sandbox of workspace `{key}` with its API keys and webhooks; add --yes to delete it"
+        )));
+    }
+    let mut write = app.begin_write().await?;
+    let deleted = sandbox::delete(app, &mut write, &live).await?;
+    audited::commit(app, write, live.id, (Action::SandboxDeleted, deleted.id, &deleted.key)).await?;
+    output::eprint(format_args!("deleted sandbox `{}`; its API keys and webhooks ended", deleted.key));
     Ok(())
 }
 

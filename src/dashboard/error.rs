@@ -109,9 +109,12 @@ impl Conflict for PageError {
 impl From<Error> for PageError {
     fn from(error: Error) -> Self {
         match error {
-            Error::NotFound(NotFound::Record { .. } | NotFound::Workspace { .. } | NotFound::NotAnId(_)) => {
-                Self::NotFound
-            }
+            Error::NotFound(
+                NotFound::Record { .. }
+                | NotFound::Workspace { .. }
+                | NotFound::OtherMode { .. }
+                | NotFound::NotAnId(_),
+            ) => Self::NotFound,
             Error::Invalid(errors) => Self::Invalid(errors),
             Error::Internal(cause) => Self::Internal(cause),
         }

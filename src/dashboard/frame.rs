@@ -105,7 +105,7 @@ impl ZoneSwitch {
 /// Returns the id and name of each of the user's other workspaces. Appends the key to a name that several workspaces
 /// have.
 fn other_workspaces(viewer: &Viewer) -> Vec<(WorkspaceId, String)> {
-    let all = || viewer.other_workspaces.iter().chain([&viewer.workspace]);
+    let all = || viewer.other_workspaces.iter().chain([&viewer.live_workspace]);
     let label = |other: &Workspace| {
         let is_unique = all().filter(|workspace| workspace.name == other.name).count() == 1;
         if is_unique { other.name.clone() } else { format!("{} ({})", other.name, other.key) }

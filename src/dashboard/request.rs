@@ -82,9 +82,19 @@ impl DashboardRequest {
         &self.viewer
     }
 
-    /// Returns the current workspace.
+    /// Returns the current workspace, which can be a sandbox.
     pub(crate) fn workspace(&self) -> WorkspaceId {
         self.viewer.workspace.id
+    }
+
+    /// Returns the workspace to which the members, their sessions and their accounts belong. It is never a sandbox.
+    pub(crate) fn account(&self) -> WorkspaceId {
+        self.viewer.live_workspace.id
+    }
+
+    /// Returns the workspace whose audit log contains an action.
+    fn audited(&self, action: Action) -> WorkspaceId {
+        if action.concerns_account() { self.account() } else { self.workspace() }
     }
 
     /// Returns the base URL of this server as the browser reaches it, without a trailing slash.
@@ -147,7 +157,7 @@ impl DashboardRequest {
         detail: &str,
     ) -> Result<()> {
         let entry = (action, subject.to_string(), detail);
-        audit::append(self.app(), &mut write, self.workspace(), &self.actor(), entry).await?;
+        audit::append(self.app(), &mut write, self.audited(action), &self.actor(), entry).await?;
         write.commit().await.map_err(Error::from)
     }
 
@@ -176,7 +186,7 @@ impl DashboardRequest {
     ) -> std::result::Result<(), PageError> {
         let entry = (action, subject.to_string(), detail);
         let nonce = form.nonce().ok_or(PageError::UntrustedForm)?;
-        let (workspace, actor) = (self.workspace(), self.actor());
+        let (workspace, actor) = (self.audited(action), self.actor());
         if !audit::append_once(self.app(), &mut write, workspace, &actor, entry, nonce).await? {
             return Err(PageError::DuplicateForm);
         }
@@ -185,7 +195,7 @@ impl DashboardRequest {
 
     /// Notifies the user by mail of an event of their account. Call it before [`commit`](Self::commit).
     pub(crate) async fn notify(&self, write: &mut Write, event: AccountEvent) -> Result<()> {
-        let (workspace, address) = (self.workspace(), &self.viewer.email);
+        let (workspace, address) = (self.account(), &self.viewer.email);
         users::notify(self.app(), write, workspace, address, event, &self.actor()).await
     }
 

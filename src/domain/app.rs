@@ -16,6 +16,7 @@ use crate::passwords::Passwords;
 use crate::platform_tokens::{KnownTokens, TokenUses};
 use crate::processes::Process;
 use crate::requests::Recorder;
+use crate::sandbox::Seeder;
 use foundation::clock::Clock;
 use foundation::config::Config;
 use foundation::database::{Database, REQUEST_TIMEOUT, Write};
@@ -60,6 +61,8 @@ pub struct AppParts {
     pub example: ExampleEncoder,
     /// Reads fields of an encoded event, for filters.
     pub read_fields: FieldReader,
+    /// Fills a new sandbox with the demo data.
+    pub seed: Seeder,
     /// The cache of recently used API keys, and which keys exist.
     pub principals: PrincipalCache,
 }

@@ -40,6 +40,16 @@ macro_rules! actions {
     };
 }
 
+impl Action {
+    /// Returns whether the action is about members, their sign-in, or the sandbox. It belongs to the audit log of the live workspace,
+    /// also if a member performs it in the sandbox.
+    pub fn concerns_account(self) -> bool {
+        let subject = self.as_str().split('.').next().unwrap_or_default();
+        ["session", "password", "second_factor", "provider", "user", "workspace", "sandbox"]
+            .contains(&subject)
+    }
+}
+
 actions! {
     SignedIn = "session.begin", "Signed in";
     SignedInByLink = "session.link", "Signed in from the platform";
@@ -65,6 +75,11 @@ actions! {
     UserRemoved = "user.remove", "Removed a member";
     RolesChanged = "user.roles", "Changed the roles of a member";
     OwnerChanged = "workspace.owner", "Changed the owner of the workspace";
+    SandboxCreated = "sandbox.create", "Created the sandbox";
+    SandboxReset = "sandbox.reset", "Reset the sandbox";
+    SandboxDeleted = "sandbox.delete", "Deleted the sandbox";
+    SandboxEntered = "sandbox.enter", "Switched to the sandbox";
+    SandboxLeft = "sandbox.leave", "Switched from the sandbox";
     QuotaSet = "workspace.quota", "Set the quota of the workspace";
     KeyCreated = "key.create", "Created an API key";
     KeyRevoked = "key.revoke", "Revoked an API key";

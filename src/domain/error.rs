@@ -1,6 +1,7 @@
 //! Errors of domain operations. The caller turns them into HTTP responses, rejected lines of the change feed, or errors of
 //! commands.
 
+use crate::workspaces::Mode;
 use foundation::database::{UniqueConstraint, is_retryable, is_unique_violation, violates};
 use foundation::id::ParseIdError;
 
@@ -37,6 +38,14 @@ pub enum NotFound {
     Workspace {
         /// The key that was looked up, truncated to 64 characters.
         key: String,
+    },
+    /// The server has such a workspace, but with the other mode than the changes.
+    #[error("workspace `{key}` has the mode `{mode}`; import its changes with this mode")]
+    OtherMode {
+        /// The key that was looked up.
+        key: String,
+        /// The mode of the workspace.
+        mode: Mode,
     },
     /// The string is not an id of the expected kind.
     #[error(transparent)]

@@ -51,6 +51,7 @@ pub mod platform_tokens;
 pub mod processes;
 pub mod recordings;
 pub mod requests;
+pub mod sandbox;
 pub mod sessions;
 pub mod students;
 pub mod token;

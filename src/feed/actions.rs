@@ -6,8 +6,10 @@ use jiff::Timestamp;
 
 use super::change::{Action, Change};
 use domain::app::App;
+use domain::error::NotFound;
 use domain::locks::LockSet;
-use domain::{Result, certificates, courses, enrollments, live_sessions, orders};
+use domain::workspaces::Mode;
+use domain::{Error, Result, certificates, courses, enrollments, live_sessions, orders};
 use domain::{recordings, students, workspaces};
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
@@ -71,18 +73,39 @@ pub(super) fn add_locks<'a>(action: &'a Action, locks: &mut LockSet<'a>) {
     }
 }
 
-/// Applies one change through the domain. `workspaces` contains the ids of known workspaces by key; a new one is added.
+/// Returns the id of the workspace with this key.
+///
+/// # Errors
+/// Returns [`Error::NotFound`] when there is none with this mode.
+pub(super) async fn find_workspace(write: &Write, mode: Mode, key: &str) -> Result<WorkspaceId> {
+    let workspace = workspaces::by_key_in(write, key).await?;
+    if workspace.mode != mode {
+        let (key, mode) = (workspace.key, workspace.mode);
+        return Err(Error::NotFound(NotFound::OtherMode { key, mode }));
+    }
+    Ok(workspace.id)
+}
+
+/// Applies one change through the domain. `mode` is that of the workspaces, and `workspaces` contains the ids of known workspaces by
+/// key; a new one is added.
 pub(super) async fn apply(
     app: &App,
     write: &mut Write,
+    mode: Mode,
     workspaces: &mut HashMap<String, WorkspaceId>,
     change: &Change,
 ) -> Result<()> {
     let Change { workspace: key, at, action, .. } = change;
     let workspace = match (workspaces.get(key), action) {
+        (_, Action::WorkspaceUpsert(_)) if mode == Mode::Test => {
+            return Err(Error::invalid(
+                "key",
+                "is that of a test workspace, which no change creates or updates",
+            ));
+        }
         (_, Action::WorkspaceUpsert(upsert)) => workspaces::upsert(app, write, *at, upsert.clone()).await?,
         (Some(id), _) => *id,
-        (None, _) => workspaces::by_key_in(write, key).await?.id,
+        (None, _) => find_workspace(write, mode, key).await?,
     };
     workspaces.insert(key.clone(), workspace);
     dispatch(app, write, workspace, *at, action.clone()).await

@@ -13,6 +13,7 @@ use super::importer::{Importer, LineResult, MAX_GROUP_CHANGES};
 use super::reject::RejectedLine;
 use contract_runtime::payload::{InputLine, LineReader, MAX_LINE_BYTES};
 use domain::app::App;
+use domain::workspaces::Mode;
 
 /// Time to wait for a line before the lines read so far are applied.
 const LINE_TIMEOUT: Duration = Duration::from_millis(50);
@@ -46,11 +47,18 @@ pub struct ApplyOptions<'a> {
     /// The output to which rejected lines are written, so that they can be corrected and applied again. Only their line
     /// breaks change: each becomes LF.
     pub rejects_output: Option<Box<dyn io::Write + Send + 'a>>,
+    /// The mode of the workspaces. Changes of other workspaces are rejected.
+    pub mode: Mode,
 }
 
 impl Default for ApplyOptions<'_> {
     fn default() -> Self {
-        Self { on_progress: Box::new(|_| ()), on_rejected: Box::new(|_| ()), rejects_output: None }
+        Self {
+            on_progress: Box::new(|_| ()),
+            on_rejected: Box::new(|_| ()),
+            rejects_output: None,
+            mode: Mode::Live,
+        }
     }
 }
 
@@ -64,8 +72,16 @@ pub async fn apply(
     reader: impl AsyncBufRead + Unpin,
     options: ApplyOptions<'_>,
 ) -> anyhow::Result<ApplyOutcome> {
-    let mut import =
-        FeedImport { importer: Importer::new(app.clone()), options, outcome: ApplyOutcome::default() };
+    apply_with(Importer::new(app.clone(), options.mode), reader, options).await
+}
+
+/// Applies the changes of `reader` as [`apply`] does, with this importer.
+pub(crate) async fn apply_with(
+    importer: Importer,
+    reader: impl AsyncBufRead + Unpin,
+    options: ApplyOptions<'_>,
+) -> anyhow::Result<ApplyOutcome> {
+    let mut import = FeedImport { importer, options, outcome: ApplyOutcome::default() };
     let mut lines = LineReader::new(reader);
     loop {
         let (batch, ended) = read_batch(&mut lines).await.context("cannot read the changes")?;

@@ -2,16 +2,18 @@
 //!
 //! The times in `demo.ndjson` are fixed. The first run shifts all of them by the same number of whole days, so that the
 //! newest change is less than a day old and the last 30 days have data. This number is stored in the database, so that
-//! a later run uses the same shift and skips every change.
+//! a later run uses the same shift and skips every change. A sandbox has the same data, shifted when it is created.
 
 use anyhow::Context as _;
 use entity::server_state;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::{ApplyOptions, ApplyOutcome};
+use super::apply::apply_with;
+use super::{ApplyOptions, ApplyOutcome, Importer};
 use domain::app::{App, AppParts};
 use domain::keys::PrincipalCache;
+use domain::workspaces::Workspace;
 use foundation::id::{CourseId, Ids, OrderId, StudentId};
 
 /// The key of the demo workspace.
@@ -44,8 +46,10 @@ const EXAMPLE_ORDER: &str = "ord_01khdps1znf0yt63fefph15bgz";
 /// Returns an error when the database fails.
 pub async fn load(app: &App, options: ApplyOptions<'_>) -> anyhow::Result<ApplyOutcome> {
     let days = shift_days(app).await?;
-    let lines =
-        CHANGES.lines().map(|line| shift_times(line, days)).collect::<anyhow::Result<Vec<String>>>()?;
+    let lines = CHANGES
+        .lines()
+        .map(|line| shifted(line, days, WORKSPACE))
+        .collect::<anyhow::Result<Vec<String>>>()?;
     let app_with_ids = with_example_ids(app)?;
     let (first, rest) = lines.split_at(EXAMPLE_ORDER_INDEX + 1);
     let (examples, others) = first.split_at(EXAMPLE_CHANGES);
@@ -65,6 +69,21 @@ pub async fn load(app: &App, options: ApplyOptions<'_>) -> anyhow::Result<ApplyO
     Ok(outcome)
 }
 
+/// Applies the changes of the demo workspace to another one, which exists and has no records, except the change that creates the
+/// workspace. All records have new ids.
+///
+/// # Errors
+/// Returns an error when the database fails.
+pub async fn seed(app: &App, workspace: &Workspace) -> anyhow::Result<()> {
+    let days = days_since_newest(app)?;
+    let lines = CHANGES.lines().skip(1).map(|line| shifted(line, days, &workspace.key));
+    let lines = lines.collect::<anyhow::Result<Vec<String>>>()?.join("\n");
+    let importer = Importer::into_workspace(app.clone(), workspace);
+    let outcome = apply_with(importer, lines.as_bytes(), ApplyOptions::default()).await?;
+    anyhow::ensure!(outcome.rejected == 0, "{} changes of the demo data were rejected", outcome.rejected);
+    Ok(())
+}
+
 /// Returns a state on the same database that creates one course, one student and one order with the ids of the contract's examples.
 fn with_example_ids(app: &App) -> anyhow::Result<App> {
     let (course, student): (CourseId, StudentId) = (EXAMPLE_COURSE.parse()?, EXAMPLE_STUDENT.parse()?);
@@ -76,6 +95,7 @@ fn with_example_ids(app: &App) -> anyhow::Result<App> {
         encode: app.encode,
         example: app.example,
         read_fields: app.read_fields,
+        seed: app.seed,
         principals: PrincipalCache::default(),
     };
     Ok(App::new(app.db.clone(), parts))
@@ -88,12 +108,17 @@ pub fn change_count() -> usize {
 
 /// Returns the number of days by which the times are shifted. The first call determines and stores it.
 async fn shift_days(app: &App) -> anyhow::Result<i64> {
-    let days = (app.clock.now().duration_since(newest_time()?).as_hours()).div_euclid(DAY.as_hours());
+    let days = days_since_newest(app)?;
     let write = app.begin_write().await?;
     server_state::put_if_absent(write.conn(), SHIFT_KEY, &days.to_string()).await?;
     let stored = server_state::get(write.conn(), SHIFT_KEY).await?;
     write.commit().await?;
     Ok(stored.context("the number of days by which the demo is shifted is not stored")?.parse()?)
+}
+
+/// Returns the number of days by which the times are shifted now.
+fn days_since_newest(app: &App) -> anyhow::Result<i64> {
+    Ok(app.clock.now().duration_since(newest_time()?).as_hours().div_euclid(DAY.as_hours()))
 }
 
 /// Returns the time of the newest change.
@@ -102,9 +127,10 @@ fn newest_time() -> anyhow::Result<Timestamp> {
     Ok(last["at"].as_str().context("the last change has no time")?.parse()?)
 }
 
-/// Returns the line with all times shifted by this number of days.
-fn shift_times(line: &str, days: i64) -> anyhow::Result<String> {
+/// Returns the line as a change of this workspace, with all times shifted by this number of days.
+fn shifted(line: &str, days: i64, workspace: &str) -> anyhow::Result<String> {
     let mut change: Value = serde_json::from_str(line)?;
+    change["workspace"] = workspace.into();
     let shift = SignedDuration::from_hours(days * DAY.as_hours());
     let mut times: Vec<&mut Value> = Vec::new();
     if let Value::Object(fields) = &mut change {

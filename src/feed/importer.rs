@@ -28,6 +28,7 @@ use super::runs::{acquire_locks, run_length};
 use contract_runtime::payload::{InputLine, MAX_LINE_BYTES};
 use domain::app::App;
 use domain::retry::retry_on_conflict;
+use domain::workspaces::{Mode, Workspace};
 use domain::{FieldError, Result};
 use foundation::id::WorkspaceId;
 
@@ -67,7 +68,9 @@ pub enum LineResult {
 /// Applies batches of lines, one after the other.
 pub struct Importer {
     app: App,
-    /// Committed workspaces by key. They are never deleted.
+    /// The mode of the workspaces. Changes of other workspaces are rejected.
+    mode: Mode,
+    /// Committed live workspaces by key, which are never deleted. Also the workspace of [`into_workspace`](Self::into_workspace).
     workspaces: HashMap<String, WorkspaceId>,
     /// The results of the current batch, one for each line. `None` until the line is applied or rejected.
     results: Vec<Option<LineResult>>,
@@ -93,9 +96,16 @@ enum GroupOutcome {
 }
 
 impl Importer {
-    /// Creates an importer.
-    pub fn new(app: App) -> Self {
-        Self { app, workspaces: HashMap::new(), results: Vec::new(), group_size: MAX_GROUP_CHANGES / 8 }
+    /// Creates an importer of changes of workspaces with this mode.
+    pub fn new(app: App, mode: Mode) -> Self {
+        let (workspaces, results) = (HashMap::new(), Vec::new());
+        Self { app, mode, workspaces, results, group_size: MAX_GROUP_CHANGES / 8 }
+    }
+
+    /// Creates an importer of changes of a test workspace that cannot be found by its key yet.
+    pub(super) fn into_workspace(app: App, workspace: &Workspace) -> Self {
+        let workspaces = HashMap::from([(workspace.key.clone(), workspace.id)]);
+        Self { workspaces, ..Self::new(app, workspace.mode) }
     }
 
     /// Applies a batch of lines. Returns a result for each line that was applied or rejected, and the error that ended the
@@ -193,10 +203,13 @@ impl Importer {
     async fn apply_group(&mut self, changes: &[ParsedChange]) -> anyhow::Result<GroupOutcome> {
         let started = Instant::now();
         let (group, workspaces) = match changes {
-            [_] => retry_on_conflict(|| apply_in_transaction(&self.app, &self.workspaces, changes)).await?,
-            _ => apply_in_transaction(&self.app, &self.workspaces, changes).await?,
+            [_] => retry_on_conflict(|| self.apply_in_transaction(changes)).await?,
+            _ => self.apply_in_transaction(changes).await?,
         };
-        self.workspaces.extend(workspaces);
+        // A test workspace can be replaced by another one with its key.
+        if self.mode == Mode::Live {
+            self.workspaces.extend(workspaces);
+        }
         // Adapts the size of the next group to the duration of this one.
         let elapsed = started.elapsed();
         let is_sqlite = self.app.db.backend() == DbBackend::Sqlite;
@@ -214,43 +227,43 @@ impl Importer {
         }
         Ok(group)
     }
-}
 
-/// Applies changes in one transaction. Also returns the workspaces of the changes, by key.
-/// The map is empty if a change was rejected.
-async fn apply_in_transaction(
-    app: &App,
-    known_workspaces: &HashMap<String, WorkspaceId>,
-    changes: &[ParsedChange],
-) -> anyhow::Result<(GroupOutcome, HashMap<String, WorkspaceId>)> {
-    let mut write = app.begin_write().await?;
-    let mut new_ids = HashSet::new();
-    for (workspace, ids) in by_workspace(changes) {
-        let new = applied_changes::insert_new(write.conn(), workspace, &ids, write.now_ms()).await?;
-        new_ids.extend(new.into_iter().map(|id| (workspace, id)));
+    /// Applies changes in one transaction. Also returns the workspaces of the changes, by key.
+    /// The map is empty if a change was rejected.
+    async fn apply_in_transaction(
+        &self,
+        changes: &[ParsedChange],
+    ) -> anyhow::Result<(GroupOutcome, HashMap<String, WorkspaceId>)> {
+        let app = &self.app;
+        let mut write = app.begin_write().await?;
+        let mut new_ids = HashSet::new();
+        for (workspace, ids) in by_workspace(changes) {
+            let new = applied_changes::insert_new(write.conn(), workspace, &ids, write.now_ms()).await?;
+            new_ids.extend(new.into_iter().map(|id| (workspace, id)));
+        }
+        let known = |key| self.workspaces.get_key_value(key).map(|(key, id)| (key.clone(), *id));
+        let mut workspaces: HashMap<_, _> =
+            changes.iter().filter_map(|change| known(&change.change.workspace)).collect();
+        let (mut repeated, mut run_end) = (Vec::new(), 0);
+        for (index, ParsedChange { line, change, .. }) in changes.iter().enumerate() {
+            if index == run_end {
+                run_end = index + run_length(&changes[index..]);
+                acquire_locks(&write, self.mode, &mut workspaces, &changes[index..run_end]).await?;
+            }
+            // Removed from the set, so that a change that occurs twice in the group is applied once.
+            if !new_ids.remove(&(change.workspace.as_str(), change.id.clone())) {
+                repeated.push(index);
+                continue;
+            }
+            if let Err(error) = actions::apply(app, &mut write, self.mode, &mut workspaces, change).await {
+                let errors = reject::errors(error).with_context(|| format!("line {line}"))?;
+                write.rollback().await?;
+                return Ok((GroupOutcome::Rejected { index, errors }, HashMap::new()));
+            }
+        }
+        write.commit().await?;
+        Ok((GroupOutcome::Committed { repeated }, workspaces))
     }
-    let known = |key| known_workspaces.get_key_value(key).map(|(key, id)| (key.clone(), *id));
-    let mut workspaces: HashMap<_, _> =
-        changes.iter().filter_map(|change| known(&change.change.workspace)).collect();
-    let (mut repeated, mut run_end) = (Vec::new(), 0);
-    for (index, ParsedChange { line, change, .. }) in changes.iter().enumerate() {
-        if index == run_end {
-            run_end = index + run_length(&changes[index..]);
-            acquire_locks(&write, &mut workspaces, &changes[index..run_end]).await?;
-        }
-        // Removed from the set, so that a change that occurs twice in the group is applied once.
-        if !new_ids.remove(&(change.workspace.as_str(), change.id.clone())) {
-            repeated.push(index);
-            continue;
-        }
-        if let Err(error) = actions::apply(app, &mut write, &mut workspaces, change).await {
-            let errors = reject::errors(error).with_context(|| format!("line {line}"))?;
-            write.rollback().await?;
-            return Ok((GroupOutcome::Rejected { index, errors }, HashMap::new()));
-        }
-    }
-    write.commit().await?;
-    Ok((GroupOutcome::Committed { repeated }, workspaces))
 }
 
 /// Checks the form of a line without applying its change. Returns the id of the change.

@@ -56,7 +56,7 @@ pub(super) fn errors(error: Error) -> Result<Vec<FieldError>, anyhow::Error> {
 /// Returns the path of the field that names the missing record. Such a field has the name of the kind of record.
 fn missing_field(missing: &NotFound) -> String {
     match missing {
-        NotFound::Workspace { .. } => "workspace".to_owned(),
+        NotFound::Workspace { .. } | NotFound::OtherMode { .. } => "workspace".to_owned(),
         // An enrollment has no field: it is named by student and course.
         NotFound::Record { noun: "enrollment", .. } => "data/course".to_owned(),
         NotFound::Record { noun, .. } => format!("data/{}", noun.replace(' ', "_")),

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use super::actions;
 use super::importer::ParsedChange;
 use domain::locks::{self, LockSet};
-use domain::{Error, Result, workspaces};
+use domain::workspaces::Mode;
+use domain::{Error, Result};
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
 
@@ -22,6 +23,7 @@ pub(super) fn run_length(changes: &[ParsedChange]) -> usize {
 /// single change, which reads what it needs. Adds the workspaces that it finds to `workspaces`.
 pub(super) async fn acquire_locks(
     write: &Write,
+    mode: Mode,
     workspaces: &mut HashMap<String, WorkspaceId>,
     changes: &[ParsedChange],
 ) -> Result<()> {
@@ -32,8 +34,8 @@ pub(super) async fn acquire_locks(
     for ParsedChange { change, .. } in changes {
         let id = match workspaces.get(&change.workspace) {
             Some(id) => *id,
-            None => match workspaces::by_key_in(write, &change.workspace).await {
-                Ok(workspace) => workspace.id,
+            None => match actions::find_workspace(write, mode, &change.workspace).await {
+                Ok(id) => id,
                 Err(Error::NotFound(_)) => continue,
                 Err(error) => return Err(error),
             },

@@ -10,7 +10,9 @@ use tokio::sync::oneshot;
 use tokio::time::MissedTickBehavior;
 
 use domain::app::App;
-use domain::{audit, candidate, deprecations, idempotency, keys, requests, rollups, sessions, users};
+use domain::{
+    audit, candidate, deprecations, idempotency, keys, requests, rollups, sandbox, sessions, users,
+};
 use foundation::telemetry::metrics;
 use rate_limit::{FLUSH_EVERY, Limiter, day_counts};
 use web::panics::catch_panic;
@@ -170,6 +172,13 @@ const JOBS: &[MaintenanceJob] = &[
         run: |context| Box::pin(feed::prune(&context.app).map_ok(drop)),
         leader_only: true,
         warning: "could not delete old records of applied changes",
+    },
+    MaintenanceJob {
+        every_ticks: 60,
+        first_tick: 0,
+        run: |context| Box::pin(sandbox::purge(&context.app).map_err(anyhow::Error::msg)),
+        leader_only: true,
+        warning: "could not delete the rows of deleted workspaces",
     },
     MaintenanceJob {
         every_ticks: 1,

@@ -105,6 +105,7 @@ pub(crate) async fn app(folder: &tempfile::TempDir, clock: Clock) -> App {
             encode,
             example,
             read_fields,
+            seed: |_, _| Box::pin(async { Ok(()) }),
             principals: PrincipalCache::default(),
         },
     )

@@ -14,6 +14,7 @@ use super::{Call, PlatformHandlers, RETRY_AFTER};
 use crate::error::{ApiError, Reply};
 use contract_runtime::payload::{InputLine, LineStream, Lines};
 use domain::app::App;
+use domain::workspaces::Mode;
 use domain::{event_feed, platform_tokens};
 use feed::{Importer, LineResult, RejectedLine};
 use foundation::id::PlatformTokenId;
@@ -47,7 +48,7 @@ impl Changes for PlatformHandlers {
         })?;
         let import = RunningImport {
             lines: request.body,
-            importer: (!request.dry_run).then(|| Importer::new(self.import_app.clone())),
+            importer: (!request.dry_run).then(|| Importer::new(self.import_app.clone(), Mode::Live)),
             app: self.import_app.clone(),
             token: call.token.id,
             batch: Vec::new(),

@@ -8,6 +8,7 @@ use crate::error::{ApiError, Reply};
 use crate::feed_page;
 use contract_runtime::payload::Json;
 use domain::event_feed::{self, FeedOutcome, FeedReader, FeedRequest, FeedStart};
+use domain::workspaces::Mode;
 
 impl EventFeed for PlatformHandlers {
     async fn list_events(&self, _: Call, request: ListEventsRequest) -> Reply<ListEventsResponse> {
@@ -17,6 +18,7 @@ impl EventFeed for PlatformHandlers {
         let request = FeedRequest {
             reader: FeedReader::Platform {
                 workspace: workspace.map_err(|_| invalid("workspace_id", "is not the id of a workspace"))?,
+                mode: Mode::Live,
             },
             after: after.map_err(|()| invalid("cursor", "is not a cursor of this list"))?,
             start: request.after.map_or(FeedStart::Oldest, |time| FeedStart::At(time.0)),

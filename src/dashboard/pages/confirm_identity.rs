@@ -45,7 +45,7 @@ async fn show(
     next: &str,
 ) -> PageResponse {
     let (viewer, app) = (request.viewer(), request.app());
-    let user = users::get(app, request.workspace(), viewer.user).await?;
+    let user = users::get(app, request.account(), viewer.user).await?;
     let encoded: String = url::form_urlencoded::byte_serialize(next.as_bytes()).collect();
     let provider = request.browser().state.provider.as_ref().map(|_| {
         (app.config.sign_in.oidc_name.as_str(), format!("/dashboard/confirm/provider?next={encoded}"))

@@ -37,6 +37,8 @@ pub(super) fn routes(route: RouteTable) -> RouteTable {
 struct SettingsPage<'a> {
     frame: Frame,
     workspace: &'a Workspace,
+    /// The workspace to which the user belongs.
+    live_workspace: &'a Workspace,
     /// The user's other workspaces.
     other_workspaces: &'a [Workspace],
     quota: String,
@@ -57,7 +59,7 @@ impl SettingsPage<'_> {
     /// Returns the name of a session's workspace.
     fn workspace_name(&self, session: &Session) -> &str {
         let other = self.other_workspaces.iter().find(|workspace| workspace.id == session.workspace);
-        &other.unwrap_or(self.workspace).name
+        &other.unwrap_or(self.live_workspace).name
     }
 }
 
@@ -68,6 +70,7 @@ async fn settings(request: DashboardRequest) -> PageResponse {
     request.show(&SettingsPage {
         frame: request.frame(Section::Settings, "Settings"),
         workspace: &viewer.workspace,
+        live_workspace: &viewer.live_workspace,
         other_workspaces: &viewer.other_workspaces,
         quota: format!(
             "{} requests per minute and {} per day",
@@ -75,9 +78,9 @@ async fn settings(request: DashboardRequest) -> PageResponse {
             ui::number(quota.per_day.requests)
         ),
         roles: viewer.roles,
-        can_leave: !email::is_same(&viewer.workspace.owner_email, &viewer.email),
+        can_leave: !email::is_same(&viewer.live_workspace.owner_email, &viewer.email),
         has_password_sign_in: request.app().config.sign_in.password_sign_in,
-        member_count: users::list(request.app(), request.workspace()).await?.len(),
+        member_count: users::list(request.app(), request.account()).await?.len(),
         sessions: sessions::list(request.app(), viewer).await?,
         current: viewer.session,
     })
@@ -107,7 +110,7 @@ async fn append_to_other_workspace(
     action: Action,
     subject: String,
 ) -> Result<()> {
-    if ended.workspace == request.workspace() {
+    if ended.workspace == request.account() {
         return Ok(());
     }
     let actor = Actor { user: Some(ended.user), ..request.actor() };

@@ -273,7 +273,7 @@ async fn logout(request: PublicRequest) -> PageResponse {
                 address: Some(context.ip_address),
             };
             let entry = (Action::SignedOut, viewer.session.to_string(), "");
-            audit::append(app, &mut write, viewer.workspace.id, &actor, entry).await?;
+            audit::append(app, &mut write, viewer.live_workspace.id, &actor, entry).await?;
         }
         write.commit().await.map_err(Error::from)?;
     }

@@ -252,7 +252,7 @@ async fn confirm(
         notify_of_link(app, &mut write, &user, &actor).await?;
     }
     for entry in entries {
-        audit::append(app, &mut write, viewer.workspace.id, &actor, entry).await?;
+        audit::append(app, &mut write, viewer.live_workspace.id, &actor, entry).await?;
     }
     write.commit().await?;
     Ok(Some(token))

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::uses::part;
 use super::{Announcement, DeprecatedPart};
 use crate::app::App;
-use crate::{Result, keys, workspaces};
+use crate::{Error, Result, keys, workspaces};
 
 /// The number of days after which a workspace is no longer concerned by what it used, including today.
 const RECENT_DAYS: i64 = 30;
@@ -77,7 +77,12 @@ pub async fn since(app: &App, day: i64, workspace: Option<WorkspaceId>) -> Resul
             Entry::Vacant(place) => {
                 let valid = keys::list(app, workspace).await?.into_iter().filter(|key| key.is_valid(now));
                 let key_names = valid.map(|key| (key.id, key.name)).collect();
-                place.insert((workspaces::get(app, workspace).await?.key, key_names))
+                match workspaces::get(app, workspace).await {
+                    Ok(workspace) => place.insert((workspace.key, key_names)),
+                    // The workspace was deleted, and nobody uses its keys.
+                    Err(Error::NotFound(_)) => place.insert((String::new(), BTreeMap::new())),
+                    Err(error) => return Err(error),
+                }
             }
         };
         let Some(key_name) = key_names.get(&key) else { continue };

@@ -20,6 +20,7 @@ use super::outbox::RETENTION_DAYS;
 use super::{Error, Result};
 use crate::app::App;
 use crate::webhooks;
+use crate::workspaces::Mode;
 use entity::rollups::DAY_MS;
 use foundation::clock::from_ms;
 use foundation::database::{REQUEST_TIMEOUT, with_wait_budget};
@@ -284,6 +285,7 @@ async fn read_page(
         event_type: request.event_type.clone(),
         workspace: request.reader.workspace().map(WorkspaceId::uuid),
         undelivered_to: request.undelivered_to.map(SubscriptionId::uuid),
+        is_test: request.reader.mode().map(|mode| mode == Mode::Test),
     };
     let mut horizon = min_uuid_at(horizon_ms);
     if let (Some(workspace), Some(_)) = (filter.workspace, filter.undelivered_to) {
@@ -298,26 +300,28 @@ async fn read_page(
         false => None,
     };
     let (mut events, mut bytes, mut is_full) = (Vec::<FeedEvent>::new(), 0, true);
-    while is_full && events.len() < limit && bytes < MAX_PAGE_BYTES {
-        let from = events.last().map_or(after, |last| last.position);
-        let batch = (limit - events.len()).min(BATCH_EVENTS);
-        let range = (from.0, examined_to.unwrap_or(horizon));
+    let (mut last, mut left_out) = (after, 0);
+    while is_full && events.len() < limit && bytes < MAX_PAGE_BYTES && left_out < MAX_EXAMINED {
+        let batch = if left_out > 0 { BATCH_EVENTS } else { (limit - events.len()).min(BATCH_EVENTS) };
+        let range = (last.0, examined_to.unwrap_or(horizon));
         let rows = between(conn, range, &filter, batch as u64).await?;
         is_full = rows.len() == batch;
         for (id, body) in rows {
-            if bytes >= MAX_PAGE_BYTES {
+            if bytes >= MAX_PAGE_BYTES || events.len() == limit {
                 is_full = true;
                 break;
             }
+            last = EventPosition(id);
+            let Some(body) = body else {
+                left_out += 1;
+                continue;
+            };
             bytes += body.len();
-            events.push(FeedEvent { position: EventPosition(id), body });
+            events.push(FeedEvent { position: last, body });
         }
     }
     let examined_end = examined_to.map(|id| EventPosition(Uuid::from_u128(id.as_u128().saturating_sub(1))));
-    let next = match events.last() {
-        Some(last) if is_full => last.position,
-        _ => examined_end.unwrap_or(end),
-    };
+    let next = if is_full { last } else { examined_end.unwrap_or(end) };
     Ok(FeedPage { events, next, has_more: is_full || examined_end.is_some() })
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
+use crate::workspaces::Mode;
 use foundation::id::{KeyId, WorkspaceId};
 
 /// Who reads, which determines whose events are read.
@@ -14,6 +15,8 @@ pub enum FeedReader {
     Platform {
         /// Only events of this workspace.
         workspace: Option<WorkspaceId>,
+        /// Only events of workspaces with this mode.
+        mode: Mode,
     },
     /// An API key, which reads the events of its workspace.
     Key {
@@ -28,8 +31,16 @@ impl FeedReader {
     /// Returns the workspace whose events are read; `None` for all.
     pub(super) fn workspace(self) -> Option<WorkspaceId> {
         match self {
-            Self::Platform { workspace } => workspace,
+            Self::Platform { workspace, .. } => workspace,
             Self::Key { workspace, .. } => Some(workspace),
+        }
+    }
+
+    /// Returns the mode of the workspaces whose events are read; `None` for all.
+    pub(super) fn mode(self) -> Option<Mode> {
+        match self {
+            Self::Platform { mode, .. } => Some(mode),
+            Self::Key { .. } => None,
         }
     }
 }

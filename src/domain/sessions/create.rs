@@ -203,7 +203,7 @@ pub async fn switch_workspace(
     // The lock serializes this with a password change, which ends all sessions.
     let user_row = users_in_workspace.lock(write.conn(), user_row.id).await?;
     let user = user_row.map(users::to_user).ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))?;
-    let rows = sessions::in_workspace(viewer.workspace.id.uuid());
+    let rows = sessions::in_workspace(viewer.live_workspace.id.uuid());
     let old = rows.by_id(write.conn(), viewer.session.uuid()).await?;
     let old = old.ok_or_else(|| not_found::<SessionIdKind>(viewer.session))?;
     end_current(write, viewer).await?;

@@ -20,7 +20,7 @@ use crate::records::{id, not_found};
 use crate::roles::Roles;
 use crate::users;
 use crate::workspaces::{self, Workspace};
-use crate::{Result, email, token};
+use crate::{Error, Result, email, token};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{Session as SessionIdKind, SessionId, UserId, WorkspaceId};
@@ -62,14 +62,16 @@ pub struct Viewer {
     pub user: UserId,
     /// The user's email address.
     pub email: String,
-    /// The user's roles in the workspace, when the request began.
+    /// The user's roles in the live workspace and its sandbox, when the request began.
     pub roles: Roles,
     /// How the user proved their identity.
     pub proof: Proof,
     /// When the user last proved it.
     pub authenticated_at: Timestamp,
-    /// The workspace of the session.
+    /// The workspace whose data the session shows: the live workspace or its sandbox.
     pub workspace: Workspace,
+    /// The workspace to which the user and the session belong.
+    pub live_workspace: Workspace,
     /// The user's other workspaces, which [`switch_workspace`] switches to. Empty for background requests.
     pub other_workspaces: Vec<Workspace>,
 }
@@ -87,7 +89,7 @@ impl Viewer {
     /// Returns whether the workspace requires a second factor that the user has not used.
     pub fn lacks_second_factor(&self) -> bool {
         let Proof { has_second_factor, uses_provider } = self.proof;
-        self.workspace.requires_second_factor && !has_second_factor && !uses_provider
+        self.live_workspace.requires_second_factor && !has_second_factor && !uses_provider
     }
 
     /// Returns whether the user proved their identity in the last ten minutes.
@@ -142,8 +144,36 @@ pub async fn confirm(write: &Write, viewer: &Viewer, has_second_factor: bool) ->
     Ok(token)
 }
 
+/// Lets the session show the sandbox of its workspace. Returns the new token of the session. The old one and the form tokens of open
+/// pages are no longer valid, so that no form of a page with live data changes the sandbox.
+///
+/// # Errors
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no sandbox, or the session was ended in the meantime.
+pub async fn enter_sandbox(write: &Write, viewer: &Viewer) -> Result<SecretString> {
+    let live = viewer.live_workspace.id;
+    if workspace_rows::sandbox_of(write.conn(), live.uuid()).await?.is_none() {
+        return Err(Error::not_found("sandbox", &viewer.live_workspace.key));
+    }
+    show(write, viewer, true).await
+}
+
+/// Lets the session show the live workspace, as [`enter_sandbox`] lets it show the sandbox.
+///
+/// # Errors
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the session was ended in the meantime.
+pub async fn leave_sandbox(write: &Write, viewer: &Viewer) -> Result<SecretString> {
+    show(write, viewer, false).await
+}
+
+async fn show(write: &Write, viewer: &Viewer, in_sandbox: bool) -> Result<SecretString> {
+    let (token, hash) = create::new_token()?;
+    let changes = ActiveModel { token_hash: Set(hash), in_sandbox: Set(in_sandbox), ..Default::default() };
+    update(write, viewer, changes).await?;
+    Ok(token)
+}
+
 async fn update(write: &Write, viewer: &Viewer, changes: ActiveModel) -> Result<()> {
-    let rows = sessions::in_workspace(viewer.workspace.id.uuid());
+    let rows = sessions::in_workspace(viewer.live_workspace.id.uuid());
     if rows.update(write.conn(), viewer.session.uuid(), changes).await? {
         Ok(())
     } else {
@@ -172,15 +202,22 @@ pub async fn resume(app: &App, token: &str, is_user_request: bool) -> Result<Opt
         write.commit().await?;
     }
     let other_workspaces = if is_user_request { other_workspaces(app, &user).await? } else { Vec::new() };
-    let (workspace, user) = (workspaces::workspace(workspace), users::to_user(user));
+    // A session outlives the sandbox that it showed.
+    let sandbox = match row.in_sandbox {
+        true => workspace_rows::sandbox_of(app.db.read(), row.workspace_id).await?,
+        false => None,
+    };
+    let (live_workspace, user) = (workspaces::workspace(workspace), users::to_user(user));
+    let workspace = sandbox.map_or_else(|| live_workspace.clone(), workspaces::workspace);
     Ok(Some(Viewer {
         session: id(row.id),
         user: user.id,
-        roles: users::roles(&workspace, &user),
+        roles: users::roles(&live_workspace, &user),
         proof: proof(&row),
         authenticated_at: from_ms(row.authenticated_at),
         email: user.email,
         workspace,
+        live_workspace,
         other_workspaces,
     }))
 }
@@ -218,7 +255,7 @@ pub async fn list(app: &App, viewer: &Viewer) -> Result<Vec<Session>> {
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the session was ended in the meantime.
 pub async fn end_current(write: &mut Write, viewer: &Viewer) -> Result<()> {
-    let rows = sessions::in_workspace(viewer.workspace.id.uuid());
+    let rows = sessions::in_workspace(viewer.live_workspace.id.uuid());
     if rows.end(write.conn(), viewer.user.uuid(), viewer.session.uuid()).await? {
         Ok(())
     } else {
@@ -243,12 +280,12 @@ pub async fn current_roles_in(write: &Write, viewer: &Viewer) -> Result<Option<R
 }
 
 async fn read_roles(conn: &impl Connection, viewer: &Viewer) -> Result<Option<Roles>> {
-    let workspace = viewer.workspace.id.uuid();
+    let workspace = viewer.live_workspace.id.uuid();
     if sessions::in_workspace(workspace).by_id(conn, viewer.session.uuid()).await?.is_none() {
         return Ok(None);
     }
     let user = user_rows::in_workspace(workspace).by_id(conn, viewer.user.uuid()).await?;
-    Ok(user.map(|user| users::roles(&viewer.workspace, &users::to_user(user))))
+    Ok(user.map(|user| users::roles(&viewer.live_workspace, &users::to_user(user))))
 }
 
 /// The number of sessions of a user that were ended in one workspace.

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use domain::event_feed::{self, FeedOutcome, FeedReader, FeedRequest, FeedStart};
+use domain::workspaces::Mode;
 use serde_json::{Value, json};
 
 use crate::support::platform::platform_token;
@@ -39,7 +40,7 @@ async fn wait_for_recorded_use(app: &TestApp) {
 pub async fn wait_with_many_readers(app: &TestApp) -> tokio::task::JoinSet<()> {
     let mut readers = tokio::task::JoinSet::new();
     let request = FeedRequest {
-        reader: FeedReader::Platform { workspace: None },
+        reader: FeedReader::Platform { workspace: None, mode: Mode::Live },
         after: None,
         start: FeedStart::Oldest,
         event_type: None,

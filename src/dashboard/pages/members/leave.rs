@@ -29,8 +29,8 @@ struct LeavePage<'a> {
 #[handler]
 async fn confirm(request: DashboardRequest) -> PageResponse {
     let viewer = request.viewer();
-    let member = users::get(request.app(), request.workspace(), viewer.user).await?;
-    if users::is_owner(&viewer.workspace, &member) {
+    let member = users::get(request.app(), request.account(), viewer.user).await?;
+    if users::is_owner(&viewer.live_workspace, &member) {
         return request.redirect_with(SETTINGS, &owner_not_removable(&request, &member));
     }
     let frame = request.frame(Section::Settings, "Leave this workspace?");

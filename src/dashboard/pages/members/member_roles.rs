@@ -58,8 +58,8 @@ impl RolesPage {
 
 #[handler]
 async fn show_form(request: DashboardRequest, Path(member): Path<String>) -> PageResponse {
-    let member = users::get(request.app(), request.workspace(), member.parse()?).await?;
-    if users::is_owner(&request.viewer().workspace, &member) {
+    let member = users::get(request.app(), request.account(), member.parse()?).await?;
+    if users::is_owner(&request.viewer().live_workspace, &member) {
         return request.redirect_with(MEMBERS, &owner_not_removable(&request, &member));
     }
     let roles = member.assigned_roles;
@@ -72,9 +72,9 @@ async fn change(request: DashboardRequest, Path(member): Path<String>, form: For
     let member: UserId = member.parse()?;
     let roles = selected(&form);
     let write = begin_locked(&request).await?;
-    let changed = match users::set_roles(&write, request.workspace(), member, roles).await {
+    let changed = match users::set_roles(&write, request.account(), member, roles).await {
         Err(Error::Invalid(errors)) => {
-            let member = users::get_in(&write, request.workspace(), member).await?;
+            let member = users::get_in(&write, request.account(), member).await?;
             return request.show_errors(&RolesPage::new(&request, member, roles, errors.into()));
         }
         result => result?,

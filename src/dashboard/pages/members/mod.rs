@@ -63,7 +63,7 @@ async fn list_page(
     roles: Roles,
     errors: FormErrors,
 ) -> Result<MemberListPage, PageError> {
-    let workspace = &request.viewer().workspace;
+    let workspace = &request.viewer().live_workspace;
     Ok(MemberListPage {
         frame: request.frame(Section::Settings, "Members"),
         members: users::list_members(request.app(), workspace).await?,
@@ -102,7 +102,7 @@ async fn list(request: DashboardRequest) -> PageResponse {
 /// Returns an error when the user was removed or lost the permission before.
 async fn begin_locked(request: &DashboardRequest) -> Result<Write, PageError> {
     let write = request.begin_write().await?;
-    users::lock(&write, request.workspace()).await?;
+    users::lock(&write, request.account()).await?;
     request.authorize(&write).await?;
     Ok(write)
 }
@@ -121,7 +121,7 @@ async fn mail_error(
                       --public-url";
         return Ok(Some(reason.to_owned()));
     }
-    let is_over_limit = !users::has_mail_quota(write, request.workspace()).await?;
+    let is_over_limit = !users::has_mail_quota(write, request.account()).await?;
     Ok(is_over_limit.then(|| {
         format!(
             "No link can be sent now, because this workspace reached the limit of {MAX_MAILS_PER_HOUR} emails per hour; \
@@ -158,7 +158,7 @@ async fn invite_member(
     };
     let app = request.app();
     let mut write = begin_locked(request).await?;
-    let member = match users::add(app, &mut write, request.workspace(), email, roles).await {
+    let member = match users::add(app, &mut write, request.account(), email, roles).await {
         Err(Error::Invalid(errors)) => return Ok(Err(errors.into())),
         Err(error) => return Err(error.into()),
         Ok(WriteOutcome { changed: false, .. }) => {
@@ -169,7 +169,7 @@ async fn invite_member(
     if let Some(reason) = mail_error(request, &write, &member).await? {
         return field_error(&reason);
     }
-    users::invite(app, &mut write, &request.viewer().workspace, &member).await?;
+    users::invite(app, &mut write, &request.viewer().live_workspace, &member).await?;
     let detail = format!("{}: {roles}", member.email);
     request.commit_once(form, write, Action::UserInvited, member.id, &detail).await?;
     Ok(Ok(member))
@@ -195,11 +195,11 @@ async fn link(request: DashboardRequest, Path(member): Path<String>, form: Form)
         return request.redirect_with(MEMBERS, &Flash::info(text));
     }
     let mut write = begin_locked(&request).await?;
-    let member = users::get_in(&write, request.workspace(), member).await?;
+    let member = users::get_in(&write, request.account(), member).await?;
     if let Some(reason) = mail_error(&request, &write, &member).await? {
         return request.redirect_with(MEMBERS, &Flash::info(ui::error_sentence(&member.email, &reason)));
     }
-    users::mail_link(app, &mut write, &request.viewer().workspace, &member).await?;
+    users::mail_link(app, &mut write, &request.viewer().live_workspace, &member).await?;
     request.commit_once(&form, write, Action::PasswordLinkCreated, member.id, &member.email).await?;
     let text = format!(
         "Created a new password link for {}. Earlier links from this workspace no longer work. {}",
@@ -218,8 +218,8 @@ struct RemoveMemberPage<'a> {
 
 #[handler]
 async fn confirm_remove(request: DashboardRequest, Path(member): Path<String>) -> PageResponse {
-    let member = users::get(request.app(), request.workspace(), member.parse()?).await?;
-    if users::is_owner(&request.viewer().workspace, &member) {
+    let member = users::get(request.app(), request.account(), member.parse()?).await?;
+    if users::is_owner(&request.viewer().live_workspace, &member) {
         return request.redirect_with(MEMBERS, &owner_not_removable(&request, &member));
     }
     if member.id == request.viewer().user {
@@ -246,7 +246,7 @@ async fn remove(request: DashboardRequest, Path(member): Path<String>) -> PageRe
 /// Removes a member, who can be the current user.
 async fn remove_member(request: &DashboardRequest, member: UserId) -> PageResponse {
     let write = begin_locked(request).await?;
-    let removed = match users::remove(&write, request.workspace(), member).await? {
+    let removed = match users::remove(&write, request.account(), member).await? {
         UserRemoval::Owner(owner) => {
             return request.redirect_with(MEMBERS, &owner_not_removable(request, &owner));
         }
@@ -266,6 +266,6 @@ fn owner_not_removable(request: &DashboardRequest, owner: &User) -> Flash {
          platform, or ask the operator of this server to run \u{201c}creator-api workspaces set-owner --workspace {} --email \
          EMAIL\u{201d}.",
         owner.email,
-        request.viewer().workspace.key
+        request.viewer().live_workspace.key
     ))
 }

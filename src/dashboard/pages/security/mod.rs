@@ -49,7 +49,7 @@ async fn show(request: &DashboardRequest, status: StatusCode, error: Option<&str
         frame: request.frame(Section::Settings, "Second factor"),
         error,
         factor: people::second_factor(request.app(), &viewer.email).await?,
-        is_required: viewer.workspace.requires_second_factor,
+        is_required: viewer.live_workspace.requires_second_factor,
         is_missing: viewer.lacks_second_factor(),
         uses_provider: viewer.proof.uses_provider,
     };
@@ -137,7 +137,7 @@ async fn require(request: DashboardRequest, form: Form) -> PageResponse {
         return request.redirect_with(SECURITY, &Flash::info("Set up your own second factor first."));
     }
     let mut write = request.begin_write().await?;
-    let workspace = request.workspace();
+    let workspace = request.account();
     if !workspaces::require_second_factor(request.app(), &mut write, workspace, is_required).await? {
         write.rollback().await.map_err(Error::from)?;
         return request.redirect(SECURITY);
