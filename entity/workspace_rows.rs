@@ -130,17 +130,18 @@ pub async fn delete_batch<C: ConnectionTrait>(
 }
 
 /// Moves what a sandbox keeps to the workspace that replaces it: keys, webhooks, mails and the audit log. Deletes the responses
-/// that are stored for repeated requests, and the jobs that replay deliveries, because both are about records that stay behind.
+/// that are stored for repeated requests, and the jobs that replay deliveries, because both are about records that stay behind. Webhooks
+/// count as changed at `now`, in milliseconds since the epoch: they receive no earlier events of the other workspace.
 ///
 /// # Errors
 /// Returns [`DbErr`] when a statement fails.
-pub async fn move_kept<C: ConnectionTrait>(conn: &C, from: Uuid, to: Uuid) -> Result<(), DbErr> {
+pub async fn move_kept<C: ConnectionTrait>(conn: &C, from: Uuid, to: Uuid, now: i64) -> Result<(), DbErr> {
     let responses = "DELETE FROM idempotency_records WHERE api_key_id IN
          (SELECT id FROM api_keys WHERE workspace_id = $1)";
-    let offers = "UPDATE webhook_subscriptions SET offered_from = NULL WHERE workspace_id = $1";
-    for sql in [responses, offers] {
-        statement::execute(conn, sql, [from.into()]).await?;
-    }
+    statement::execute(conn, responses, [from.into()]).await?;
+    let changed =
+        "UPDATE webhook_subscriptions SET offered_from = NULL, updated_at = $2 WHERE workspace_id = $1";
+    statement::execute(conn, changed, [from.into(), now.into()]).await?;
     delete_replays(conn, from).await?;
     for table in KEPT {
         let sql = format!("UPDATE {table} SET workspace_id = $2 WHERE workspace_id = $1");

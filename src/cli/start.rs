@@ -193,7 +193,7 @@ pub(super) fn build_app(config: Config, db: Database) -> App {
         encode,
         example,
         read_fields,
-        seed: |app, workspace| Box::pin(feed::demo::seed(app, workspace)),
+        seed: |app, workspace, key| Box::pin(feed::demo::seed(app, workspace, key)),
         principals: PrincipalCache::default(),
     };
     App::new(db, parts)

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use sea_orm::DbErr;
 
 use crate::candidate::Usage;
@@ -16,11 +17,10 @@ use crate::passwords::Passwords;
 use crate::platform_tokens::{KnownTokens, TokenUses};
 use crate::processes::Process;
 use crate::requests::Recorder;
-use crate::sandbox::Seeder;
 use foundation::clock::Clock;
 use foundation::config::Config;
 use foundation::database::{Database, REQUEST_TIMEOUT, Write};
-use foundation::id::Ids;
+use foundation::id::{Ids, WorkspaceId};
 
 /// The shared state of a process. Cloning is cheap.
 #[derive(Clone)]
@@ -46,6 +46,9 @@ struct AppState {
     platform_token_uses: TokenUses,
     known_platform_tokens: KnownTokens,
 }
+
+/// Applies the changes of the demo data to the workspace with this id and key, which has no records.
+pub type Seeder = for<'a> fn(&'a App, WorkspaceId, &'a str) -> BoxFuture<'a, anyhow::Result<()>>;
 
 /// The parts that an [`App`] is built from.
 pub struct AppParts {

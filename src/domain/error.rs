@@ -1,7 +1,6 @@
 //! Errors of domain operations. The caller turns them into HTTP responses, rejected lines of the change feed, or errors of
 //! commands.
 
-use crate::workspaces::Mode;
 use foundation::database::{UniqueConstraint, is_retryable, is_unique_violation, violates};
 use foundation::id::ParseIdError;
 
@@ -45,7 +44,7 @@ pub enum NotFound {
         /// The key that was looked up.
         key: String,
         /// The mode of the workspace.
-        mode: Mode,
+        mode: &'static str,
     },
     /// The string is not an id of the expected kind.
     #[error(transparent)]

@@ -80,7 +80,7 @@ pub(super) fn add_locks<'a>(action: &'a Action, locks: &mut LockSet<'a>) {
 pub(super) async fn find_workspace(write: &Write, mode: Mode, key: &str) -> Result<WorkspaceId> {
     let workspace = workspaces::by_key_in(write, key).await?;
     if workspace.mode != mode {
-        let (key, mode) = (workspace.key, workspace.mode);
+        let (key, mode) = (workspace.key, workspace.mode.as_str());
         return Err(Error::NotFound(NotFound::OtherMode { key, mode }));
     }
     Ok(workspace.id)

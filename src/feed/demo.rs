@@ -13,8 +13,7 @@ use super::apply::apply_with;
 use super::{ApplyOptions, ApplyOutcome, Importer};
 use domain::app::{App, AppParts};
 use domain::keys::PrincipalCache;
-use domain::workspaces::Workspace;
-use foundation::id::{CourseId, Ids, OrderId, StudentId};
+use foundation::id::{CourseId, Ids, OrderId, StudentId, WorkspaceId};
 
 /// The key of the demo workspace.
 pub const WORKSPACE: &str = "demo";
@@ -74,11 +73,11 @@ pub async fn load(app: &App, options: ApplyOptions<'_>) -> anyhow::Result<ApplyO
 ///
 /// # Errors
 /// Returns an error when the database fails.
-pub async fn seed(app: &App, workspace: &Workspace) -> anyhow::Result<()> {
+pub async fn seed(app: &App, workspace: WorkspaceId, key: &str) -> anyhow::Result<()> {
     let days = days_since_newest(app)?;
-    let lines = CHANGES.lines().skip(1).map(|line| shifted(line, days, &workspace.key));
+    let lines = CHANGES.lines().skip(1).map(|line| shifted(line, days, key));
     let lines = lines.collect::<anyhow::Result<Vec<String>>>()?.join("\n");
-    let importer = Importer::into_workspace(app.clone(), workspace);
+    let importer = Importer::into_sandbox(app.clone(), workspace, key);
     let outcome = apply_with(importer, lines.as_bytes(), ApplyOptions::default()).await?;
     anyhow::ensure!(outcome.rejected == 0, "{} changes of the demo data were rejected", outcome.rejected);
     Ok(())

@@ -28,7 +28,7 @@ use super::runs::{acquire_locks, run_length};
 use contract_runtime::payload::{InputLine, MAX_LINE_BYTES};
 use domain::app::App;
 use domain::retry::retry_on_conflict;
-use domain::workspaces::{Mode, Workspace};
+use domain::workspaces::Mode;
 use domain::{FieldError, Result};
 use foundation::id::WorkspaceId;
 
@@ -70,7 +70,7 @@ pub struct Importer {
     app: App,
     /// The mode of the workspaces. Changes of other workspaces are rejected.
     mode: Mode,
-    /// Committed live workspaces by key, which are never deleted. Also the workspace of [`into_workspace`](Self::into_workspace).
+    /// Committed live workspaces by key, which are never deleted. Also the workspace of [`into_sandbox`](Self::into_sandbox).
     workspaces: HashMap<String, WorkspaceId>,
     /// The results of the current batch, one for each line. `None` until the line is applied or rejected.
     results: Vec<Option<LineResult>>,
@@ -103,9 +103,9 @@ impl Importer {
     }
 
     /// Creates an importer of changes of a test workspace that cannot be found by its key yet.
-    pub(super) fn into_workspace(app: App, workspace: &Workspace) -> Self {
-        let workspaces = HashMap::from([(workspace.key.clone(), workspace.id)]);
-        Self { workspaces, ..Self::new(app, workspace.mode) }
+    pub(super) fn into_sandbox(app: App, workspace: WorkspaceId, key: &str) -> Self {
+        let workspaces = HashMap::from([(key.to_owned(), workspace)]);
+        Self { workspaces, ..Self::new(app, Mode::Test) }
     }
 
     /// Applies a batch of lines. Returns a result for each line that was applied or rejected, and the error that ended the

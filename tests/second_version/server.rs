@@ -60,7 +60,7 @@ impl TestServer {
             encode,
             example,
             read_fields,
-            seed: |_, _| Box::pin(async { Ok(()) }),
+            seed: |_, _, _| Box::pin(async { Ok(()) }),
             principals: PrincipalCache::default(),
         };
         let app = App::new(db, parts);

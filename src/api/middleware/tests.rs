@@ -105,7 +105,7 @@ pub(crate) async fn app(folder: &tempfile::TempDir, clock: Clock) -> App {
             encode,
             example,
             read_fields,
-            seed: |_, _| Box::pin(async { Ok(()) }),
+            seed: |_, _, _| Box::pin(async { Ok(()) }),
             principals: PrincipalCache::default(),
         },
     )

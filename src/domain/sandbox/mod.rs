@@ -9,7 +9,6 @@
 
 use entity::workspaces::{self as rows, ActiveModel, Model};
 use entity::{Set, applied_changes, sessions, workspace_rows};
-use futures_util::future::BoxFuture;
 
 use crate::app::App;
 use crate::error::map_unique_violation;
@@ -18,9 +17,6 @@ use crate::workspaces::{Mode, Workspace, workspace};
 use crate::{Error, Result};
 use foundation::database::{DELETE_BATCH, UniqueConstraint, Write};
 use foundation::id::{Workspace as WorkspaceIdKind, WorkspaceId};
-
-/// Applies the changes of the demo data to this workspace, which has no records.
-pub type Seeder = for<'a> fn(&'a App, &'a Workspace) -> BoxFuture<'a, anyhow::Result<()>>;
 
 /// What the key of a sandbox has after the key of its live workspace.
 const KEY_SUFFIX: &str = "-sandbox";
@@ -81,7 +77,7 @@ pub async fn seed(app: &App, live: &Workspace, replaces: bool) -> Result<SeededW
     rows::insert(write.conn(), row.clone()).await?;
     write.commit().await?;
     let seeded = workspace(row);
-    (app.seed)(app, &seeded).await?;
+    (app.seed)(app, seeded.id, &seeded.key).await?;
     Ok(SeededWorkspace(seeded))
 }
 
@@ -110,7 +106,8 @@ pub async fn reset(
 ) -> Result<Workspace> {
     let row = lock(write, live).await?;
     let old = sandbox_of(write, &row).await?;
-    workspace_rows::move_kept(write.conn(), old.id, seeded.0.id.uuid()).await?;
+    let (new, now) = (seeded.0.id.uuid(), write.recorded_ms());
+    workspace_rows::move_kept(write.conn(), old.id, new, now).await?;
     detach(app, write, &old).await?;
     attach(write, row, seeded).await
 }

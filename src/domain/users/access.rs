@@ -13,7 +13,7 @@ use crate::email::{self, comparison_key};
 use crate::field_errors::FieldErrors;
 use crate::records::{new_uuid, not_found};
 use crate::roles::Roles;
-use crate::workspaces::{Workspace, check_has_members, workspace};
+use crate::workspaces::{Workspace, workspace};
 use crate::{Result, WriteOutcome};
 use foundation::database::Write;
 use foundation::id::{User as UserIdKind, UserId, Workspace as WorkspaceIdKind, WorkspaceId};
@@ -44,7 +44,7 @@ pub async fn add(
     errors.check_sign_in_email("email", email);
     check_roles(&mut errors, roles);
     errors.into_result()?;
-    check_has_members(&lock(write, workspace).await?)?;
+    lock(write, workspace).await?.check_has_members()?;
     let locked = lock_rows(write, &[email]).await?;
     insert(app, write, workspace, email, roles, &locked).await
 }

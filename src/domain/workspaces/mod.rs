@@ -1,5 +1,6 @@
 //! Workspaces, their owners and their quotas.
 
+mod mode;
 mod write;
 
 use entity::workspaces::{self, Model};
@@ -7,14 +8,13 @@ use jiff::Timestamp;
 
 use super::error::NotFound;
 use super::records::{id, not_found};
-use super::text_enum::text_enum;
 use super::{Error, FieldUpdate, IdOrKey, Result};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{Workspace as WorkspaceIdKind, WorkspaceId};
 
-pub(crate) use write::check_has_members;
+pub use mode::Mode;
 pub use write::{OwnershipTransfer, create, require_second_factor, set_owner, set_quota, upsert};
 
 /// A workspace.
@@ -47,23 +47,14 @@ impl Workspace {
     pub fn account(&self) -> WorkspaceId {
         self.live_workspace.unwrap_or(self.id)
     }
-}
 
-/// Whether the data of a workspace is live data or test data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Live data.
-    Live,
-    /// Test data: a sandbox, or the workspace of `creator-api serve --ephemeral`.
-    Test,
-}
-
-text_enum!(Mode, "a mode", { Live = "live", Test = "test" });
-
-impl Mode {
-    /// Returns the mode that a column contains. An unknown one is that of a later release, whose data is not live data.
-    pub fn from_column(column: &str) -> Self {
-        column.parse().unwrap_or(Self::Test)
+    /// Rejects a sandbox, which has no members of its own.
+    ///
+    /// # Errors
+    /// Returns [`Error::Invalid`] for `workspace` when it is a sandbox.
+    pub(crate) fn check_has_members(&self) -> Result<()> {
+        let message = "is a sandbox; its members are those of its live workspace, so change these";
+        self.live_workspace.map_or(Ok(()), |_| Err(Error::invalid("workspace", message)))
     }
 }
 

@@ -123,7 +123,7 @@ pub async fn set_owner(
     errors.into_result()?;
     let before = workspaces::lock(write.conn(), workspace_id.uuid()).await?;
     let before = before.ok_or_else(|| not_found::<WorkspaceIdKind>(workspace_id))?;
-    check_has_members(&workspace(before.clone()))?;
+    workspace(before.clone()).check_has_members()?;
     if email::is_same(&before.owner_email, email) {
         return Ok(None);
     }
@@ -205,20 +205,6 @@ pub async fn require_second_factor(
     let mut row = Model { requires_second_factor: is_required, ..before.clone() };
     save(app, write, &before, &mut row).await?;
     Ok(true)
-}
-
-/// Rejects a sandbox, whose members are those of its live workspace.
-///
-/// # Errors
-/// Returns [`Error::Invalid`] for `workspace` when it is a sandbox.
-pub(crate) fn check_has_members(workspace: &Workspace) -> Result<()> {
-    match workspace.live_workspace {
-        None => Ok(()),
-        Some(_) => Err(Error::invalid(
-            "workspace",
-            "is a sandbox; its members are those of its live workspace, so change these",
-        )),
-    }
 }
 
 fn validate(upsert: &WorkspaceUpsert) -> Result<()> {

@@ -65,7 +65,7 @@ impl FeedFixture {
                 encode: |envelope| format!("{envelope:?}").into_bytes(),
                 example: |_, _, _, _| None,
                 read_fields: |_, pointers| vec![domain::outbox::filters::FieldValue::Missing; pointers.len()],
-                seed: |_, _| Box::pin(async { Ok(()) }),
+                seed: |_, _, _| Box::pin(async { Ok(()) }),
                 principals: Default::default(),
             },
         );

@@ -61,7 +61,7 @@ impl EventSource {
                 encode: api::events::encode,
                 example: api::events::example,
                 read_fields: api::events::read_fields,
-                seed: |_, _| Box::pin(async { Ok(()) }),
+                seed: |_, _, _| Box::pin(async { Ok(()) }),
                 principals: PrincipalCache::default(),
             },
         );

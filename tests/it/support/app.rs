@@ -307,7 +307,7 @@ async fn app(database: &TestDatabase, clock: &Clock, config: Config) -> App {
             encode: api::events::encode,
             example: api::events::example,
             read_fields: api::events::read_fields,
-            seed: |app, workspace| Box::pin(feed::demo::seed(app, workspace)),
+            seed: |app, workspace, key| Box::pin(feed::demo::seed(app, workspace, key)),
             principals: PrincipalCache::default(),
         },
     )
