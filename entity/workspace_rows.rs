@@ -1,9 +1,9 @@
 //! The rows of a workspace in all tables: those that a sandbox keeps when it is reset, and the deletion of all of them.
 
-use sea_orm::{ConnectionTrait, DbErr};
+use sea_orm::{ConnectionTrait, DbErr, QueryOrder};
 use uuid::Uuid;
 
-use crate::statement;
+use crate::{scope, statement, webhook_subscriptions};
 
 /// The tables whose rows a sandbox keeps when another workspace replaces it.
 const KEPT: [&str; 9] = [
@@ -129,25 +129,25 @@ pub async fn delete_batch<C: ConnectionTrait>(
     statement::execute(conn, &sql, [workspace.into(), limit.into()]).await
 }
 
-/// Moves what a sandbox keeps to the workspace that replaces it: keys, webhooks, mails and the audit log. Deletes the responses
-/// that are stored for repeated requests, and the jobs that replay deliveries, because both are about records that stay behind. Webhooks
+/// Moves what a sandbox keeps to the workspace that replaces it: keys, webhooks, mails and the audit log. Deletes the jobs that replay
+/// deliveries, and the responses that are stored for repeated requests, because both are about records that stay behind. Webhooks
 /// count as changed at `now`, in milliseconds since the epoch: they receive no earlier events of the other workspace.
 ///
 /// # Errors
 /// Returns [`DbErr`] when a statement fails.
 pub async fn move_kept<C: ConnectionTrait>(conn: &C, from: Uuid, to: Uuid, now: i64) -> Result<(), DbErr> {
-    let responses = "DELETE FROM idempotency_records WHERE api_key_id IN
-         (SELECT id FROM api_keys WHERE workspace_id = $1)";
-    statement::execute(conn, responses, [from.into()]).await?;
+    delete_replays(conn, from).await?;
+    lock_subscriptions(conn, from).await?;
     let changed =
         "UPDATE webhook_subscriptions SET offered_from = NULL, updated_at = $2 WHERE workspace_id = $1";
     statement::execute(conn, changed, [from.into(), now.into()]).await?;
-    delete_replays(conn, from).await?;
     for table in KEPT {
         let sql = format!("UPDATE {table} SET workspace_id = $2 WHERE workspace_id = $1");
         statement::execute(conn, &sql, [from.into(), to.into()]).await?;
     }
-    Ok(())
+    let responses = "DELETE FROM idempotency_records WHERE api_key_id IN
+         (SELECT id FROM api_keys WHERE workspace_id = $1)";
+    statement::execute(conn, responses, [to.into()]).await.map(drop)
 }
 
 /// Ends what acts in a workspace that is deleted: its keys and webhooks, as of `now` in milliseconds since the epoch. Webhooks are
@@ -156,6 +156,8 @@ pub async fn move_kept<C: ConnectionTrait>(conn: &C, from: Uuid, to: Uuid, now: 
 /// # Errors
 /// Returns [`DbErr`] when a statement fails.
 pub async fn end<C: ConnectionTrait>(conn: &C, workspace: Uuid, now: i64) -> Result<(), DbErr> {
+    delete_replays(conn, workspace).await?;
+    lock_subscriptions(conn, workspace).await?;
     // The state 1 is paused: nothing is sent.
     let subscriptions = "UPDATE webhook_subscriptions SET state = 1, disabled_at = NULL, deleted_at = $2
          WHERE workspace_id = $1 AND deleted_at IS NULL";
@@ -164,8 +166,14 @@ pub async fn end<C: ConnectionTrait>(conn: &C, workspace: Uuid, now: i64) -> Res
         statement::execute(conn, sql, [workspace.into(), now.into()]).await?;
     }
     let topics = "DELETE FROM webhook_topics WHERE workspace_id = $1";
-    statement::execute(conn, topics, [workspace.into()]).await?;
-    delete_replays(conn, workspace).await
+    statement::execute(conn, topics, [workspace.into()]).await.map(drop)
+}
+
+/// Locks the subscriptions of a workspace in the order of their ids, as every transaction that locks several does.
+async fn lock_subscriptions<C: ConnectionTrait>(conn: &C, workspace: Uuid) -> Result<(), DbErr> {
+    let rows = webhook_subscriptions::in_workspace(workspace).select();
+    let rows = rows.order_by_asc(webhook_subscriptions::Column::Id);
+    statement::all(conn, scope::locked(rows)).await.map(drop)
 }
 
 async fn delete_replays<C: ConnectionTrait>(conn: &C, workspace: Uuid) -> Result<(), DbErr> {
