@@ -237,6 +237,9 @@ async fn an_ephemeral_server_uses_no_other_data_and_leaves_no_files() {
     server.stdout.read_line(&mut line).await.unwrap();
     let key = server.key(&program.app, line.trim().strip_prefix("API key ").expect("a key"));
     assert!(!key.get("/api/v1/orders").await.assert_status(200).ids().is_empty());
+    assert!(key.secret.starts_with("svc_test_"), "{}", key.secret);
+    let me = key.get("/developer/v1/me").await.assert_status(200).json();
+    assert_eq!(me["workspace"]["mode"], "test");
     let endpoint = Endpoint::start().await;
     let webhook = json!({"url": endpoint.url(), "event_types": ["student.created"]});
     key.post("/developer/v1/webhooks", webhook).await.assert_status(201);

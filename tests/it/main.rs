@@ -86,6 +86,7 @@ mod request_log;
 mod retention;
 mod revenue;
 mod rolling_upgrade;
+mod sandbox;
 mod server;
 mod sign_in_limits;
 mod single_records;

@@ -8,14 +8,15 @@ use super::DeveloperHandlers;
 use super::generated::key::{
     GetCurrentKeyRequest, GetCurrentKeyResponse, Key, RotateCurrentKeyRequest, RotateCurrentKeyResponse,
 };
-use super::generated::schemas::{CurrentKey, KeyLimits, KeyWorkspace, RotatedKey};
+use super::generated::schemas::{CurrentKey, KeyLimits, KeyWorkspace, RotatedKey, WorkspaceMode};
 use crate::call::Call;
 use crate::error::{ApiError, Reply};
 use crate::idempotency::run_once_sealed;
 use crate::v1::id_string;
 use contract_runtime::payload::Json;
 use domain::audit::Action;
-use domain::{keys, workspaces};
+use domain::keys;
+use domain::workspaces::{self, Mode};
 
 impl Key for DeveloperHandlers {
     async fn get_current_key(&self, call: Call, _: GetCurrentKeyRequest) -> Reply<GetCurrentKeyResponse> {
@@ -30,7 +31,14 @@ impl Key for DeveloperHandlers {
                 per_minute: quota.per_minute.requests.into(),
                 per_day: quota.per_day.requests.into(),
             },
-            workspace: KeyWorkspace { id: id_string(workspace.id), name: workspace.name },
+            workspace: KeyWorkspace {
+                id: id_string(workspace.id),
+                name: workspace.name,
+                mode: match workspace.mode {
+                    Mode::Live => WorkspaceMode::Live,
+                    Mode::Test => WorkspaceMode::Test,
+                },
+            },
             created_at: key.created_at.into(),
             expires_at: key.expires_at.map(Into::into),
         })))

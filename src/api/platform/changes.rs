@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::generated::changes::{Changes, ImportChangesRequest, ImportChangesResponse};
-use super::generated::schemas::{Change, ChangeError, ChangeResult, ChangeResultResult};
+use super::generated::schemas::{Change, ChangeError, ChangeResult, ChangeResultResult, ImportChangesMode};
 use super::{Call, PlatformHandlers, RETRY_AFTER};
 use crate::error::{ApiError, Reply};
 use contract_runtime::payload::{InputLine, LineStream, Lines};
@@ -46,9 +46,13 @@ impl Changes for PlatformHandlers {
         let permit = permit.map_err(|_| {
             ApiError::unavailable("Too many imports are running. Retry in a few seconds.", RETRY_AFTER)
         })?;
+        let mode = match request.mode {
+            ImportChangesMode::Live => Mode::Live,
+            ImportChangesMode::Test => Mode::Test,
+        };
         let import = RunningImport {
             lines: request.body,
-            importer: (!request.dry_run).then(|| Importer::new(self.import_app.clone(), Mode::Live)),
+            importer: (!request.dry_run).then(|| Importer::new(self.import_app.clone(), mode)),
             app: self.import_app.clone(),
             token: call.token.id,
             batch: Vec::new(),

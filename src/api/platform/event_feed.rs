@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::generated::event_feed::{EventFeed, ListEventsRequest, ListEventsResponse};
+use super::generated::schemas::ListEventsMode;
 use super::{Call, PlatformHandlers};
 use crate::error::{ApiError, Reply};
 use crate::feed_page;
@@ -18,7 +19,10 @@ impl EventFeed for PlatformHandlers {
         let request = FeedRequest {
             reader: FeedReader::Platform {
                 workspace: workspace.map_err(|_| invalid("workspace_id", "is not the id of a workspace"))?,
-                mode: Mode::Live,
+                mode: match request.mode {
+                    ListEventsMode::Live => Mode::Live,
+                    ListEventsMode::Test => Mode::Test,
+                },
             },
             after: after.map_err(|()| invalid("cursor", "is not a cursor of this list"))?,
             start: request.after.map_or(FeedStart::Oldest, |time| FeedStart::At(time.0)),

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 77b40fcf8c34a0c789568ee9f04691423a29df745989c037cf9103a4e1d8de58), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 24942b5fb20cc8367b5e78a76462733988869cc2aaaea016448456dfb5ccf6c5), do not edit. Run `cargo xtask codegen`.
 
 //! Creator Platform API: names that the contract defines.
 

@@ -216,6 +216,9 @@ async fn an_example_needs_no_server() {
     assert_eq!((code, lines.len()), (Some(0), 1), "{lines:?}");
     let request = &endpoint.requests()[0];
     assert_eq!((&request.event()["type"], &request.event()["test"]), (&json!("order.paid"), &json!(true)));
+    assert_eq!(request.header("x-svc-mode"), "");
+    assert_eq!(run("svc_test_key", &example).await.0, Some(0));
+    assert_eq!(endpoint.requests()[1].header("x-svc-mode"), "test");
     endpoint.respond_with([404]);
     assert_eq!(run("svc_live_test", &example).await.0, Some(4));
     let (code, lines, _) = run("svc_live_test", "--example course.published --print-only").await;

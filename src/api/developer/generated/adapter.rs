@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 0094deb85c4273f05acc17257a2e1d0d224637b4cee3ca708e0498c3f3d8644c), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 4b0255d07ff45b4797fb6b5fab12f50a8e4a59048288e07075a007d8deff9888), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 

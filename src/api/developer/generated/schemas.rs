@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 0094deb85c4273f05acc17257a2e1d0d224637b4cee3ca708e0498c3f3d8644c), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 4b0255d07ff45b4797fb6b5fab12f50a8e4a59048288e07075a007d8deff9888), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -85,6 +85,43 @@ pub struct KeyWorkspace {
     pub id: String,
     /// The name of the workspace.
     pub name: String,
+    /// `live`: the records are real. `test`: the workspace is a sandbox.
+    pub mode: WorkspaceMode,
+}
+
+/// `live`: the records are real. `test`: the workspace is a sandbox.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    poem_openapi::Enum,
+    serde::Serialize,
+    serde::Deserialize
+)]
+pub enum WorkspaceMode {
+    /// `live`.
+    #[oai(rename = "live")]
+    #[serde(rename = "live")]
+    Live,
+    /// `test`.
+    #[oai(rename = "test")]
+    #[serde(rename = "test")]
+    Test,
+}
+
+impl WorkspaceMode {
+    /// All values, in the order of the contract.
+    pub const ALL: &'static [Self] = &[Self::Live, Self::Test];
+    /// Returns the value as a string.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Test => "test",
+        }
+    }
 }
 
 /// State of a webhook. `enabled`: its deliveries are sent. `paused`: a user or a program paused it, and its deliveries are held. `disabled`: every attempt failed for seven days, and its deliveries are held.

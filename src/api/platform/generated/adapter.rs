@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 43244440bc74dac957e1c0fe9fb0c8f9f4a69b3df7bb106ea7a2efc0d886cd68), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 fce22347d9952854b0e658c85c0ba8397bd10e9689a1c90e1688fc94bbdc6aa7), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 
@@ -87,10 +87,13 @@ impl<
         call: Call<S::Caller>,
         #[oai(name = "dry_run", default = "import_changes_dry_run_default")]
         dry_run: Query<bool>,
+        #[oai(name = "mode", default = "import_changes_mode_default")]
+        mode: Query<schemas::ImportChangesMode>,
         body: Lines<schemas::Change>,
     ) -> changes::ImportChangesResponse {
         let request = changes::ImportChangesRequest {
             dry_run: dry_run.0,
+            mode: mode.0,
             body,
         };
         respond(&self.0, &call, self.0.import_changes(call.clone(), request).await)
@@ -131,6 +134,8 @@ impl<
             validator(pattern = "^wks_[0-7][0-9a-hjkmnp-tv-z]{25}$")
         )]
         workspace_id: Query<Option<String>>,
+        #[oai(name = "mode", default = "list_events_mode_default")]
+        mode: Query<schemas::ListEventsMode>,
         #[oai(name = "after")]
         after: Query<Option<Timestamp>>,
     ) -> event_feed::ListEventsResponse {
@@ -140,6 +145,7 @@ impl<
             wait: wait.0,
             r#type: r#type.0,
             workspace_id: workspace_id.0,
+            mode: mode.0,
             after: after.0,
         };
         respond(&self.0, &call, self.0.list_events(call.clone(), request).await)
@@ -173,10 +179,18 @@ fn import_changes_dry_run_default() -> bool {
     false
 }
 
+fn import_changes_mode_default() -> schemas::ImportChangesMode {
+    schemas::ImportChangesMode::Live
+}
+
 fn list_events_limit_default() -> i32 {
     100
 }
 
 fn list_events_wait_default() -> i32 {
     0
+}
+
+fn list_events_mode_default() -> schemas::ListEventsMode {
+    schemas::ListEventsMode::Live
 }

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 43244440bc74dac957e1c0fe9fb0c8f9f4a69b3df7bb106ea7a2efc0d886cd68), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 fce22347d9952854b0e658c85c0ba8397bd10e9689a1c90e1688fc94bbdc6aa7), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `dashboard_links`.
 

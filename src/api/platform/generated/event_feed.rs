@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 43244440bc74dac957e1c0fe9fb0c8f9f4a69b3df7bb106ea7a2efc0d886cd68), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 fce22347d9952854b0e658c85c0ba8397bd10e9689a1c90e1688fc94bbdc6aa7), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `event_feed`.
 
@@ -13,7 +13,7 @@ use contract_runtime::scalar::Timestamp;
 pub trait EventFeed: Service {
     /// List events
     ///
-    /// Lists the events of all workspaces in one total order, oldest first. Store `pagination.cursor` of each response together with what you did with its events, and send it as `cursor` of the next request. A reader that follows the cursor receives every event exactly once: no event appears later at a position that a reader has passed.
+    /// Lists the events of all workspaces, except sandboxes, in one total order, oldest first. Store `pagination.cursor` of each response together with what you did with its events, and send it as `cursor` of the next request. A reader that follows the cursor receives every event exactly once: no event appears later at a position that a reader has passed.
     ///
     /// Without `cursor`, the list starts with the oldest stored event, or at `after`. The order is that of `sequence`: if one change was committed at least a millisecond before another one began, its events come first. It is not always the order of `created_at`, which is when the platform says that a change happened.
     ///
@@ -34,12 +34,14 @@ pub struct ListEventsRequest {
     pub cursor: Option<String>,
     /// Maximum number of events.
     pub limit: i32,
-    /// Number of seconds to wait for an event if there is none. The response is sent as soon as there is one, or without events when the time is over. With a filter, it can also be sent earlier without events, with `has_more`.
+    /// Number of seconds to wait for an event if there is none. The response is sent as soon as there is one, or without events when the time is over. It can also be sent earlier without events, with `has_more`, if many events were left out.
     pub wait: i32,
     /// Only events of this type.
     pub r#type: Option<schemas::ListEventsType>,
     /// Only events of this workspace.
     pub workspace_id: Option<String>,
+    /// Only events of workspaces with this mode: `live`, or `test` for sandboxes.
+    pub mode: schemas::ListEventsMode,
     /// Only events that were recorded at or after this time, which must not be in the future. Without effect on a request with a later `cursor`.
     pub after: Option<Timestamp>,
 }

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 43244440bc74dac957e1c0fe9fb0c8f9f4a69b3df7bb106ea7a2efc0d886cd68), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 fce22347d9952854b0e658c85c0ba8397bd10e9689a1c90e1688fc94bbdc6aa7), do not edit. Run `cargo xtask codegen`.
 
 //! Static descriptions of the operations.
 
@@ -45,6 +45,13 @@ pub static IMPORT_CHANGES: Operation = Operation {
             required: false,
             schema: "/paths/~1platform~1v1~1changes/post/parameters/0/schema",
             kind: ParameterKind::Boolean,
+        },
+        Parameter {
+            name: "mode",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1platform~1v1~1changes/post/parameters/1/schema",
+            kind: ParameterKind::String,
         },
     ],
     body: Some(Body {
@@ -98,10 +105,17 @@ pub static LIST_EVENTS: Operation = Operation {
             kind: ParameterKind::String,
         },
         Parameter {
-            name: "after",
+            name: "mode",
             location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1platform~1v1~1events/get/parameters/5/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "after",
+            location: ParameterLocation::Query,
+            required: false,
+            schema: "/paths/~1platform~1v1~1events/get/parameters/6/schema",
             kind: ParameterKind::String,
         },
     ],

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 43244440bc74dac957e1c0fe9fb0c8f9f4a69b3df7bb106ea7a2efc0d886cd68), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 fce22347d9952854b0e658c85c0ba8397bd10e9689a1c90e1688fc94bbdc6aa7), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -243,7 +243,7 @@ pub struct SequencedEvent {
 #[oai(deny_unknown_fields)]
 #[serde(deny_unknown_fields)]
 pub struct NewDashboardLink {
-    /// Key or id of the workspace.
+    /// Key or id of the workspace, which must not be a sandbox.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub workspace: String,
     /// Email address of the person. The domain must be valid (IDNA), and the part before the `@` must be in the composed form (NFC), without invisible characters. All spellings of an address belong to the same person: the case of the letters A to Z is ignored, and domains are compared in their ASCII form.
@@ -427,6 +427,41 @@ pub struct ChangeError {
     pub message: String,
 }
 
+/// `importChanges mode`.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    poem_openapi::Enum,
+    serde::Serialize,
+    serde::Deserialize
+)]
+pub enum ImportChangesMode {
+    /// `live`.
+    #[oai(rename = "live")]
+    #[serde(rename = "live")]
+    Live,
+    /// `test`.
+    #[oai(rename = "test")]
+    #[serde(rename = "test")]
+    Test,
+}
+
+impl ImportChangesMode {
+    /// All values, in the order of the contract.
+    pub const ALL: &'static [Self] = &[Self::Live, Self::Test];
+    /// Returns the value as a string.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Test => "test",
+        }
+    }
+}
+
 /// `listEvents type`.
 #[derive(
     Debug,
@@ -527,6 +562,41 @@ impl ListEventsType {
             Self::LiveSessionEnded => "live_session.ended",
             Self::RecordingReady => "recording.ready",
             Self::CertificateIssued => "certificate.issued",
+        }
+    }
+}
+
+/// `listEvents mode`.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    poem_openapi::Enum,
+    serde::Serialize,
+    serde::Deserialize
+)]
+pub enum ListEventsMode {
+    /// `live`.
+    #[oai(rename = "live")]
+    #[serde(rename = "live")]
+    Live,
+    /// `test`.
+    #[oai(rename = "test")]
+    #[serde(rename = "test")]
+    Test,
+}
+
+impl ListEventsMode {
+    /// All values, in the order of the contract.
+    pub const ALL: &'static [Self] = &[Self::Live, Self::Test];
+    /// Returns the value as a string.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Test => "test",
         }
     }
 }

@@ -1,0 +1,70 @@
+//! Sandboxes: workspaces with test data, which are created, reset and deleted.
+
+mod commands;
+mod in_flight;
+mod isolation;
+mod platform;
+mod purge;
+mod reset;
+mod sessions;
+
+use std::time::Duration;
+
+use domain::sandbox;
+use domain::workspaces::{self, Workspace};
+
+use serde_json::Value;
+
+use crate::support::{TestApp, TestKey, TestWorkspace, in_transaction};
+
+/// The key of the sandbox of `acme`.
+const KEY: &str = "acme-sandbox";
+
+/// Returns the live workspace `acme`. Creates it if it does not exist.
+async fn live(app: &TestApp) -> Workspace {
+    app.workspace("acme").await;
+    workspaces::by_key(&app.app, "acme").await.expect("the workspace exists")
+}
+
+/// Creates the sandbox of `acme`.
+async fn create(app: &TestApp) -> TestWorkspace<'_> {
+    let live = live(app).await;
+    let seeded = sandbox::seed(&app.app, &live, false).await.expect("the demo data");
+    let created = in_transaction(app, async |write| sandbox::create(write, &live, seeded).await).await;
+    TestWorkspace { app, name: KEY, id: created.expect("a sandbox").id }
+}
+
+/// Resets the sandbox of `acme`.
+async fn reset(app: &TestApp) -> TestWorkspace<'_> {
+    let live = live(app).await;
+    let seeded = sandbox::seed(&app.app, &live, true).await.expect("the demo data");
+    let reset = in_transaction(app, async |write| sandbox::reset(&app.app, write, &live, seeded).await).await;
+    TestWorkspace { app, name: KEY, id: reset.expect("a sandbox").id }
+}
+
+/// Deletes the sandbox of `acme`.
+async fn delete(app: &TestApp) {
+    let live = live(app).await;
+    let deleted = in_transaction(app, async |write| sandbox::delete(&app.app, write, &live).await).await;
+    assert_eq!(deleted.expect("the sandbox").key, KEY);
+}
+
+/// Returns the recipient and the kind of each mail, oldest first.
+async fn mails(app: &TestApp) -> Vec<String> {
+    app.mails().await.into_iter().map(|mail| format!("{} {}", mail.recipient, mail.kind)).collect()
+}
+
+/// Returns all events of a list of events, page by page. `path` has parameters.
+async fn events(app: &TestApp, key: &TestKey, path: &str) -> Vec<Value> {
+    // Events can be read in the millisecond after their commit.
+    app.clock.advance(Duration::from_millis(1));
+    let (mut events, mut next) = (Vec::new(), path.to_owned());
+    loop {
+        let page = key.get(&next).await.assert_status(200).json();
+        events.extend(page["data"].as_array().expect("`data` is a list").clone());
+        if page["pagination"]["has_more"] == false {
+            return events;
+        }
+        next = format!("{path}&cursor={}", page["pagination"]["cursor"].as_str().expect("a cursor"));
+    }
+}
