@@ -91,18 +91,24 @@ pub(super) async fn open_app_when_migrated(config: Config, folder: DataFolder) -
         }
         tokio::time::sleep(MIGRATION_POLL).await;
     }
-    open(config, db).await
+    open(config, db, Clock::system()).await
 }
 
 /// Opens the database and builds the [`App`].
 ///
-/// Applies pending migrations to SQLite. On PostgreSQL, which other processes may use, pending migrations are an error.
+/// Applies pending migrations to SQLite. On PostgreSQL, which other processes may use, pending migrations are an error. Clients may
+/// advance the clock of an app with a temporary folder.
 pub(super) async fn open_app(config: Config, folder: DataFolder) -> Result<App, CommandError> {
     let db = connect(&config, folder).await?;
-    open(config, db).await
+    let clock = match folder {
+        // Its only users are the tests of a client.
+        DataFolder::Temporary => Clock::system().adjustable(),
+        DataFolder::MayBeCreated | DataFolder::MustExist => Clock::system(),
+    };
+    open(config, db, clock).await
 }
 
-async fn open(config: Config, db: Database) -> Result<App, CommandError> {
+async fn open(config: Config, db: Database, clock: Clock) -> Result<App, CommandError> {
     match db.schema_state().await? {
         SchemaState::Ahead(migration) => return Err(MigrateError::Newer(migration).into()),
         SchemaState::Unreleased(migration) => return Err(MigrateError::Unreleased(migration).into()),
@@ -117,7 +123,7 @@ async fn open(config: Config, db: Database) -> Result<App, CommandError> {
             )));
         }
     }
-    Ok(build_app(config, db))
+    Ok(build_app_with_clock(config, db, clock))
 }
 
 /// Returns the number of pending migrations with its noun, such as `2 pending migrations`.
@@ -186,9 +192,13 @@ pub(super) async fn check_connections(app: &App, roles: Roles) -> Result<(), Com
 }
 
 pub(super) fn build_app(config: Config, db: Database) -> App {
+    build_app_with_clock(config, db, Clock::system())
+}
+
+fn build_app_with_clock(config: Config, db: Database, clock: Clock) -> App {
     let parts = AppParts {
         config,
-        clock: Clock::system(),
+        clock,
         ids: Ids::default(),
         encode,
         example,

@@ -111,8 +111,8 @@ pub async fn deliver_due(context: QueueContext<'_>, transport: &Transport) -> Re
     Ok(count)
 }
 
-/// Sends mail when it becomes due, and deletes old mail. Does both only while `leads` returns true. Returns when
-/// `stopped` has completed and the current attempt has ended. A caller that cannot wait for the attempt can drop the
+/// Sends mail when it becomes due, and deletes old mail, at intervals and when a client advances the clock. Does both only while
+/// `leads` returns true. Returns when `stopped` has completed and the current attempt has ended. A caller that cannot wait for the attempt can drop the
 /// future; the mail is then due again after its lease expires.
 ///
 /// Database errors are logged, and the next poll tries again.
@@ -125,13 +125,15 @@ pub async fn run(
     let mut stopped = pin!(stopped);
     let mut ticks = tokio::time::interval(POLL_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut moves = context.clock.moves();
     let mut tick: u32 = 0;
     loop {
-        tokio::select! {
+        let was_moved = tokio::select! {
             biased;
             () = stopped.as_mut() => return,
-            _ = ticks.tick() => {}
-        }
+            () = moves.next() => true,
+            _ = ticks.tick() => false,
+        };
         if !leads() {
             continue;
         }
@@ -151,7 +153,7 @@ pub async fn run(
                 () = std::future::ready(()) => {}
             }
         }
-        if tick.is_multiple_of(PRUNE_EVERY_TICKS)
+        if (was_moved || tick.is_multiple_of(PRUNE_EVERY_TICKS))
             && let Err(error) = prune(context).await
         {
             tracing::warn!(%error, "deleting old mail failed");

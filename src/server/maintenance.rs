@@ -189,19 +189,22 @@ const JOBS: &[MaintenanceJob] = &[
     },
 ];
 
-/// Runs the jobs until `stopped` resolves. Stops between two ticks.
+/// Runs the jobs until `stopped` resolves. Stops between two ticks. When a client advances the clock, all jobs run.
 pub(super) async fn run(context: MaintenanceContext, mut stopped: oneshot::Receiver<()>) {
     let mut ticks = tokio::time::interval(FLUSH_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut moves = context.app.clock.moves();
     for tick in 1_u64.. {
-        tokio::select! {
-            _ = ticks.tick() => {}
+        let was_moved = tokio::select! {
+            _ = ticks.tick() => false,
+            () = moves.next() => true,
             _ = &mut stopped => return,
-        }
+        };
         metrics::aggregate();
         let leads = context.app.process().leads_servers();
         let jobs = JOBS.iter().filter(|job| leads || !job.leader_only);
-        for job in jobs.filter(|job| tick % u64::from(job.every_ticks) == u64::from(job.first_tick)) {
+        let is_due = |job: &&MaintenanceJob| tick % u64::from(job.every_ticks) == u64::from(job.first_tick);
+        for job in jobs.filter(|job| was_moved || is_due(job)) {
             let outcome = catch_panic((job.run)(&context)).await;
             let outcome = outcome.unwrap_or_else(|panic| Err(anyhow::anyhow!("panicked: {panic}")));
             if let Err(error) = outcome {

@@ -69,7 +69,9 @@ pub(super) async fn attempt(
     }
     let mut span = start_span(&leased);
     let activity = Activity::new(None, span.as_ref());
-    let outcome = activity.run(send(client, &leased, started_ms, span.as_ref())).await;
+    // Receivers compare the time of a signature with their own clock.
+    let signed_ms = app.clock.external_ms();
+    let outcome = activity.run(send(client, &leased, signed_ms, span.as_ref())).await;
     end_span(span.as_mut(), &outcome);
     drop(span);
     let local_ended_ms = app.clock.now_ms();

@@ -74,8 +74,10 @@ async fn run_jobs_regularly(app: &App) {
     }
 }
 
-/// Prunes when this process begins to lead, and then at each interval while it leads. An error is logged.
+/// Prunes when this process begins to lead, and then at each interval and when a client advances the clock, while it leads. An error
+/// is logged.
 async fn prune_regularly(app: &App) {
+    let mut moves = app.clock.moves();
     loop {
         let pause = if app.process().leads_workers() {
             warn_if_failed(prune(app).await);
@@ -83,7 +85,7 @@ async fn prune_regularly(app: &App) {
         } else {
             LEADER_CHECK
         };
-        sleep(pause).await;
+        moves.sleep(pause).await;
     }
 }
 
