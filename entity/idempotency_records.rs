@@ -188,6 +188,18 @@ impl ClaimRequest {
     }
 }
 
+/// Extends all claims and records by this time, because the clock is about to be advanced by it.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn extend<C: ConnectionTrait>(conn: &C, by_ms: i64) -> Result<u64, DbErr> {
+    let later = |column: Column| Expr::col(column).add(by_ms);
+    let update = Entity::update_many()
+        .col_expr(Column::ClaimedUntil, later(Column::ClaimedUntil))
+        .col_expr(Column::ExpiresAt, later(Column::ExpiresAt));
+    Ok(update.exec(conn).await?.rows_affected)
+}
+
 /// Deletes up to `limit` expired records and returns the number of rows deleted.
 ///
 /// The deletion repeats the condition on the expiry: PostgreSQL rechecks only the deletion's own conditions on a row

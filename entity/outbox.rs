@@ -26,6 +26,11 @@ impl Outbox {
         self.deliveries.extend(deliveries);
     }
 
+    /// Returns the events, in the order in which they were added.
+    pub fn events(&self) -> &[events::Model] {
+        &self.events
+    }
+
     /// Adds the fan-out of an event that has too many subscriptions to write all deliveries now. A background job
     /// writes the others.
     pub fn push_fanout(&mut self, fanout: PendingFanout) {

@@ -160,6 +160,15 @@ pub async fn release_deliveries<C: ConnectionTrait>(conn: &C, leased: &[(Uuid, U
     statement::execute(conn, &sql, [rows.into()]).await
 }
 
+/// Extends the leases of all pending deliveries by this time, because the clock is about to be advanced by it.
+///
+/// # Errors
+/// Returns [`DbErr`] when the statement fails.
+pub async fn extend_leases<C: ConnectionTrait>(conn: &C, by_ms: i64) -> Result<u64, DbErr> {
+    let sql = "UPDATE webhook_deliveries SET lease_until = lease_until + $1 WHERE state = 0 AND lease_until IS NOT NULL";
+    statement::execute(conn, sql, [by_ms.into()]).await
+}
+
 /// Returns the earliest time at which a pending delivery of an enabled subscription can be sent; `None` if there are
 /// none. A time in the past shows how far the queue is behind. Ignores deliveries with a valid lease and deliveries of
 /// the excluded workspaces.

@@ -204,6 +204,11 @@ impl ApiError {
         )
     }
 
+    /// 403: the operation is not for this workspace or this server. The message says what it is for.
+    pub fn forbidden_operation(message: &'static str) -> Self {
+        Self::new(StatusCode::FORBIDDEN, ApiErrorCode::Forbidden, message)
+    }
+
     /// 404: no operation has this path.
     pub fn unknown_path() -> Self {
         Self::new(

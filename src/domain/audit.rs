@@ -110,6 +110,8 @@ actions! {
     DeadLettersReplayed = "delivery.replay", "Replayed dead letters";
     ReplayStarted = "replay.start", "Started a replay";
     ReplayCanceled = "replay.cancel", "Canceled a replay";
+    SandboxEventCreated = "event.create", "Made an event happen in the sandbox";
+    ClockAdvanced = "clock.advance", "Advanced the clock of the server";
 }
 
 /// Who performed an action, and from where.

@@ -7,6 +7,7 @@ use crate::error::{ApiError, Reply};
 use crate::v1::{enum_map, id_string, optional_id_string};
 use contract_runtime::validate::{RequestPart, Violation};
 use domain::FieldError;
+use domain::outbox::EventType;
 use domain::webhooks::controls::DryRun;
 use domain::webhooks::headers::MASK;
 use domain::webhooks::{
@@ -17,6 +18,7 @@ use foundation::id::{Id, IdKind};
 enum_map!(SubscriptionState => schemas::WebhookState);
 enum_map!(DeliveryState => schemas::DeliveryState, and back);
 enum_map!(DeliveryOrigin => schemas::DeliveryOrigin);
+enum_map!(schemas::EventType => EventType);
 
 /// Parses the id in the path.
 pub(super) fn parse<K: IdKind>(id: &str) -> Reply<Id<K>> {

@@ -1,4 +1,5 @@
-//! The Developer API under `/developer/v1`: webhooks, their deliveries, events, and the API key of the request, for programs.
+//! The Developer API under `/developer/v1`: webhooks, their deliveries, events, the API key of the request, and
+//! sandboxes, for programs.
 //!
 //! It has its own contract, and the request pipeline of v1: the same keys, limits, errors and request log. Its changes are in the
 //! audit log, with the API key as the actor.
@@ -10,6 +11,7 @@ mod event_stream;
 #[allow(clippy::all, reason = "generated")]
 pub mod generated;
 mod key;
+mod sandbox;
 mod webhooks;
 
 use std::sync::Arc;

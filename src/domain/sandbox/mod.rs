@@ -7,6 +7,9 @@
 //! workspace the sandbox. A reset replaces the sandbox in the same way; what the old one keeps is moved in that transaction. The
 //! rows of deleted workspaces are deleted [later](purge), and so are those that a failed process left behind.
 
+pub mod clock;
+pub mod events;
+
 use entity::workspaces::{self as rows, ActiveModel, Model};
 use entity::{Set, applied_changes, sessions, workspace_rows};
 

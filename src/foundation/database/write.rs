@@ -155,6 +155,11 @@ impl Write {
         self.outbox.push(event, deliveries);
     }
 
+    /// Returns the events of this write so far.
+    pub fn events(&self) -> &[events::Model] {
+        self.outbox.events()
+    }
+
     /// Adds the fan-out of an event to the outbox at the commit: the subscriptions whose deliveries are created later.
     pub fn add_fanout(&mut self, fanout: webhook_fanouts::PendingFanout) {
         self.outbox.push_fanout(fanout);

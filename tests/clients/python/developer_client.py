@@ -8,6 +8,7 @@ from developer_api import AuthenticatedClient
 from developer_api.api.deliveries import get_delivery, list_deliveries, list_delivery_attempts, replay_delivery
 from developer_api.api.event_feed import list_events
 from developer_api.api.key import get_current_key, rotate_current_key
+from developer_api.api.sandbox import advance_sandbox_clock, create_sandbox_event
 from developer_api.api.webhooks import (
     create_webhook,
     delete_webhook,
@@ -19,11 +20,13 @@ from developer_api.api.webhooks import (
     update_webhook,
 )
 from developer_api.models import (
+    ClockAdvance,
     DeliveryStateFilter,
     ErrorEnvelope,
     EventTypeFilter,
     FilterPreviewRequest,
     KeyRotation,
+    NewSandboxEventInput,
     NewWebhookInput,
     SecretRotation,
     TestEventInput,
@@ -85,6 +88,15 @@ assert replayed.replay_of == delivered[0].id
 
 unknown = get_webhook.sync(webhook.id, client=client)
 assert isinstance(unknown, ErrorEnvelope) and unknown.error.code == "not_found", unknown
+
+# The demo is no sandbox.
+new_event = NewSandboxEventInput(type_=EventTypeFilter.ORDER_PAID)
+for operation, response in [
+    ("createSandboxEvent", create_sandbox_event.sync(client=client, body=new_event)),
+    ("advanceSandboxClock", advance_sandbox_clock.sync(client=client, body=ClockAdvance(advance_seconds=60))),
+]:
+    assert isinstance(response, ErrorEnvelope) and response.error.code == "forbidden", f"{operation}: {response}"
+    print(f"{operation}: refused")
 
 events = check("listEvents", list_events.sync(client=client, type_=EventTypeFilter.STUDENT_CREATED, limit=1000))
 event = next(item for item in events.data if item.event["data"]["email"] == email)

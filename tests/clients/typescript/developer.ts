@@ -73,6 +73,13 @@ equal(check("replayDelivery", replayed).replay_of, delivered);
 const unknown = await client.GET("/developer/v1/webhooks/{id}", { params: { path } });
 equal(unknown.error?.error.code, "not_found");
 
+// The demo is no sandbox.
+const made = await client.POST("/developer/v1/sandbox/events", { body: { type: "order.paid" } });
+equal(made.error?.error.code, "forbidden");
+const advanced = await client.POST("/developer/v1/sandbox/clock", { body: { advance_seconds: 60 } });
+equal(advanced.error?.error.code, "forbidden");
+console.log("createSandboxEvent, advanceSandboxClock: refused");
+
 const events = check("listEvents", await client.GET("/developer/v1/events", { params: { query: { type: "student.created", limit: 1000 } } }));
 const event = events.data.find((item) => (item.event["data"] as { email?: string }).email === email);
 if (event === undefined) throw new Error("the event of the new student is not listed");

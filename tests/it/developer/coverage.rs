@@ -64,6 +64,8 @@ fn example(app: &TestApp, operation: &Operation, path: &str, key: Option<&TestKe
         "rotateWebhookSecret" => request.json(&json!({"overlap_seconds": 0})),
         "testWebhook" => request.json(&json!({"event_type": "order.paid"})),
         "previewFilter" => request.json(&json!({"filter": []})),
+        "createSandboxEvent" => request.json(&json!({"type": "order.paid"})),
+        "advanceSandboxClock" => request.json(&json!({"advance_seconds": 1})),
         unknown => panic!("add an example of {unknown}"),
     }
 }
@@ -117,8 +119,9 @@ async fn key_with_scope(workspace: &TestWorkspace<'_>, operation: &Operation, qu
 const UNLIMITED: Quota = Quota { per_minute: Some(100_000), per_day: Some(1_000_000) };
 const ONE_PER_MINUTE: Quota = Quota { per_minute: Some(1), per_day: None };
 
+/// Starts a server with everything that only sandboxes and ephemeral servers have.
 async fn start() -> TestApp {
-    TestApp::start_with(&[("max_subscriptions_per_workspace", "1000")]).await
+    TestApp::start_adjustable(&[("max_subscriptions_per_workspace", "1000")]).await
 }
 
 #[test]
@@ -131,7 +134,7 @@ fn the_event_types_are_those_of_v1() {
 async fn no_operation_answers_without_a_key() {
     let app = start().await;
     let contract = ContractValidator::fetch_contract(&app, "developer-v1").await;
-    let records = ExampleRecords::create(&app.workspace("acme").await).await;
+    let records = ExampleRecords::create(&app.sandbox("acme").await).await;
     for operation in OPERATIONS {
         let response = send(example(&app, operation, &records.path(operation), None)).await;
         assert_error(&response, 401, "unauthorized");
@@ -142,7 +145,7 @@ async fn no_operation_answers_without_a_key() {
 #[tokio::test]
 async fn each_operation_needs_its_scope_and_no_other() {
     let app = start().await;
-    let workspace = app.workspace("acme").await;
+    let workspace = app.sandbox("acme").await;
     for operation in OPERATIONS {
         let path = ExampleRecords::create(&workspace).await.path(operation);
         if let Some(scope) = operation.scope {
@@ -161,7 +164,7 @@ async fn each_operation_needs_its_scope_and_no_other() {
 async fn no_operation_answers_beyond_the_limit() {
     let app = start().await;
     let contract = ContractValidator::fetch_contract(&app, "developer-v1").await;
-    let workspace = app.workspace("acme").await;
+    let workspace = app.sandbox("acme").await;
     for operation in OPERATIONS {
         let path = ExampleRecords::create(&workspace).await.path(operation);
         let key = key_with_scope(&workspace, operation, ONE_PER_MINUTE).await;
@@ -176,9 +179,10 @@ async fn no_operation_answers_beyond_the_limit() {
 #[tokio::test]
 async fn no_operation_returns_data_of_another_workspace() {
     let app = start().await;
-    let acme = app.workspace("acme").await;
+    let acme = app.sandbox("acme").await;
     let records = ExampleRecords::create(&acme).await;
-    let key = app.workspace("globex").await.key_with_all_scopes().await;
+    let globex = app.sandbox("globex").await;
+    let key = globex.key_with_all_scopes().await;
     let own_key = acme.key_with_all_scopes().await;
     let own = [super::WEBHOOKS, super::DELIVERIES];
     let before = [own_key.get(own[0]).await.body, own_key.get(own[1]).await.body];
@@ -197,6 +201,13 @@ async fn no_operation_returns_data_of_another_workspace() {
                 assert_eq!(rotated["key_id"], key.id);
             }
             // Created in `globex`.
+            "createSandboxEvent" => {
+                assert_eq!(
+                    response.assert_status(201).json()["event"]["workspace_id"],
+                    globex.id.to_string()
+                );
+            }
+            "advanceSandboxClock" => drop(response.assert_status(200)),
             "createWebhook" => {
                 let created = response.assert_status(201).json();
                 drop(super::delete(&key, &super::path_of(&created)).await.assert_status(204));
@@ -296,7 +307,7 @@ async fn provoke(
 async fn every_documented_status_of_every_operation_arises_as_documented() {
     let app = start().await;
     let contract = ContractValidator::fetch_contract(&app, "developer-v1").await;
-    let workspace = app.workspace("acme").await;
+    let workspace = app.sandbox("acme").await;
     for operation in OPERATIONS {
         for status in operation.statuses {
             let response = provoke(&app, &workspace, operation, *status).await;

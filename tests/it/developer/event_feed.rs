@@ -30,7 +30,7 @@ async fn read_all(key: &TestKey, cursor: Option<&str>, parameters: &str) -> (Vec
 }
 
 /// Reads all events until there are this many. The list ends before a running write, such as that of the request log.
-async fn read_count(key: &TestKey, parameters: &str, count: usize) -> Vec<Value> {
+pub(super) async fn read_count(key: &TestKey, parameters: &str, count: usize) -> Vec<Value> {
     let mut items = Vec::new();
     wait_until("all events are visible", async || {
         items = read_all(key, None, parameters).await.0;

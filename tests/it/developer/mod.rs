@@ -9,6 +9,7 @@ mod keys;
 mod limits;
 mod listen;
 mod rotation;
+mod sandbox;
 mod webhooks;
 
 use reqwest::Method;
@@ -19,6 +20,8 @@ use crate::support::{TestKey, TestResponse, send};
 const WEBHOOKS: &str = "/developer/v1/webhooks";
 const DELIVERIES: &str = "/developer/v1/deliveries";
 const EVENTS: &str = "/developer/v1/events";
+const SANDBOX_EVENTS: &str = "/developer/v1/sandbox/events";
+const SANDBOX_CLOCK: &str = "/developer/v1/sandbox/clock";
 const EVENT_STREAM: &str = "/developer/v1/events/stream";
 
 /// Returns a valid body of `createWebhook` without optional fields.

@@ -56,6 +56,13 @@ impl TestApp {
         Self::serve(TestDatabase::create().await, clock, settings, |server, _| server).await
     }
 
+    /// Starts a server with these settings, whose clients may advance its clock.
+    pub async fn start_adjustable(settings: &[(&'static str, &str)]) -> Self {
+        let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        let clock = Clock::simulated(START.parse().expect("a time")).adjustable();
+        Self::serve(TestDatabase::create().await, clock, settings, |server, _| server).await
+    }
+
     /// Starts a server of a later version, which has these migrations after those of the program. They are pending.
     pub async fn start_with_migrations(migrations: &[Migration]) -> Self {
         let mut database = TestDatabase::create().await;

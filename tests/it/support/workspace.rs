@@ -1,6 +1,7 @@
 //! A workspace of a test: creates keys, courses and students, and applies changes.
 
 use domain::keys::{self, NewKey};
+use domain::sandbox;
 use domain::scope::{Scope, Scopes};
 use domain::workspaces::{self, Quota};
 use foundation::id::WorkspaceId;
@@ -16,6 +17,17 @@ pub struct TestWorkspace<'a> {
     /// The key and the display name of the workspace.
     pub name: &'static str,
     pub id: WorkspaceId,
+}
+
+impl TestApp {
+    /// Returns the workspace with this key, whose data is for tests. Creates it if it does not exist.
+    pub async fn sandbox(&self, name: &'static str) -> TestWorkspace<'_> {
+        let workspace = self.workspace(name).await;
+        let write = self.begin_write().await;
+        sandbox::mark_as_test(&write, workspace.id).await.expect("a change");
+        write.commit().await.expect("a commit");
+        workspace
+    }
 }
 
 impl TestWorkspace<'_> {
