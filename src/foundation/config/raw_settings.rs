@@ -51,6 +51,11 @@ impl RawSettings {
         value
     }
 
+    /// Returns whether a source sets the setting.
+    pub(super) fn is_set(&self, key: &str) -> bool {
+        self.values.contains_key(key)
+    }
+
     /// Returns the source of a setting's value for messages, such as `--listen`, or `default` if the setting is not
     /// set.
     pub(super) fn source(&self, key: &str) -> String {

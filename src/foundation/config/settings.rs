@@ -182,8 +182,8 @@ settings! {
     sign_in: SignInConfig, "Sign-in" {
         /// Whether members can sign in with a password: on or off. `off` requires `--oidc-issuer`.
         password_sign_in: bool = Some("on"), "CREATOR_API_PASSWORD_SIGN_IN", "ON_OR_OFF";
-        /// Issuer URL of an OpenID Connect provider with which members can sign in. The provider must allow the redirect to
-        /// `/sign-in/provider/callback` of this server.
+        /// Issuer URL of an OpenID Connect provider with which members can sign in, with `https` unless the provider is on this
+        /// machine. The provider must allow the redirect to `/sign-in/provider/callback` of this server.
         oidc_issuer: Option<IssuerUrl> = None, "CREATOR_API_OIDC_ISSUER", "URL";
         /// Id of this server at the OpenID Connect provider
         oidc_client_id: Option<SingleLine> = None, "CREATOR_API_OIDC_CLIENT_ID", "ID";

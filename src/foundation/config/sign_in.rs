@@ -25,12 +25,41 @@ impl SettingValue for IssuerUrl {
     fn parse(text: &str) -> Option<Self> {
         let url = Url::parse(text).ok()?;
         let is_plain = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
-        (matches!(url.scheme(), "http" | "https") && is_plain).then(|| Self(text.to_owned()))
+        let is_issuer =
+            is_plain && !is_metadata_url(&url) && (url.scheme() == "https" || is_local_http(&url));
+        is_issuer.then(|| Self(text.to_owned()))
+    }
+
+    fn problem(text: &str) -> Option<String> {
+        let url = Url::parse(text).ok()?;
+        if is_metadata_url(&url) {
+            return Some(format!("this is the URL of the metadata of the issuer; remove {METADATA_PATH}"));
+        }
+        (url.scheme() == "http" && !is_local_http(&url))
+            .then(|| "a provider on another machine must be reached over https".to_owned())
     }
 
     fn show(&self) -> String {
         self.0.clone()
     }
+}
+
+/// The path of the metadata, after the issuer (OpenID Connect Discovery 1.0, section 4).
+const METADATA_PATH: &str = "/.well-known/openid-configuration";
+
+fn is_metadata_url(url: &Url) -> bool {
+    url.path().trim_end_matches('/').ends_with(METADATA_PATH)
+}
+
+/// Returns whether a URL with the scheme `http` leads to this machine, so that nobody else can read or change what is sent.
+fn is_local_http(url: &Url) -> bool {
+    let is_local = match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    url.scheme() == "http" && is_local
 }
 
 /// The domain of email addresses.
@@ -111,21 +140,21 @@ impl SettingValue for ClientSecret {
 impl SignInConfig {
     /// Reports an incomplete provider, and a server on which nobody can sign in.
     pub(super) fn check(&self, server: &ServerConfig, settings: &mut RawSettings) {
-        let keys = [
-            ("oidc_issuer", self.oidc_issuer.is_some(), "oidc_client_id", self.oidc_client_id.is_some()),
-            ("oidc_client_id", self.oidc_client_id.is_some(), "oidc_issuer", self.oidc_issuer.is_some()),
-            (
-                "oidc_client_secret",
-                self.oidc_client_secret.is_some(),
-                "oidc_issuer",
-                self.oidc_issuer.is_some(),
-            ),
+        let required = [
+            ("oidc_issuer", "oidc_client_id"),
+            ("oidc_client_id", "oidc_issuer"),
+            ("oidc_client_secret", "oidc_issuer"),
+            ("oidc_name", "oidc_issuer"),
+            ("oidc_email_domains", "oidc_issuer"),
+            ("oidc_allow", "oidc_issuer"),
         ];
-        for (key, _, required, _) in
-            keys.into_iter().filter(|(_, is_set, _, has_other)| *is_set && !has_other)
-        {
-            let source = settings.source(key);
-            settings.errors.push(format!("{source}: `{key}` requires `{required}`; set both or neither"));
+        for (key, other) in required {
+            if settings.is_set(key) && !settings.is_set(other) {
+                let source = settings.source(key);
+                settings
+                    .errors
+                    .push(format!("{source}: `{key}` requires `{other}`; set `{other}`, or remove `{key}`"));
+            }
         }
         if !self.password_sign_in && self.oidc_issuer.is_none() {
             let source = settings.source("password_sign_in");
@@ -163,13 +192,25 @@ mod tests {
     #[test]
     fn an_issuer_is_kept_as_it_was_entered() {
         let shown = |text: &str| IssuerUrl::parse(text).map(|issuer| issuer.show());
-        for valid in ["https://a.example", "https://a.example/", "http://127.0.0.1:5/realms/x"] {
+        for valid in ["https://a.example", "https://a.example/", "https://10.0.0.1:5/realms/x"] {
             assert_eq!(shown(valid).as_deref(), Some(valid));
         }
         for invalid in
             ["", "a.example", "https://a.example?x", "https://a.example#x", "https://u:p@a.example"]
         {
             assert_eq!(shown(invalid), None, "{invalid}");
+        }
+    }
+
+    #[test]
+    fn an_issuer_over_http_must_be_on_this_machine() {
+        for valid in ["http://127.0.0.1", "http://[::1]:8080", "http://localhost:5/realms/x"] {
+            assert!(IssuerUrl::parse(valid).is_some(), "{valid}");
+        }
+        for invalid in
+            ["http://10.0.0.1", "http://a.example", "http://localhost.a.example", "ftp://localhost"]
+        {
+            assert!(IssuerUrl::parse(invalid).is_none(), "{invalid}");
         }
     }
 }

@@ -202,13 +202,36 @@ fn a_provider_needs_an_id_and_a_url_to_come_back_to() {
     insta::assert_snapshot!(
         errors(&[issuer, ("listen", "0.0.0.0:80")], &[("CREATOR_API_PASSWORD_SIGN_IN", "off")], ""),
         @r"
-    --oidc-issuer: `oidc_issuer` requires `oidc_client_id`; set both or neither
+    --oidc-issuer: `oidc_issuer` requires `oidc_client_id`; set `oidc_client_id`, or remove `oidc_issuer`
     --oidc-issuer: `oidc_issuer` requires `public_url`, to which the provider sends the browser back; set it to the URL of this server
     "
     );
     insta::assert_snapshot!(
         errors(&[], &[("CREATOR_API_PASSWORD_SIGN_IN", "off")], ""),
         @"CREATOR_API_PASSWORD_SIGN_IN: without passwords, `oidc_issuer` is required, since nobody could sign in; set it, or set `password_sign_in` to on"
+    );
+    let file =
+        "oidc_name = \"School\"\noidc_email_domains = [\"a.example\"]\noidc_allow = [\"10.0.0.0/8\"]\n";
+    insta::assert_snapshot!(
+        errors(&[], &[], file),
+        @r"
+    creator-api.toml:1: `oidc_name` requires `oidc_issuer`; set `oidc_issuer`, or remove `oidc_name`
+    creator-api.toml:2: `oidc_email_domains` requires `oidc_issuer`; set `oidc_issuer`, or remove `oidc_email_domains`
+    creator-api.toml:3: `oidc_allow` requires `oidc_issuer`; set `oidc_issuer`, or remove `oidc_allow`
+    "
+    );
+}
+
+#[test]
+fn an_issuer_that_cannot_work_is_rejected_with_the_reason() {
+    let rejected = |issuer| errors(&[("oidc_issuer", issuer), ("oidc_client_id", "dashboard")], &[], "");
+    insta::assert_snapshot!(
+        rejected("http://accounts.example.com"),
+        @r#"--oidc-issuer: invalid value "http://accounts.example.com" for `oidc_issuer`: a provider on another machine must be reached over https; expected the issuer URL of an OpenID Connect provider, such as https://accounts.example.com, without a query"#
+    );
+    insta::assert_snapshot!(
+        rejected("https://accounts.example.com/.well-known/openid-configuration"),
+        @r#"--oidc-issuer: invalid value "https://accounts.example.com/.well-known/openid-configuration" for `oidc_issuer`: this is the URL of the metadata of the issuer; remove /.well-known/openid-configuration; expected the issuer URL of an OpenID Connect provider, such as https://accounts.example.com, without a query"#
     );
 }
 
