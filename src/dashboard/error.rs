@@ -71,6 +71,16 @@ pub(crate) enum PageError {
         /// The explanation for the person.
         problem: String,
     },
+    /// The user could not confirm their identity with the provider.
+    #[error("confirmation of the identity failed")]
+    ConfirmationFailed {
+        /// The status of the response.
+        status: StatusCode,
+        /// The explanation for the user.
+        problem: String,
+        /// The page to return to after another try: path and query.
+        back: String,
+    },
     /// Validation errors that do not belong to a field of the form.
     #[error("{}", .0.iter().map(FieldError::to_string).collect::<Vec<_>>().join("; "))]
     Invalid(Vec<FieldError>),
@@ -90,7 +100,7 @@ impl ResponseError for PageError {
             | Self::Forbidden
             | Self::SecondFactorRequired
             | Self::IdentityNotConfirmed { .. } => StatusCode::FORBIDDEN,
-            Self::SignInFailed { status, .. } => *status,
+            Self::SignInFailed { status, .. } | Self::ConfirmationFailed { status, .. } => *status,
             Self::DuplicateForm => StatusCode::CONFLICT,
             Self::FormTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::IncompleteForm => StatusCode::REQUEST_TIMEOUT,
@@ -161,6 +171,7 @@ impl PageError {
         let next_step = self.next_step();
         if let Some((path, _)) = &next_step
             && !is_form
+            && !matches!(self, Self::ConfirmationFailed { .. })
         {
             return redirect_or_reload(context, path);
         }
@@ -189,7 +200,7 @@ impl PageError {
     fn next_step(&self) -> Option<(String, &'static str)> {
         match self {
             Self::SecondFactorRequired => Some((SECURITY.to_owned(), "Set up a second factor")),
-            Self::IdentityNotConfirmed { back } => {
+            Self::IdentityNotConfirmed { back } | Self::ConfirmationFailed { back, .. } => {
                 let next: String = url::form_urlencoded::byte_serialize(back.as_bytes()).collect();
                 Some((format!("{CONFIRM}?next={next}"), "Confirm your identity"))
             }
@@ -237,6 +248,7 @@ impl PageError {
                 "No changes were made. Members with the role owner can give you another role (Settings, Members).",
             ),
             Self::SignInFailed { problem, .. } => ("Sign-in failed", problem.as_str()),
+            Self::ConfirmationFailed { problem, .. } => ("Your identity is not confirmed", problem.as_str()),
             Self::SecondFactorRequired => (
                 "Second factor required",
                 "No changes were made. This workspace requires a second factor from its members.",

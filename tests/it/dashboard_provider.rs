@@ -323,6 +323,11 @@ async fn a_member_confirms_their_identity_with_the_provider() {
     let eve = Account::new("subject-2", "eve@acme.example");
     let page = html(&confirm(&eve, Variant::default()).await.assert_status(403));
     assert!(page.contains("not that of the signed-in user"), "{page}");
+    assert!(page.contains("Your identity is not confirmed") && !page.contains("Sign-in failed"), "{page}");
+    assert!(
+        page.contains("href=\"/dashboard/confirm?next=%2Fdashboard%2Fdeveloper%2Fkeys%2Fnew\""),
+        "the next try leads back: {page}"
+    );
     let now = app.clock.now().as_second();
     let old = Variant { claims: json!({"auth_time": now - 600}), ..Variant::default() };
     confirm(&ADA, old).await.assert_status(403);

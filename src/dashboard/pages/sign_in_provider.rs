@@ -96,7 +96,7 @@ async fn callback(request: PublicRequest, query: PageQuery) -> PageResponse {
     Ok(response)
 }
 
-/// Returns the error of a person who may not sign in.
+/// Returns the error of a person who may not sign in, or cannot confirm their identity.
 fn refused(problem: impl Into<String>) -> PageError {
     PageError::SignInFailed { status: StatusCode::FORBIDDEN, problem: problem.into() }
 }
@@ -106,6 +106,16 @@ async fn finish(context: &BrowserContext, query: &PageQuery) -> PageResponse {
     let Some(Step::Provider(pending)) = steps::read(context) else {
         return Err(refused("This browser began no sign-in in the last 10 minutes, or has finished it."));
     };
+    complete(context, query, &pending).await.map_err(|error| match error {
+        PageError::SignInFailed { status, problem } if pending.session.is_some() => {
+            PageError::ConfirmationFailed { status, problem, back: safe_next(&pending.next).to_owned() }
+        }
+        other => other,
+    })
+}
+
+/// Continues the attempt that the browser began.
+async fn complete(context: &BrowserContext, query: &PageQuery, pending: &PendingProvider) -> PageResponse {
     let issuer = context.app().config.sign_in.oidc_issuer.as_ref().map(|issuer| issuer.as_str());
     let is_other_issuer = query.non_empty("iss").is_some_and(|iss| Some(&*iss) != issuer);
     if query.text("state") != pending.attempt.state || is_other_issuer {
