@@ -1,6 +1,7 @@
 //! The rules for ID tokens (OpenID Connect Core 1.0, section 3.1.3.7).
 
 use chrono::{DateTime, Utc};
+use openidconnect::EndUserEmail;
 use openidconnect::core::{
     CoreIdTokenClaims, CoreIdTokenVerifier, CoreJwsSigningAlgorithm, CoreUserInfoClaims,
 };
@@ -28,6 +29,8 @@ pub struct Identity {
     pub subject: String,
     /// The email address, if the provider has verified it.
     pub verified_email: Option<String>,
+    /// The claim about the email address that the provider did not send: `email` or `email_verified`.
+    pub missing_claim: Option<&'static str>,
     /// When the person last entered their credentials at the provider, in milliseconds since the epoch.
     pub authenticated_ms: Option<i64>,
 }
@@ -35,19 +38,35 @@ pub struct Identity {
 impl Identity {
     /// Returns the person of a validated token.
     pub(crate) fn new(claims: &CoreIdTokenClaims) -> Self {
-        let is_verified = claims.email_verified() == Some(true);
+        let (verified_email, missing_claim) = email(claims.email(), claims.email_verified());
         Self {
             issuer: claims.issuer().as_str().to_owned(),
             subject: claims.subject().as_str().to_owned(),
-            verified_email: claims.email().filter(|_| is_verified).map(|email| email.as_str().to_owned()),
+            verified_email,
+            missing_claim,
             authenticated_ms: claims.auth_time().map(|time| time.timestamp_millis()),
         }
     }
 
-    /// Adds the email address of the user info response.
+    /// Adds the email address of the user info response, unless the token says more about it.
     pub(crate) fn add_email(&mut self, claims: &CoreUserInfoClaims) {
-        let is_verified = claims.email_verified() == Some(true);
-        self.verified_email = claims.email().filter(|_| is_verified).map(|email| email.as_str().to_owned());
+        let (verified_email, missing_claim) = email(claims.email(), claims.email_verified());
+        if missing_claim.is_none() || self.missing_claim.is_some() {
+            (self.verified_email, self.missing_claim) = (verified_email, missing_claim);
+        }
+    }
+}
+
+/// Returns the email address if it is verified, and the claim that is missing.
+fn email(
+    address: Option<&EndUserEmail>,
+    is_verified: Option<bool>,
+) -> (Option<String>, Option<&'static str>) {
+    match (address, is_verified) {
+        (None, _) => (None, Some("email")),
+        (Some(_), None) => (None, Some("email_verified")),
+        (Some(_), Some(false)) => (None, None),
+        (Some(address), Some(true)) => (Some(address.as_str().to_owned()), None),
     }
 }
 

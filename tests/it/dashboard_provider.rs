@@ -252,6 +252,32 @@ async fn the_email_address_can_be_in_the_user_info_response() {
 }
 
 #[tokio::test]
+async fn a_provider_that_sends_no_email_address_is_a_matter_for_the_operator() {
+    let provider = FakeProvider::start().await;
+    let app = start(&provider).await;
+    let sign_in = async |browser: &Browser<'_>| {
+        let path = provider.begin(browser, &ADA, Variant::default()).await;
+        html(&browser.get(&path).await.assert_status(403))
+    };
+    for claim in ["email", "email_verified"] {
+        provider.omit_claim(claim);
+        let page = sign_in(&Browser::new(&app)).await;
+        assert!(page.contains(&format!("did not send the claim {claim},")), "{claim}: {page}");
+        assert!(
+            page.contains("Ask the operator of this server") && page.contains("for the scope email"),
+            "{page}"
+        );
+    }
+    // A member who is signed in with a password sees the same reason.
+    let browser = Browser::new(&app);
+    browser.sign_in("ada@acme.example", PASSWORD).await.assert_status(303);
+    let sent = browser.get("/dashboard/confirm/provider?next=/dashboard").await.assert_status(303);
+    let back = provider.authorize(sent.header("location"), &ADA, Variant::default());
+    let page = html(&browser.get(&back).await.assert_status(403));
+    assert!(page.contains("did not send the claim email_verified,"), "{page}");
+}
+
+#[tokio::test]
 async fn password_sign_in_can_be_switched_off_while_a_link_is_open() {
     let provider = FakeProvider::start().await;
     let app = start(&provider).await;

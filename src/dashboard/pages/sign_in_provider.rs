@@ -172,12 +172,15 @@ async fn complete(context: &BrowserContext, query: &PageQuery, pending: &Pending
                 return Err(refused("The provider did not ask for your credentials again."));
             }
             match retry_on_conflict(|| confirm(context, viewer, &identity)).await? {
-                Some(token) => {
+                Ok(token) => {
                     let mut response = signed_in(context, &token, next)?;
                     set_flash(context, &mut response, &token, &Flash::success("Your identity is confirmed."));
                     Ok(response)
                 }
-                None => Err(refused("The account at the provider is not that of the signed-in user.")),
+                Err(refusal @ (ProviderSignIn::EmailNotVerified | ProviderSignIn::ClaimMissing(_))) => {
+                    Err(refused(explanation(&refusal, context.app().config.sign_in.password_sign_in)))
+                }
+                Err(_) => Err(refused("The account at the provider is not that of the signed-in user.")),
             }
         }
     }
@@ -196,6 +199,7 @@ fn account(identity: &Identity) -> ProviderAccount<'_> {
         issuer: &identity.issuer,
         subject: &identity.subject,
         verified_email: identity.verified_email.as_deref(),
+        missing_claim: identity.missing_claim,
     }
 }
 
@@ -235,13 +239,13 @@ async fn notify_of_link(app: &App, write: &mut Write, user: &User, actor: &Actor
     users::notify(app, write, user.workspace, &user.email, event, actor).await
 }
 
-/// Records that the signed-in user confirmed their identity, and returns the new token of their session. `None` if the account
-/// belongs to somebody else.
+/// Records that the signed-in user confirmed their identity, and returns the new token of their session. The error is the result for
+/// the account, which can be another member.
 async fn confirm(
     context: &BrowserContext,
     viewer: &Viewer,
     identity: &Identity,
-) -> Result<Option<SecretString>> {
+) -> Result<std::result::Result<SecretString, ProviderSignIn>> {
     let app = context.app();
     let mut write = app.begin_write().await?;
     let has_second_factor = viewer.proof.has_second_factor;
@@ -250,7 +254,7 @@ async fn confirm(
             ProviderSignIn::Member { user, is_new } if email::is_same(&user.email, &viewer.email) => {
                 (user, is_new)
             }
-            _ => return Ok(None),
+            refusal => return Ok(Err(refusal)),
         };
     let token = sessions::confirm(&write, viewer, false).await?;
     let mut entries = vec![(Action::IdentityConfirmed, viewer.session.to_string(), "")];
@@ -265,7 +269,7 @@ async fn confirm(
         audit::append(app, &mut write, viewer.live_workspace.id, &actor, entry).await?;
     }
     write.commit().await?;
-    Ok(Some(token))
+    Ok(Ok(token))
 }
 
 /// Explains to a person why they cannot sign in, and whom to ask.
@@ -275,6 +279,10 @@ fn explanation(refusal: &ProviderSignIn, has_passwords: bool) -> String {
             "The provider has not verified your email address. Verify it there, then sign in again."
                 .to_owned()
         }
+        ProviderSignIn::ClaimMissing(claim) => format!(
+            "The provider did not send the claim {claim}, so it is not known who you are here. Ask the operator of this server: in its \
+             ID tokens or its user info, the provider must send the claims email and email_verified for the scope email."
+        ),
         ProviderSignIn::DomainNotAllowed(address) => format!(
             "Addresses of this domain may not sign in: {address}. Choose another account, or ask the operator of this server."
         ),

@@ -21,6 +21,8 @@ pub struct ProviderAccount<'a> {
     pub subject: &'a str,
     /// The email address, if the provider has verified it.
     pub verified_email: Option<&'a str>,
+    /// The claim about the email address that the provider did not send.
+    pub missing_claim: Option<&'static str>,
 }
 
 /// The result of [`sign_in_with_provider`].
@@ -35,6 +37,8 @@ pub enum ProviderSignIn {
     },
     /// The provider has not verified the email address of the account.
     EmailNotVerified,
+    /// The provider did not send this claim, and so no verified email address.
+    ClaimMissing(&'static str),
     /// Addresses of this domain may not sign in with the provider.
     DomainNotAllowed(String),
     /// Nobody with this email address is a member of a workspace.
@@ -52,6 +56,7 @@ impl ProviderSignIn {
         match self {
             Self::Member { .. } => "member",
             Self::EmailNotVerified => "email_not_verified",
+            Self::ClaimMissing(_) => "claim_missing",
             Self::DomainNotAllowed(_) => "domain_not_allowed",
             Self::NoAccess(_) => "no_access",
             Self::OtherAccount(_) => "other_account",
@@ -72,12 +77,14 @@ pub async fn sign_in_with_provider(
     account: ProviderAccount<'_>,
     used_second_factor: bool,
 ) -> Result<ProviderSignIn> {
-    let ProviderAccount { issuer, subject, verified_email } = account;
+    let ProviderAccount { issuer, subject, verified_email, missing_claim } = account;
     let known = people::by_subject(write.conn(), issuer, subject).await?;
     let address = match (known, verified_email) {
         (Some(person), _) => person.email_folded,
         (None, Some(address)) => email::comparison_key(address),
-        (None, None) => return Ok(ProviderSignIn::EmailNotVerified),
+        (None, None) => {
+            return Ok(missing_claim.map_or(ProviderSignIn::EmailNotVerified, ProviderSignIn::ClaimMissing));
+        }
     };
     if !is_domain_allowed(app, &address) {
         return Ok(ProviderSignIn::DomainNotAllowed(address));

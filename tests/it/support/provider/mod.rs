@@ -66,6 +66,8 @@ struct State {
     is_up: bool,
     /// Whether the email address is only in the user info response, as with the certified provider.
     hides_email: bool,
+    /// A claim that neither tokens nor user info contain.
+    omitted: Option<&'static str>,
     keys: Vec<ProviderKey>,
     grants: HashMap<String, Grant>,
     /// The accounts by access token.
@@ -87,6 +89,7 @@ impl FakeProvider {
             now,
             is_up: true,
             hides_email: false,
+            omitted: None,
             keys: vec![ProviderKey::rsa("first")],
             grants: HashMap::new(),
             sessions: HashMap::new(),
@@ -155,6 +158,11 @@ impl FakeProvider {
         self.state().hides_email = true;
     }
 
+    /// Leaves a claim out of tokens and user info.
+    pub fn omit_claim(&self, claim: &'static str) {
+        self.state().omitted = Some(claim);
+    }
+
     /// Signs with another key from now on.
     pub fn replace_keys(&self, key: ProviderKey) {
         self.state().keys = vec![key];
@@ -216,10 +224,8 @@ impl State {
             "/user" => {
                 let token = header(head, "authorization").replace("Bearer ", "");
                 let account = self.sessions.get(&token).expect("a known access token");
-                (
-                    200,
-                    json!({"sub": account.subject, "email": account.email, "email_verified": account.is_verified}),
-                )
+                let claims = json!({"sub": account.subject, "email": account.email, "email_verified": account.is_verified});
+                (200, self.without_omitted(claims))
             }
             other => panic!("the server requested {other}"),
         }
@@ -261,6 +267,11 @@ impl State {
         (200, json!({"access_token": access_token, "token_type": "Bearer", "id_token": token}))
     }
 
+    fn without_omitted(&self, mut claims: Value) -> Value {
+        claims.as_object_mut().expect("an object").retain(|name, _| Some(name.as_str()) != self.omitted);
+        claims
+    }
+
     fn token(&self, grant: &Grant) -> String {
         let mut claims = json!({
             "iss": self.issuer,
@@ -279,6 +290,7 @@ impl State {
             claims[name] = value.clone();
         }
         claims.as_object_mut().expect("an object").retain(|_, value| !value.is_null());
+        let claims = self.without_omitted(claims);
         let key = &self.keys[0];
         let algorithm = grant.variant.algorithm.unwrap_or(key.algorithm());
         let header = json!({"typ": "JWT", "alg": algorithm, "kid": key.id()});
