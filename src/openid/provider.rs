@@ -28,7 +28,7 @@ use crate::validation::{self, Identity};
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum time since the person entered their credentials at the provider. The provider must then say when that was (`auth_time`).
 const MAX_AGE: Duration = Duration::from_hours(30 * 24);
-/// How long metadata and keys are used before they are read again, in milliseconds.
+/// How long metadata and keys are used, in milliseconds. Then they must be read again before anybody signs in.
 const FRESH_MS: i64 = 60 * 60_000;
 /// Minimum time between two attempts to read the metadata, in milliseconds.
 const RETRY_MS: i64 = 10_000;
@@ -116,7 +116,7 @@ impl Provider {
     /// pages appear at once even if the provider hangs.
     pub fn seems_available(&self, clock: &Clock) -> bool {
         let Ok(cache) = self.cache.try_lock() else { return true };
-        cache.metadata.is_some() || cache.recent_problem(clock.now_ms()).is_none()
+        cache.recent_problem(clock.now_ms()).is_none()
     }
 
     /// Returns the URL of the provider that the browser is sent to. The provider sends it back to `redirect`. With `again`, the
@@ -165,17 +165,26 @@ impl Provider {
             .set_pkce_verifier(PkceCodeVerifier::new(attempt.verifier.clone()))
             .set_redirect_uri(Cow::Owned(redirect_url(redirect)?))
             .request_async(&self.http)
-            .await
-            .map_err(|error| match error {
-                RequestTokenError::Request(cause) => ProviderError::Unavailable(describe(&cause)),
-                other => rejected(other),
-            })?;
+            .await;
+        let response = match response {
+            Ok(response) => response,
+            // The provider decided about the code.
+            Err(error @ RequestTokenError::ServerResponse(_)) => return Err(rejected(error)),
+            Err(error) => {
+                // It may have another endpoint now.
+                self.discard(&metadata).await;
+                return Err(match error {
+                    RequestTokenError::Request(cause) => ProviderError::Unavailable(describe(&cause)),
+                    other => rejected(other),
+                });
+            }
+        };
         let no_token = || ProviderError::Rejected("the response contains no ID token".to_owned());
         let token = response.id_token().ok_or_else(no_token)?;
         let nonce = Nonce::new(attempt.nonce.clone());
         let mut identity = match validate(&client, token, &nonce, clock.now_ms()) {
             Err(ClaimsVerificationError::SignatureVerification(
-                SignatureVerificationError::NoMatchingKey,
+                SignatureVerificationError::NoMatchingKey | SignatureVerificationError::CryptoError(_),
             )) => {
                 // The provider may have new keys.
                 let metadata = self.read_again(clock.now_ms(), &metadata).await?;
@@ -208,13 +217,21 @@ impl Provider {
         Some(request.http_get_url())
     }
 
-    /// Returns the metadata and keys. Uses old ones if they cannot be read again.
+    /// Returns the metadata and keys.
     async fn metadata(&self, now_ms: i64) -> Result<Arc<ProviderMetadataWithLogout>, ProviderError> {
         let mut cache = self.cache.lock().await;
         let is_fresh = (now_ms - cache.read_ms).abs() < FRESH_MS;
         match &cache.metadata {
             Some(metadata) if is_fresh => Ok(Arc::clone(metadata)),
             _ => self.read(&mut cache, now_ms).await,
+        }
+    }
+
+    /// Makes the next sign-in read the metadata and keys again, unless another request has read newer ones than `known`.
+    async fn discard(&self, known: &Arc<ProviderMetadataWithLogout>) {
+        let mut cache = self.cache.lock().await;
+        if cache.metadata.as_ref().is_some_and(|metadata| Arc::ptr_eq(metadata, known)) {
+            cache.read_ms = 0;
         }
     }
 
@@ -238,26 +255,25 @@ impl Provider {
         cache: &mut Cache,
         now_ms: i64,
     ) -> Result<Arc<ProviderMetadataWithLogout>, ProviderError> {
-        let problem = match cache.recent_problem(now_ms) {
-            Some(problem) => problem.to_owned(),
-            None => match self.discover().await {
-                Ok(metadata) => {
-                    let metadata = Arc::new(metadata);
-                    *cache = Cache { metadata: Some(Arc::clone(&metadata)), read_ms: now_ms, failed: None };
-                    return Ok(metadata);
-                }
-                Err(problem) => {
-                    tracing::warn!(
-                        problem,
-                        issuer = self.settings.issuer,
-                        "could not read the metadata of the sign-in provider"
-                    );
-                    cache.failed = Some((now_ms, problem.clone()));
-                    problem
-                }
-            },
-        };
-        cache.metadata.clone().ok_or(ProviderError::Unavailable(problem))
+        if let Some(problem) = cache.recent_problem(now_ms) {
+            return Err(ProviderError::Unavailable(problem.to_owned()));
+        }
+        match self.discover().await {
+            Ok(metadata) => {
+                let metadata = Arc::new(metadata);
+                *cache = Cache { metadata: Some(Arc::clone(&metadata)), read_ms: now_ms, failed: None };
+                Ok(metadata)
+            }
+            Err(problem) => {
+                tracing::warn!(
+                    problem,
+                    issuer = self.settings.issuer,
+                    "could not read the metadata of the sign-in provider"
+                );
+                cache.failed = Some((now_ms, problem.clone()));
+                Err(ProviderError::Unavailable(problem))
+            }
+        }
     }
 
     async fn discover(&self) -> Result<ProviderMetadataWithLogout, String> {

@@ -166,6 +166,57 @@ async fn new_keys_of_the_provider_are_read_again() {
 }
 
 #[tokio::test]
+async fn a_new_key_with_the_id_of_the_old_one_is_read_again() {
+    let provider = FakeProvider::start().await;
+    provider.replace_keys(ProviderKey::p256("first"));
+    let app = start(&provider).await;
+    provider.sign_in(&Browser::new(&app), &ADA).await.assert_status(303);
+    provider.replace_keys(ProviderKey::p256("first"));
+    let browser = Browser::new(&app);
+    provider.sign_in(&browser, &ADA).await.assert_status(403);
+    provider.advance(&app, 11);
+    provider.sign_in(&browser, &ADA).await.assert_status(303);
+    assert!(is_signed_in(&browser).await);
+}
+
+#[tokio::test]
+async fn a_failed_exchange_makes_the_next_sign_in_read_the_metadata_again() {
+    let provider = FakeProvider::start().await;
+    let app = start(&provider).await;
+    provider.sign_in(&Browser::new(&app), &ADA).await.assert_status(303);
+    // A code that the provider rejects is no reason to read anything again.
+    let browser = Browser::new(&app);
+    let back = provider.begin(&browser, &ADA, Variant::default()).await;
+    browser.get(&back.replace("code=code-", "code=guess-")).await.assert_status(403);
+    assert_eq!(provider.metadata_requests(), 1);
+    provider.move_endpoints("/v2");
+    provider.sign_in(&browser, &ADA).await.assert_status(403);
+    provider.sign_in(&browser, &ADA).await.assert_status(303);
+    assert!(is_signed_in(&browser).await);
+    assert_eq!(provider.metadata_requests(), 2);
+}
+
+#[tokio::test]
+async fn old_metadata_sends_nobody_to_a_provider_that_is_down() {
+    let provider = FakeProvider::start().await;
+    let app = start(&provider).await;
+    provider.sign_in(&Browser::new(&app), &ADA).await.assert_status(303);
+    provider.set_up(false);
+    provider.advance(&app, 60 * 60);
+    let browser = Browser::new(&app);
+    let refused = browser.get("/sign-in/provider").await.assert_status(303);
+    assert_eq!(refused.header("location"), "/login");
+    let page = html(&browser.get("/login").await.assert_status(200));
+    assert!(page.contains("the provider cannot be reached") && !page.contains("/sign-in/provider"), "{page}");
+    assert!(page.contains("name=\"password\""), "{page}");
+
+    provider.set_up(true);
+    provider.advance(&app, 11);
+    provider.sign_in(&browser, &ADA).await.assert_status(303);
+    assert!(is_signed_in(&browser).await);
+}
+
+#[tokio::test]
 async fn without_the_provider_members_sign_in_with_their_password() {
     let provider = FakeProvider::start().await;
     provider.set_up(false);

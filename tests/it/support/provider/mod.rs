@@ -66,6 +66,10 @@ struct State {
     is_up: bool,
     /// Whether the email address is only in the user info response, as with the certified provider.
     hides_email: bool,
+    /// The start of the paths of the endpoints.
+    prefix: &'static str,
+    /// The number of requests for the metadata.
+    metadata_requests: usize,
     /// A claim that neither tokens nor user info contain.
     omitted: Option<&'static str>,
     keys: Vec<ProviderKey>,
@@ -89,6 +93,8 @@ impl FakeProvider {
             now,
             is_up: true,
             hides_email: false,
+            prefix: "",
+            metadata_requests: 0,
             omitted: None,
             keys: vec![ProviderKey::rsa("first")],
             grants: HashMap::new(),
@@ -158,6 +164,16 @@ impl FakeProvider {
         self.state().hides_email = true;
     }
 
+    /// Serves the endpoints under another prefix from now on. The former paths do not exist any longer.
+    pub fn move_endpoints(&self, prefix: &'static str) {
+        self.state().prefix = prefix;
+    }
+
+    /// Returns how often the metadata was requested.
+    pub fn metadata_requests(&self) -> usize {
+        self.state().metadata_requests
+    }
+
     /// Leaves a claim out of tokens and user info.
     pub fn omit_claim(&self, claim: &'static str) {
         self.state().omitted = Some(claim);
@@ -172,7 +188,7 @@ impl FakeProvider {
     /// the path and query with which the browser comes back.
     pub fn authorize(&self, redirect: &str, account: &Account, variant: Variant) -> String {
         let url = Url::parse(redirect).expect("a URL");
-        assert!(redirect.starts_with(&format!("{}/authorize?", self.issuer())), "{redirect}");
+        assert!(redirect.starts_with(&self.issuer()) && url.path().ends_with("/authorize"), "{redirect}");
         let query: HashMap<String, String> = url.query_pairs().into_owned().collect();
         assert_eq!((query["response_type"].as_str(), query["client_id"].as_str()), ("code", CLIENT));
         assert_eq!(
@@ -214,8 +230,12 @@ impl State {
         let text = String::from_utf8_lossy(request).into_owned();
         let (head, body) = text.split_once("\r\n\r\n").expect("a complete head");
         let path = head.split(' ').nth(1).expect("a path");
-        match path {
-            "/.well-known/openid-configuration" => (200, self.metadata()),
+        if path == "/.well-known/openid-configuration" {
+            self.metadata_requests += 1;
+            return (200, self.metadata());
+        }
+        let Some(endpoint) = path.strip_prefix(self.prefix) else { return (404, json!({})) };
+        match endpoint {
             "/keys" => {
                 let keys: Vec<Value> = self.keys.iter().map(ProviderKey::public).collect();
                 (200, json!({"keys": keys}))
@@ -232,7 +252,7 @@ impl State {
     }
 
     fn metadata(&self) -> Value {
-        let url = |path: &str| format!("{}{path}", self.issuer);
+        let url = |path: &str| format!("{}{}{path}", self.issuer, self.prefix);
         json!({
             "issuer": self.issuer,
             "authorization_endpoint": url("/authorize"),
