@@ -5,6 +5,7 @@ use std::time::Duration;
 use domain::keys;
 use domain::roles::Role;
 use domain::workspaces::Quota;
+use regex::Regex;
 
 use crate::support::browser::{csrf_token, first_match, html};
 use crate::support::members::{audit_entries, member_browser};
@@ -18,10 +19,29 @@ fn path(key: &TestKey, form: &str) -> String {
     format!("{KEYS}/keys/{}/{form}", key.id)
 }
 
-/// Submits a form about a key.
+/// Loads and submits a form about a key.
 async fn submit(browser: &Browser<'_>, key: &TestKey, form: &str, fields: &[(&str, &str)]) -> TestResponse {
-    let path = path(key, form);
-    browser.submit(&path, &path, fields).await
+    let page = browser.get(&path(key, form)).await;
+    if page.status != 200 {
+        return browser.submit(KEYS, &path(key, form), fields).await;
+    }
+    send_loaded(browser, key, form, &page, fields).await
+}
+
+/// Submits a form about a key that was loaded earlier, with the version of the key that it contains.
+async fn send_loaded(
+    browser: &Browser<'_>,
+    key: &TestKey,
+    form: &str,
+    page: &TestResponse,
+    fields: &[(&str, &str)],
+) -> TestResponse {
+    let text = html(page);
+    let version = Regex::new("name=\"version\" value=\"([^\"]*)\"").expect("a valid pattern");
+    let version = version.captures(&text).map(|captures| captures[1].to_owned());
+    let version = version.as_deref().map(|version| ("version", version));
+    let fields: Vec<_> = fields.iter().copied().chain(version).collect();
+    browser.post(&path(key, form), &csrf_token(page), &fields).await
 }
 
 /// Returns the part of a secret that the list shows.
@@ -128,6 +148,49 @@ async fn a_key_is_edited_and_the_audit_log_names_the_changes() {
             "owner@acme.example Changed an API key CRM (expires never; may be used from 192.0.2.0/24; scopes -read:students -write:students)",
             "owner@acme.example Changed an API key CRM (expires 2026-03-09T10:00:30.000Z; may be used from 127.0.0.0/8; was named billing; scopes +read:students +write:students -read:orders)",
         ]
+    );
+}
+
+#[tokio::test]
+async fn an_old_form_restores_nothing_that_was_changed_since() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let key = acme.key("read:courses read:orders").await;
+    let (owner, ada) =
+        (acme.owner_browser().await, member_browser(&acme, "ada@acme.example", &[Role::Developer]).await);
+    let old = ada.get(&path(&key, "edit")).await.assert_status(200);
+    let reduced =
+        [("name", "billing"), ("scopes", "read:courses"), ("expires", "30"), ("networks", "127.0.0.0/8")];
+    submit(&owner, &key, "edit", &reduced).await.assert_status(303);
+
+    let both = [("scopes", "read:courses"), ("scopes", "read:orders")];
+    let renamed = [&both[..], &[("name", "CRM"), ("expires", "keep"), ("networks", "")]].concat();
+    // An invalid field does not make the form newer.
+    let invalid = [&both[..], &[("name", ""), ("expires", "keep"), ("networks", "")]].concat();
+    let invalid = send_loaded(&ada, &key, "edit", &old, &invalid).await.assert_status(422);
+    for loaded in [&old, &invalid] {
+        let page = send_loaded(&ada, &key, "edit", loaded, &renamed).await.assert_status(422);
+        let text = html(&page);
+        assert!(
+            text.contains("This key was changed after this page was loaded. Nothing was saved."),
+            "{text}"
+        );
+        assert!(text.contains("value=\"billing\"") && text.contains("value=\"127.0.0.0/8\""), "{text}");
+        assert!(!text.contains("value=\"read:orders\" checked"), "{text}");
+    }
+    key.get("/api/v1/orders").await.assert_status(403);
+
+    // The page with the current values saves changes.
+    let page = send_loaded(&ada, &key, "edit", &old, &renamed).await.assert_status(422);
+    let fields =
+        [("name", "CRM"), ("scopes", "read:courses"), ("expires", "keep"), ("networks", "127.0.0.0/8")];
+    send_loaded(&ada, &key, "edit", &page, &fields).await.assert_status(303);
+    // What the form asks for is already true.
+    send_loaded(&ada, &key, "edit", &old, &fields).await.assert_status(303);
+    assert!(html(&ada.get(KEYS).await).contains("No changes."));
+    assert_eq!(
+        audit_entries(&acme).await.iter().filter(|entry| entry.contains("Changed an API key")).count(),
+        2
     );
 }
 

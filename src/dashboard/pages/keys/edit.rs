@@ -53,11 +53,27 @@ impl EditKeyPage {
     }
 }
 
+/// Returns the networks of a key as the form contains them.
+fn networks(record: &KeyRecord) -> String {
+    record.networks.iter().map(Network::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the values that the form changes, as one text. The form sends it along, so that it does not restore what somebody else
+/// has changed since the page was loaded.
+fn version(record: &KeyRecord) -> String {
+    let scopes: Vec<&str> = record.scopes.iter().map(|scope| scope.as_str()).collect();
+    let expiry = record.expires_at.map_or_else(|| "never".to_owned(), |end| end.to_string());
+    [&*scopes.join(" "), &expiry, &networks(record), &record.name].join("; ")
+}
+
 /// Returns the form with the values of a key.
 fn filled(record: &KeyRecord) -> Form {
-    let networks: Vec<String> = record.networks.iter().map(Network::to_string).collect();
-    let mut fields =
-        vec![("name", record.name.clone()), ("expires", KEEP.to_owned()), ("networks", networks.join(", "))];
+    let mut fields = vec![
+        ("version", version(record)),
+        ("name", record.name.clone()),
+        ("expires", KEEP.to_owned()),
+        ("networks", networks(record)),
+    ];
     fields.extend(record.scopes.iter().map(|scope| ("scopes", scope.to_string())));
     Form::filled(fields)
 }
@@ -91,6 +107,10 @@ async fn edit(request: DashboardRequest, Path(key): Path<String>, form: Form) ->
     let mut write = request.begin_write().await?;
     match keys::edit(request.app(), &mut write, request.workspace(), record.id, change).await {
         Ok((before, after)) if before == after => request.redirect_with(LIST, &Flash::info("No changes.")),
+        Ok((before, _)) if form.text("version") != version(&before) => {
+            drop(write);
+            outdated(&request, before)
+        }
         Ok((before, after)) => {
             let detail = keys::describe_edit(&before, &after);
             request.commit(write, Action::KeyEdited, after.id, &detail).await?;
@@ -107,4 +127,14 @@ async fn edit(request: DashboardRequest, Path(key): Path<String>, form: Form) ->
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Renders the form again with the current values.
+fn outdated(request: &DashboardRequest, record: KeyRecord) -> PageResponse {
+    let mut errors = FormErrors::default();
+    let text = "This key was changed after this page was loaded. Nothing was saved. The form contains the current values: make your \
+                changes again";
+    errors.add("version", text);
+    let form = filled(&record);
+    request.show_errors(&EditKeyPage::new(request, record, form, errors))
 }
