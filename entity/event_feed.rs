@@ -99,3 +99,17 @@ pub async fn id_at<C: ConnectionTrait>(
     let select = filter.select(range).select_only().column(Column::Id);
     select.order_by_asc(Column::Id).offset(offset).limit(1).into_tuple().one(conn).await
 }
+
+/// Returns those of these workspaces that have events with ids above `after`, up to and including `last`.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn workspaces_with_events<C: ConnectionTrait>(
+    conn: &C,
+    workspaces: &[Uuid],
+    (after, last): (Uuid, Uuid),
+) -> Result<Vec<Uuid>, DbErr> {
+    let select = events::Entity::find().select_only().column(Column::WorkspaceId).distinct();
+    let select = select.filter(Column::WorkspaceId.is_in(statement::padded(workspaces)));
+    select.filter(Column::Id.gt(after)).filter(Column::Id.lte(last)).into_tuple().all(conn).await
+}

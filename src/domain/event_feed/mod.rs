@@ -8,9 +8,10 @@
 mod slots;
 mod tail;
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use entity::event_feed::{EventFilter, between, id_at};
+use entity::event_feed::{EventFilter, between, id_at, workspaces_with_events};
 use entity::{events, webhook_fanouts};
 use jiff::Timestamp;
 use tokio::time::Instant;
@@ -28,6 +29,7 @@ use foundation::id::{EventId, KeyId, SubscriptionId, WorkspaceId, min_uuid_at, u
 
 pub use slots::{FeedReader, ReaderSlot};
 pub(crate) use tail::EventTail;
+use tail::NewestEvents;
 pub use tail::{MAX_STREAMS_PER_KEY, MAX_WAITING_READERS};
 
 /// Number of characters of a position.
@@ -250,7 +252,7 @@ async fn wait_for_page(
     mut page: FeedPage,
     deadline: Instant,
 ) -> Result<FeedPage> {
-    let (_reader, must_start) = app.event_tail().register();
+    let (_reader, must_start) = app.event_tail().register(request.reader);
     if must_start {
         let app = app.clone();
         tokio::spawn(async move { poll_newest(&app).await });
@@ -341,8 +343,10 @@ async fn poll_newest(app: &App) {
     loop {
         match with_wait_budget(REQUEST_TIMEOUT, newest_readable(app, readable)).await {
             Ok((newest, is_last)) => {
-                readable = newest;
-                app.event_tail().set_newest(newest);
+                if let Some(newest) = newest {
+                    readable = newest.all;
+                    app.event_tail().set_newest(newest);
+                }
                 pause = if is_last { POLL_INTERVAL } else { (pause * 2).min(POLL_INTERVAL) };
             }
             Err(error) => {
@@ -361,14 +365,36 @@ async fn poll_newest(app: &App) {
     }
 }
 
-/// Returns the highest id of an event before the horizon, and whether it is the last event. `known` is the previous result.
-/// Determines a horizon, which is stored, only if there are newer events.
-async fn newest_readable(app: &App, known: Uuid) -> Result<(Uuid, bool)> {
+/// Returns the newest events before the horizon if there are newer ones than `known`, and whether no other event is stored. `known`
+/// is the highest id of the previous result. Determines a horizon, which is stored, only if there are newer events.
+async fn newest_readable(app: &App, known: Uuid) -> Result<(Option<NewestEvents>, bool)> {
     let last = events::last_id(app.db.read(), Uuid::max()).await?.unwrap_or_default();
     if last <= known {
-        return Ok((known, true));
+        return Ok((None, true));
     }
     let horizon = min_uuid_at(app.db.horizon(&app.clock).await?);
     let readable = events::last_id(app.db.read(), horizon).await?.unwrap_or_default();
-    Ok((readable, last <= readable))
+    let is_last = last <= readable;
+    if readable <= known {
+        return Ok((None, is_last));
+    }
+    let newest =
+        NewestEvents { all: readable, by_workspace: newest_by_workspace(app, known, readable).await? };
+    Ok((Some(newest), is_last))
+}
+
+/// Returns an id for each workspace that has waiting readers: it has no readable event with a higher id. `known` is the highest id of
+/// the previous result, and nil at first, when nothing is known about any workspace.
+async fn newest_by_workspace(app: &App, known: Uuid, readable: Uuid) -> Result<HashMap<Uuid, Uuid>> {
+    let waiting = if known.is_nil() { Vec::new() } else { app.event_tail().waiting_workspaces() };
+    if waiting.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let changed = workspaces_with_events(app.db.read(), &waiting, (known, readable)).await?;
+    let newest_of = |workspace: Uuid| match changed.contains(&workspace) {
+        true => readable,
+        // Without readers at the previous result, it may have any event up to that one.
+        false => app.event_tail().newest_of(workspace).unwrap_or(known),
+    };
+    Ok(waiting.into_iter().map(|workspace| (workspace, newest_of(workspace))).collect())
 }

@@ -1,5 +1,6 @@
 //! What the readers of the event feed in a process share.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::slots::{FeedReader, ReaderSlot, ReaderSlots};
+use foundation::id::WorkspaceId;
 
 /// Maximum number of pages that this process reads at the same time for the platform, and for API keys, so that many readers leave
 /// connections for others.
@@ -27,8 +29,7 @@ pub const MAX_STREAMS_PER_KEY: usize = 2;
 #[derive(Debug, Clone)]
 pub(crate) struct EventTail {
     state: Arc<Mutex<TailState>>,
-    /// The highest id of an event that can be read.
-    newest: watch::Sender<Uuid>,
+    newest: watch::Sender<NewestEvents>,
     /// Notified after a commit with events.
     commits: Arc<Notify>,
     platform_reads: Arc<Semaphore>,
@@ -37,10 +38,30 @@ pub(crate) struct EventTail {
     streams: ReaderSlots,
 }
 
+/// The newest events that can be read.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct NewestEvents {
+    /// The highest id of an event.
+    pub(super) all: Uuid,
+    /// An id for each workspace that had waiting readers when this was determined: its events up to `all` have no higher id.
+    pub(super) by_workspace: HashMap<Uuid, Uuid>,
+}
+
+impl NewestEvents {
+    /// Returns an id such that the reader can wait if it has read all events up to this id. Readers of a workspace that is not known
+    /// wait for events of any workspace.
+    fn of(&self, reader: FeedReader) -> Uuid {
+        let workspace = reader.workspace().map(WorkspaceId::uuid);
+        workspace.and_then(|id| self.by_workspace.get(&id)).copied().unwrap_or(self.all)
+    }
+}
+
 #[derive(Debug, Default)]
 struct TailState {
     /// The number of readers that wait.
     readers: usize,
+    /// The number of readers that wait for events of each workspace.
+    workspaces: HashMap<Uuid, usize>,
     /// Whether the task runs.
     is_running: bool,
     /// Whether the server stops, so that nobody waits any longer.
@@ -52,7 +73,7 @@ impl Default for EventTail {
         let reads = || Arc::new(Semaphore::new(MAX_CONCURRENT_READS));
         Self {
             state: Arc::default(),
-            newest: watch::Sender::new(Uuid::nil()),
+            newest: watch::Sender::new(NewestEvents::default()),
             commits: Arc::default(),
             platform_reads: reads(),
             key_reads: reads(),
@@ -63,11 +84,20 @@ impl Default for EventTail {
 }
 
 /// A waiting reader, until it is dropped.
-pub(super) struct WaitingReader<'a>(&'a EventTail);
+pub(super) struct WaitingReader<'a>(&'a EventTail, FeedReader);
 
 impl Drop for WaitingReader<'_> {
     fn drop(&mut self) {
-        self.0.state().readers -= 1;
+        let mut state = self.0.state();
+        state.readers -= 1;
+        if let Some(workspace) = self.1.workspace().map(WorkspaceId::uuid)
+            && let Some(count) = state.workspaces.get_mut(&workspace)
+        {
+            *count -= 1;
+            if *count == 0 {
+                state.workspaces.remove(&workspace);
+            }
+        }
     }
 }
 
@@ -91,8 +121,9 @@ impl EventTail {
         Arc::clone(reads).acquire_owned().await.ok()
     }
 
-    /// Waits until an event with a higher id can be read, and then for a permit to read. Returns `None` at the deadline, and
-    /// when the server stops. The reader must be registered.
+    /// Waits until an event of the reader with a higher id can be read, and then for a permit to read. Returns `None` at the
+    /// deadline, and when the server stops. May return although the reader's workspace has no new event. The reader must be
+    /// registered.
     pub(super) async fn wait_beyond(
         &self,
         reader: FeedReader,
@@ -102,7 +133,7 @@ impl EventTail {
         let mut newest = self.newest.subscribe();
         let wait = async {
             // The sender lives as long as the app.
-            let _ = newest.wait_for(|newest| *newest > id).await;
+            let _ = newest.wait_for(|newest| newest.of(reader) > id).await;
             if self.state().is_stopping { None } else { self.read_permit(reader).await }
         };
         tokio::time::timeout_at(deadline, wait).await.ok().flatten()
@@ -124,12 +155,25 @@ impl EventTail {
     }
 
     /// Counts a reader. The second value is true if the caller must start [`poll_newest`](super::poll_newest), which does not run.
-    pub(super) fn register(&self) -> (WaitingReader<'_>, bool) {
+    pub(super) fn register(&self, reader: FeedReader) -> (WaitingReader<'_>, bool) {
         let mut state = self.state();
         state.readers += 1;
+        if let Some(workspace) = reader.workspace() {
+            *state.workspaces.entry(workspace.uuid()).or_default() += 1;
+        }
         let must_start = !std::mem::replace(&mut state.is_running, true);
         drop(state);
-        (WaitingReader(self), must_start)
+        (WaitingReader(self, reader), must_start)
+    }
+
+    /// Returns the workspaces that have waiting readers.
+    pub(super) fn waiting_workspaces(&self) -> Vec<Uuid> {
+        self.state().workspaces.keys().copied().collect()
+    }
+
+    /// Returns what [`set_newest`](Self::set_newest) set for a workspace.
+    pub(super) fn newest_of(&self, workspace: Uuid) -> Option<Uuid> {
+        self.newest.borrow().by_workspace.get(&workspace).copied()
     }
 
     /// Returns whether readers wait, so that a commit with events should [wake](Self::wake) the task.
@@ -147,12 +191,12 @@ impl EventTail {
         tokio::time::timeout(timeout, self.commits.notified()).await.is_ok()
     }
 
-    /// Wakes the readers if there is a new event.
-    pub(super) fn set_newest(&self, newest: Uuid) {
+    /// Wakes the readers that have new events.
+    pub(super) fn set_newest(&self, newest: NewestEvents) {
         // Locked until the end, so that `stop_waiting` cannot come in between.
         let state = self.state();
         if !state.is_stopping {
-            self.newest.send_if_modified(|known| std::mem::replace(known, newest) != newest);
+            self.newest.send_replace(newest);
         }
     }
 
@@ -167,11 +211,57 @@ impl EventTail {
     pub(super) fn stop(&self) {
         let mut state = self.state();
         state.is_stopping = true;
-        self.newest.send_replace(Uuid::max());
+        self.newest.send_replace(NewestEvents { all: Uuid::max(), by_workspace: HashMap::new() });
     }
 
     /// Returns whether [`stop`](Self::stop) was called.
     pub(super) fn is_stopping(&self) -> bool {
         self.state().is_stopping
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use foundation::id::KeyId;
+
+    use super::*;
+
+    fn reader(workspace: u128) -> FeedReader {
+        let workspace = WorkspaceId::from_uuid(Uuid::from_u128(workspace));
+        FeedReader::Key { workspace, key: KeyId::from_uuid(Uuid::from_u128(9)) }
+    }
+
+    /// Returns whether the reader, which has read all events up to this id, reads now.
+    async fn reads(tail: &EventTail, reader: FeedReader, id: u128) -> bool {
+        tail.wait_beyond(reader, Uuid::from_u128(id), Instant::now()).await.is_some()
+    }
+
+    fn newest(all: u128, by_workspace: &[(u128, u128)]) -> NewestEvents {
+        let ids = |(workspace, id): &(u128, u128)| (Uuid::from_u128(*workspace), Uuid::from_u128(*id));
+        NewestEvents { all: Uuid::from_u128(all), by_workspace: by_workspace.iter().map(ids).collect() }
+    }
+
+    #[tokio::test]
+    async fn events_of_other_workspaces_wake_no_reader() {
+        let tail = EventTail::default();
+        tail.set_newest(newest(20, &[(1, 10), (2, 20)]));
+        assert!(!reads(&tail, reader(1), 10).await && reads(&tail, reader(1), 9).await);
+        assert!(reads(&tail, reader(2), 10).await && !reads(&tail, reader(2), 20).await);
+        // Nothing is known about this workspace.
+        assert!(reads(&tail, reader(3), 10).await && !reads(&tail, reader(3), 20).await);
+        assert!(reads(&tail, FeedReader::Platform { workspace: None }, 10).await);
+    }
+
+    #[test]
+    fn a_workspace_has_readers_until_the_last_one_is_dropped() {
+        let tail = EventTail::default();
+        let (first, must_start) = tail.register(reader(1));
+        let (second, _) = tail.register(reader(1));
+        let (_platform, _) = tail.register(FeedReader::Platform { workspace: None });
+        drop(first);
+        assert!(must_start);
+        assert_eq!(tail.waiting_workspaces(), [Uuid::from_u128(1)]);
+        drop(second);
+        assert_eq!(tail.waiting_workspaces(), Vec::<Uuid>::new());
     }
 }

@@ -316,3 +316,25 @@ async fn waiting_readers_receive_an_event_and_others_an_empty_page() {
     }
     assert!(started.elapsed() < Duration::from_secs(25), "{:?}", started.elapsed());
 }
+
+#[tokio::test]
+async fn a_waiting_reader_misses_no_event_among_those_of_other_workspaces() {
+    let app = TestApp::start().await;
+    let (acme, other) = (app.workspace("acme").await, app.workspace("other").await);
+    let key = acme.key("read:events").await;
+    let (_, mut cursor) = read_all(&key, None, "limit=10").await;
+    let reader = tokio::spawn(async move {
+        let mut found = Vec::new();
+        while found.len() < 4 {
+            let page = key.get(&format!("{EVENTS}?wait=30&cursor={cursor}")).await.assert_status(200).json();
+            found.extend(emails(page["data"].as_array().expect("a list")).into_iter().map(str::to_owned));
+            cursor = page["pagination"]["cursor"].as_str().expect("a cursor").to_owned();
+        }
+        found
+    });
+    for number in 1..=40 {
+        let workspace = if number % 10 == 0 { &acme } else { &other };
+        student(workspace, &format!("s{number}")).await;
+    }
+    assert_eq!(reader.await.expect("no panic"), ["s10", "s20", "s30", "s40"]);
+}
