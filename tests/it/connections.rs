@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
 use crate::support::conformance::assert_error;
-use crate::support::{TestApp, TestResponse};
+use crate::support::{TestApp, TestResponse, skip};
 
 /// The maximum time that a test waits for the server.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -97,6 +97,23 @@ async fn a_client_that_reads_a_byte_at_a_time_is_disconnected() {
         _ = wait_until_served(&app) => {}
         () = read_slowly => {}
     }
+}
+
+#[tokio::test]
+async fn a_client_whose_machine_acknowledges_nothing_is_disconnected() {
+    if !cfg!(target_os = "linux") {
+        return skip("Linux only: other systems decide themselves how long they wait");
+    }
+    let app = TestApp::start_with_connection_limits(|limits| {
+        limits.per_address = 1;
+        limits.timeouts.write = Duration::from_secs(600);
+        limits.timeouts.acknowledgment = Duration::from_millis(300);
+    })
+    .await;
+    // With a full receive buffer, the system of the client acknowledges no more data.
+    let _stream = send_without_reading(&app).await;
+    assert_eq!(request_once(&app, "/docs/").await.status, 500, "the only connection is in use");
+    assert!(wait_until_served(&app).await > Duration::from_millis(100));
 }
 
 #[tokio::test]

@@ -46,6 +46,9 @@ pub struct Timeouts {
     pub head: Duration,
     /// The time in which a client must read 16 KiB of pending data.
     pub write: Duration,
+    /// The time after which the system closes a connection whose client acknowledges no sent data, for example because its machine
+    /// is gone. Only Linux can be told; other systems decide themselves, after many minutes.
+    pub acknowledgment: Duration,
     /// How long unread input is discarded before the connection is closed.
     pub linger: Duration,
 }
@@ -69,6 +72,7 @@ impl ConnectionLimits {
             timeouts: Timeouts {
                 head: Duration::from_secs(60),
                 write: Duration::from_secs(30),
+                acknowledgment: Duration::from_secs(30),
                 linger: Duration::from_secs(2),
             },
         }

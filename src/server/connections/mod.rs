@@ -218,9 +218,7 @@ impl<E: Endpoint + 'static> Acceptor<E> {
         peer: SocketAddr,
         exchange: &Arc<Exchange>,
     ) -> impl Future + Send + 'static + use<E> {
-        // An option that cannot be set is ignored: the connection is then slower, or already closed.
-        let _ = stream.set_nodelay(true);
-        let _ = set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES);
+        set_options(&stream, &self.limits.timeouts);
         let local = LocalAddr(stream.local_addr().map_or(Addr::custom("tcp", ""), Addr::socket));
         let remote = RemoteAddr(Addr::socket(peer));
         let first_request = FirstRequest::new(Arc::clone(&self.first_request_permits));
@@ -250,6 +248,16 @@ impl<E: Endpoint + 'static> Acceptor<E> {
             })
         });
         self.graceful.watch(class.builder.serve_connection(TokioIo::new(io), service))
+    }
+}
+
+/// Sets the options of the socket. One that cannot be set is ignored: the connection is then slower, or already closed.
+fn set_options(stream: &TcpStream, timeouts: &Timeouts) {
+    let _ = stream.set_nodelay(true);
+    let _ = set_socket_send_buffer_size(stream, SEND_BUFFER_BYTES);
+    #[cfg(target_os = "linux")]
+    if let Ok(timeout_ms) = u32::try_from(timeouts.acknowledgment.as_millis()) {
+        let _ = rustix::net::sockopt::set_tcp_user_timeout(stream, timeout_ms);
     }
 }
 
