@@ -16,7 +16,7 @@ use foundation::config::Config;
 
 /// The folder of the data, which is deleted on drop.
 pub(super) struct EphemeralData {
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl EphemeralData {
@@ -30,7 +30,16 @@ impl EphemeralData {
         config.database.database_url = None;
         config.database.database_read_url = None;
         demo::allow_local_webhooks(config);
-        Ok(Self { _folder: folder })
+        Ok(Self { folder })
+    }
+
+    /// Returns a function that deletes the data when the process ends at once, without a drop.
+    pub(super) fn deletion(&self) -> impl FnOnce() + Send + 'static {
+        let folder = self.folder.path().to_owned();
+        move || {
+            // The server still runs, and may have created a file meanwhile.
+            let _ = std::fs::remove_dir_all(&folder).or_else(|_| std::fs::remove_dir_all(&folder));
+        }
     }
 }
 

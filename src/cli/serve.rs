@@ -35,8 +35,8 @@ pub(super) struct ServeArgs {
     pub(super) wait_for_migrations: bool,
     /// Serve demo data from a temporary folder, for the tests of a client, and print an API key with all scopes
     ///
-    /// Uses neither the configured database nor the data folder, and deletes the data when it stops, unless it is killed. Webhooks can be sent to this
-    /// machine. For a free port, add `--listen 127.0.0.1:0`.
+    /// Uses neither the configured database nor the data folder, and deletes the data when it stops, unless it is killed with SIGKILL.
+    /// Webhooks can be sent to this machine. For a free port, add `--listen 127.0.0.1:0`.
     #[arg(long, conflicts_with_all = ["no_worker", "wait_for_migrations", "data_dir", "database_url", "database_read_url"])]
     pub(super) ephemeral: bool,
 }
@@ -62,7 +62,9 @@ pub(super) async fn run(
     };
     let master = master_key::load(&app, KeyUse::Server, folder).await?;
     let ephemeral_key = if args.ephemeral { Some(ephemeral::prepare(&app).await?) } else { None };
-    let stop = signals::listen("waiting for requests in flight")?;
+    let delete_data = ephemeral.as_ref().map(EphemeralData::deletion);
+    let at_exit = || delete_data.into_iter().for_each(|delete| delete());
+    let stop = signals::listen_with("waiting for requests in flight", at_exit)?;
     let mut server = build_server(&app, &master, address)?;
     if matches!(socket, ServerSocket::Passed(_)) {
         server = server.with_shared_listener();

@@ -15,6 +15,14 @@ pub(super) type StopSignal = Shared<BoxFuture<'static, ()>>;
 /// Installs the signal handlers. `waiting` is the part of the printed message that states what the shutdown waits for,
 /// such as "waiting for requests in flight".
 pub(super) fn listen(waiting: &'static str) -> Result<StopSignal, CommandError> {
+    listen_with(waiting, || {})
+}
+
+/// Installs the signal handlers like [`listen`]. Calls `at_exit` before the second signal ends the process.
+pub(super) fn listen_with(
+    waiting: &'static str,
+    at_exit: impl FnOnce() + Send + 'static,
+) -> Result<StopSignal, CommandError> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let stopped = async move {
@@ -23,6 +31,7 @@ pub(super) fn listen(waiting: &'static str) -> Result<StopSignal, CommandError> 
         tokio::spawn(async move {
             next_signal(&mut interrupt, &mut terminate).await;
             foundation::telemetry::flush();
+            at_exit();
             std::process::exit(INTERRUPTED.into());
         });
     };

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
-use tokio::io::AsyncBufReadExt;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::process::Command;
 
 use crate::support::program::{ServerProcess, TestProgram, failure_message};
@@ -252,4 +253,27 @@ async fn an_ephemeral_server_uses_no_other_data_and_leaves_no_files() {
     let rejected = program.run(&["serve", "--ephemeral", "--data-dir", "data"]).await;
     assert_eq!(rejected.code, Some(2));
     assert!(rejected.stderr.contains("cannot be used with"), "{rejected:?}");
+}
+
+#[tokio::test]
+async fn an_ephemeral_server_leaves_no_files_if_it_exits_at_once() {
+    let program = TestProgram::new().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = program.command(&["serve", "--ephemeral", "--listen", "127.0.0.1:0"]);
+    command.env("TMPDIR", folder.path());
+    let mut server = program.start_server(command).await;
+    // A request in flight keeps the server running after the first signal.
+    let address = server.base_url.strip_prefix("http://").expect("a URL");
+    let mut stream = TcpStream::connect(address).await.expect("the server listens");
+    let head =
+        "POST /api/v1/students HTTP/1.1\r\nHost: api\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.expect("the head is sent");
+    let mut response = [0; 12];
+    stream.read_exact(&mut response).await.expect("a response");
+    assert_eq!(&response, b"HTTP/1.1 100");
+    server.signal("INT").await;
+    server.wait_for_log("interrupt again to exit immediately").await;
+    server.signal("INT").await;
+    let files = || std::fs::read_dir(folder.path()).expect("the folder can be read").count();
+    assert_eq!((server.wait_for_exit().await, files()), (Some(130), 0));
 }
