@@ -20,6 +20,9 @@ const LINE_TIMEOUT: Duration = Duration::from_secs(40);
 /// The pauses between attempts to connect: the first one, and the longest. Each is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const MAX_PAUSE: Duration = Duration::from_secs(10);
+/// How long a connection without an event must last, so that the next attempt needs no longer pause. Each attempt is a request that
+/// counts.
+const STABLE_AFTER: Duration = Duration::from_secs(10);
 /// The pause after a 429 without `Retry-After`.
 const DEFAULT_RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Maximum length of a line, in bytes. Events are much smaller.
@@ -47,8 +50,9 @@ pub(super) struct EventStream {
 struct Connection {
     response: Response,
     received: BytesMut,
-    /// Whether a line was received.
-    has_lines: bool,
+    opened: Instant,
+    /// Whether an event was received.
+    has_events: bool,
 }
 
 /// Why the next line was not received.
@@ -114,21 +118,19 @@ impl EventStream {
         }
     }
 
-    /// Reads the next line. Returns `None` for a heartbeat, and after the regular end of a stream.
+    /// Reads the next line. Returns `None` for a heartbeat, and at the end of a stream that was useful.
     async fn next_line(&mut self) -> Result<Option<Event>, Interruption> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self.connect().await?,
         };
         let Some(line) = connection.line().await? else {
-            // The stream of a server that stops ends at once.
-            return match connection.has_lines {
+            // The stream of a server that stops ends at once, and a proxy may end each stream early.
+            return match connection.is_stable() {
                 true => Ok(None),
-                false => Err(Interruption::Retry("the server ended the stream".to_owned())),
+                false => Err(Interruption::Retry("the stream ended early".to_owned())),
             };
         };
-        self.connection = Some(connection);
-        self.pause = FIRST_PAUSE;
         if self.problem.take().is_some() {
             output::eprint("connected again");
         }
@@ -138,6 +140,11 @@ impl EventStream {
             ))
         })?;
         self.cursor = Some(cursor);
+        connection.has_events |= event.is_some();
+        if connection.is_stable() {
+            self.pause = FIRST_PAUSE;
+        }
+        self.connection = Some(connection);
         Ok(event)
     }
 
@@ -158,7 +165,12 @@ impl EventStream {
             .await
             .map_err(|_| Interruption::Retry("the server does not respond".to_owned()))??;
         match response.status() {
-            StatusCode::OK => Ok(Connection { response, received: BytesMut::new(), has_lines: false }),
+            StatusCode::OK => Ok(Connection {
+                response,
+                received: BytesMut::new(),
+                opened: Instant::now(),
+                has_events: false,
+            }),
             _ => Err(self.rejection(response).await),
         }
     }
@@ -209,6 +221,11 @@ impl EventStream {
 }
 
 impl Connection {
+    /// Returns whether the next attempt to connect needs no longer pause than the first one.
+    fn is_stable(&self) -> bool {
+        self.has_events || self.opened.elapsed() >= STABLE_AFTER
+    }
+
     /// Returns the next line without its line break, or `None` at the end of the stream.
     async fn line(&mut self) -> Result<Option<Bytes>, Interruption> {
         let mut examined = 0;
@@ -216,7 +233,6 @@ impl Connection {
             if let Some(length) = self.received[examined..].iter().position(|byte| *byte == b'\n') {
                 let mut line = self.received.split_to(examined + length + 1);
                 line.truncate(line.len() - 1);
-                self.has_lines = true;
                 return Ok(Some(line.freeze()));
             }
             examined = self.received.len();

@@ -6,11 +6,11 @@ use std::time::Duration;
 use domain::keys;
 use domain::workspaces::Quota;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 
 use crate::support::program::{TIMEOUT, TestProgram};
-use crate::support::{Endpoint, Receiver, TestApp, TestKey, in_transaction, wait_until};
+use crate::support::{Endpoint, Receiver, TestApp, TestKey, in_transaction, read_request, wait_until};
 
 /// A running `listen`.
 struct Listener {
@@ -240,6 +240,86 @@ async fn a_receiver_that_hangs_is_a_failure() {
     let (code, lines, _) = run("svc_live_test", &format!("--example order.paid --forward-to {url}")).await;
     assert_eq!(code, Some(4));
     assert!(lines[0].contains("  timeout  "), "{lines:?}");
+}
+
+#[tokio::test]
+#[ignore = "slow"]
+async fn a_receiver_that_hangs_delays_the_next_events_but_loses_none() {
+    let (app, key) = start().await;
+    let hanging = Receiver::start(async |_stream| std::future::pending().await).await;
+    let endpoint = Endpoint::start().await;
+    student(&app, "ada").await;
+    app.workspace("acme").await.course("rust", 1).await;
+    app.clock.advance(Duration::from_millis(1));
+    let arguments = format!(
+        "--api {} --since 1h --route student.*={} --forward-to {}",
+        app.base_url,
+        hanging.url("http", "127.0.0.1"),
+        endpoint.url()
+    );
+    let mut listener = Listener::start(&key.secret, &arguments);
+    listener.secret().await;
+    let line = listener.line().await;
+    assert!(line.starts_with("student.created") && line.contains("  timeout  "), "{line}");
+    let line = listener.line().await;
+    assert!(line.starts_with("course.published") && line.contains(" 204  "), "{line}");
+    assert_eq!(endpoint.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn two_with_one_key_receive_all_events_each_and_a_third_waits() {
+    let (app, key) = start().await;
+    let endpoints = [Endpoint::start().await, Endpoint::start().await];
+    let start = |endpoint: &Endpoint| {
+        let arguments = format!("--api {} --since 1h --forward-to {}", app.base_url, endpoint.url());
+        Listener::start(&key.secret, &arguments)
+    };
+    let mut listeners = endpoints.each_ref().map(start);
+    student(&app, "s1").await;
+    for listener in &mut listeners {
+        listener.secret().await;
+        assert!(listener.line().await.starts_with("student.created"));
+    }
+    for name in ["s2", "s3"] {
+        student(&app, name).await;
+    }
+    let print = format!("--api {} --since 1h --once --timeout 1s --print-only", app.base_url);
+    let (code, _, stderr) = run(&key.secret, &print).await;
+    assert_eq!(code, Some(5));
+    assert!(stderr.contains("Too many streams are open. A key can have 2 at the same time."), "{stderr}");
+    let [first, _second] = listeners;
+    for endpoint in &endpoints {
+        wait_until("all events arrive", async || endpoint.requests().len() >= 3).await;
+        let emails: Vec<Value> =
+            endpoint.requests().iter().map(|request| request.event()["data"]["email"].clone()).collect();
+        assert_eq!(emails, ["s1@example.com", "s2@example.com", "s3@example.com"].map(Value::from));
+    }
+    // One that ends makes room.
+    first.signal("INT").await;
+    assert_eq!(first.end().await.code, Some(0));
+    wait_until("its place is free", async || run(&key.secret, &print).await.0 == Some(0)).await;
+}
+
+#[tokio::test]
+async fn a_proxy_that_ends_each_stream_early_is_not_asked_all_the_time() {
+    let heartbeat = r#"{"cursor":"abc","sequence":null,"event":null}"#;
+    let length = heartbeat.len() + 1;
+    let response =
+        format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{heartbeat}\n");
+    let proxy = Receiver::start(move |mut stream| {
+        let response = response.clone();
+        async move {
+            read_request(&mut stream).await;
+            let _ = stream.write_all(response.as_bytes()).await;
+        }
+    })
+    .await;
+    let arguments = format!("--api http://{} --once --timeout 1s --print-only", proxy.address);
+    let (code, _, stderr) = run("svc_live_test", &arguments).await;
+    assert_eq!(code, Some(5), "{stderr}");
+    assert!(stderr.contains("not connected: the stream ended early; trying again"), "{stderr}");
+    // After 0, 250 and 750 ms.
+    assert!((1..=3).contains(&proxy.connections()), "{} requests", proxy.connections());
 }
 
 #[tokio::test]
