@@ -63,7 +63,7 @@ pub(super) async fn run(
     let master = master_key::load(&app, KeyUse::Server, folder).await?;
     let ephemeral_key = if args.ephemeral { Some(ephemeral::prepare(&app).await?) } else { None };
     let delete_data = ephemeral.as_ref().map(EphemeralData::deletion);
-    let at_exit = || delete_data.into_iter().for_each(|delete| delete());
+    let at_exit = move || delete_data.into_iter().for_each(|delete| delete());
     let stop = signals::listen_with("waiting for requests in flight", at_exit)?;
     let mut server = build_server(&app, &master, address)?;
     if matches!(socket, ServerSocket::Passed(_)) {

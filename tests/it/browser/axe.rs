@@ -29,7 +29,12 @@ pub async fn install(window: &Window) {
     window.devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": AXE})).await;
 }
 
-/// Shows the page on the screen, and returns the violations there, also if it scrolls horizontally.
+/// Returns by how many pixels the widest table exceeds its card, which then scrolls.
+const EXCESS_TABLE_WIDTH: &str = "
+const cards = [...document.querySelectorAll('.card.table')];
+return Math.max(0, ...cards.map((card) => card.scrollWidth - card.clientWidth));";
+
+/// Shows the page on the screen, and returns the violations there, also if it or a table scrolls horizontally.
 pub async fn violations_on(window: &Window, (width, dark): (u32, bool)) -> Vec<String> {
     window.set_screen(width, dark).await;
     let mut violations = violations(window).await;
@@ -37,6 +42,10 @@ pub async fn violations_on(window: &Window, (width, dark): (u32, bool)) -> Vec<S
     let pixels = window.run(excess_width, Vec::new()).await.as_i64().expect("pixels");
     if pixels > 0 {
         violations.push(format!("the page is {pixels} px wider than the screen"));
+    }
+    let pixels = window.run(EXCESS_TABLE_WIDTH, Vec::new()).await.as_i64().expect("pixels");
+    if pixels > 0 {
+        violations.push(format!("a table is {pixels} px wider than its card"));
     }
     let colors = if dark { "dark" } else { "light" };
     violations.into_iter().map(|violation| format!("{width} px, {colors}: {violation}")).collect()
