@@ -13,7 +13,7 @@ use super::workspaces::{QuotaFlags, find};
 use super::{audited, output};
 use domain::app::App;
 use domain::audit::Action;
-use domain::keys::{self, KeyRecord, KeyUsage, Limit, NewKey};
+use domain::keys::{self, KeyRecord, KeyRotation, KeyUsage, Limit, NewKey};
 use domain::scope::{Scope, Scopes};
 use domain::workspaces::Quota;
 use domain::{Error, WriteOutcome};
@@ -312,7 +312,8 @@ fn key_error(error: Error, key: KeyId) -> CommandError {
 async fn rotate(app: &App, key: KeyId, overlap: Span) -> Result<(), CommandError> {
     let overlap = parse_overlap(app, overlap)?;
     let mut write = app.begin_write().await?;
-    let rotated = keys::rotate(app, &mut write, None, key, None, overlap).await;
+    let rotation = KeyRotation { workspace: None, key, current_digest: None, overlap };
+    let rotated = keys::rotate(app, &mut write, rotation).await;
     let rotated = rotated.map_err(|error| key_error(error, key))?;
     let entry = (Action::KeyRotated, key, &*rotated.audit_detail());
     audited::commit(app, write, rotated.key.workspace, entry).await?;

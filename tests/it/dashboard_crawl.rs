@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use domain::keys::KeyRotation;
 use domain::roles::{Role, Roles};
 use domain::webhooks::controls::ControlsChange;
 use regex::Regex;
@@ -88,11 +89,13 @@ async fn workspace_with_everything<'a>(
     workspace.change("enrollment.grant", json!({"student": "bob", "course": "ink"})).await;
     let key = workspace.key("read:courses").await;
     key.get("/api/v1/courses?limit=1").await.assert_status(200);
-    let rotated = workspace.key("read:courses").await.id.parse().unwrap();
-    let (state, overlap) = (&app.app, Duration::from_hours(24));
-    let rotate = in_transaction(app, async |write| {
-        domain::keys::rotate(state, write, Some(workspace.id), rotated, None, overlap).await
-    });
+    let rotation = KeyRotation {
+        workspace: Some(workspace.id),
+        key: workspace.key("read:courses").await.id.parse().unwrap(),
+        current_digest: None,
+        overlap: Duration::from_hours(24),
+    };
+    let rotate = in_transaction(app, async |write| domain::keys::rotate(&app.app, write, rotation).await);
     rotate.await.expect("the key is rotated");
     // Otherwise, a maintenance job would write these during the test.
     domain::requests::flush(&app.app).await.unwrap();

@@ -15,7 +15,7 @@ use crate::idempotency::run_once_sealed;
 use crate::v1::id_string;
 use contract_runtime::payload::Json;
 use domain::audit::Action;
-use domain::keys;
+use domain::keys::{self, KeyRotation};
 use domain::workspaces::{self, Mode};
 
 impl Key for DeveloperHandlers {
@@ -55,16 +55,13 @@ impl Key for DeveloperHandlers {
             let (handlers, call) = (handlers.clone(), caller.clone());
             Box::pin(async move {
                 let app = &handlers.app;
-                let rotated = keys::rotate(
-                    app,
-                    write,
-                    Some(call.workspace),
-                    call.key,
-                    Some(&call.secret_digest),
+                let rotation = KeyRotation {
+                    workspace: Some(call.workspace),
+                    key: call.key,
+                    current_digest: Some(call.secret_digest),
                     overlap,
-                )
-                .await;
-                let rotated = rotated.map_err(rotation_error)?;
+                };
+                let rotated = keys::rotate(app, write, rotation).await.map_err(rotation_error)?;
                 keys::notify_owners(app, write, &rotated, call.address).await?;
                 let entry = (Action::KeyRotated, id_string(call.key), &*rotated.audit_detail());
                 handlers.audit(write, &call, entry).await?;

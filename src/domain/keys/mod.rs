@@ -28,7 +28,7 @@ pub use edit::{KeyChange, describe_edit, edit};
 pub use manage::{create, create_by_member, extend_sunset, list, revoke, set_networks, set_quota};
 pub use quota::{EffectiveQuota, Limit, LimitSource};
 pub use reminders::remind;
-pub use rotate::{OldSecret, RotatedKey, end_old_secret, notify_owners, rotate};
+pub use rotate::{KeyRotation, OldSecret, RotatedKey, end_old_secret, notify_owners, rotate};
 pub use usage::{KeyUsage, actor, daily_quota_resets_at, get, list_usage};
 
 /// The maximum number of networks of a key.

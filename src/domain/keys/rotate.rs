@@ -57,24 +57,27 @@ impl RotatedKey {
     }
 }
 
-/// Replaces the secret of a key. The old secret stays valid during `overlap`, but not longer than the key. Takes effect in this
-/// process at the commit, in other processes within 2 s.
-///
-/// `workspace` is the workspace of the user or the key that rotates. `None` is for the operator, who can rotate keys of any workspace.
-/// A key that rotates itself passes the digest of the secret that it used, which must still be the current one.
+/// Which secret to replace, and how long it stays valid.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyRotation {
+    /// The workspace of the user or the key that rotates. `None` is for the operator, who can rotate keys of any workspace.
+    pub workspace: Option<WorkspaceId>,
+    /// The key.
+    pub key: KeyId,
+    /// The digest of the secret that must still be the current one. A key that rotates itself passes the secret that it used.
+    pub current_digest: Option<[u8; 32]>,
+    /// How long the old secret stays valid, but not longer than the key.
+    pub overlap: Duration,
+}
+
+/// Replaces the secret of a key. Takes effect in this process at the commit, in other processes within 2 s.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] when the key does not exist or belongs to another workspace. Returns [`Error::Invalid`] for `overlap`
 /// when it is longer than seven days, and for `key` when the key is revoked, expired, has two valid secrets already, or was rotated in
 /// the meantime.
-pub async fn rotate(
-    app: &App,
-    write: &mut Write,
-    workspace: Option<WorkspaceId>,
-    key: KeyId,
-    secret_digest: Option<&[u8; 32]>,
-    overlap: Duration,
-) -> Result<RotatedKey> {
+pub async fn rotate(app: &App, write: &mut Write, rotation: KeyRotation) -> Result<RotatedKey> {
+    let KeyRotation { workspace, key, current_digest, overlap } = rotation;
     if overlap > MAX_OVERLAP {
         return Err(Error::invalid("overlap", "must be 0 to 7 days"));
     }
@@ -85,7 +88,7 @@ pub async fn rotate(
         return Err(Error::invalid("key", format!("has two valid secrets; the old one ends at {end:.3}")));
     }
     // A secret that has ended is accepted for up to 2 seconds by other processes, and must not replace the current one.
-    if secret_digest.is_some_and(|digest| row.secret_hash != digest) {
+    if current_digest.is_some_and(|digest| row.secret_hash != digest) {
         return Err(Error::invalid("key", "was rotated in the meantime; use its current secret"));
     }
     let end = now.saturating_add(i64::try_from(overlap.as_millis()).unwrap_or(i64::MAX));

@@ -13,7 +13,7 @@ use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get};
 use crate::ui::{self, FormChoice, choices};
 use domain::audit::Action;
-use domain::keys::{self, KeyRecord};
+use domain::keys::{self, KeyRecord, KeyRotation};
 use domain::roles::Permission;
 use domain::{Error, WriteOutcome};
 
@@ -65,8 +65,10 @@ async fn rotate(request: DashboardRequest, Path(key): Path<String>, form: Form) 
         errors.add("overlap", "must be one of the listed values");
         return request.show_errors(&RotateKeyPage::new(&request, record, form, errors));
     };
+    let workspace = Some(request.workspace());
+    let rotation = KeyRotation { workspace, key: record.id, current_digest: None, overlap };
     let mut write = request.begin_write().await?;
-    match keys::rotate(request.app(), &mut write, Some(request.workspace()), record.id, None, overlap).await {
+    match keys::rotate(request.app(), &mut write, rotation).await {
         Ok(rotated) => {
             let detail = rotated.audit_detail();
             request.commit_once(&form, write, Action::KeyRotated, record.id, &detail).await?;
