@@ -52,3 +52,12 @@ pub async fn of_workspace<C: ConnectionTrait>(conn: &C, workspace_id: Uuid) -> R
     let keys = keys.filter(api_keys::Column::WorkspaceId.eq(workspace_id)).into_query();
     statement::all(conn, Entity::find().filter(Column::KeyId.in_subquery(keys))).await
 }
+
+/// Returns when the last mail of one kind about a key was queued, in milliseconds since the epoch. `None` if there was none.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn sent_at<C: ConnectionTrait>(conn: &C, key: Uuid, stage: &str) -> Result<Option<i64>, DbErr> {
+    let select = Entity::find().filter(Column::KeyId.eq(key)).filter(Column::Stage.eq(stage));
+    Ok(statement::one(conn, select).await?.map(|notice| notice.sent_at))
+}

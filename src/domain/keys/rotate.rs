@@ -156,11 +156,8 @@ pub async fn notify_owners(
     address: IpAddr,
 ) -> Result<()> {
     let (key, now) = (&rotated.key, write.now_ms());
-    let notices = key_notices::of_workspace(write.conn(), key.workspace.uuid()).await?;
-    let is_recent = |notice: &key_notices::Model| {
-        notice.key_id == key.id.uuid() && notice.stage == ROTATED && now - notice.sent_at < MAIL_INTERVAL_MS
-    };
-    if notices.iter().any(is_recent) {
+    let last = key_notices::sent_at(write.conn(), key.id.uuid(), ROTATED).await?;
+    if last.is_some_and(|sent_at| now - sent_at < MAIL_INTERVAL_MS) {
         return Ok(());
     }
     let notice = key_notices::Model { key_id: key.id.uuid(), stage: ROTATED.to_owned(), sent_at: now };
