@@ -114,6 +114,28 @@ fn a_guide_shows_each_change_with_an_example() {
 }
 
 #[test]
+fn the_first_sentence_counts_only_what_there_is() {
+    let count = |old: &str, new: &str| {
+        let text = guide(old, new);
+        let line = text.lines().nth(2).expect("a third line").to_owned();
+        line.split(". ").next().expect("a sentence").to_owned()
+    };
+    let removed = OLD.replace("has_more", "is_last");
+    assert!(count(OLD, &removed).ends_with("can break clients"), "{}", count(OLD, &removed));
+    let deprecated = OLD.replacen("operationId:", "deprecated: true\n      operationId:", 1);
+    assert_eq!(count(OLD, &deprecated), "1 deprecation is new");
+}
+
+#[test]
+fn a_line_before_a_removed_one_has_its_comma() {
+    let text = guide(OLD, NEW);
+    let block =
+        blocks(&text).into_iter().find(|block| block.contains(&"-         \"email\": \"ada@example.com\""));
+    let block = block.unwrap_or_else(|| panic!("{text}"));
+    assert!(block.contains(&"          \"id\": \"cus_1\","), "{block:?}");
+}
+
+#[test]
 fn without_changes_the_guide_is_one_sentence() {
     let text = guide(OLD, OLD);
     assert_eq!(

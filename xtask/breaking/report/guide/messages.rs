@@ -247,12 +247,14 @@ pub(super) fn diff(before: &[String], after: &[String]) -> Option<String> {
     // A gap would take as much space as the lines that it stands for.
     let first = if start <= 2 * CONTEXT { 0 } else { start - CONTEXT };
     let last = start + new.len() + end.min(CONTEXT);
-    let head = if first > 0 { &after[..1] } else { &[] };
+    // The line before a removed one had a comma.
+    let preceding = if new.is_empty() { before } else { after };
+    let head = if first > 0 { &preceding[..1] } else { &[] };
     let gap = |is_gap: bool| if is_gap { vec!["  …".to_owned()] } else { Vec::new() };
     let lines = [
         marked(" ", head),
         gap(first > 0),
-        marked(" ", &after[first..start]),
+        marked(" ", &preceding[first..start]),
         marked("-", old),
         marked("+", new),
         marked(" ", &after[start + new.len()..last]),

@@ -102,11 +102,13 @@ impl<'n> Guide<'n> {
             return format!("{text}Clients of the old version need no {further}changes.\n");
         }
         let deprecations = findings.iter().filter(|finding| is_deprecation(finding)).count();
-        text += &format!(
-            "{} and {}. {INTRODUCTION}\n",
-            count(findings.len() - deprecations, "change can break clients", "changes can break clients"),
-            count(deprecations, "deprecation is new", "deprecations are new")
-        );
+        let counts = [
+            (findings.len() - deprecations, "change can break clients", "changes can break clients"),
+            (deprecations, "deprecation is new", "deprecations are new"),
+        ];
+        let counts = counts.into_iter().filter(|(number, ..)| *number > 0);
+        let counts: Vec<String> = counts.map(|(number, one, many)| count(number, one, many)).collect();
+        text += &format!("{}. {INTRODUCTION}\n", counts.join(" and "));
         let mut sections: BTreeMap<SectionKey<'_>, Vec<&Finding>> = BTreeMap::new();
         for finding in findings {
             sections.entry(self.section(finding)).or_default().push(finding);
