@@ -56,7 +56,7 @@ id_kinds! {
     LiveSessionId, LiveSession, "lvs", "a live session";
     RecordingId, Recording, "rec", "a recording";
     EventId, Event, "evt", "an event";
-    SubscriptionId, Subscription, "whs", "a webhook subscription";
+    SubscriptionId, Subscription, "whs", "a webhook";
     SecretId, Secret, "whk", "a webhook secret";
     SigningKeyId, SigningKey, "wsk", "a webhook signing key";
     DeliveryId, Delivery, "dlv", "a delivery";

@@ -21,7 +21,7 @@ const EXAMPLE_TIME: u32 = 1_767_225_600;
 pub(crate) fn list(contract: &ContractText) -> Vec<Block> {
     let text = "The events that a workspace can subscribe to. Each event is sent as a signed `POST` request to your endpoint. \
                 The guide [Webhooks](/docs/webhooks) shows how to receive them; the dashboard, at `/dashboard/developer/webhooks`, \
-                creates subscriptions and sends test events.\n\nMore types can be added: ignore those that you do not recognize.";
+                creates webhooks and sends test events.\n\nMore types can be added: ignore those that you do not recognize.";
     let cards = contract.events().map(|(event_type, json)| Card {
         path: contract.event_path(event_type),
         title: event_type.to_owned(),

@@ -507,7 +507,7 @@ async fn webhooks_of_another_workspace_are_not_found() {
             in_transaction(app, async |write| webhooks::delete(write, other, subscription_id).await).await,
         ),
     ];
-    let absent = format!("no webhook subscription {subscription_id} in this workspace");
+    let absent = format!("no webhook {subscription_id} in this workspace");
     assert!(messages.iter().all(|message| *message == absent), "{messages:?}");
     let resent =
         in_transaction(app, async |write| webhooks::send_again(domain_app, write, other, &[dead]).await)
