@@ -49,13 +49,13 @@ fn is_undelivered_to(subscription: Uuid) -> Condition {
         .add(Expr::exists(delivered.into_query()).not())
 }
 
-/// Returns the expression for the body of an event, which is NULL if the workspace has another mode.
+/// Returns the expression for the body of an event, which is NULL if the workspace has another mode or is a deleted sandbox.
 fn body_of_mode(is_test: bool) -> String {
-    let is_left_out = if is_test { "NOT IN" } else { "IN" };
-    format!(
-        "CASE WHEN events.workspace_id {is_left_out} (SELECT w.id FROM workspaces AS w WHERE w.mode <> 'live')
-         THEN NULL ELSE events.body END"
-    )
+    let is_left_out = match is_test {
+        true => "NOT IN (SELECT w.id FROM workspaces AS w WHERE w.mode <> 'live' AND w.deleted_at IS NULL)",
+        false => "IN (SELECT w.id FROM workspaces AS w WHERE w.mode <> 'live')",
+    };
+    format!("CASE WHEN events.workspace_id {is_left_out} THEN NULL ELSE events.body END")
 }
 
 /// Returns up to `limit` events with ids above `after` and below `before`, ordered by id: pairs of id and body. Events that test

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::{scope, statement, webhook_subscriptions};
 
 /// The tables whose rows a sandbox keeps when another workspace replaces it.
-const KEPT: [&str; 9] = [
+const KEPT: [&str; 11] = [
     "api_keys",
     "webhook_subscriptions",
     "webhook_topics",
@@ -14,6 +14,8 @@ const KEPT: [&str; 9] = [
     "webhook_keys",
     "audit_entries",
     "mails",
+    "candidate_requests",
+    "candidate_findings",
     "deprecated_uses",
     "deprecation_notices",
 ];
@@ -45,12 +47,13 @@ impl RowsOfWorkspace {
 
 /// All tables with rows of workspaces, in the order in which rows are deleted: a table comes before those that its rows refer to.
 pub const TABLES: &[RowsOfWorkspace] = &[
+    // First, since it lets others write deliveries.
+    RowsOfWorkspace::keyed("webhook_fanouts", &["event_id"]),
     RowsOfWorkspace::new("webhook_attempts").via(
         "events AS w JOIN webhook_deliveries AS d ON d.event_id = w.id JOIN webhook_attempts AS t ON t.delivery_id = d.id",
     ),
     RowsOfWorkspace::new("webhook_deliveries")
         .via("events AS w JOIN webhook_deliveries AS t ON t.event_id = w.id"),
-    RowsOfWorkspace::keyed("webhook_fanouts", &["event_id"]),
     RowsOfWorkspace::new("webhook_replays"),
     RowsOfWorkspace::new("events"),
     RowsOfWorkspace::keyed("webhook_topics", &["workspace_id", "event_type", "subscription_id"]),

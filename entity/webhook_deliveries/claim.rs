@@ -167,7 +167,9 @@ const STILL_PENDING: &str = "d.state + 0 = 0";
 pub(super) const UNLEASED: &str = "(lease_until IS NULL OR lease_until <= $1)";
 
 /// Returns the query for the deliveries of the subscription `s` that may be claimed. It reads the first due deliveries
-/// of the subscription, as many as its in-flight limit, and selects up to `limit` of them that are not in flight.
+/// of the subscription, as many as its in-flight limit, and selects up to `limit` of them that are not in flight. After the reset of
+/// a sandbox, a subscription can have deliveries of two workspaces: those of the workspace of `s` are selected, with a condition that
+/// no index can be used for.
 ///
 /// No index contains the lease, so that claiming or releasing a delivery writes only its row. The query must therefore
 /// read rows and not only index entries, but the in-flight limit bounds their number.
@@ -175,7 +177,8 @@ fn queue_head(in_flight_limit: &str, limit: &str) -> String {
     format!(
         "SELECT id, next_attempt_at FROM (
             SELECT d.id, d.next_attempt_at, d.lease_until FROM webhook_deliveries AS d
-            WHERE {DUE} AND d.subscription_id = s.id ORDER BY d.next_attempt_at, d.id LIMIT {in_flight_limit}
+            WHERE {DUE} AND d.subscription_id = s.id AND (d.workspace_id = s.workspace_id) IS TRUE
+            ORDER BY d.next_attempt_at, d.id LIMIT {in_flight_limit}
         ) AS first_due
         WHERE {UNLEASED} ORDER BY next_attempt_at, id LIMIT {limit}"
     )

@@ -99,8 +99,8 @@ pub(super) async fn apply(
     let workspace = match (workspaces.get(key), action) {
         (_, Action::WorkspaceUpsert(_)) if mode == Mode::Test => {
             return Err(Error::invalid(
-                "key",
-                "is that of a test workspace, which no change creates or updates",
+                "change",
+                "must not be `workspace.upsert` with the mode `test`: only live workspaces are created and updated by changes",
             ));
         }
         (_, Action::WorkspaceUpsert(upsert)) => workspaces::upsert(app, write, *at, upsert.clone()).await?,

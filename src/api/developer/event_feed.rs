@@ -80,7 +80,10 @@ pub(super) fn position(call: &Call, cursor: Option<&str>) -> Reply<Option<EventP
     let Some(cursor) = cursor else { return Ok(None) };
     let verified = call.state.cursors.verify(&binding(call), cursor);
     let position = verified.map_err(|_| {
-        ApiError::invalid_query("cursor", "is not a cursor of the events of this workspace in this API")
+        ApiError::invalid_query(
+            "cursor",
+            "is not a cursor of the events of this workspace in this API; if the sandbox was reset, begin without `cursor`",
+        )
     })?;
     Ok(Some(EventPosition::from_uuid(position.id)))
 }

@@ -28,7 +28,8 @@ impl Sandbox for DeveloperHandlers {
     ) -> Reply<CreateSandboxEventResponse> {
         if workspaces::get(&self.app, call.workspace).await?.mode != Mode::Test {
             return Err(ApiError::forbidden_operation(
-                "This operation is for sandboxes only. Use a key of a sandbox: it begins with `svc_test_`.",
+                "This operation is for sandboxes only. Use a key of a sandbox: it begins with `svc_test_`. A sandbox is created in the \
+                 dashboard, or by the operator with `creator-api workspaces create-sandbox`.",
             ));
         }
         let event_type = EventType::from(request.body.r#type);

@@ -56,7 +56,8 @@ async fn insert(
     key: NewKey,
     by_operator: bool,
 ) -> Result<(KeyRecord, SecretString)> {
-    let row = workspaces::by_id(write.conn(), workspace.uuid()).await?;
+    // Locked, so that a sandbox that is reset at the same time does not lose the key.
+    let row = workspaces::lock(write.conn(), workspace.uuid()).await?;
     let row = row.ok_or_else(|| not_found::<WorkspaceIdKind>(workspace))?;
     let max = (!by_operator).then(|| quota::workspace_quota(Some(&row), &app.config.limits));
     validate(write, &key, max)?;

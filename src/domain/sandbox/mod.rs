@@ -10,6 +10,7 @@
 pub mod clock;
 pub mod events;
 
+use entity::workspace_rows::RowsOfWorkspace;
 use entity::workspaces::{self as rows, ActiveModel, Model};
 use entity::{Set, applied_changes, sessions, workspace_rows};
 
@@ -96,8 +97,8 @@ pub async fn create(write: &mut Write, live: &Workspace, seeded: SeededWorkspace
     attach(write, row, seeded).await
 }
 
-/// Replaces the data of a sandbox by that of a seeded workspace, and returns it. Its id is another one. Its API keys, webhooks and
-/// audit log stay. Nothing that happened before is sent afterwards.
+/// Replaces the data of a sandbox by that of a seeded workspace, and returns it. Its id is another one. Its API keys, webhooks, quota
+/// and audit log stay. Nothing that happened before is sent afterwards.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] for `workspace` when it has no sandbox.
@@ -111,6 +112,9 @@ pub async fn reset(
     let old = sandbox_of(write, &row).await?;
     let (new, now) = (seeded.0.id.uuid(), write.recorded_ms());
     workspace_rows::move_kept(write.conn(), old.id, new, now).await?;
+    let quota =
+        ActiveModel { per_minute: Set(old.per_minute), per_day: Set(old.per_day), ..Default::default() };
+    rows::update(write.conn(), new, quota).await?;
     detach(app, write, &old).await?;
     attach(write, row, seeded).await
 }
@@ -145,17 +149,22 @@ pub async fn mark_as_test(write: &Write, workspace: WorkspaceId) -> Result<()> {
 pub async fn purge(app: &App) -> Result<()> {
     let mut batches_left = MAX_PURGE_BATCHES;
     for row in rows::deleted_before(app.db.read(), app.clock.now_ms() - PURGE_AFTER_MS).await? {
-        // The last one stands for the records of applied changes, which refer to the key.
-        for table in workspace_rows::TABLES.iter().map(Some).chain([None]) {
-            let mut deleted = DELETE_BATCH;
-            while deleted == DELETE_BATCH {
+        // The records of applied changes refer to a key of the workspace.
+        let keys = [row.key.clone(), internal_key(row.id)];
+        let tables = workspace_rows::TABLES.iter().map(RowsToPurge::Of);
+        for rows in tables.chain(keys.iter().map(|key| RowsToPurge::AppliedTo(key))) {
+            let limit = rows.batch();
+            let mut deleted = limit;
+            while deleted == limit {
                 let Some(left) = batches_left.checked_sub(1) else { return Ok(()) };
                 let write = app.begin_write().await?;
-                deleted = match table {
-                    Some(table) => {
-                        workspace_rows::delete_batch(write.conn(), *table, row.id, DELETE_BATCH).await?
+                deleted = match rows {
+                    RowsToPurge::Of(table) => {
+                        workspace_rows::delete_batch(write.conn(), *table, row.id, limit).await?
                     }
-                    None => applied_changes::delete_batch(write.conn(), &row.key, DELETE_BATCH).await?,
+                    RowsToPurge::AppliedTo(key) => {
+                        applied_changes::delete_batch(write.conn(), key, limit).await?
+                    }
                 };
                 write.commit().await?;
                 // Most tables are empty, which costs little.
@@ -169,15 +178,36 @@ pub async fn purge(app: &App) -> Result<()> {
     Ok(())
 }
 
+/// Rows that [`purge`] deletes.
+#[derive(Clone, Copy)]
+enum RowsToPurge<'a> {
+    /// Those of a workspace in this table.
+    Of(&'static RowsOfWorkspace),
+    /// The records of the changes that were applied to the workspace with this key.
+    AppliedTo(&'a str),
+}
+
+impl RowsToPurge<'_> {
+    /// Returns the maximum number of rows deleted by one transaction. Large tables refer to courses without an index that begins with
+    /// the course, so the database reads them for each deleted course.
+    fn batch(self) -> u64 {
+        match self {
+            Self::Of(RowsOfWorkspace { table: "courses", .. }) => 1,
+            Self::Of(_) | Self::AppliedTo(_) => DELETE_BATCH,
+        }
+    }
+}
+
 /// Locks the live workspace, so that its sandbox is changed by one transaction at a time.
 async fn lock(write: &Write, live: &Workspace) -> Result<Model> {
     let row = rows::lock(write.conn(), live.id.uuid()).await?;
     row.ok_or_else(|| not_found::<WorkspaceIdKind>(live.id))
 }
 
+/// Returns the sandbox, and locks it after the live workspace, so that no key or webhook is created in it until the commit.
 async fn sandbox_of(write: &Write, live: &Model) -> Result<Model> {
-    let row = rows::sandbox_of(write.conn(), live.id).await?;
-    row.ok_or_else(has_no_sandbox)
+    let row = rows::sandbox_of(write.conn(), live.id).await?.ok_or_else(has_no_sandbox)?;
+    rows::lock(write.conn(), row.id).await?.ok_or_else(has_no_sandbox)
 }
 
 fn has_sandbox() -> Error {
@@ -212,7 +242,7 @@ async fn attach(write: &Write, live: Model, SeededWorkspace(seeded): SeededWorks
 
 /// Marks a sandbox as deleted. It loses its key, and the changes that were applied to it count as applied to the key that it gets.
 async fn detach(app: &App, write: &mut Write, old: &Model) -> Result<()> {
-    let key = internal_key(old.id);
+    let key = deleted_key(old.id);
     let changes = ActiveModel {
         key: Set(key.clone()),
         live_workspace_id: Set(None),
@@ -257,7 +287,13 @@ async fn check_key(write: &Write, live: &Workspace, key: &str) -> Result<()> {
     Err(Error::invalid("workspace", message))
 }
 
-/// Returns the key of a workspace that counts as deleted.
+/// Returns the key of a workspace while it is filled with the demo data. The records of these changes keep it.
 fn internal_key(id: uuid::Uuid) -> String {
     format!("sandbox-{}", id.simple())
+}
+
+/// Returns the key of a workspace that was a sandbox. It is not the [`internal_key`], since somebody can have imported changes with the
+/// ids of the demo data.
+fn deleted_key(id: uuid::Uuid) -> String {
+    format!("deleted-{}", id.simple())
 }
