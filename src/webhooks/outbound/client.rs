@@ -26,7 +26,6 @@ use super::ATTEMPT_TIMEOUT;
 use super::failure::AttemptFailure;
 use super::limited_stream::LimitedStream;
 use super::resolver::{AddressRule, CheckedResolver, ResolveFunction, SharedLookups, system_resolve};
-use super::runtime::SendRuntime;
 use foundation::config::Network;
 use foundation::tls;
 
@@ -63,10 +62,9 @@ impl ClientOptions {
     }
 }
 
-/// Sends requests to endpoints. Create it once and clone it: clones share the open connections and the runtime.
+/// Sends requests to endpoints. Create it once and clone it: clones share the open connections.
 #[derive(Clone)]
 pub struct WebhookClient {
-    pub(super) runtime: Arc<SendRuntime>,
     https: HttpClient,
     /// `None` if the operator allows no network.
     http: Option<HttpClient>,
@@ -78,7 +76,7 @@ impl WebhookClient {
     /// `https` or `http`.
     ///
     /// # Errors
-    /// Returns an error when TLS cannot be set up or no thread can be started.
+    /// Returns an error when TLS cannot be set up.
     pub fn new(options: ClientOptions) -> anyhow::Result<Self> {
         let tls = tls::client_config(options.additional_roots).context("setting up TLS failed")?;
         let allowed_networks = Arc::<[Network]>::from(options.allowed_networks);
@@ -92,8 +90,7 @@ impl WebhookClient {
         let https = build_client(&tls, resolver(AddressRule::PublicOrAllowed), true);
         let http =
             (!allowed_networks.is_empty()).then(|| build_client(&tls, resolver(AddressRule::Allowed), false));
-        let runtime = SendRuntime::start().context("starting the threads that send webhooks failed")?;
-        Ok(Self { runtime: Arc::new(runtime), https, http, allowed_networks })
+        Ok(Self { https, http, allowed_networks })
     }
 
     /// Returns the client for this URL if the URL may be called, as far as can be determined without a DNS lookup. The

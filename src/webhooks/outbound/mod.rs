@@ -8,7 +8,6 @@ mod failure;
 mod limited_stream;
 mod resolver;
 mod retry_after;
-mod runtime;
 mod send;
 
 use std::time::Duration;

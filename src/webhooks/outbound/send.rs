@@ -13,7 +13,6 @@ use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, US
 use hyper::{Method, Request, Response, Uri};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
-use tracing::Instrument as _;
 use url::Url;
 use uuid::Uuid;
 
@@ -24,7 +23,6 @@ use crate::sign::{self, SigningKey};
 use domain::event_feed;
 use domain::webhooks::headers::MASK;
 use domain::workspaces::Mode;
-use foundation::telemetry::activity::inherit_activity;
 
 /// Maximum number of bytes of a response's body that are read and stored, without decoding.
 pub const MAX_STORED_BODY_BYTES: usize = 16 * 1024;
@@ -113,7 +111,7 @@ impl AttemptOutcome {
     }
 }
 
-/// Makes one attempt, in the runtime of the client. It ends within the request's time limit, however the receiver
+/// Makes one attempt. It ends within the request's time limit, however the receiver
 /// behaves.
 pub async fn send(client: &WebhookClient, request: WebhookRequest<'_>) -> AttemptOutcome {
     let ends_at = Instant::now() + request.timeout;
@@ -126,14 +124,12 @@ pub async fn send(client: &WebhookClient, request: WebhookRequest<'_>) -> Attemp
     let WebhookRequest { workspace, now, .. } = request;
     let result = match prepare(client, &request, headers) {
         Ok((http_client, http_request)) => {
-            let exchange = async move {
-                let response = resolver::on_behalf_of(workspace, execute(http_client, http_request));
-                match timeout_at(ends_at, response).await {
-                    Ok(response) => Ok(read_response(response?, now, ends_at).await),
-                    Err(_) => Err(AttemptFailure::Timeout),
-                }
-            };
-            client.runtime.run(inherit_activity(exchange).in_current_span()).await
+            let response = resolver::on_behalf_of(workspace, execute(http_client, http_request));
+            match timeout_at(ends_at, response).await {
+                Ok(Ok(response)) => Ok(read_response(response, now, ends_at).await),
+                Ok(Err(failure)) => Err(failure),
+                Err(_) => Err(AttemptFailure::Timeout),
+            }
         }
         Err(failure) => Err(failure),
     };

@@ -14,7 +14,6 @@ use domain::workspaces::Mode;
 use reqwest::Url;
 use rustls::pki_types::CertificateDer;
 use tokio::io::AsyncWriteExt;
-use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -165,20 +164,6 @@ async fn a_request_has_the_headers_and_body_of_the_contract() {
         )
         .unwrap();
     }
-}
-
-#[tokio::test]
-async fn attempts_run_in_a_runtime_of_their_own() {
-    let receiver = Receiver::responding_with(OK).await;
-    let (used, mut runtimes) = mpsc::unbounded_channel();
-    let resolve: ResolveFunction = Arc::new(move |_| {
-        used.send(Handle::current().id()).expect("the test receives");
-        Box::pin(async { Ok(vec![IpAddr::from([127, 0, 0, 1])]) })
-    });
-    let client = client_with(&["127.0.0.0/8"], resolve, Vec::new());
-    let outcome = send(&client, &receiver.url("http", "receiver.test")).await;
-    assert_eq!(outcome.verdict(), DeliveryVerdict::Delivered);
-    assert_ne!(runtimes.recv().await, Some(Handle::current().id()));
 }
 
 #[tokio::test]
