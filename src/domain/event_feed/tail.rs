@@ -249,7 +249,7 @@ mod tests {
         assert!(reads(&tail, reader(2), 10).await && !reads(&tail, reader(2), 20).await);
         // Nothing is known about this workspace.
         assert!(reads(&tail, reader(3), 10).await && !reads(&tail, reader(3), 20).await);
-        assert!(reads(&tail, FeedReader::Platform { workspace: None }, 10).await);
+        assert!(reads(&tail, FeedReader::Platform { workspace: None, mode: Mode::Live }, 10).await);
     }
 
     #[test]
@@ -257,7 +257,7 @@ mod tests {
         let tail = EventTail::default();
         let (first, must_start) = tail.register(reader(1));
         let (second, _) = tail.register(reader(1));
-        let (_platform, _) = tail.register(FeedReader::Platform { workspace: None });
+        let (_platform, _) = tail.register(FeedReader::Platform { workspace: None, mode: Mode::Live });
         drop(first);
         assert!(must_start);
         assert_eq!(tail.waiting_workspaces(), [Uuid::from_u128(1)]);

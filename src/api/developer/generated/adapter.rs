@@ -1,11 +1,11 @@
-// Generated from openapi/developer-v1.yaml (sha256 4b0255d07ff45b4797fb6b5fab12f50a8e4a59048288e07075a007d8deff9888), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 aa254c56e98ebd7384b1b84294d30d377157939bc13ef517bc0eab7132c0fa49), do not edit. Run `cargo xtask codegen`.
 
 //! Serves the traits of all tags as one poem-openapi API.
 
 use poem_openapi::OpenApi;
 use super::operations;
 use super::schemas;
-use super::{key, webhooks, deliveries, event_feed};
+use super::{key, webhooks, deliveries, event_feed, sandbox};
 use contract_runtime::call::Call;
 use contract_runtime::parameter::{Header, Path, Query};
 use contract_runtime::payload::JsonBody;
@@ -19,7 +19,7 @@ pub enum Tag {
     /// The API key of the request, and its secret.
     #[oai(rename = "key")]
     Key,
-    /// Subscriptions of URLs to events, with their delivery controls.
+    /// URLs to which events are sent, with their delivery controls.
     #[oai(rename = "webhooks")]
     Webhooks,
     /// Deliveries of events to webhooks, with their attempts.
@@ -28,6 +28,9 @@ pub enum Tag {
     /// The events of the workspace, in one order.
     #[oai(rename = "event_feed")]
     EventFeed,
+    /// Events and time for tests, in workspaces with test data.
+    #[oai(rename = "sandbox")]
+    Sandbox,
 }
 
 /// A scope of the contract.
@@ -79,7 +82,8 @@ pub struct DeveloperV1<S>(pub S);
 
 #[OpenApi]
 impl<
-    S: key::Key + webhooks::Webhooks + deliveries::Deliveries + event_feed::EventFeed,
+    S: key::Key + webhooks::Webhooks + deliveries::Deliveries + event_feed::EventFeed
+        + sandbox::Sandbox,
 > DeveloperV1<S> {
     /// Retrieve the key of the request
     #[oai(
@@ -553,6 +557,60 @@ impl<
             r#type: r#type.0,
         };
         respond(&self.0, &call, self.0.stream_events(call.clone(), request).await)
+    }
+    /// Make an event happen in the sandbox
+    #[oai(
+        path = "/developer/v1/sandbox/events",
+        method = "post",
+        operation_id = "createSandboxEvent",
+        tag = "Tag::Sandbox"
+    )]
+    async fn create_sandbox_event(
+        &self,
+        #[oai(scope = "Scope::WriteWebhooks")]
+        _key: SecurityRequirement<Keys>,
+        call: Call<S::Caller>,
+        #[oai(
+            name = "Idempotency-Key",
+            validator(min_length = 1, max_length = 255, pattern = "^[!-~]+$")
+        )]
+        idempotency_key: Header<Option<String>>,
+        body: JsonBody<schemas::NewSandboxEvent>,
+    ) -> sandbox::CreateSandboxEventResponse {
+        let request = sandbox::CreateSandboxEventRequest {
+            idempotency_key: idempotency_key.0,
+            body: body.0,
+        };
+        respond(&self.0, &call, self.0.create_sandbox_event(call.clone(), request).await)
+    }
+    /// Advance the clock of an ephemeral server
+    #[oai(
+        path = "/developer/v1/sandbox/clock",
+        method = "post",
+        operation_id = "advanceSandboxClock",
+        tag = "Tag::Sandbox"
+    )]
+    async fn advance_sandbox_clock(
+        &self,
+        #[oai(scope = "Scope::WriteWebhooks")]
+        _key: SecurityRequirement<Keys>,
+        call: Call<S::Caller>,
+        #[oai(
+            name = "Idempotency-Key",
+            validator(min_length = 1, max_length = 255, pattern = "^[!-~]+$")
+        )]
+        idempotency_key: Header<Option<String>>,
+        body: JsonBody<schemas::ClockAdvance>,
+    ) -> sandbox::AdvanceSandboxClockResponse {
+        let request = sandbox::AdvanceSandboxClockRequest {
+            idempotency_key: idempotency_key.0,
+            body: body.0,
+        };
+        respond(
+            &self.0,
+            &call,
+            self.0.advance_sandbox_clock(call.clone(), request).await,
+        )
     }
 }
 

@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 4b0255d07ff45b4797fb6b5fab12f50a8e4a59048288e07075a007d8deff9888), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 aa254c56e98ebd7384b1b84294d30d377157939bc13ef517bc0eab7132c0fa49), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `deliveries`.
 
@@ -118,7 +118,7 @@ pub enum ListDeliveriesResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address. Or the operation is for sandboxes or for ephemeral servers only.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -324,7 +324,7 @@ pub enum GetDeliveryResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address. Or the operation is for sandboxes or for ephemeral servers only.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -524,7 +524,7 @@ pub enum ListDeliveryAttemptsResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address. Or the operation is for sandboxes or for ephemeral servers only.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -715,7 +715,7 @@ pub enum ReplayDeliveryResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address. Or the operation is for sandboxes or for ephemeral servers only.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),

@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 4b0255d07ff45b4797fb6b5fab12f50a8e4a59048288e07075a007d8deff9888), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 aa254c56e98ebd7384b1b84294d30d377157939bc13ef517bc0eab7132c0fa49), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `event_feed`.
 
@@ -107,7 +107,7 @@ pub enum ListEventsResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address. Or the operation is for sandboxes or for ephemeral servers only.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -315,7 +315,7 @@ pub enum StreamEventsResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address. Or the operation is for sandboxes or for ephemeral servers only.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),

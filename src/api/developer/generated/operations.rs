@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 4b0255d07ff45b4797fb6b5fab12f50a8e4a59048288e07075a007d8deff9888), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 aa254c56e98ebd7384b1b84294d30d377157939bc13ef517bc0eab7132c0fa49), do not edit. Run `cargo xtask codegen`.
 
 //! Static descriptions of the operations.
 
@@ -25,6 +25,8 @@ pub static OPERATIONS: &[&Operation] = &[
     &REPLAY_DELIVERY,
     &LIST_EVENTS,
     &STREAM_EVENTS,
+    &CREATE_SANDBOX_EVENT,
+    &ADVANCE_SANDBOX_CLOCK,
 ];
 
 /// The contract and its operations.
@@ -555,4 +557,50 @@ pub static STREAM_EVENTS: Operation = Operation {
     ],
     body: None,
     statuses: &[200, 401, 403, 410, 422, 429, 500],
+};
+
+/// Make an event happen in the sandbox
+pub static CREATE_SANDBOX_EVENT: Operation = Operation {
+    id: "createSandboxEvent",
+    method: "POST",
+    path: "/developer/v1/sandbox/events",
+    tag: "sandbox",
+    scope: Some("write:webhooks"),
+    parameters: &[
+        Parameter {
+            name: "Idempotency-Key",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IdempotencyKey/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: Some(Body {
+        media_type: "application/json",
+        schema: "/paths/~1developer~1v1~1sandbox~1events/post/requestBody/content/application~1json/schema",
+    }),
+    statuses: &[201, 401, 403, 409, 413, 415, 422, 429, 500],
+};
+
+/// Advance the clock of an ephemeral server
+pub static ADVANCE_SANDBOX_CLOCK: Operation = Operation {
+    id: "advanceSandboxClock",
+    method: "POST",
+    path: "/developer/v1/sandbox/clock",
+    tag: "sandbox",
+    scope: Some("write:webhooks"),
+    parameters: &[
+        Parameter {
+            name: "Idempotency-Key",
+            location: ParameterLocation::Header,
+            required: false,
+            schema: "/components/parameters/IdempotencyKey/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: Some(Body {
+        media_type: "application/json",
+        schema: "/paths/~1developer~1v1~1sandbox~1clock/post/requestBody/content/application~1json/schema",
+    }),
+    statuses: &[200, 401, 403, 409, 413, 415, 422, 429, 500],
 };

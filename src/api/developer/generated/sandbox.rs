@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 9738fd7845b7ecacccf6174db52a18e46f7bfc0117cf1703e0ab60c554d7291f), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 aa254c56e98ebd7384b1b84294d30d377157939bc13ef517bc0eab7132c0fa49), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `sandbox`.
 

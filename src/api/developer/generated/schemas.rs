@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 4b0255d07ff45b4797fb6b5fab12f50a8e4a59048288e07075a007d8deff9888), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 aa254c56e98ebd7384b1b84294d30d377157939bc13ef517bc0eab7132c0fa49), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -180,7 +180,7 @@ pub struct WebhookHeader {
     pub value: String,
 }
 
-/// A subscription of a URL to events.
+/// A URL to which events are sent.
 #[derive(
     Debug,
     Clone,
@@ -913,6 +913,75 @@ pub struct EventLine {
     /// The event, exactly as webhooks receive it. It is always the last field of the line. Null in a heartbeat.
     #[oai(nullable)]
     pub event: Option<std::collections::BTreeMap<String, serde_json::Value>>,
+}
+
+/// An event to make happen in the sandbox.
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    poem_openapi::Object,
+    serde::Serialize,
+    serde::Deserialize
+)]
+#[oai(deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
+pub struct NewSandboxEvent {
+    /// Type of an event. The contract of the Creator Platform API describes the events.
+    pub r#type: EventType,
+}
+
+/// The events of a change in the sandbox.
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    poem_openapi::Object,
+    serde::Serialize,
+    serde::Deserialize
+)]
+pub struct SandboxEvent {
+    /// The position of an event among those of its workspace: 26 characters, the same as in `X-SVC-Sequence`. Positions compare as text in the order of the events. There can be gaps.
+    #[oai(validator(pattern = "^[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
+    pub sequence: String,
+    /// The event of the requested type, exactly as webhooks receive it.
+    pub event: std::collections::BTreeMap<String, serde_json::Value>,
+    /// The other events that the change caused, in their order.
+    pub other_events: Vec<SequencedEvent>,
+}
+
+/// How far to advance the clock.
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    poem_openapi::Object,
+    serde::Serialize,
+    serde::Deserialize
+)]
+#[oai(deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
+pub struct ClockAdvance {
+    /// The number of seconds, at most 90 days.
+    #[oai(validator(minimum(value = "1"), maximum(value = "7776000")))]
+    pub advance_seconds: i32,
+}
+
+/// The clock of an ephemeral server.
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    poem_openapi::Object,
+    serde::Serialize,
+    serde::Deserialize
+)]
+pub struct SandboxClock {
+    /// The time of the server.
+    pub now: Timestamp,
+    /// How far the clock was advanced in total, in seconds, since the server was started.
+    #[oai(validator(minimum(value = "1"), maximum(value = "31622400")))]
+    pub advanced_seconds: i32,
 }
 
 /// Type of the error.

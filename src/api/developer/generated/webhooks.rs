@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 4b0255d07ff45b4797fb6b5fab12f50a8e4a59048288e07075a007d8deff9888), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 aa254c56e98ebd7384b1b84294d30d377157939bc13ef517bc0eab7132c0fa49), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `webhooks`.
 
@@ -8,7 +8,7 @@ use contract_runtime::call::Call;
 use contract_runtime::service::Service;
 use contract_runtime::payload::Json;
 
-/// Subscriptions of URLs to events, with their delivery controls.
+/// URLs to which events are sent, with their delivery controls.
 pub trait Webhooks: Service {
     /// List webhooks
     ///
@@ -145,7 +145,7 @@ pub enum ListWebhooksResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address. Or the operation is for sandboxes or for ephemeral servers only.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -320,7 +320,7 @@ pub enum CreateWebhookResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address. Or the operation is for sandboxes or for ephemeral servers only.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -559,7 +559,7 @@ pub enum GetWebhookResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address. Or the operation is for sandboxes or for ephemeral servers only.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -747,7 +747,7 @@ pub enum UpdateWebhookResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address. Or the operation is for sandboxes or for ephemeral servers only.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -988,7 +988,7 @@ pub enum DeleteWebhookResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address. Or the operation is for sandboxes or for ephemeral servers only.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -1189,7 +1189,7 @@ pub enum RotateWebhookSecretResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address. Or the operation is for sandboxes or for ephemeral servers only.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -1437,7 +1437,7 @@ pub enum TestWebhookResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address. Or the operation is for sandboxes or for ephemeral servers only.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -1683,7 +1683,7 @@ pub enum PreviewFilterResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address.
+    /// The key is valid, but does not have the scope that the operation requires, or may not be used from the client's address. Or the operation is for sandboxes or for ephemeral servers only.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
