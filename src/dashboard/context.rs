@@ -7,6 +7,7 @@ use poem::http::{HeaderMap, HeaderName, Method, header};
 use poem::{FromRequest, Request, RequestBody};
 use secrecy::SecretString;
 use url::Url;
+use uuid::Uuid;
 
 use super::cookies::{self, CookieKind};
 use super::error::PageError;
@@ -23,6 +24,9 @@ use rate_limit::logins::Attempts;
 
 /// The header of a partial update with the time zone of its page.
 const ZONE_HEADER: HeaderName = HeaderName::from_static("x-time-zone");
+
+/// What a user is told whose session showed a sandbox that was deleted.
+const LOST_SANDBOX: &str = "The sandbox was deleted. You see live data now.";
 
 /// State shared by all requests.
 pub(super) struct DashboardState {
@@ -100,6 +104,8 @@ impl BrowserContext {
         };
         let flash = cookies::read(headers, CookieKind::Flash, secure)
             .and_then(|value| Flash::verify(&browser_token, &value));
+        let has_lost_sandbox = viewer.as_ref().is_some_and(|viewer| viewer.has_lost_sandbox);
+        let flash = flash.or_else(|| has_lost_sandbox.then(|| Flash::info(LOST_SANDBOX)));
         let header_text = |name: header::HeaderName| {
             headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
         };
@@ -140,6 +146,11 @@ impl BrowserContext {
 
     pub(super) fn app(&self) -> &App {
         &self.state.app
+    }
+
+    /// Returns the workspace that the session shows; the nil UUID for a visitor.
+    pub(super) fn shown_workspace(&self) -> Uuid {
+        self.viewer.as_ref().map(|viewer| viewer.workspace.id.uuid()).unwrap_or_default()
     }
 }
 

@@ -36,6 +36,9 @@ pub(crate) enum PageError {
     /// The form was not rendered for this browser, or came from another site.
     #[error("form rejected")]
     UntrustedForm,
+    /// The form was loaded when the session showed another workspace.
+    #[error("form of another workspace")]
+    OtherWorkspace,
     /// The browser sent no cookie with a form. Browsers reject `Secure` cookies over plain `http` from another machine.
     #[error("browser sent no cookie")]
     MissingCookie,
@@ -54,6 +57,9 @@ pub(crate) enum PageError {
     /// The user's roles do not allow the action.
     #[error("not allowed by the user's roles")]
     Forbidden,
+    /// The action concerns the members, but the session shows the sandbox.
+    #[error("not possible in the sandbox")]
+    LiveDataNeeded,
     /// The workspace requires a second factor that the user has not used.
     #[error("second factor required")]
     SecondFactorRequired,
@@ -101,7 +107,7 @@ impl ResponseError for PageError {
             | Self::SecondFactorRequired
             | Self::IdentityNotConfirmed { .. } => StatusCode::FORBIDDEN,
             Self::SignInFailed { status, .. } | Self::ConfirmationFailed { status, .. } => *status,
-            Self::DuplicateForm => StatusCode::CONFLICT,
+            Self::DuplicateForm | Self::OtherWorkspace | Self::LiveDataNeeded => StatusCode::CONFLICT,
             Self::FormTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::IncompleteForm => StatusCode::REQUEST_TIMEOUT,
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
@@ -224,6 +230,11 @@ impl PageError {
                 "The form was not sent from a current page of this dashboard. No changes were made. Go back, reload the page, \
                  and submit the form again.",
             ),
+            Self::OtherWorkspace => (
+                "This page shows other data",
+                "The form was loaded before you switched between live data and the sandbox, or before the sandbox was reset or deleted. \
+                 No changes were made. Open the page again, and check at the top which data it shows.",
+            ),
             Self::MissingCookie => (
                 "Cookies required",
                 "Your browser sent no cookie with this form. No changes were made. Over http, browsers accept the cookies of \
@@ -246,6 +257,11 @@ impl PageError {
             Self::Forbidden => (
                 "Your role does not allow this",
                 "No changes were made. Members with the role owner can give you another role (Settings, Members).",
+            ),
+            Self::LiveDataNeeded => (
+                "Switch to live data first",
+                "The members of the sandbox are those of the live workspace, and changes of members are real. No changes were made. \
+                 Switch to live data at the top of the page, then try again.",
             ),
             Self::SignInFailed { problem, .. } => ("Sign-in failed", problem.as_str()),
             Self::ConfirmationFailed { problem, .. } => ("Your identity is not confirmed", problem.as_str()),

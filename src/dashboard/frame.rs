@@ -61,6 +61,8 @@ pub(crate) struct Frame {
     pub viewer: Option<(String, String)>,
     /// What the signed-in user may do. `None` for visitors.
     pub roles: Option<Roles>,
+    /// Whether the page shows the sandbox.
+    pub is_sandbox: bool,
     /// The user's other workspaces: id and name.
     pub other_workspaces: Vec<(WorkspaceId, String)>,
     /// The flash message.
@@ -121,12 +123,13 @@ impl Frame {
             section,
             viewer: viewer.map(|viewer| (viewer.email.clone(), viewer.workspace.name.clone())),
             roles: viewer.map(|viewer| viewer.roles),
+            is_sandbox: viewer.is_some_and(Viewer::is_in_sandbox),
             other_workspaces: viewer.map(other_workspaces).unwrap_or_default(),
             flash: context.flash.clone(),
             zone: context.page_zone.clone(),
             zone_switch: ZoneSwitch::new(context),
             assets: &assets::ASSET_URLS,
-            csrf: csrf::token(&context.browser_token),
+            csrf: csrf::token(&context.browser_token, context.shown_workspace()),
         }
     }
 
@@ -136,9 +139,16 @@ impl Frame {
         RawHtml(format!("<input type=\"hidden\" name=\"{}\" value=\"{}\">", csrf::FIELD, self.csrf))
     }
 
-    /// Returns whether the signed-in user may do what the permission stands for. Pages hide everything else.
+    /// Returns whether the signed-in user may do what the permission stands for, with the data that the page shows. Pages hide
+    /// everything else.
     pub(crate) fn can(&self, permission: Permission) -> bool {
-        self.roles.is_some_and(|roles| roles.allow(permission))
+        let is_possible = !self.is_sandbox || !permission.needs_live_data();
+        is_possible && self.roles.is_some_and(|roles| roles.allow(permission))
+    }
+
+    /// Returns whether the signed-in user may switch to the sandbox, and manage it.
+    pub(crate) fn can_use_sandbox(&self) -> bool {
+        self.can(Permission::UseSandbox)
     }
 
     /// Returns the navigation in groups. `true` marks the page's section.
@@ -167,6 +177,7 @@ mod tests {
             section: Some(Section::Keys),
             viewer: None,
             roles: None,
+            is_sandbox: false,
             other_workspaces: Vec::new(),
             flash: None,
             zone: PageZone::UTC,

@@ -12,10 +12,11 @@ use url::Url;
 
 use super::context::{BrowserContext, CurrentRoles, DashboardState};
 use super::cookies::{self, CookieKind};
+use super::csrf::{self, TokenCheck};
 use super::error::PageError;
 use super::form::Form;
 use super::request::PageResponse;
-use super::{assets, csrf, origin, pages};
+use super::{assets, origin, pages};
 use domain::app::App;
 use domain::retry::retry_on_conflict;
 use domain::roles::Roles;
@@ -138,12 +139,16 @@ impl Dashboard {
                 return Err(PageError::SessionEnded);
             }
         }
-        if csrf::is_valid(&context.browser_token, form.text(csrf::FIELD)) {
-            Ok(form)
-        } else if context.viewer.is_none() && request.uri().path().starts_with("/dashboard") {
-            Err(PageError::SessionEnded)
-        } else {
-            Err(PageError::UntrustedForm)
+        let is_page_of_members = request.uri().path().starts_with("/dashboard");
+        match csrf::check(&context.browser_token, context.shown_workspace(), form.text(csrf::FIELD)) {
+            TokenCheck::Valid => Ok(form),
+            // Signing out concerns no workspace.
+            TokenCheck::OtherWorkspace if !is_page_of_members => Ok(form),
+            TokenCheck::OtherWorkspace => Err(PageError::OtherWorkspace),
+            TokenCheck::Invalid if context.viewer.is_none() && is_page_of_members => {
+                Err(PageError::SessionEnded)
+            }
+            TokenCheck::Invalid => Err(PageError::UntrustedForm),
         }
     }
 
@@ -162,6 +167,11 @@ impl Dashboard {
         }
         if context.flash.is_some() && shows_flash {
             cookies::clear(headers, CookieKind::Flash, context.secure_cookies);
+        }
+        if let Some(viewer) = context.viewer.as_ref().filter(|viewer| viewer.has_lost_sandbox && shows_flash)
+            && let Err(error) = sessions::forget_sandbox(&self.state.app, viewer).await
+        {
+            tracing::debug!(error = error.to_string(), "could not record that a message was shown");
         }
         response
     }

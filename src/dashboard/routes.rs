@@ -77,6 +77,9 @@ impl MethodHandlers {
             return Err(PageError::Forbidden);
         }
         let context = context(request)?;
+        if permission.needs_live_data() && context.viewer.as_ref().is_some_and(Viewer::is_in_sandbox) {
+            return Err(PageError::LiveDataNeeded);
+        }
         let lacks_second_factor = context.viewer.as_ref().is_some_and(Viewer::lacks_second_factor);
         if lacks_second_factor && *permission != Permission::UseAccount {
             return Err(PageError::SecondFactorRequired);

@@ -9,7 +9,7 @@ use super::text_enum::text_enum;
 pub enum Role {
     /// May do everything, including managing the members.
     Owner,
-    /// Manages API keys and webhooks, and reads the details of requests and deliveries.
+    /// Manages API keys, webhooks and the sandbox, and reads the details of requests and deliveries.
     Developer,
     /// Manages courses, students and enrollments, and refunds orders.
     Manager,
@@ -29,7 +29,7 @@ impl Role {
     pub const fn description(self) -> &'static str {
         match self {
             Self::Owner => "Can do everything, including managing members.",
-            Self::Developer => "Manages API keys and webhooks, and reads logs with all details.",
+            Self::Developer => "Manages API keys, webhooks and the sandbox, and reads logs with all details.",
             Self::Manager => "Publishes courses, manages students and enrollments, and refunds orders.",
             Self::Viewer => {
                 "Reads everything except the audit log, request details, and the contents of deliveries."
@@ -53,6 +53,8 @@ pub enum Permission {
     ManageKeys,
     /// Create and change webhooks and their secrets, and resend deliveries.
     ManageWebhooks,
+    /// Switch to the sandbox, create, reset and delete it.
+    UseSandbox,
     /// Publish and archive courses.
     ManageCourses,
     /// Enroll students, revoke enrollments, and delete students.
@@ -61,6 +63,14 @@ pub enum Permission {
     RefundOrders,
     /// Invite and remove members, and change their roles.
     ManageMembers,
+}
+
+impl Permission {
+    /// Returns whether the action concerns the members, who are real also in the sandbox. It needs live data to be shown, so that nobody
+    /// takes it for a trial.
+    pub const fn needs_live_data(self) -> bool {
+        matches!(self, Self::ManageMembers)
+    }
 }
 
 /// A set of roles, with one bit per role. The database stores the bits.
@@ -114,9 +124,10 @@ impl Roles {
         let allowed = match permission {
             Permission::UseAccount | Permission::ReadWorkspace => Self::of(Role::ALL),
             Permission::ReadAuditLog => Self::of(&[Owner, Developer, Manager]),
-            Permission::ReadMessages | Permission::ManageKeys | Permission::ManageWebhooks => {
-                Self::of(&[Owner, Developer])
-            }
+            Permission::ReadMessages
+            | Permission::ManageKeys
+            | Permission::ManageWebhooks
+            | Permission::UseSandbox => Self::of(&[Owner, Developer]),
             Permission::ManageCourses | Permission::ManageStudents | Permission::RefundOrders => {
                 Self::of(&[Owner, Manager])
             }

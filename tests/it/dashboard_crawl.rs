@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::support::browser::{PASSWORD, csrf_token, first_match, html};
 use crate::support::crawl::{Crawl, ID, PageAction, without_random_parts};
 use crate::support::members::member_browser;
+use crate::support::sandbox::sandbox_browser;
 use crate::support::time_zone::{COOKIE, assert_one_time_zone, named_zone};
 use crate::support::{
     Browser, Endpoint, TestApp, TestResponse, TestWorkspace, course_data, in_transaction, send,
@@ -31,6 +32,11 @@ const FORMS_WITHOUT_IDS: &[&str] = &[
     "/dashboard/developer/keys/new",
     "/dashboard/developer/webhooks/new",
     "/dashboard/developer/webhooks/signing-keys",
+    "/dashboard/sandbox",
+    "/dashboard/sandbox/delete",
+    "/dashboard/sandbox/enter",
+    "/dashboard/sandbox/leave",
+    "/dashboard/sandbox/reset",
     "/dashboard/settings/leave",
     "/dashboard/settings/people",
     "/dashboard/settings/security/codes",
@@ -141,14 +147,48 @@ async fn no_link_and_no_form_reaches_records_of_another_workspace() {
         assert_ne!(response.status, 404, "the owner of the records must reach it: {action:?}");
     }
 
+    for id in actions.iter().flat_map(|action| action.ids()) {
+        assert!(our_ids.contains_key(&id[..3]), "our workspace has no record of the type of {id}");
+    }
+    assert_unreachable(&theirs, &actions, &our_owner, &our_ids).await;
+}
+
+#[tokio::test]
+#[ignore = "slow"]
+async fn no_link_and_no_form_of_the_sandbox_reaches_live_records() {
+    let app = TestApp::start_with_local_webhooks().await;
+    let endpoint = Endpoint::start().await;
+    endpoint.always_respond_with(410);
+    let (acme, live_owner) = workspace_with_everything(&app, &endpoint, ["acme", "globex"]).await;
+    assert!(app.deliver_due().await > 0);
+    live_owner.submit(REPLAY, REPLAY, &[]).await.assert_status(303);
+    let tester = sandbox_browser(&acme, "tester@acme.example", Role::Owner).await;
+    let (crawl, our_ids) = (Crawl::run(&live_owner).await, Crawl::run(&tester).await.ids());
+    // Members and their sessions are those of the live workspace.
+    let concerns_account =
+        |action: &PageAction| action.path.contains("/settings/") || action.path == "/dashboard/workspace";
+    let actions = crawl.actions.iter().filter(|action| !action.ids().is_empty() && !concerns_account(action));
+    let actions: Vec<&PageAction> = actions.collect();
+    assert!(actions.len() > 40, "{} actions", actions.len());
+    assert_unreachable(&acme, &actions, &tester, &our_ids).await;
+}
+
+/// Follows actions with the ids of one workspace in a browser that shows another one. Asserts that they respond as if the ids did not
+/// exist, and change nothing.
+async fn assert_unreachable(
+    theirs: &TestWorkspace<'_>,
+    actions: &[&PageAction],
+    our_owner: &Browser<'_>,
+    our_ids: &BTreeMap<String, String>,
+) {
     let before = theirs.rows().await;
     assert!(
         before.iter().any(|row| row.starts_with("api_requests ")),
         "the request log must contain rows to compare"
     );
-    for action in &actions {
-        for foreign in id_combinations(action, &our_ids) {
-            let response = follow(&our_owner, &action.with_ids(&foreign)).await;
+    for action in actions {
+        for foreign in id_combinations(action, our_ids) {
+            let response = follow(our_owner, &action.with_ids(&foreign)).await;
             if response.status == 404 {
                 continue;
             }
@@ -159,7 +199,7 @@ async fn no_link_and_no_form_reaches_records_of_another_workspace() {
                     |id| if our_ids.values().any(|own| own == id) { id.clone() } else { absent_id(&id[..3]) },
                 )
                 .collect();
-            let absent_response = follow(&our_owner, &action.with_ids(&absent)).await;
+            let absent_response = follow(our_owner, &action.with_ids(&absent)).await;
             assert_eq!(
                 without_random_parts(&response),
                 without_random_parts(&absent_response),
@@ -188,10 +228,11 @@ async fn no_page_and_no_form_needs_two_database_connections() {
     let mut forms: Vec<&PageAction> =
         crawl.actions.iter().filter(|action| action.is_post_form && action.path != "/logout").collect();
     // Each form is submitted twice, because the second submission often has nothing left to change. Forms that delete
-    // records or switch the workspace come last.
+    // records, switch the workspace or show the sandbox come last.
     forms.sort_by_key(|form| {
         let deletes = form.path.ends_with("/delete") || form.path.ends_with("/remove");
-        (form.path == "/dashboard/workspace", deletes, &form.path)
+        let switches = form.path == "/dashboard/workspace" || form.path.starts_with("/dashboard/sandbox");
+        (switches, deletes, &form.path)
     });
     for form in forms.iter().flat_map(|form| [form, form]) {
         // On PostgreSQL, a second connection would wait for the first and fail. SQLite cannot show this, since it has
@@ -251,11 +292,7 @@ async fn pages_link_only_to_what_the_roles_of_the_member_allow() {
 /// alone, with our ids in the other places.
 fn id_combinations(action: &PageAction, ours: &BTreeMap<String, String>) -> Vec<Vec<String>> {
     let theirs = action.ids();
-    let our_id = |id: &String| {
-        ours.get(&id[..3])
-            .unwrap_or_else(|| panic!("our workspace has no record of the type of {id}"))
-            .clone()
-    };
+    let our_id = |id: &String| ours.get(&id[..3]).cloned().unwrap_or_else(|| absent_id(&id[..3]));
     let mut combinations = vec![theirs.clone()];
     if theirs.len() > 1 {
         for foreign_index in 0..theirs.len() {

@@ -37,6 +37,7 @@ mod dashboard_orders;
 mod dashboard_overview;
 mod dashboard_provider;
 mod dashboard_roles;
+mod dashboard_sandbox;
 mod dashboard_second_factor;
 mod dashboard_sign_in;
 mod dashboard_students;

@@ -8,6 +8,7 @@ mod members;
 mod orders;
 mod overview;
 mod reset_password;
+mod sandbox;
 mod security;
 mod settings;
 mod sign_in;
@@ -36,6 +37,7 @@ pub(super) fn routes() -> RouteTable {
     let route = students::routes(route);
     let route = orders::routes(route);
     let route = workspaces::routes(route);
+    let route = sandbox::routes(route);
     let route = time_zone::routes(route);
     let route = members::routes(route);
     let route = confirm_identity::routes(route);

@@ -44,7 +44,7 @@ struct SettingsPage<'a> {
     quota: String,
     /// The user's roles.
     roles: Roles,
-    /// Whether the user can leave the workspace. The owner cannot.
+    /// Whether the user can leave the workspace. The owner cannot, and nobody can from the sandbox.
     can_leave: bool,
     /// Whether members can sign in with a password.
     has_password_sign_in: bool,
@@ -78,7 +78,8 @@ async fn settings(request: DashboardRequest) -> PageResponse {
             ui::number(quota.per_day.requests)
         ),
         roles: viewer.roles,
-        can_leave: !email::is_same(&viewer.live_workspace.owner_email, &viewer.email),
+        can_leave: !viewer.is_in_sandbox()
+            && !email::is_same(&viewer.live_workspace.owner_email, &viewer.email),
         has_password_sign_in: request.app().config.sign_in.password_sign_in,
         member_count: users::list(request.app(), request.account()).await?.len(),
         sessions: sessions::list(request.app(), viewer).await?,

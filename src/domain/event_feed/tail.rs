@@ -225,6 +225,7 @@ mod tests {
     use foundation::id::KeyId;
 
     use super::*;
+    use crate::workspaces::Mode;
 
     fn reader(workspace: u128) -> FeedReader {
         let workspace = WorkspaceId::from_uuid(Uuid::from_u128(workspace));

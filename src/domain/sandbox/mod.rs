@@ -94,6 +94,8 @@ pub async fn create(write: &mut Write, live: &Workspace, seeded: SeededWorkspace
     if rows::sandbox_of(write.conn(), row.id).await?.is_some() {
         return Err(has_sandbox());
     }
+    // Sessions that showed an earlier sandbox do not enter this one by themselves.
+    sessions::leave_sandbox(write.conn(), row.id).await?;
     attach(write, row, seeded).await
 }
 
@@ -119,7 +121,8 @@ pub async fn reset(
     attach(write, row, seeded).await
 }
 
-/// Deletes the sandbox of a workspace, and returns it. Its API keys and webhooks end at the commit.
+/// Deletes the sandbox of a workspace, and returns it. Its API keys and webhooks end at the commit. Sessions that show it then show the
+/// live workspace.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] for `workspace` when it has no sandbox.
@@ -127,7 +130,6 @@ pub async fn delete(app: &App, write: &mut Write, live: &Workspace) -> Result<Wo
     let row = lock(write, live).await?;
     let old = sandbox_of(write, &row).await?;
     workspace_rows::end(write.conn(), old.id, write.now_ms()).await?;
-    sessions::leave_sandbox(write.conn(), row.id).await?;
     detach(app, write, &old).await?;
     Ok(workspace(old))
 }

@@ -72,6 +72,8 @@ pub struct Viewer {
     pub workspace: Workspace,
     /// The workspace to which the user and the session belong.
     pub live_workspace: Workspace,
+    /// Whether the session shows live data because the sandbox that it showed was deleted. [`forget_sandbox`] resets it.
+    pub has_lost_sandbox: bool,
     /// The user's other workspaces, which [`switch_workspace`] switches to. Empty for background requests.
     pub other_workspaces: Vec<Workspace>,
 }
@@ -86,6 +88,11 @@ pub struct Proof {
 }
 
 impl Viewer {
+    /// Returns whether the session shows the sandbox.
+    pub fn is_in_sandbox(&self) -> bool {
+        self.workspace.id != self.live_workspace.id
+    }
+
     /// Returns whether the workspace requires a second factor that the user has not used.
     pub fn lacks_second_factor(&self) -> bool {
         let Proof { has_second_factor, uses_provider } = self.proof;
@@ -165,6 +172,16 @@ pub async fn leave_sandbox(write: &Write, viewer: &Viewer) -> Result<SecretStrin
     show(write, viewer, false).await
 }
 
+/// Records that the user knows that the sandbox, which the session showed, was deleted. The token of the session stays.
+///
+/// # Errors
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the session was ended in the meantime.
+pub async fn forget_sandbox(app: &App, viewer: &Viewer) -> Result<()> {
+    let write = app.begin_write().await?;
+    update(&write, viewer, ActiveModel { in_sandbox: Set(false), ..Default::default() }).await?;
+    Ok(write.commit().await?)
+}
+
 async fn show(write: &Write, viewer: &Viewer, in_sandbox: bool) -> Result<SecretString> {
     let (token, hash) = create::new_token()?;
     let changes = ActiveModel { token_hash: Set(hash), in_sandbox: Set(in_sandbox), ..Default::default() };
@@ -207,6 +224,7 @@ pub async fn resume(app: &App, token: &str, is_user_request: bool) -> Result<Opt
         true => workspace_rows::sandbox_of(app.db.read(), row.workspace_id).await?,
         false => None,
     };
+    let has_lost_sandbox = row.in_sandbox && sandbox.is_none();
     let (live_workspace, user) = (workspaces::workspace(workspace), users::to_user(user));
     let workspace = sandbox.map_or_else(|| live_workspace.clone(), workspaces::workspace);
     Ok(Some(Viewer {
@@ -218,6 +236,7 @@ pub async fn resume(app: &App, token: &str, is_user_request: bool) -> Result<Opt
         email: user.email,
         workspace,
         live_workspace,
+        has_lost_sandbox,
         other_workspaces,
     }))
 }

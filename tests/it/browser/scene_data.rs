@@ -10,6 +10,7 @@ use super::window::Window;
 use crate::support::browser::{PASSWORD, first_match, html};
 use crate::support::members::member_browser;
 use crate::support::platform::sign_in_link;
+use crate::support::sandbox::sandbox_browser;
 use crate::support::second_factor::set_up;
 use crate::support::{Browser, Endpoint, TestApp, TestWorkspace, send};
 
@@ -21,6 +22,8 @@ pub struct SceneData {
     pub new_owner_session: String,
     /// The session token of a viewer of the workspace with data.
     pub viewer_session: String,
+    /// The session token of a developer who sees the sandbox of the workspace with data.
+    pub sandbox_session: String,
     /// The session token of a member with a second factor.
     pub factor_owner_session: String,
     /// The token of a password link.
@@ -80,6 +83,7 @@ impl SceneData {
         // The owner of the empty workspace is also a user of another workspace.
         app.workspace("another").await.password_link_token("owner@empty.example").await;
         let viewer = member_browser(&workspace, "viewer@demo.example", &[Role::Viewer]).await;
+        let tester = sandbox_browser(&workspace, "tester@demo.example", Role::Developer).await;
         workspace.add_user(FACTOR_OWNER).await;
         let factor_owner = Browser::new(app);
         factor_owner.sign_in(FACTOR_OWNER, PASSWORD).await.assert_status(303);
@@ -105,6 +109,7 @@ impl SceneData {
             owner_session: session(&owner),
             new_owner_session: session(&new_owner),
             viewer_session: session(&viewer),
+            sandbox_session: session(&tester),
             factor_owner_session: session(&factor_owner),
             webhooks,
             password_link_token,

@@ -17,6 +17,8 @@ pub enum SceneUser {
     Owner,
     /// A viewer of this workspace.
     Viewer,
+    /// A developer of this workspace, who sees its sandbox.
+    Tester,
     /// A member of this workspace with a second factor.
     FactorOwner,
     /// The owner of an empty workspace.
@@ -63,6 +65,7 @@ impl Scene {
             SceneUser::Visitor => None,
             SceneUser::Owner => Some(data.owner_session.as_str()),
             SceneUser::Viewer => Some(data.viewer_session.as_str()),
+            SceneUser::Tester => Some(data.sandbox_session.as_str()),
             SceneUser::FactorOwner => Some(data.factor_owner_session.as_str()),
             SceneUser::NewOwner => Some(data.new_owner_session.as_str()),
         };
@@ -97,6 +100,7 @@ pub fn scenes(data: &SceneData) -> Vec<Scene> {
     all.extend(catalog(data));
     all.extend(members(data));
     all.extend(workspace());
+    all.extend(sandbox());
     all.extend(empty_workspace());
     all
 }
@@ -246,6 +250,20 @@ fn workspace() -> Vec<Scene> {
         scene(SceneUser::FactorOwner, "security-active", SECURITY),
         scene(SceneUser::FactorOwner, "confirm-identity", "/dashboard/confirm"),
         scene(SceneUser::Owner, "not-found", "/dashboard/orders/nonsense"),
+    ]
+}
+
+fn sandbox() -> Vec<Scene> {
+    let sandbox = "/dashboard/sandbox";
+    vec![
+        scene(SceneUser::NewOwner, "sandbox-none", sandbox),
+        scene(SceneUser::Owner, "sandbox-live", sandbox),
+        scene(SceneUser::Tester, "sandbox", sandbox),
+        scene(SceneUser::Tester, "sandbox-overview", "/dashboard"),
+        scene(SceneUser::Tester, "sandbox-keys", "/dashboard/developer"),
+        scene(SceneUser::Tester, "sandbox-members", "/dashboard/settings/people"),
+        scene(SceneUser::Tester, "sandbox-reset", format!("{sandbox}/reset")),
+        scene(SceneUser::Tester, "sandbox-delete", format!("{sandbox}/delete")),
     ]
 }
 

@@ -3,7 +3,7 @@
 use domain::sessions::{self, Viewer};
 use secrecy::ExposeSecret;
 
-use crate::support::browser::html;
+use crate::support::browser::{PASSWORD, html};
 use crate::support::members::{MEMBERS, audit_entries};
 use crate::support::{Browser, TestApp, in_transaction};
 
@@ -47,8 +47,12 @@ async fn a_session_in_the_sandbox_shows_its_data_and_the_members_of_the_live_wor
     assert!(created.contains("svc_test_") && !created.contains("svc_live_"), "{created}");
     assert_eq!(audit_entries(&sandbox).await, ["owner@acme.example Created an API key CI"]);
     let invited = [("email", "grace@acme.example"), ("role", "viewer")];
-    browser.submit(MEMBERS, MEMBERS, &invited).await.assert_status(303);
-    assert!(audit_entries(&live).await[0].contains("a member grace@acme.example"));
+    let refused = html(&browser.submit(MEMBERS, MEMBERS, &invited).await.assert_status(409));
+    assert!(refused.contains("Switch to live data first"), "{refused}");
+    let end_others = "/dashboard/settings/sessions/end-others";
+    Browser::new(&app).sign_in("owner@acme.example", PASSWORD).await.assert_status(303);
+    browser.submit(MEMBERS, end_others, &[]).await.assert_status(303);
+    assert!(audit_entries(&live).await[0].contains("Signed out all other sessions"));
     assert_eq!(audit_entries(&sandbox).await.len(), 1);
 
     show(&app, &browser, false).await;

@@ -25,6 +25,7 @@ mod receiver;
 mod redis;
 mod response;
 mod rows;
+pub mod sandbox;
 pub mod second_factor;
 mod skip;
 mod smtp_server;

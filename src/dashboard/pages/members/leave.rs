@@ -4,6 +4,7 @@ use askama::Template;
 use poem::handler;
 
 use super::{owner_not_removable, remove_member};
+use crate::error::PageError;
 use crate::frame::{Frame, Section};
 use crate::request::{DashboardRequest, PageResponse};
 use crate::routes::{RouteTable, get};
@@ -29,6 +30,9 @@ struct LeavePage<'a> {
 #[handler]
 async fn confirm(request: DashboardRequest) -> PageResponse {
     let viewer = request.viewer();
+    if viewer.is_in_sandbox() {
+        return Err(PageError::LiveDataNeeded);
+    }
     let member = users::get(request.app(), request.account(), viewer.user).await?;
     if users::is_owner(&viewer.live_workspace, &member) {
         return request.redirect_with(SETTINGS, &owner_not_removable(&request, &member));
@@ -47,5 +51,8 @@ async fn confirm(request: DashboardRequest) -> PageResponse {
 
 #[handler]
 async fn leave(request: DashboardRequest) -> PageResponse {
+    if request.viewer().is_in_sandbox() {
+        return Err(PageError::LiveDataNeeded);
+    }
     remove_member(&request, request.viewer().user).await
 }
