@@ -151,6 +151,8 @@ async fn assert_only_requests_in_flight_are_sent(end: End) {
             key.post("/api/v1/students", json!({"email": "late@example.com"})).await.assert_status(401);
         }
     }
+    // A worker uses what it read of a webhook for 250 milliseconds.
+    tokio::time::sleep(Duration::from_millis(300)).await;
     slow.respond.add_permits(2 * EVENTS);
     let unsettled = async || {
         let counts = queue::counts(app.app.db.read(), app.clock.now().as_millisecond()).await;
