@@ -99,8 +99,8 @@ pub(super) async fn apply(
     let workspace = match (workspaces.get(key), action) {
         (_, Action::WorkspaceUpsert(_)) if mode == Mode::Test => {
             return Err(Error::invalid(
-                "change",
-                "must not be `workspace.upsert` with the mode `test`: only live workspaces are created and updated by changes",
+                "key",
+                "cannot be used: changes with the mode `test` create and update no workspace; send this one without the mode",
             ));
         }
         (_, Action::WorkspaceUpsert(upsert)) => workspaces::upsert(app, write, *at, upsert.clone()).await?,

@@ -25,7 +25,7 @@ async fn a_key_can_read_what_it_may_do() {
         (&json!("billing"), &json!(["read:students", "write:webhooks"]))
     );
     assert_eq!(me["limits"], json!({"per_minute": 90, "per_day": 1000}));
-    assert_eq!(me["workspace"], json!({"id": workspace.id.to_string(), "name": "acme"}));
+    assert_eq!(me["workspace"], json!({"id": workspace.id.to_string(), "mode": "live", "name": "acme"}));
     assert_eq!(
         (&me["created_at"], &me["expires_at"]),
         (&json!("2026-03-02T10:00:30.000Z"), &json!("2026-03-03T10:00:30.000Z"))

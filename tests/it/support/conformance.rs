@@ -91,7 +91,8 @@ impl ContractValidator {
             let name = self.at(&parameter)["name"].as_str().unwrap_or_default().to_lowercase();
             let schema = format!("{parameter}/schema");
             match sent.get(&name) {
-                None => errors.push(format!("{name} is missing")),
+                None if self.at(&parameter)["required"] == true => errors.push(format!("{name} is missing")),
+                None => {}
                 Some(text) => {
                     let value_errors = self.header_errors(&schema, text);
                     errors.extend(value_errors.into_iter().map(|error| format!("{name}{error}")));
