@@ -19,6 +19,7 @@ mod m0054_event_order;
 mod m0055_key_rotation;
 mod m0056_webhook_description;
 mod m0057_sandbox;
+mod m0058_sandbox_indexes;
 mod migrator;
 mod records;
 
@@ -39,4 +40,5 @@ pub const MIGRATIONS: &[Migration] = &[
     m0055_key_rotation::MIGRATION,
     m0056_webhook_description::MIGRATION,
     m0057_sandbox::MIGRATION,
+    m0058_sandbox_indexes::MIGRATION,
 ];

@@ -14,11 +14,5 @@ pub(crate) const MIGRATION: Migration = Migration {
         ("workspaces", "deleted_at BIGINT"),
         ("sessions", "in_sandbox BOOLEAN NOT NULL DEFAULT FALSE"),
     ],
-    // The table has few rows, so the indexes do not need to be created concurrently. The event feed reads which workspaces are not
-    // live.
-    statements: &[
-        "CREATE UNIQUE INDEX uq_workspaces_live ON workspaces (live_workspace_id)",
-        "CREATE INDEX ix_workspaces_test ON workspaces (id) WHERE mode <> 'live'",
-    ],
     ..Migration::EMPTY
 };
