@@ -9,6 +9,7 @@ use domain::roles::{Permission, Roles};
 use domain::sessions::Viewer;
 use domain::workspaces::Workspace;
 use foundation::id::WorkspaceId;
+use secrecy::SecretString;
 
 macro_rules! sections {
     ($($variant:ident = $label:literal, $href:literal, $icon:literal;)*) => {
@@ -131,6 +132,11 @@ impl Frame {
             assets: &assets::ASSET_URLS,
             csrf: csrf::token(&context.browser_token, context.shown_workspace()),
         }
+    }
+
+    /// Returns the frame of a page whose response sets a new token of the session.
+    pub(super) fn for_session(self, context: &BrowserContext, token: &SecretString) -> Self {
+        Self { csrf: csrf::token(token, context.shown_workspace()), ..self }
     }
 
     /// Returns the hidden field with the CSRF token. Every form must contain it.

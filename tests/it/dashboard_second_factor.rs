@@ -61,8 +61,12 @@ async fn a_member_sets_up_a_second_factor_and_signs_in_with_it() {
     other.sign_in(ADA, PASSWORD).await.assert_status(303);
     let browser = Browser::new(&app);
     browser.sign_in(ADA, PASSWORD).await.assert_status(303);
+    let copied = Browser::new(&app);
+    copied.set_cookie("session", &browser.cookie("session").expect("a session"));
+    assert!(is_signed_in(&copied).await);
     let factor = set_up(&app, &browser).await;
     assert!(is_signed_in(&browser).await && !is_signed_in(&other).await, "other sessions end");
+    assert!(!is_signed_in(&copied).await, "the old token of the session is not valid any longer");
     assert!(audit_entries(&acme).await[0].starts_with("ada@acme.example Set up a second factor"));
     assert_eq!(notices(&acme).await, ["A second factor was set up for your dashboard account"]);
     let page = html(&browser.get(SECURITY).await);

@@ -70,8 +70,8 @@ async fn read_has_second_factor(conn: &impl Connection, address: &str) -> Result
     Ok(person.is_some_and(|person| person.totp_secret.is_some()))
 }
 
-/// Sets up a second factor for the user, proved by its first code. Ends the user's other sessions, and returns the recovery codes.
-/// `None` if the code is wrong.
+/// Sets up a second factor for the user, proved by its first code. Ends the user's other sessions, and returns the recovery codes and
+/// the new token of the session: who knows the old one must not gain what needs a second factor. `None` if the code is wrong.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] when the user has a second factor already, and [`Error::Internal`] when a query fails, or when the
@@ -83,7 +83,7 @@ pub async fn set_up_second_factor(
     viewer: &Viewer,
     secret: &NewSecret,
     code: &str,
-) -> Result<Option<Vec<SecretString>>> {
+) -> Result<Option<(Vec<SecretString>, SecretString)>> {
     let now_ms = write.now_ms();
     let code = without_spaces(code);
     let Some(step) = codes::accepted_step(secret.bytes(), &code, now_ms, None) else { return Ok(None) };
@@ -102,8 +102,8 @@ pub async fn set_up_second_factor(
     };
     update(write, &person, changes).await?;
     sessions::end_others(write, viewer).await?;
-    sessions::set_second_factor(write, viewer, true).await?;
-    Ok(Some(new_recovery_codes(write, &person).await?))
+    let token = sessions::confirm(write, viewer, true).await?;
+    Ok(Some((new_recovery_codes(write, &person).await?, token)))
 }
 
 /// Checks a code of the authenticator app, or a recovery code, of the person with this email address, and uses it up.
@@ -167,7 +167,7 @@ pub async fn remove_own_second_factor(
     let checked = check_code(write, seal, &viewer.email, code).await?;
     if checked != CodeCheck::Wrong {
         remove_second_factor(write, &viewer.email).await?;
-        sessions::set_second_factor(write, viewer, false).await?;
+        sessions::remove_second_factor(write, viewer).await?;
     }
     Ok(checked)
 }

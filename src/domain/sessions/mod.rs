@@ -124,12 +124,12 @@ pub struct Session {
     pub seen_at: Timestamp,
 }
 
-/// Records whether the user has a second factor that they used in this session.
+/// Records that the user has no second factor any more.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`](crate::Error::NotFound) when the session was ended in the meantime.
-pub(crate) async fn set_second_factor(write: &Write, viewer: &Viewer, has_second_factor: bool) -> Result<()> {
-    let changes = ActiveModel { has_second_factor: Set(has_second_factor), ..Default::default() };
+pub(crate) async fn remove_second_factor(write: &Write, viewer: &Viewer) -> Result<()> {
+    let changes = ActiveModel { has_second_factor: Set(false), ..Default::default() };
     update(write, viewer, changes).await
 }
 

@@ -83,10 +83,14 @@ struct RecoveryCodesPage<'a> {
 }
 
 /// Renders the only page that shows recovery codes. It is the response to the form and is not cached.
-fn show_codes(request: &DashboardRequest, codes: &[SecretString]) -> PageResponse {
-    let frame = request.frame(Section::Settings, "Recovery codes");
+fn show_codes(request: &DashboardRequest, frame: Frame, codes: &[SecretString]) -> PageResponse {
     let codes = codes.iter().map(|code| code.expose_secret()).collect();
     request.show(&RecoveryCodesPage { frame, codes })
+}
+
+/// Returns the frame of the page that shows recovery codes.
+fn codes_frame(request: &DashboardRequest) -> Frame {
+    request.frame(Section::Settings, "Recovery codes")
 }
 
 #[handler]
@@ -109,7 +113,7 @@ async fn new_codes(request: DashboardRequest, form: Form) -> PageResponse {
     };
     request.notify(&mut write, AccountEvent::RecoveryCodesCreated).await?;
     request.commit(write, Action::RecoveryCodesCreated, viewer.user, "").await?;
-    show_codes(&request, &codes)
+    show_codes(&request, codes_frame(&request), &codes)
 }
 
 #[handler]

@@ -5,8 +5,10 @@
 use askama::Template;
 use poem::handler;
 use poem::http::StatusCode;
+use secrecy::ExposeSecret as _;
 
-use super::{admit_code, show_codes};
+use super::{admit_code, codes_frame, show_codes};
+use crate::cookies::{self, CookieKind};
 use crate::error::{PageError, SECURITY};
 use crate::flash::Flash;
 use crate::form::Form;
@@ -72,6 +74,7 @@ async fn begin(request: DashboardRequest) -> PageResponse {
 
 #[handler]
 async fn confirm(request: DashboardRequest, form: Form) -> PageResponse {
+    request.require_recent_sign_in(SECURITY)?;
     let (context, viewer) = (request.browser(), request.viewer());
     let owner = viewer.session.uuid();
     let bytes = steps::open(&context.state.step_seal, form.text("secret"), owner.as_bytes());
@@ -84,10 +87,14 @@ async fn confirm(request: DashboardRequest, form: Form) -> PageResponse {
     let mut write = request.begin_write().await?;
     let (app, seal, code) = (request.app(), &context.state.factor_seal, form.text("code"));
     match people::set_up_second_factor(app, &mut write, seal, viewer, &secret, code).await {
-        Ok(Some(codes)) => {
+        Ok(Some((codes, token))) => {
             request.notify(&mut write, AccountEvent::SecondFactorSetUp).await?;
             request.commit(write, Action::SecondFactorSetUp, viewer.user, &viewer.email).await?;
-            show_codes(&request, &codes)
+            let frame = codes_frame(&request).for_session(context, &token);
+            let mut response = show_codes(&request, frame, &codes)?;
+            let (headers, secure) = (response.headers_mut(), context.secure_cookies);
+            cookies::set(headers, CookieKind::Session, secure, token.expose_secret());
+            Ok(response)
         }
         Ok(None) => {
             let error =
