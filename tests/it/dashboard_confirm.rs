@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::roles::Role;
 
-use crate::support::browser::{PASSWORD, WEBHOOKS, csrf_token, html};
+use crate::support::browser::{PASSWORD, WEBHOOKS, csrf_token, first_match, html};
 use crate::support::members::{MEMBERS, audit_entries, invite, member_browser, member_id};
 use crate::support::second_factor::{SECURITY, set_up};
 use crate::support::{Browser, TestApp};
@@ -39,6 +39,14 @@ async fn ten_minutes_after_signing_in_secrets_and_members_need_the_password() {
             [("name", "CRM"), ("scopes", "read:courses"), ("role", "owner"), ("email", "eve@acme.example")];
         let page = html(&owner.post(path, &token, &fields).await.assert_status(403));
         assert!(page.contains("Confirm your identity"), "{path}: {page}");
+    }
+    // A webhook can be edited without the password, but its events do not go to another address.
+    let edit = format!("{WEBHOOKS}/{subscription}/edit");
+    let page = html(&owner.get(&edit).await.assert_status(200));
+    let url = first_match(&page, "name=\"url\"[^>]* value=\"([^\"]+)\"");
+    for (url, status) in [("https://attacker.example/hooks", 403), (&*url, 303)] {
+        let fields = [("url", url), ("event_types", "student.created"), ("description", "Sync")];
+        owner.post(&edit, &token, &fields).await.assert_status(status);
     }
     owner.get(MEMBERS).await.assert_status(200);
     owner.get("/dashboard/developer").await.assert_status(200);

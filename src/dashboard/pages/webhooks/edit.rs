@@ -74,8 +74,13 @@ async fn edit(request: DashboardRequest, Path(subscription): Path<String>, form:
     let subscription: SubscriptionId = subscription.parse()?;
     let (app, workspace) = (request.app(), request.workspace());
     let current = webhooks::get(app, workspace, subscription).await?;
+    let url = form.text("url").trim().to_owned();
+    if url != current.url {
+        // The new address receives the events of the workspace, as with a new webhook.
+        request.require_recent_sign_in(&format!("{}/edit", path(&subscription)))?;
+    }
     let change = SubscriptionChange {
-        url: Some(form.text("url").trim().to_owned()),
+        url: Some(url),
         event_types: Some(event_types::parse(&form)),
         description: Some(form.text("description").to_owned()),
     };
